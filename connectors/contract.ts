@@ -1,0 +1,156 @@
+/**
+ * What a connector is: the one place where eligd and a practice management system (PMS) meet. `README.md` beside this file
+ * says how to write one; `suite.ts` is the test that every connector passes.
+ *
+ * A connector module has one default export, a `ConnectorType`. Everything around it (retries, backoff, metrics, logs, the
+ * journal of what was delivered) is eligd's and wraps the connector from outside; nothing of that belongs in a connector.
+ */
+import type { ZodType } from 'zod';
+import type { AppointmentInput, FieldProblem } from '../src/domain/appointment.ts';
+import type { Env } from '../src/domain/env.ts';
+import type { EligibilityRecord } from '../src/records/eligibility.ts';
+
+export type ConnectorType<Config = unknown> = {
+  /** The word after `type:` in the configuration. */
+  name: string;
+  /** Strict schema of the connector's own keys (without `id` and `type`); its descriptions become the documentation. */
+  config: ZodType<Config>;
+  create: (config: Config, env: ConnectorEnv) => Connector;
+};
+
+export type ConnectorEnv = Env & {
+  /** The connector's `id:` in the configuration. */
+  connector_id: string;
+  /** The clinic's IANA time zone, for wall times without an offset. */
+  time_zone: string;
+  /** A path of the configuration made absolute: relative ones are relative to the configuration file. */
+  resolvePath: (path: string) => string;
+};
+
+export type Connector = {
+  /** Reads what is there and returns; eligd calls it again on its schedule. Either this or `listen`. */
+  pull?: (call: PullCall) => Promise<void>;
+  /** Receives until `signal` is aborted; resolves when the last acknowledgement is out. */
+  listen?: (call: ListenCall) => Promise<void>;
+  /**
+   * Writes records into the PMS, all of one batch. Repeatable (G4): the same batch again, even after a crash in the middle,
+   * leaves the PMS as one call would; `batch.id` and `delivery.key` are stable for that. One outcome per delivery, in any
+   * order; a delivery without one counts as failed. Throws `ConnectorError` when nothing could be tried.
+   */
+  deliver: (batch: DeliveryBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
+  /** Replaces the PMS's view of what needs a person by this whole list. Repeatable. Left out when the PMS has no place for it. */
+  publishAttention?: (entries: AttentionEntry[], signal: AbortSignal) => Promise<void>;
+  /** Looks whether everything the connector needs is there, without changing anything. For `eligd check`. */
+  check: (signal: AbortSignal) => Promise<CheckLine[]>;
+  /** Lets go of sockets, files and timers. Called once, after `pull` and `listen` have returned. */
+  close?: () => Promise<void>;
+};
+
+export type PullCall = {
+  /** What the connector gave with its last accepted batch; null at first. */
+  cursor: string | null;
+  /**
+   * Commits a batch. Only after it resolved may the source be acknowledged: the file moved, the message answered, the cursor
+   * passed (G3). Accepting the same batch twice is harmless.
+   */
+  accept: (batch: PullBatch) => Promise<void>;
+  /** Whether a source with this key was accepted to its end before. */
+  isAccepted: (source_key: string) => Promise<boolean>;
+  signal: AbortSignal;
+};
+
+export type ListenCall = Omit<PullCall, 'cursor'>;
+
+/** A piece of one source (a file, a message, a page), small enough to be committed at once: a few hundred appointments. */
+export type PullBatch = {
+  source: {
+    /** Identifies the source's content for good, e.g. `sha256:…` of a file. */
+    key: string;
+    /** What a person would call it: the file's name, a control id. Kept in the database, not logged. */
+    name: string;
+    /** True on the last batch of the source. */
+    is_last: boolean;
+    /**
+     * Whether the source claims to hold every appointment of the time it covers, so that one which is missing has vanished.
+     * `unknown`: it does if most of what was known is in it.
+     */
+    completeness: 'full' | 'changes' | 'unknown';
+  };
+  appointments: AppointmentInput[];
+  /** Items that cannot even be named or dated. They go to the attention list as they are. */
+  rejected: RejectedItem[];
+  /** Stored in the same transaction; null leaves the stored one. */
+  cursor: string | null;
+};
+
+export type RejectedItem = FieldProblem & {
+  /** Where it stands in the source: `row 17`, `message 3`. */
+  position: string;
+};
+
+/** Records for one connector, at most a few hundred. `id` stays the same when the same batch is delivered again. */
+export type DeliveryBatch = { id: string; created_at: string; deliveries: Delivery[] };
+
+export type Delivery = {
+  /** Identifies (appointment, coverage, revision of the record) for good. Letters, digits, `-`. */
+  key: string;
+  appointment: DeliveredAppointment;
+  record: EligibilityRecord;
+  /** 1 for the first answer, counted up when the service revised it. */
+  revision: number;
+  /** Plain sentences a person should see beside the record, e.g. that the call was made before the benefit year began. */
+  notes: string[];
+};
+
+export type DeliveredAppointment = Pick<
+  AppointmentInput,
+  'source_id' | 'starts_at' | 'patient' | 'location' | 'procedure_codes'
+> & {
+  /** 1 for the primary coverage. */
+  coverage_rank: number;
+  coverage: AppointmentInput['coverages'][number];
+};
+
+export type DeliveryOutcome =
+  | { key: string; outcome: 'delivered' }
+  /** `is_permanent`: trying again cannot help; it goes to the attention list at once. */
+  | { key: string; outcome: 'failed'; is_permanent: boolean; what: string; next: string };
+
+/** One line of the attention list: something waits for a person. May hold protected health information; it stays in the PMS. */
+export type AttentionEntry = {
+  /** The appointment's id in the PMS, or null when the entry is about a source or the installation. */
+  source_id: string | null;
+  starts_at: string | null;
+  patient_name: string | null;
+  carrier: string | null;
+  /** Stable word for programs, e.g. `member_id_missing`. */
+  reason: string;
+  /** What happened and why. */
+  what: string;
+  /** What to do. */
+  next: string;
+  since: string;
+};
+
+export type CheckLine = { ok: boolean; what: string; next?: string };
+
+/**
+ * What a connector throws. `transient`: the PMS is away or busy, eligd tries again by itself; `permanent`: a person must act.
+ * The sentences are shown and logged, so they hold no protected health information.
+ */
+export class ConnectorError extends Error {
+  override readonly name = 'ConnectorError';
+  readonly failure: 'transient' | 'permanent';
+  readonly next: string;
+  readonly retry_after_ms: number | null;
+
+  constructor(
+    failure: 'transient' | 'permanent',
+    told: { what: string; next: string; retry_after_ms?: number; cause?: unknown },
+  ) {
+    super(told.what, told.cause === undefined ? undefined : { cause: told.cause });
+    this.failure = failure;
+    this.next = told.next;
+    this.retry_after_ms = told.retry_after_ms ?? null;
+  }
+}

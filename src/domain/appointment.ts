@@ -1,0 +1,79 @@
+import type { Specialty } from './specialty.ts';
+
+/**
+ * An appointment as a connector read it out of the practice management system. Values are the PMS's own, trimmed and decoded
+ * but not judged: whether a member id or an NPI is good enough for a call is decided by planning, so that a bad value ends on
+ * the attention list and not in a rejected file.
+ */
+export type AppointmentInput = {
+  /** The PMS's id of the appointment, unique within one connector. */
+  source_id: string;
+  /** Start of the visit, ISO 8601 in UTC with milliseconds: `2026-11-23T15:30:00.000Z`. */
+  starts_at: string;
+  status: AppointmentStatus;
+  patient: Patient;
+  /** In order: primary first. Empty when the PMS holds nothing about insurance (self-pay). */
+  coverages: CoverageInput[];
+  provider: ProviderInput;
+  /** The PMS's name or id of the place, looked up in `locations:`. */
+  location: string | null;
+  /** Null: the clinic's. */
+  specialty: Specialty | null;
+  /** CDT or CPT codes as written in the PMS, upper case, in order, without repeats. */
+  procedure_codes: string[];
+  /** ICD-10 codes as written in the PMS, upper case. */
+  diagnosis_codes: string[];
+  /** Values that the connector could not read; the field itself is null or left out then. */
+  problems: FieldProblem[];
+};
+
+/** `booked` covers everything that may still take place; the connector maps the PMS's own words. */
+export type AppointmentStatus = 'booked' | 'cancelled';
+
+export type Patient = {
+  /** The PMS's id of the patient; null when it gives none. */
+  id: string | null;
+  first_name: string;
+  last_name: string;
+  /** `YYYY-MM-DD`; null when missing or impossible. */
+  birth_date: string | null;
+};
+
+export type CoverageInput = {
+  /** The payer's name in the PMS, empty when it gives none. */
+  carrier: string;
+  /** The payer's electronic id, text because leading zeros count; empty when there is none. */
+  payor_id: string;
+  member_id: string;
+  group_id: string;
+  /** The person who holds the policy, when that is not the patient. */
+  subscriber: Subscriber | null;
+};
+
+export type Subscriber = {
+  name: string;
+  /** `YYYY-MM-DD` or null. */
+  birth_date: string | null;
+  /** The patient's relationship to the subscriber in the PMS's words (`child`, `spouse`), empty when unknown. */
+  relationship: string;
+};
+
+export type ProviderInput = {
+  rendering_npi: string;
+  /** Empty: by location or the clinic's own. */
+  billing_npi: string;
+  /** Empty: by location or the clinic's own. */
+  tax_id: string;
+  is_specialist: boolean | null;
+  in_network: boolean | null;
+};
+
+/** Something that a person should mend in the PMS. It names field and kind of value, never the value (G6). */
+export type FieldProblem = {
+  /** The field's name as the user knows it: the column's header, an HL7 path, a FHIR element. */
+  field: string;
+  /** What kind of value was found: `empty`, `impossible date`, `not a date`, `not a number`, `unknown word`, … */
+  value_class: string;
+  /** One sentence: what to do about it. */
+  remedy: string;
+};

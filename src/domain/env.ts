@@ -1,0 +1,42 @@
+import type { EventName } from './events.ts';
+
+/**
+ * What the world gives to the program: time, timers, randomness and the log. It is handed in, so that a simulation can own
+ * all of it; nothing else in eligd calls `Date.now`, `setTimeout` or `Math.random`.
+ */
+export type Env = {
+  clock: Clock;
+  /** A number in [0, 1), for jitter only. Nothing that must be unguessable comes from here. */
+  random: () => number;
+  log: Log;
+};
+
+export type Clock = {
+  /** Milliseconds since 1970-01-01T00:00:00Z. May jump in either direction: it is the machine's clock. */
+  now: () => number;
+  /** Milliseconds since an arbitrary moment; never goes backward. For measuring how long a thing took. */
+  elapsed: () => number;
+  /** Resolves after `duration_ms`. Rejects with the signal's reason when it is aborted first. */
+  sleep: (duration_ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+/**
+ * Writes one event of the catalogue in `events.ts`, at the level that stands there. There is no free text: an event name and
+ * the fields below are all that can be said, so protected health information has no way in (G6).
+ */
+export type Log = (event: EventName, fields?: LogFields) => void;
+
+/**
+ * Every field that a log line may have. Values are numbers, flags, the program's own words, identifiers that the program or
+ * the service made up (never the PMS's), host names and paths of configuration. `ops/log.ts` drops whatever is not listed.
+ */
+export type LogFields = {
+  [Field in (typeof LOG_FIELDS)[number]]?: string | number | boolean | null;
+};
+
+export const LOG_FIELDS = [
+  'stage', 'connector', 'specialty', 'inquiry', 'service_id', 'delivery_batch', 'count', 'accepted', 'rejected', 'unchanged',
+  'status', 'http_status', 'failure', 'cause', 'reason', 'attempt', 'duration_ms', 'retry_after_ms', 'wait_ms', 'skew_ms',
+  'version', 'node', 'path', 'host', 'port', 'field', 'from', 'to', 'total', 'open', 'planned', 'attention', 'delivered',
+  'speed', 'pid', 'signal', 'error_name', 'error_code', 'shape', 'size', 'limit', 'until',
+] as const; // biome-ignore format: a list of words reads better in lines than in a column
