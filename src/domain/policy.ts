@@ -1,0 +1,90 @@
+import type { Specialty } from './specialty.ts';
+
+/** The clinic as planning sees it: the part of the configuration that rules need, with every default filled in. */
+export type ClinicProfile = {
+  name: string;
+  /** IANA zone; wall times, business days and "today" are judged in it. */
+  time_zone: string;
+  specialty: Specialty;
+  tax_id: string;
+  billing_npi: string;
+  is_specialist: boolean;
+  /** Null: left to the service to find out (specification, inquiry request). */
+  in_network: boolean | null;
+  practice_billing_address: string | null;
+  /** Local dates on which the clinic is closed, `YYYY-MM-DD`, besides weekends and federal holidays. */
+  closed: ReadonlySet<string>;
+  /** By the PMS's location name or id, lower case. */
+  locations: ReadonlyMap<string, ProviderOverride>;
+  /** By rendering NPI. */
+  providers: ReadonlyMap<string, ProviderOverride>;
+};
+
+/** What a location or a provider says otherwise than the clinic; absent: the clinic's value. */
+export type ProviderOverride = {
+  tax_id?: string;
+  billing_npi?: string;
+  is_specialist?: boolean;
+  in_network?: boolean;
+};
+
+/** Planning rules (design, section 3, "Planning rules"). */
+export type Policy = {
+  look_ahead_days: number;
+  min_lead_hours: number;
+  reverify_after_days: number;
+  /** Calls for one need, counting those after an UNSUCCESSFUL one. */
+  attempts: number;
+  /** Pause between an UNSUCCESSFUL answer and the next attempt. */
+  attempt_pause_hours: number;
+  /** Days after the visit at which asking for an answer ends. */
+  give_up_after_days: number;
+  /** Null: no limit. */
+  calls_per_day: number | null;
+  calls_per_month: number | null;
+  /** Fields without which no call is made, by specialty. */
+  required_fields: Readonly<Record<Specialty, readonly RequiredField[]>>;
+  questions: Readonly<Record<Specialty, QuestionRules>>;
+};
+
+export const REQUIRED_FIELDS = [
+  'patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'rendering_npi', 'group_id', 'payor_id', 'carrier', 'procedure_codes',
+] as const; // biome-ignore format: a list of words reads better in lines than in a column
+
+export type RequiredField = (typeof REQUIRED_FIELDS)[number];
+
+/**
+ * Which questions the payer is asked. The first rule whose `when_codes` matches one of the appointment's procedure codes
+ * wins; a rule without `when_codes` matches every appointment.
+ */
+export type QuestionRules = readonly QuestionRule[];
+
+export type QuestionRule = {
+  /** Part of the need's identity: another question set is another call. */
+  name: string;
+  /** Codes or ranges (`D8000-D8999`); null: always. */
+  when_codes: readonly CodeRange[] | null;
+  /** Values of `benefits_query`; custom values pass through. */
+  benefits_query: readonly string[];
+  /** Whether the appointment's procedure codes go along as `benefits_codes`. */
+  with_codes: boolean;
+  call_script_id: string | null;
+};
+
+/** Inclusive, compared as text of equal length; a single code has both ends alike. */
+export type CodeRange = { from: string; to: string };
+
+/** One line of `payers.csv`. */
+export type PayerEntry = {
+  /** The service's carrier identifier, e.g. `DELTA_DENTAL_OF_ILLINOIS`; empty: unmapped. */
+  carrier: string;
+  payor_id: string;
+  action: 'call' | 'skip' | 'attention';
+  reverify_after_days: number | null;
+};
+
+/** Looks a PMS's payer up by id or by name. */
+export type PayerMap = {
+  /** `name` is compared without case, punctuation and repeated blanks; an id match wins. */
+  find: (payor_id: string, name: string) => PayerEntry | null;
+};

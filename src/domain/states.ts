@@ -1,0 +1,71 @@
+/**
+ * The two legs of an inquiry and every legal step of each. The store changes a state only along this table, and writes each
+ * step to the audit trail; nothing else in eligd knows which states follow which.
+ *
+ *     planned     decided, not sent. Nothing at the service.
+ *     sending     the intent is committed, the request may be out. Found at start, it becomes uncertain.
+ *     uncertain   the reply was lost or says nothing usable: looked for, never sent again unlooked (G1).
+ *     open        the service has it, under an id we know.
+ *     answered    the service ended it: SUCCESS, UNSUCCESSFUL or CANCELLED stands in `service_status`.
+ *     rejected    the service refused the content; nothing exists there.
+ *     undecidable looked for to the end without proof either way: a person decides.
+ *     withdrawn   not needed any more before it was sent; may come back.
+ */
+export const INQUIRY_STATES = [
+  'planned',
+  'sending',
+  'uncertain',
+  'open',
+  'answered',
+  'rejected',
+  'undecidable',
+  'withdrawn',
+] as const;
+export type InquiryState = (typeof INQUIRY_STATES)[number];
+
+export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[]>> = {
+  // open: the look before the call found one that is ours (restored or lost database).
+  planned: ['sending', 'withdrawn', 'open'],
+  // planned: proven unsent.
+  sending: ['open', 'planned', 'uncertain', 'rejected'],
+  // planned: proven absent by two looks.
+  uncertain: ['open', 'planned', 'undecidable', 'rejected'],
+  // uncertain: the id belongs to somebody else's inquiry, or the service does not know it any more.
+  open: ['answered', 'uncertain', 'undecidable'],
+  // open: the service took its answer back.
+  answered: ['open', 'answered'],
+  // Both come back when the content changed or a person says so.
+  rejected: ['planned', 'withdrawn'],
+  // By a person, after another look.
+  undecidable: ['uncertain', 'open', 'withdrawn'],
+  withdrawn: ['planned', 'open'],
+};
+
+/** The delivery of one record to one appointment. `failed` is tried again by itself, `parked` only by a person. */
+export const DELIVERY_STATES = ['pending', 'failed', 'delivered', 'parked'] as const;
+export type DeliveryState = (typeof DELIVERY_STATES)[number];
+
+export const DELIVERY_STEPS: Readonly<Record<DeliveryState, readonly DeliveryState[]>> = {
+  pending: ['delivered', 'failed', 'parked'],
+  failed: ['delivered', 'failed', 'parked'],
+  delivered: [],
+  parked: ['pending'],
+};
+
+export function isInquiryStep(from: InquiryState, to: InquiryState): boolean {
+  return INQUIRY_STEPS[from].includes(to);
+}
+
+export function isDeliveryStep(from: DeliveryState, to: DeliveryState): boolean {
+  return DELIVERY_STEPS[from].includes(to);
+}
+
+/** The service's words for an inquiry that has ended (specification, "States and transitions"). Anything else is still open. */
+export const FINAL_STATUSES = ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'] as const;
+export type FinalStatus = (typeof FINAL_STATUSES)[number];
+
+/** The status as a final one, or null; case is ignored, an unknown word counts as still open (silences, "enumerations"). */
+export function finalStatus(status: string): FinalStatus | null {
+  const word = status.trim().toUpperCase();
+  return FINAL_STATUSES.find((known) => known === word) ?? null;
+}

@@ -1,0 +1,45 @@
+import { Temporal } from 'temporal-polyfill';
+
+/** Milliseconds since 1970-01-01T00:00:00Z. */
+export type Instant = number;
+/** `YYYY-MM-DD`, a day in the clinic's time zone. */
+export type LocalDate = string;
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+/** The day that an instant falls on in `time_zone` (IANA). */
+export function localDate(at: Instant, time_zone: string): LocalDate {
+  return Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(time_zone).toPlainDate().toString();
+}
+
+/** The wall clock of `time_zone` at an instant: `2026-11-23T09:30`. For people. */
+export function localDateTime(at: Instant, time_zone: string): string {
+  return Temporal.Instant.fromEpochMilliseconds(at)
+    .toZonedDateTimeISO(time_zone)
+    .toPlainDateTime()
+    .toString({ smallestUnit: 'minute' });
+}
+
+/**
+ * The instant of a wall time in `time_zone`. A time in a daylight-saving gap moves forward, in an overlap the first counts
+ * (design, "Time"; Temporal calls this `compatible`).
+ */
+export function instantOf(date: LocalDate, hour: number, time_zone: string): Instant {
+  const wall = Temporal.PlainDate.from(date).toPlainDateTime({ hour });
+  return wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds;
+}
+
+export function addDays(date: LocalDate, days: number): LocalDate {
+  return Temporal.PlainDate.from(date).add({ days }).toString();
+}
+
+/** 1 for Monday to 7 for Sunday (ISO 8601). */
+export function dayOfWeek(date: LocalDate): number {
+  return Temporal.PlainDate.from(date).dayOfWeek;
+}
+
+export function yearOf(date: LocalDate): number {
+  return Number(date.slice(0, 4));
+}
