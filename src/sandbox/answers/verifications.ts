@@ -1,0 +1,48 @@
+import type { Behaviors } from '../behaviors.ts';
+import { MINUTE_MS } from '../calendar.ts';
+import { compact, type JsonObject } from '../json.ts';
+import type { Life } from '../lifecycle.ts';
+import type { Inquiry } from '../request.ts';
+import { callLogId } from './calls.ts';
+import { contextOf } from './context.ts';
+
+/** Name, description and, where it is met, the evidence of each check. */
+const CRITERIA = [
+  ['payer_reached', 'Somebody at the payer answered.', 'Payer: Provider services, how can I help?'],
+  ['purpose_stated', 'The caller said what the call is about.', 'Caller: I am calling on behalf of a provider.'],
+  ['reference_number_asked', 'The caller asked for a reference number.', 'Caller: May I have a reference number for this call?'],
+  ['questions_completed', 'The payer was willing to answer the questions.', 'Payer: I can give you that.'],
+] as const;
+
+/**
+ * The transcript verifications of an inquiry, newest first (specification, "Transcript verification record"): one per call
+ * that has ended, a few minutes after it.
+ */
+export function verificationsOf(seed: number, inquiry: Inquiry, life: Life, now_ms: number, behaviors: Behaviors): JsonObject[] {
+  if (life.course.ending !== 'SUCCESS' && life.course.ending !== 'UNSUCCESSFUL') return [];
+  const context = contextOf(seed, inquiry, life.course, 'first', behaviors);
+  const ends_ms = [life.ended_ms, ...(life.revised_ms === undefined ? [] : [life.revised_ms])];
+  return ends_ms
+    .map((ended_ms, index) => ({ created_ms: ended_ms + 3 * MINUTE_MS, call_number: index + 1 }))
+    .filter(({ created_ms }) => created_ms <= now_ms)
+    .reverse()
+    .map(({ created_ms, call_number }) => ({
+      id: `verification-${inquiry.id}-${call_number}`,
+      inquiry_id: inquiry.id,
+      call_log_id: callLogId(context, call_number),
+      verification_items: CRITERIA.map(([name, description, quotation]) => {
+        const dice = context.call.of('verification', call_number, name);
+        const met = life.course.ending === 'SUCCESS' ? 0.93 : 0.6;
+        const status = dice.chance('met', met) ? 'MET' : dice.pick('otherwise', ['NOT_MET', 'UNCLEAR']);
+        return compact({
+          name,
+          description,
+          status,
+          evidence: status === 'MET' ? quotation : '',
+          reasoning: status === 'MET' ? 'The transcript shows it.' : 'The transcript does not show it.',
+          validation: dice.chance('validated', 0.5) ? { is_validated: true, method: 'second reading' } : undefined,
+        });
+      }),
+      creation_ts: context.formats.timestamp(created_ms),
+    }));
+}

@@ -1,0 +1,172 @@
+import { randomUUID } from 'node:crypto';
+import Fastify, { type FastifyError, type FastifyInstance } from 'fastify';
+import { issueToken } from './auth.ts';
+import { type Behaviors, defaultBehaviors } from './behaviors.ts';
+import { ScaledClock } from './clock.ts';
+import { adminRoutes } from './endpoints/admin.ts';
+import { inquiryRoutes } from './endpoints/inquiries.ts';
+import { subscriptionRoutes } from './endpoints/subscription.ts';
+import { verificationRoutes } from './endpoints/verifications.ts';
+import { invalidAt } from './exchange.ts';
+import { Faults } from './faults.ts';
+import { type Access, mount, send, shownNow } from './pipeline.ts';
+import type { Credentials, State } from './state.ts';
+import { Store } from './store.ts';
+import { Traffic } from './traffic.ts';
+
+export { BEHAVIORS, type BehaviorName, type Behaviors, parseBehavior } from './behaviors.ts';
+export { SCENARIOS, type Scenario } from './scenarios.ts';
+export type { Credentials } from './state.ts';
+
+const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
+
+const WELCOME = `This is the eligd sandbox: the insurance inquiry service on one machine, with invented answers. Nobody is called.
+
+Service    /api/v0/{dental,medical,mental_health}/inquiries, batch_inquiries; /api/v0/verification; /api/v0/subscription/
+Sign in    POST /api/v0/auth/token, or HTTP Basic with project id and API key
+Behind     GET /_sandbox/ledger, requests, clock, behaviors, faults; POST /_sandbox/advance, faults, behaviors, revoke_tokens, reset
+
+src/sandbox/README.md describes all of it.
+`;
+
+export type SandboxOptions = {
+  host?: string;
+  /** 0: any port that is free. */
+  port: number;
+  /** The path of the SQLite file, or ":memory:". */
+  db: string;
+  seed: number;
+  /** How many times as fast as the machine's clock; 3600 makes an hour a second. */
+  speed: number;
+  /** The machine's time at which scaled and machine time are the same. Default: that of the database, or now. */
+  anchor_ms?: number;
+  behaviors?: Partial<Behaviors>;
+  credentials?: Partial<Credentials>;
+  /** The machine's clock. */
+  now?: () => number;
+  /** Makes ids of inquiries and subscriptions. */
+  new_id?: () => string;
+};
+
+export type Sandbox = {
+  readonly url: string;
+  readonly port: number;
+  readonly anchor_ms: number;
+  /** Cuts all connections and closes the database. Any number of calls closes once. */
+  close(): Promise<void>;
+};
+
+const DEFAULT_CREDENTIALS: Credentials = {
+  username: 'clinic',
+  password: 'sandbox',
+  project_id: 'sandbox',
+  api_key: 'sandbox',
+};
+
+/**
+ * Starts the insurance inquiry service of specification 0.1.0 on this machine.
+ * @throws Error when the database cannot be opened or the port is taken; nothing stays open then.
+ */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  if (!Number.isFinite(options.speed) || options.speed <= 0) throw new Error('The speed of the sandbox is a number over 0.');
+  const host = options.host ?? '127.0.0.1';
+  const store = new Store(options.db);
+  const closing = new AbortController();
+  let app: FastifyInstance | undefined;
+  const shutDown = async (): Promise<void> => {
+    closing.abort();
+    await app?.close();
+    store.close();
+  };
+  try {
+    const state = stateOf(options, store);
+    app = buildApp(state, closing.signal);
+    await app.listen({ host, port: options.port });
+    const port = portOf(app);
+    let closed: Promise<void> | undefined;
+    return {
+      url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`,
+      port,
+      anchor_ms: state.clock.anchor_ms,
+      close: () => {
+        closed ??= shutDown();
+        return closed;
+      },
+    };
+  } catch (error) {
+    await shutDown();
+    throw error;
+  }
+}
+
+function stateOf(options: SandboxOptions, store: Store): State {
+  const behaviors = { ...defaultBehaviors(), ...options.behaviors };
+  return {
+    seed: options.seed,
+    clock: openClock(options, store),
+    store,
+    faults: new Faults(),
+    traffic: new Traffic(),
+    credentials: { ...DEFAULT_CREDENTIALS, ...options.credentials },
+    initial_behaviors: behaviors,
+    behaviors,
+    newId: options.new_id ?? randomUUID,
+  };
+}
+
+/** Goes on where the database left off; a given anchor wins. */
+function openClock(options: SandboxOptions, store: Store): ScaledClock {
+  const machineNow = options.now ?? Date.now;
+  const clock = new ScaledClock({
+    anchor_ms: options.anchor_ms ?? Number(store.setting('anchor_ms') ?? machineNow()),
+    speed: options.speed,
+    advanced_ms: Number(store.setting('advanced_ms') ?? 0),
+    machineNow,
+  });
+  // Another anchor or speed than last time may set the clock back; no inquiry may lie in the future.
+  clock.advanced_ms += Math.max(0, (store.newestCreation() ?? 0) - clock.callNow());
+  store.saveSetting('anchor_ms', String(clock.anchor_ms));
+  store.saveSetting('advanced_ms', String(clock.advanced_ms));
+  return clock;
+}
+
+function buildApp(state: State, closing: AbortSignal): FastifyInstance {
+  const app = Fastify({
+    logger: false,
+    bodyLimit: BODY_LIMIT_BYTES,
+    forceCloseConnections: true,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true },
+  });
+  // Bodies reach the endpoints as texts: the specification's 422 for a malformed body is theirs to make.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
+  app.addHook('onRequest', async (_request, reply) => {
+    reply.header('date', new Date(shownNow(state)).toUTCString());
+  });
+  app.setNotFoundHandler((_request, reply) => send(reply, { status: 404, body: { detail: 'Not Found' } }));
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status === 400) return send(reply, invalidAt(['body'], 'The body could not be read', 'body'));
+    return send(reply, { status, body: { detail: status < 500 ? error.message : 'Internal Server Error' } });
+  });
+  app.get('/', (_request, reply) => send(reply, { status: 200, body: WELCOME, headers: { 'content-type': 'text/plain' } }));
+  const withAccess = (access: Access) => (route: ReturnType<typeof adminRoutes>[number]) => ({ route, access });
+  mount(
+    app,
+    state,
+    [
+      { route: { method: 'POST', path: '/api/v0/auth/token', endpoint: issueToken }, access: 'anyone' },
+      ...[...inquiryRoutes(), ...verificationRoutes(), ...subscriptionRoutes()].map(withAccess('callers')),
+      ...adminRoutes().map(withAccess('admin')),
+    ],
+    closing,
+  );
+  return app;
+}
+
+function portOf(app: FastifyInstance): number {
+  const address = app.server.address();
+  if (address === null || typeof address === 'string') throw new Error('The sandbox listens on no port.');
+  return address.port;
+}

@@ -1,0 +1,146 @@
+import { describe, expect, it } from 'vitest';
+import { type Bench, bench, request } from './harness.ts';
+
+const path = '/api/v0/dental/inquiries';
+
+function order(on: Bench, fault: unknown) {
+  return on.call('POST', '/_sandbox/faults', fault);
+}
+
+async function accepted(on: Bench): Promise<number> {
+  return (await on.call('GET', '/_sandbox/ledger')).body.count;
+}
+
+describe.each([
+  ['before', 0],
+  ['after', 1],
+] as const)('a fault %s the commit', (when, created) => {
+  it('answers with the status, body and headers ordered', async () => {
+    const on = await bench();
+    await order(on, { when, action: 'status', status: 503, body: { detail: 'busy' }, headers: { 'Retry-After': '7' } });
+    const { status, body, headers } = await on.call('POST', path, request());
+    expect([status, body, headers.get('retry-after')]).toEqual([503, { detail: 'busy' }, '7']);
+    expect(await accepted(on)).toBe(created);
+    expect((await on.call('POST', path, request())).status).toBe(200);
+  });
+
+  it('cuts the connection', async () => {
+    const on = await bench();
+    await order(on, { when, action: 'reset' });
+    await expect(on.call('POST', path, request())).rejects.toThrow();
+    expect(await accepted(on)).toBe(created);
+    expect((await on.call('GET', '/_sandbox/requests')).body).toMatchObject([{ status: 'cut_off' }]);
+  });
+
+  it('sends half of the answer', async () => {
+    const on = await bench();
+    await order(on, { when, action: 'truncate' });
+    const response = await fetch(on.sandbox.url + path, {
+      method: 'POST',
+      headers: { authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}` },
+      body: JSON.stringify(request()),
+    });
+    expect(response.status).toBe(200);
+    await expect(response.text()).rejects.toThrow();
+    expect(await accepted(on)).toBe(created);
+  });
+
+  it('sends a page of a proxy', async () => {
+    const on = await bench();
+    await order(on, { when, action: 'html' });
+    const { status, headers, text } = await on.call('POST', path, request());
+    expect([status, headers.get('content-type')]).toEqual([502, 'text/html']);
+    expect(text).toContain('<html>');
+    expect(await accepted(on)).toBe(created);
+  });
+
+  it('delays, and then goes on', async () => {
+    const on = await bench();
+    await order(on, { when, action: 'delay', delay_ms: 60 });
+    const started = performance.now();
+    expect((await on.call('POST', path, request())).status).toBe(200);
+    expect(performance.now() - started).toBeGreaterThan(50);
+    expect(await accepted(on)).toBe(1);
+  });
+
+  it('sends an empty body where none is ordered', async () => {
+    const on = await bench();
+    await order(on, { when, action: 'status', status: 200 });
+    const { status, text } = await on.call('POST', path, request());
+    expect([status, text]).toEqual([200, '']);
+  });
+});
+
+describe('faults', () => {
+  it('meet the requests that match method and path, after those to skip, as often as ordered', async () => {
+    const on = await bench();
+    await order(on, { method: 'post', path: 'dental/inq', skip: 1, times: 2, when: 'before', action: 'status', status: 500 });
+    expect((await on.call('GET', path)).status).toBe(200);
+    expect((await on.call('POST', '/api/v0/medical/inquiries', {})).status).toBe(422);
+    const statuses: number[] = [];
+    for (let i = 0; i < 4; i += 1) statuses.push((await on.call('POST', path, request())).status);
+    expect(statuses).toEqual([200, 500, 500, 200]);
+  });
+
+  it('find a path by regular expression, the query included', async () => {
+    const on = await bench();
+    await order(on, { path: '^/api/.*external_id=v[12]$', when: 'before', action: 'status', status: 500, times: 9 });
+    expect((await on.call('GET', `${path}?external_id=v2`)).status).toBe(500);
+    expect((await on.call('GET', `${path}?external_id=v3`)).status).toBe(200);
+  });
+
+  it('after the commit wait for a request that succeeds', async () => {
+    const on = await bench();
+    await order(on, { when: 'after', action: 'status', status: 500 });
+    expect((await on.call('POST', path, {})).status).toBe(422);
+    expect((await on.call('POST', path, request())).status).toBe(500);
+  });
+
+  it('may be ordered several at once, combine a delay with another, are shown and cleared', async () => {
+    const on = await bench();
+    const { body } = await order(on, [
+      { when: 'before', action: 'delay', delay_ms: 30 },
+      { when: 'before', action: 'status', status: 418 },
+      { when: 'before', action: 'html', times: 5 },
+    ]);
+    expect(body.length).toBe(3);
+    const started = performance.now();
+    expect((await on.call('GET', path)).status).toBe(418);
+    expect(performance.now() - started).toBeGreaterThan(25);
+    expect((await on.call('GET', '/_sandbox/faults')).body).toMatchObject([{ action: 'html', times: 5 }]);
+    expect((await on.call('DELETE', '/_sandbox/faults')).body).toEqual([]);
+    expect((await on.call('GET', path)).status).toBe(200);
+  });
+
+  it('can redirect', async () => {
+    const on = await bench();
+    await order(on, { when: 'before', action: 'status', status: 307, headers: { location: 'http://other.invalid/' } });
+    const { status, headers } = await on.call('GET', path);
+    expect([status, headers.get('location')]).toEqual([307, 'http://other.invalid/']);
+  });
+
+  it.each([
+    {},
+    { when: 'before', action: 'explode' },
+    { when: 'later', action: 'reset' },
+    { when: 'after', action: 'reset', pth: 'x' },
+  ])('are refused when they are %j', async (fault) => {
+    const on = await bench();
+    expect((await order(on, fault)).status).toBe(422);
+  });
+
+  it('leave the routes under /_sandbox alone', async () => {
+    const on = await bench();
+    await order(on, { when: 'before', action: 'reset', times: 99 });
+    expect((await on.call('GET', '/_sandbox/ledger')).status).toBe(200);
+  });
+
+  it('that delay do not hold up a close', async () => {
+    const on = await bench();
+    await order(on, { when: 'before', action: 'delay', delay_ms: 60_000 });
+    const waiting = on.call('GET', path).catch(() => 'cut');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    await on.sandbox.close();
+    expect(await waiting).toBe('cut');
+  });
+});
