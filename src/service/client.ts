@@ -1,0 +1,120 @@
+/**
+ * The client of the inquiry service: the whole interface of the specification, one function per endpoint. Each says what to
+ * send (`session.ts` gets it there) and which reader understands the reply.
+ */
+import { EligdError } from '../domain/errors.ts';
+import type { InquiryId } from '../domain/ids.ts';
+import type { Specialty } from '../domain/specialty.ts';
+import type { CallOptions, Result, ServiceClient, ServiceClientOptions, Subscription } from './api.ts';
+import { readBulk } from './bulk.ts';
+import { readCreation } from './creates.ts';
+import { type Answered, ambiguous, fail, settle } from './failures.ts';
+import { type PagingMemory, readList } from './listing.ts';
+import { readDeletion, readInquiry, readSubscription, readVerifications } from './reads.ts';
+import { type Call, Session } from './session.ts';
+
+const SUBSCRIPTION_PATH = '/api/v0/subscription/'; // the slash at the end is the service's own
+
+/** Throws an `EligdError` (configuration) when `base_url` cannot be one; connects to nothing. */
+export function createServiceClient(options: ServiceClientOptions): ServiceClient {
+  const session = new Session(options, parseBaseUrl(options.base_url));
+  const paging = new Map<Specialty, PagingMemory>();
+  const call = (method: Call['method'], path: string, how: CallOptions | undefined, json?: string): Promise<Answered> =>
+    session.perform({
+      method,
+      path: session.prefix + path,
+      ...(json === undefined ? {} : { json }),
+      priority: how?.priority ?? 'routine',
+      signal: how?.signal,
+    });
+  const getSubscription = async (how?: CallOptions) => readSubscription(await call('GET', SUBSCRIPTION_PATH, how));
+
+  return {
+    create: async (specialty, request, how) =>
+      readCreation(await call('POST', inquiriesPath(specialty), { priority: 'send', ...how }, JSON.stringify(request))),
+
+    async createBulk(specialty, requests, shape, how) {
+      if (requests.length === 0) return { ok: true, items: [] };
+      const json = JSON.stringify(shape === 'array' ? requests : { inquiries: requests });
+      return readBulk(
+        await call('POST', `/api/v0/${specialty}/batch_inquiries`, { priority: 'send', ...how }, json),
+        requests,
+        shape,
+      );
+    },
+
+    list(specialty, filter, how) {
+      const external_id = filter.external_id ?? '';
+      const query = external_id === '' ? '' : `?${new URLSearchParams({ external_id })}`;
+      const memory = paging.get(specialty) ?? { known: 'nothing' };
+      paging.set(specialty, memory);
+      return readList(
+        {
+          path: session.prefix + inquiriesPath(specialty) + query,
+          origin: session.origin,
+          fetchPage: (path) =>
+            session.perform({ method: 'GET', path, priority: how?.priority ?? 'routine', signal: how?.signal }),
+          memory,
+          onForeignLink: () => options.env.log('service_page_link_refused', { specialty }),
+        },
+        external_id,
+      );
+    },
+
+    read: async (specialty, id, how) => readInquiry(await call('GET', `${inquiriesPath(specialty)}/${segment(id)}`, how), id),
+
+    async verifications(id, how) {
+      return readVerifications(await call('GET', `/api/v0/verification?${new URLSearchParams({ inquiry_id: id })}`, how));
+    },
+
+    getSubscription,
+
+    async setSubscription(wanted, how): Promise<Result<Subscription>> {
+      const { callback_url, update_frequency_min } = wanted;
+      const json = JSON.stringify({ callback_url, update_frequency_min });
+      const set = settle(await call('POST', SUBSCRIPTION_PATH, how, json));
+      if (!set.ok) return set;
+      const read = await getSubscription(how);
+      if (!read.ok) return read;
+      return read.value === null ? fail(ambiguous('not_stored')) : { ok: true, value: read.value };
+    },
+
+    deleteSubscription: async (how) => readDeletion(await call('DELETE', SUBSCRIPTION_PATH, how)),
+
+    async login(how) {
+      session.forgetToken();
+      const answered = await call('GET', SUBSCRIPTION_PATH, how);
+      if (answered.outcome === 'reply' && answered.reply.status === 404) {
+        // No subscription, or a wrong address: only the second would not know the list either. The filter keeps it short.
+        const listed = settle(await call('GET', `${inquiriesPath('dental')}?external_id=eligd-login-check`, how));
+        return listed.ok ? { ok: true, value: null } : listed;
+      }
+      const settled = settle(answered);
+      return settled.ok ? { ok: true, value: null } : settled;
+    },
+
+    close: () => session.close(),
+  };
+}
+
+function inquiriesPath(specialty: Specialty): string {
+  return `/api/v0/${specialty}/inquiries`;
+}
+
+function segment(id: InquiryId): string {
+  return encodeURIComponent(id);
+}
+
+function parseBaseUrl(base_url: string): URL {
+  const base = URL.parse(base_url);
+  const is_plain =
+    base !== null &&
+    (base.protocol === 'http:' || base.protocol === 'https:') &&
+    base.username + base.password + base.search + base.hash === '';
+  if (is_plain) return base;
+  throw new EligdError('configuration', {
+    what: "The inquiry service's address cannot be used.",
+    why: 'service.base_url is not a plain http or https address (no user name, no question mark, no #).',
+    next: 'Correct service.base_url in the configuration, for example https://api.example.com.',
+  });
+}

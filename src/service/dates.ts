@@ -1,0 +1,85 @@
+/** The dates of the wire (specification, "Resources and their fields"; `silences.md`, "timestamps" and "dates") and of HTTP. */
+
+/** `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` on anything but a real date in that form. */
+export function toWireDate(date: string): string {
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date);
+  if (match === null || !isRealDate(Number(match[1]), Number(match[2]), Number(match[3]))) {
+    throw new RangeError('Not a date of the form YYYY-MM-DD.');
+  }
+  return `${match[2]}-${match[3]}-${match[1]}`;
+}
+
+/** `MM-DD-YYYY`, `YYYY-MM-DD` or `MM/DD/YYYY` to `YYYY-MM-DD`; null for an empty text, another form or an impossible date. */
+export function parseWireDate(text: string): string | null {
+  const trimmed = text.trim();
+  const year_first = /^(\d{4})-(\d{2})-(\d{2})$/.exec(trimmed);
+  if (year_first !== null) return isoDate(year_first[1], year_first[2], year_first[3]);
+  const month_first = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})$/.exec(trimmed);
+  if (month_first !== null) return isoDate(month_first[4], month_first[1], month_first[3]);
+  return null;
+}
+
+function isoDate(year = '', month = '', day = ''): string | null {
+  if (!isRealDate(Number(year), Number(month), Number(day))) return null;
+  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+}
+
+function isRealDate(year: number, month: number, day: number): boolean {
+  if (year < 1000) return false; // Date.UTC takes 0 to 99 for 1900 to 1999
+  const date = new Date(Date.UTC(year, month - 1, day));
+  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+}
+
+const TIMESTAMP =
+  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
+
+/** An ISO 8601 date-time to epoch milliseconds, cut off below; without a zone it is UTC. Null when it is none. */
+export function parseWireTimestamp(text: string): number | null {
+  const match = TIMESTAMP.exec(text.trim());
+  if (match === null) return null;
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
+  if (!isRealDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return null;
+  const fraction_ms = Math.floor(Number(`0.${match[7] ?? '0'}`) * 1000);
+  const offset_hours = Number(match[10] ?? 0);
+  const offset_minutes = Number(match[11] ?? 0);
+  if (offset_hours > 23 || offset_minutes > 59) return null;
+  const offset_ms = (offset_hours * 60 + offset_minutes) * 60_000 * (match[9] === '-' ? -1 : 1);
+  return Date.UTC(year, month - 1, day, hour, minute, second, fraction_ms) - offset_ms;
+}
+
+const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
+const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
+
+/** The three forms of an HTTP date (RFC 9110, 5.6.7) to epoch milliseconds; null for anything else. */
+export function parseHttpDate(text: string): number | null {
+  const trimmed = text.trim();
+  if (!IMF_FIXDATE.test(trimmed) && !RFC_850.test(trimmed) && !ASCTIME.test(trimmed)) return null;
+  const parsed_ms = Date.parse(trimmed.endsWith('GMT') ? trimmed : `${trimmed} GMT`);
+  return Number.isNaN(parsed_ms) ? null : parsed_ms;
+}
+
+/** Longest wait that a Retry-After can ask for: a server that says more has most likely got its units wrong. */
+export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
+
+/**
+ * A `Retry-After` (RFC 9110, 10.2.3) in milliseconds from now, at least 0 and at most a day; null when it is absent or
+ * unreadable. A date is taken relative to the reply's own `Date`, so that a wrong clock on either side does no harm, and
+ * relative to `now_ms` where there is none.
+ */
+export function parseRetryAfter(retry_after: string | undefined, date: string | undefined, now_ms: number): number | null {
+  if (retry_after === undefined) return null;
+  const trimmed = retry_after.trim();
+  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.min(Math.ceil(Number(trimmed) * 1000), RETRY_AFTER_MAX_MS);
+  const until_ms = parseHttpDate(trimmed);
+  if (until_ms === null) return null;
+  const from_ms = (date === undefined ? null : parseHttpDate(date)) ?? now_ms;
+  return Math.min(Math.max(until_ms - from_ms, 0), RETRY_AFTER_MAX_MS);
+}

@@ -1,0 +1,193 @@
+/**
+ * Reads a list to its end without knowing how the server pages (`silences.md`, "list paging", "list filter", "list order").
+ *
+ * A next link is followed. Where nothing points onward, the end is not assumed, for a bare array of three may be a whole list
+ * or the first page of one with a page size of three. It is asked for: `offset=<n>&limit=<n>` gives
+ *
+ *   - nothing: the server knows `offset`, and this was all;
+ *   - new inquiries: it knows `offset`, and there is more; so on until a page is empty;
+ *   - the first page again, or a refusal: it does not know `offset`. Then `page=2` is asked in the same way, and `page=1` too
+ *     where pages are known, in case they count from zero. When neither parameter is known, the first page was the whole list.
+ *
+ * What was found out about a server is remembered by the caller (`PagingMemory`), so that it costs its requests once and not
+ * with every list. A server that pages is asked for the empty page behind the last one every time: an
+ * absence that was not proven costs a paid phone call (G1), a request costs nothing.
+ */
+
+import { canonicalExternalId } from '../domain/matching.ts';
+import type { Inquiry, InquiryList, ServiceFailure } from './api.ts';
+import { type Answered, fail, settle, uselessRead } from './failures.ts';
+import { type NextLink, type Page, readPage } from './pages.ts';
+import { parseInquiry } from './wire.ts';
+
+/** More pages than this are no list any more but a server that makes them up; the list counts as incomplete. */
+export const PAGES_MAX = 10_000;
+
+/**
+ * `none`: the server is known to page by no parameter of ours; it says nothing about links and totals. `page`: by `page`,
+ * counted from one, and not by `offset`.
+ */
+export type PagingMemory = { known: 'nothing' | 'none' | 'page' };
+
+export type PageSource = {
+  /** The first page's path and query, below the origin. */
+  path: string;
+  origin: string;
+  fetchPage: (path: string) => Promise<Answered>;
+  memory: PagingMemory;
+  /** Told once when a link leads to another origin. */
+  onForeignLink: () => void;
+};
+
+type Fetched = { ok: true; page: Page } | { ok: false; failure: ServiceFailure };
+
+export async function readList(source: PageSource, external_id: string): Promise<Listed> {
+  const walk = new Walk(source);
+  const failure = await walk.run();
+  return failure === null ? { ok: true, value: walk.list(external_id) } : fail(failure);
+}
+
+export type Listed = { ok: true; value: InquiryList } | { ok: false; failure: ServiceFailure };
+
+class Walk {
+  readonly #source: PageSource;
+  /** By id, or by its JSON text when it has none. */
+  readonly #elements = new Map<string, unknown>();
+  readonly #fingerprints = new Set<string>();
+  #received = 0;
+  #pages = 0;
+  #total: number | null = null;
+  #is_ended = false;
+
+  constructor(source: PageSource) {
+    this.#source = source;
+  }
+
+  /** Null when the walk is over; a failure of any page is the whole list's. */
+  async run(): Promise<ServiceFailure | null> {
+    const first = await this.#fetch(this.#source.path);
+    if (!first.ok) return first.failure;
+    this.#take(first.page);
+    if (first.page.next.kind !== 'unsaid') return this.#followLinks(first.page.next);
+    if (this.#total !== null && this.#elements.size >= this.#total) return this.#end(true);
+    if (first.page.elements.length === 0) return this.#end(this.#total === null);
+    if (this.#total === null && this.#source.memory.known === 'none') return this.#end(true);
+    return this.#probe(first.page.elements.length);
+  }
+
+  list(external_id: string): InquiryList {
+    const wanted = canonicalExternalId(external_id);
+    const readable = [...this.#elements.values()].map(parseInquiry);
+    const inquiries = readable.filter((inquiry): inquiry is Inquiry => inquiry !== null);
+    const own =
+      wanted === '' ? inquiries : inquiries.filter(({ request }) => canonicalExternalId(request.external_id) === wanted);
+    const unreadable_count = readable.length - inquiries.length;
+    return {
+      inquiries: own,
+      is_complete: this.#is_ended && unreadable_count === 0 && (this.#total === null || this.#elements.size >= this.#total),
+      unreadable_count,
+      ignored_filter: own.length < inquiries.length,
+    };
+  }
+
+  async #followLinks(first: NextLink): Promise<ServiceFailure | null> {
+    let next = first;
+    const visited = new Set<string>();
+    while (next.kind === 'path') {
+      if (this.#pages >= PAGES_MAX || visited.has(next.path)) return this.#end(false);
+      visited.add(next.path);
+      const fetched = await this.#fetch(next.path);
+      if (!fetched.ok) return fetched.failure;
+      // A link that leads back leaves open what lies ahead.
+      if (this.#take(fetched.page) === 'repeated') return this.#end(false);
+      next = fetched.page.next;
+    }
+    if (next.kind === 'foreign') this.#source.onForeignLink();
+    return this.#end(next.kind !== 'foreign');
+  }
+
+  async #probe(page_size: number): Promise<ServiceFailure | null> {
+    const { memory } = this.#source;
+    if (memory.known !== 'page') {
+      const by_offset = await this.#walkBy(() => ({ offset: String(this.#received), limit: String(page_size) }));
+      if (by_offset !== 'unknown') return by_offset.failure;
+    }
+    let page_number = 1;
+    const by_page = await this.#walkBy(() => {
+      page_number += 1;
+      return { page: String(page_number) };
+    });
+    if (by_page !== 'unknown') {
+      if (by_page.failure !== null || memory.known === 'page') return by_page.failure;
+      const first = await this.#fetch(this.#address({ page: '1' }));
+      if (!first.ok) return first.failure;
+      if (this.#take(first.page) === 'repeated') memory.known = 'page';
+      return null;
+    }
+    if (this.#total === null) memory.known = 'none';
+    return this.#end(true); // with a total that was not reached, `list` says incomplete
+  }
+
+  /** `unknown`: the first request gave the first page again or was refused, so the server does not know the parameter. */
+  async #walkBy(nextParameters: () => Record<string, string>): Promise<'unknown' | { failure: ServiceFailure | null }> {
+    for (let step = 0; this.#pages < PAGES_MAX; step += 1) {
+      const fetched = await this.#fetch(this.#address(nextParameters()));
+      if (!fetched.ok) {
+        if (fetched.failure.class === 'refused') {
+          if (step === 0) return 'unknown';
+          return { failure: this.#end(false) };
+        }
+        // Some servers answer 404 for a page behind the last one; the path itself has just worked.
+        if (fetched.failure.class === 'stopped' && fetched.failure.status === 404) return { failure: this.#end(true) };
+        return { failure: fetched.failure };
+      }
+      const taken = this.#take(fetched.page);
+      if (taken === 'repeated' && step === 0) return 'unknown';
+      // Known inquiries in an order not seen before: the server's order moves, and something may have slipped through.
+      if (taken !== 'new') return { failure: this.#end(taken === 'empty' || taken === 'repeated') };
+      if (this.#total !== null && this.#elements.size >= this.#total) return { failure: this.#end(true) };
+    }
+    return { failure: this.#end(false) };
+  }
+
+  /** `repeated`: the same elements as a page before. `shuffled`: nothing new, but another selection. */
+  #take(page: Page): 'new' | 'empty' | 'repeated' | 'shuffled' {
+    this.#total = page.total ?? this.#total;
+    if (page.elements.length === 0) return 'empty';
+    const keys = page.elements.map(elementKey);
+    const fingerprint = [...keys].sort().join('\n');
+    if (this.#fingerprints.has(fingerprint)) return 'repeated';
+    this.#fingerprints.add(fingerprint);
+    this.#received += page.elements.length;
+    const known = this.#elements.size;
+    page.elements.forEach((element, index) => {
+      this.#elements.set(keys[index] ?? '', element);
+    });
+    return this.#elements.size > known ? 'new' : 'shuffled';
+  }
+
+  async #fetch(path: string): Promise<Fetched> {
+    this.#pages += 1;
+    const settled = settle(await this.#source.fetchPage(path));
+    if (!settled.ok) return settled;
+    const page = readPage(settled.reply, new URL(path, this.#source.origin));
+    if (page !== null) return { ok: true, page };
+    return fail(uselessRead(settled.reply));
+  }
+
+  #address(parameters: Record<string, string>): string {
+    const url = new URL(this.#source.path, this.#source.origin);
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.pathname + url.search;
+  }
+
+  #end(is_certain: boolean): null {
+    this.#is_ended = is_certain;
+    return null;
+  }
+}
+
+function elementKey(element: unknown): string {
+  const inquiry = parseInquiry(element);
+  return inquiry === null ? `unreadable ${JSON.stringify(element)}` : `id ${inquiry.id}`;
+}

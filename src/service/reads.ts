@@ -1,0 +1,83 @@
+/** What the replies to reads say: one inquiry, verifications, the subscription (specification, "Endpoints"). */
+import type { InquiryId } from '../domain/ids.ts';
+import type { Inquiry, Result, Subscription, Verification } from './api.ts';
+import { type Answered, ambiguous, fail, type Settled, settle, uselessRead } from './failures.ts';
+import { parseInquiry, subscriptionSchema, verificationReplySchema, verificationSchema } from './wire.ts';
+
+/**
+ * One inquiry as an object or an array of one (`silences.md`, "read by id"). Null when it is absent: 404, 422, or a 2xx with
+ * null, `[]` or nothing. A 404 whose body is a web page comes from something in between and proves nothing: *ambiguous*.
+ * Another inquiry than the one asked for is never given out.
+ */
+export function readInquiry(answered: Answered, id: InquiryId): Result<Inquiry | null> {
+  const settled = settleRead(answered);
+  if (settled === 'absent') return { ok: true, value: null };
+  if (!settled.ok) return settled;
+  const { reply } = settled;
+  if (isNothing(settled)) return { ok: true, value: null };
+  if (reply.body.form !== 'json') return fail(uselessRead(settled.reply));
+  const { value } = reply.body;
+  const candidates = (Array.isArray(value) ? value : [value]).map(parseInquiry);
+  const own = candidates.find((inquiry) => inquiry?.id.toLowerCase() === id.toLowerCase());
+  if (own) return { ok: true, value: own };
+  const cause = candidates.some((inquiry) => inquiry !== null) ? 'other_inquiry' : 'unreadable_reply';
+  return fail(ambiguous(cause, { status: reply.status }));
+}
+
+/** `{"success", "count", "verifications"}`, or the array alone. For an inquiry that the service does not know: none. */
+export function readVerifications(answered: Answered): Result<Verification[]> {
+  const settled = settleRead(answered);
+  if (settled === 'absent') return { ok: true, value: [] };
+  if (!settled.ok) return settled;
+  if (isNothing(settled)) return { ok: true, value: [] };
+  const { body, status } = settled.reply;
+  if (body.form !== 'json') return fail(uselessRead(settled.reply));
+  const parsed = Array.isArray(body.value)
+    ? verificationSchema.array().safeParse(body.value)
+    : verificationReplySchema.transform((reply) => reply.verifications).safeParse(body.value);
+  return parsed.success ? { ok: true, value: parsed.data } : fail(ambiguous('unreadable_reply', { status }));
+}
+
+/** The subscription, or null when there is none: 404, 204, null, `{}` or `[]` (`silences.md`, "subscription bodies"). */
+export function readSubscription(answered: Answered): Result<Subscription | null> {
+  const settled = settle(answered);
+  if (!settled.ok) return isAbsent(answered) ? { ok: true, value: null } : settled;
+  if (isNothing(settled)) return { ok: true, value: null };
+  const { body, status } = settled.reply;
+  if (body.form !== 'json') return fail(uselessRead(settled.reply));
+  const one: unknown = Array.isArray(body.value) ? body.value[0] : body.value;
+  if (typeof one === 'object' && one !== null && Object.keys(one).length === 0) return { ok: true, value: null };
+  const inner = typeof one === 'object' && one !== null && 'subscription' in one ? one.subscription : one;
+  if (inner === null) return { ok: true, value: null };
+  const parsed = subscriptionSchema.safeParse(inner);
+  return parsed.success ? { ok: true, value: parsed.data } : fail(ambiguous('unreadable_reply', { status }));
+}
+
+/** Any 2xx, and a 404: it is not there, which is what was wanted. */
+export function readDeletion(answered: Answered): Result<null> {
+  const settled = settle(answered);
+  return settled.ok || isAbsent(answered) ? { ok: true, value: null } : settled;
+}
+
+function settleRead(answered: Answered): Settled | 'absent' {
+  const settled = settle(answered);
+  if (settled.ok) return settled;
+  if (isAbsent(answered)) return 'absent';
+  if (answered.outcome === 'none') return settled;
+  const { reply } = answered;
+  if (reply.status === 422) return 'absent';
+  if (reply.status === 404) return fail(ambiguous('unreadable_reply', { status: 404 }));
+  return settled;
+}
+
+/** A 404 of the service itself, and not the page of a proxy. */
+function isAbsent(answered: Answered): boolean {
+  if (answered.outcome === 'none' || answered.reply.status !== 404) return false;
+  return answered.reply.body.form !== 'html' && answered.reply.body.form !== 'broken';
+}
+
+function isNothing(settled: Settled & { ok: true }): boolean {
+  const { body, status } = settled.reply;
+  if (body.form === 'empty') return status === 204;
+  return body.form === 'json' && (body.value === null || (Array.isArray(body.value) && body.value.length === 0));
+}

@@ -1,0 +1,248 @@
+/**
+ * A call on its way: the queue (bounded concurrency), credentials, the rate limit's gate, one exchange, and its repetition
+ * with a new token after a 401. What the reply means is for the caller to say.
+ *
+ *     queue ─▶ token ─▶ gate ─▶ exchange ─▶ 401? new token ─▶ gate ─▶ exchange
+ *
+ * The token comes before the gate, so that no slot is held by a request that waits for one. A token request does not take
+ * a place in the queue: the call that needs it holds one.
+ */
+import PQueue from 'p-queue';
+import type { GatePass, RequestPriority, ServiceClientOptions } from './api.ts';
+import { parseHttpDate, parseRetryAfter } from './dates.ts';
+import { type Answered, failureOfExchange, unsent } from './failures.ts';
+import { type LoginOutcome, type TokenOutcome, TokenSource } from './token.ts';
+import { createTransport, type Exchange, type HttpReply, type HttpRequest, type Transport } from './transport.ts';
+import { tokenReplySchema } from './wire.ts';
+
+/** Everybody waits this long after a 429 that does not say how long. */
+export const RATE_LIMIT_PAUSE_MS = 30_000;
+
+const QUEUE_PRIORITY: Record<RequestPriority, number> = { send: 2, urgent: 1, routine: 0 };
+
+export type Call = {
+  method: HttpRequest['method'];
+  /** From the origin on, with the query. */
+  path: string;
+  json?: string;
+  priority: RequestPriority;
+  signal: AbortSignal | undefined;
+};
+
+export class Session {
+  /** Where calls go, without the base URL's path. */
+  readonly origin: string;
+  /** The base URL's path, without a slash at its end. */
+  readonly prefix: string;
+  readonly #options: ServiceClientOptions;
+  readonly #transport: Transport;
+  readonly #queue: PQueue;
+  readonly #tokens: TokenSource;
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | null = null;
+
+  constructor(options: ServiceClientOptions, base: URL) {
+    this.origin = base.origin;
+    this.prefix = base.pathname.replace(/\/+$/, '');
+    this.#options = options;
+    const { timeout_ms, concurrency, dispatcher } = options;
+    this.#transport = createTransport({ origin: this.origin, timeout_ms, concurrency, dispatcher });
+    this.#queue = new PQueue({ concurrency });
+    this.#tokens = new TokenSource(() => this.#login(), options.env.clock);
+  }
+
+  /** Performs a call. Never rejects for what the network or the service does; a failing gate (the store) does reject. */
+  async perform(call: Call): Promise<Answered> {
+    const waiting = linkSignals(call.signal, this.#closing.signal);
+    const leaveQueue = new AbortController();
+    let is_running = false;
+    const onStop = () => {
+      if (!is_running) leaveQueue.abort();
+    };
+    waiting.signal.addEventListener('abort', onStop, { once: true });
+    if (waiting.signal.aborted) onStop();
+    try {
+      const run = async () => {
+        is_running = true;
+        return this.#authorized(call, waiting.signal);
+      };
+      return await this.#queue.add(run, { priority: QUEUE_PRIORITY[call.priority], signal: leaveQueue.signal });
+    } catch (error) {
+      if (!is_running && leaveQueue.signal.aborted) return this.#stopped();
+      throw error;
+    } finally {
+      waiting.signal.removeEventListener('abort', onStop);
+      waiting.unlink();
+    }
+  }
+
+  /** A login of its own, whether or not there is a token; for checking the credentials. */
+  forgetToken(): void {
+    this.#tokens.forget();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= (async () => {
+      this.#closing.abort();
+      await this.#queue.onIdle();
+      await this.#transport.close();
+    })();
+    return this.#closed;
+  }
+
+  async #authorized(call: Call, waiting: AbortSignal): Promise<Answered> {
+    const { credentials } = this.#options;
+    if (credentials.scheme === 'basic') {
+      const pair = Buffer.from(`${credentials.project_id}:${credentials.api_key}`, 'utf8').toString('base64');
+      return this.#pass(call, `Basic ${pair}`, waiting);
+    }
+    const first = await unlessAborted(this.#tokens.current(), waiting);
+    if (first === null || !first.ok) return this.#withoutToken(first);
+    const answered = await this.#pass(call, `Bearer ${first.token}`, waiting);
+    if (answered.outcome === 'none' || answered.reply.status !== 401) return answered;
+    const second = await unlessAborted(this.#tokens.replace(first.token), waiting);
+    if (second === null || !second.ok) return this.#withoutToken(second);
+    return this.#pass(call, `Bearer ${second.token}`, waiting);
+  }
+
+  #withoutToken(outcome: (TokenOutcome & { ok: false }) | null): Answered {
+    if (outcome === null) return this.#stopped();
+    return { outcome: 'none', failure: outcome.failure };
+  }
+
+  #pass(call: Call, authorization: string, waiting: AbortSignal): Promise<Answered> {
+    const headers: Record<string, string> = {
+      authorization,
+      accept: 'application/json',
+      'user-agent': this.#options.user_agent ?? 'eligd',
+    };
+    if (call.json !== undefined) headers['content-type'] = 'application/json';
+    const request = { method: call.method, path: call.path, headers, body: call.json ?? null };
+    return this.#throughGate(request, call.priority, call.signal, waiting);
+  }
+
+  /** Enters, exchanges, leaves; then tells about the service's clock and obeys its Retry-After. */
+  async #throughGate(
+    request: HttpRequest,
+    priority: RequestPriority,
+    signal: AbortSignal | undefined,
+    waiting: AbortSignal,
+  ): Promise<Answered> {
+    const { gate, env, onServiceDate } = this.#options;
+    let pass: GatePass;
+    try {
+      pass = await gate.enter(priority, waiting);
+    } catch (error) {
+      if (waiting.aborted) return this.#stopped();
+      throw error;
+    }
+    let exchange: Exchange;
+    const sent_ms = env.clock.now();
+    try {
+      exchange = waiting.aborted
+        ? { outcome: 'unsent', cause: this.#stopCause() }
+        : await this.#transport.exchange(request, signal);
+    } finally {
+      await this.#keepResult('leave', () => pass.leave());
+    }
+    if (exchange.outcome !== 'reply') return { outcome: 'none', failure: failureOfExchange(exchange) };
+    const received_ms = env.clock.now();
+    const service_ms = parseHttpDate(String(exchange.headers.date ?? ''));
+    if (service_ms !== null) {
+      await this.#keepResult('service_date', async () => onServiceDate?.({ service_ms, sent_ms, received_ms }));
+    }
+    return { outcome: 'reply', reply: exchange, retry_after_ms: await this.#obeyRetryAfter(exchange, received_ms) };
+  }
+
+  /** 429 holds for everybody, with or without a Retry-After; a 5xx only with one. */
+  async #obeyRetryAfter(reply: HttpReply, now_ms: number): Promise<number | null> {
+    const { status, headers } = reply;
+    const retry_after_ms = parseRetryAfter(headers['retry-after'], headers.date, now_ms);
+    if (status !== 429 && (status < 500 || retry_after_ms === null)) return retry_after_ms;
+    const pause_ms = retry_after_ms ?? RATE_LIMIT_PAUSE_MS;
+    this.#options.env.log('service_asked_to_wait', { http_status: status, retry_after_ms: pause_ms });
+    await this.#keepResult('pause', () => this.#options.gate.pause(now_ms + pause_ms));
+    return retry_after_ms;
+  }
+
+  /** What fails beside a request must not take its outcome with it: an accepted call would look as if it had been lost. */
+  async #keepResult(reason: string, beside: () => Promise<void> | void): Promise<void> {
+    try {
+      await beside();
+    } catch (error) {
+      this.#options.env.log('service_bookkeeping_failed', {
+        reason,
+        error_name: error instanceof Error ? error.name : typeof error,
+      });
+    }
+  }
+
+  #stopped(): Answered {
+    return { outcome: 'none', failure: unsent(this.#stopCause()) };
+  }
+
+  #stopCause(): 'closed' | 'aborted' {
+    return this.#closing.signal.aborted ? 'closed' : 'aborted';
+  }
+
+  /** POST /api/v0/auth/token. Whatever goes wrong here, the call that needed the token was not sent. */
+  async #login(): Promise<LoginOutcome> {
+    const { credentials, user_agent, env } = this.#options;
+    if (credentials.scheme !== 'oauth') return { ok: false, failure: unsent('login_failed') };
+    const { username, password } = credentials;
+    const request: HttpRequest = {
+      method: 'POST',
+      path: `${this.prefix}/api/v0/auth/token`,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        accept: 'application/json',
+        'user-agent': user_agent ?? 'eligd',
+      },
+      body: new URLSearchParams({ username, password }).toString(),
+    };
+    const answered = await this.#throughGate(request, 'send', undefined, this.#closing.signal);
+    if (answered.outcome === 'none') {
+      return { ok: false, failure: answered.failure.class === 'unsent' ? answered.failure : unsent('login_failed') };
+    }
+    const { retry_after_ms } = answered;
+    const { status, body } = answered.reply;
+    if ([400, 401, 403, 422].includes(status)) return { ok: false, failure: unsent('unauthorized', status) };
+    if (status === 429) return { ok: false, failure: unsent('rate_limited', status, retry_after_ms) };
+    if (status < 200 || status > 299) return { ok: false, failure: unsent('login_failed', status, retry_after_ms) };
+    const parsed = tokenReplySchema.safeParse(body.form === 'json' ? body.value : undefined);
+    if (!parsed.success) return { ok: false, failure: unsent('login_unreadable', status) };
+    env.log('service_logged_in', {});
+    const { access_token, expires_in } = parsed.data;
+    return { ok: true, token: access_token, lifetime_ms: typeof expires_in === 'number' ? expires_in * 1000 : null };
+  }
+}
+
+/** The promise's value, or null as soon as the signal is aborted; the promise itself goes on for others. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
+  const aborted = Promise.withResolvers<null>();
+  const onAbort = () => aborted.resolve(null);
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+/**
+ * A signal that follows both, until `unlink`. Not `AbortSignal.any`: Node keeps some memory for each of those as long as its
+ * sources live, and these live as long as the daemon.
+ */
+function linkSignals(one: AbortSignal | undefined, other: AbortSignal): { signal: AbortSignal; unlink: () => void } {
+  const linked = new AbortController();
+  const abort = () => linked.abort();
+  if (one?.aborted || other.aborted) abort();
+  one?.addEventListener('abort', abort, { once: true });
+  other.addEventListener('abort', abort, { once: true });
+  const unlink = () => {
+    one?.removeEventListener('abort', abort);
+    other.removeEventListener('abort', abort);
+  };
+  return { signal: linked.signal, unlink };
+}

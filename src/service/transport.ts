@@ -1,0 +1,215 @@
+/**
+ * One HTTP request to the service's own origin over undici, and what became of it. Nothing here repeats or follows anything.
+ *
+ * The difference that G1 hangs on, *was any byte of it written?*, is not guessed from error codes: undici calls a handler's
+ * `onRequestStart` right before it writes a request to a connected (and, with TLS, authenticated) socket, and never before.
+ * An attempt that was not started is unsent, whatever the error; one that was started is not unsent unless a reply says so.
+ * Only undici's `Agent` is taken at its word in this. Any other dispatcher (a mock, a simulation, a proxy) may have passed the
+ * request on without telling, so there the errors decide that nothing but a failed connection can raise.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { Agent, type Dispatcher } from 'undici';
+import type { AmbiguousCause, UnsentCause } from './api.ts';
+
+export type HttpRequest = {
+  method: 'GET' | 'POST' | 'DELETE';
+  /** From the origin on, with the query; never logged. */
+  path: string;
+  headers: Record<string, string>;
+  body: string | null;
+};
+
+export type HttpReply = { outcome: 'reply'; status: number; headers: IncomingHttpHeaders; body: ReplyBody };
+
+export type ReplyBody =
+  | { form: 'json'; value: unknown }
+  | { form: 'empty' }
+  /** An error page of a proxy, most likely. */
+  | { form: 'html' }
+  | { form: 'other' }
+  /** The status is known, the body is not. */
+  | { form: 'broken'; cause: AmbiguousCause };
+
+export type Exchange =
+  | HttpReply
+  | { outcome: 'unsent'; cause: UnsentCause }
+  /** Written, at least in part, and no status came back. */
+  | { outcome: 'lost'; cause: AmbiguousCause };
+
+/** Replies beyond this are not read to their end; a list of twenty thousand inquiries with transcripts stays below. */
+export const REPLY_BYTES_MAX = 256 * 1024 * 1024;
+
+export type Transport = {
+  exchange(request: HttpRequest, signal: AbortSignal | undefined): Promise<Exchange>;
+  close(): Promise<void>;
+};
+
+/** `dispatcher` left out: an agent of its own, with at most `concurrency` connections that are kept open. */
+export function createTransport(options: {
+  origin: string;
+  timeout_ms: number;
+  concurrency: number;
+  dispatcher: Dispatcher | undefined;
+}): Transport {
+  const { origin, timeout_ms } = options;
+  const own = options.dispatcher === undefined ? createAgent(timeout_ms, options.concurrency) : undefined;
+  const used = options.dispatcher ?? own ?? createAgent(timeout_ms, 1);
+  const tells_start = used instanceof Agent;
+  const dispatcher = used.compose(watchStart);
+  return {
+    exchange: (request, signal) => exchange({ dispatcher, origin, timeout_ms, tells_start }, request, signal),
+    // Whoever closes waits for the exchanges first; what is left are connections that nobody needs.
+    close: async () => own?.destroy(),
+  };
+}
+
+/**
+ * `pipelining: 1` and no HTTP/2: with either, undici puts the requests behind the one that a broken connection interrupted
+ * back into its queue and writes them again. With one request per socket there are none; `watchStart` refuses a second
+ * writing in any case.
+ */
+function createAgent(timeout_ms: number, connections: number): Agent {
+  return new Agent({
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: Math.min(timeout_ms, 10_000) },
+    headersTimeout: timeout_ms,
+    bodyTimeout: timeout_ms,
+  });
+}
+
+type Wire = { dispatcher: Dispatcher; origin: string; timeout_ms: number; tells_start: boolean };
+
+/** How far an attempt has got; a step is never taken back. `unproven`: not started, as far as we have been told. */
+class Attempt {
+  state: 'waiting' | 'unproven' | 'written' | 'cancelled';
+
+  constructor(tells_start: boolean) {
+    this.state = tells_start ? 'waiting' : 'unproven';
+  }
+}
+
+/** Notes the moment before writing, and refuses to write an attempt that was cancelled or already written once. */
+const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
+  const { opaque } = options as { opaque?: unknown };
+  if (!(opaque instanceof Attempt)) return dispatch(options, handler);
+  return dispatch(options, {
+    onRequestStart(controller, context) {
+      if (opaque.state === 'written' || opaque.state === 'cancelled') {
+        controller.abort(new Error('The request was cancelled or has been written before.'));
+        return;
+      }
+      handler.onRequestStart?.(controller, context);
+      if (!controller.aborted) opaque.state = 'written';
+    },
+    onResponseStart: (controller, status, headers, message) => handler.onResponseStart?.(controller, status, headers, message),
+    onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
+    onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
+    onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
+  });
+};
+
+/**
+ * The deadline is a timer of the machine and not of `Env`: it bounds a socket, which lives in real time even where a
+ * simulation owns the clock. undici's own time-outs restart with every chunk and are too coarse to be a deadline.
+ */
+async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal | undefined): Promise<Exchange> {
+  if (signal?.aborted) return { outcome: 'unsent', cause: 'aborted' };
+  const attempt = new Attempt(wire.tells_start);
+  const stop = new AbortController();
+  const early = Promise.withResolvers<Exchange>();
+  const halt = (cause: StopCause) => {
+    if (stop.signal.aborted) return;
+    // undici tells nobody about an abort before it has a connection, so that is settled here.
+    if (attempt.state === 'waiting') early.resolve({ outcome: 'unsent', cause });
+    if (attempt.state === 'unproven') early.resolve({ outcome: 'lost', cause });
+    if (attempt.state !== 'written') attempt.state = 'cancelled';
+    stop.abort(cause);
+  };
+  const onAbort = () => halt('aborted');
+  const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([early.promise, perform(wire, request, attempt, stop.signal)]);
+  } finally {
+    clearTimeout(deadline);
+    signal?.removeEventListener('abort', onAbort);
+  }
+}
+
+type StopCause = 'timeout' | 'aborted';
+
+async function perform(wire: Wire, request: HttpRequest, attempt: Attempt, stop: AbortSignal): Promise<Exchange> {
+  let response: Dispatcher.ResponseData<Attempt>;
+  try {
+    response = await wire.dispatcher.request({ ...request, origin: wire.origin, signal: stop, opaque: attempt });
+  } catch (error) {
+    if (stop.aborted) return { outcome: 'lost', cause: stopCause(stop) }; // unless `early` has said otherwise
+    const codes = errorCodes(error);
+    const is_unsent =
+      attempt.state === 'waiting' ||
+      codes.some((code) => CONNECT_ONLY_CODES.has(code)) ||
+      (attempt.state === 'unproven' && codes.some((code) => UNREACHABLE_CODES.has(code) || TLS_CODE.test(code)));
+    if (is_unsent) return { outcome: 'unsent', cause: connectCause(codes) };
+    return { outcome: 'lost', cause: codes.some((code) => TIMEOUT_CODES.has(code)) ? 'timeout' : 'socket' };
+  }
+  const { statusCode: status, headers } = response;
+  return { outcome: 'reply', status, headers, body: await readBody(response, stop) };
+}
+
+function stopCause(stop: AbortSignal): StopCause {
+  return stop.reason === 'timeout' ? 'timeout' : 'aborted';
+}
+
+async function readBody(response: Dispatcher.ResponseData<Attempt>, stop: AbortSignal): Promise<ReplyBody> {
+  const chunks: Buffer[] = [];
+  let size_bytes = 0;
+  try {
+    for await (const chunk of response.body as AsyncIterable<Buffer>) {
+      size_bytes += chunk.length;
+      if (size_bytes > REPLY_BYTES_MAX) return { form: 'broken', cause: 'too_large' }; // leaving the loop destroys the body
+      chunks.push(chunk);
+    }
+  } catch (error) {
+    if (stop.aborted) return { form: 'broken', cause: stopCause(stop) };
+    const is_timeout = errorCodes(error).some((code) => TIMEOUT_CODES.has(code));
+    return { form: 'broken', cause: is_timeout ? 'timeout' : 'truncated' };
+  }
+  return understand(Buffer.concat(chunks), String(response.headers['content-type'] ?? ''));
+}
+
+function understand(bytes: Buffer, content_type: string): ReplyBody {
+  const text = new TextDecoder().decode(bytes).trim(); // drops a byte order mark
+  if (text === '') return { form: 'empty' };
+  try {
+    return { form: 'json', value: JSON.parse(text) as unknown };
+  } catch {
+    return { form: text.startsWith('<') || /html/i.test(content_type) ? 'html' : 'other' };
+  }
+}
+
+const CONNECT_ONLY_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']);
+/** From an established connection these are rare but possible. */
+const UNREACHABLE_CODES = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL']);
+const DNS_CODE = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL)/;
+const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
+const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
+
+/** What kept a request from being written. */
+function connectCause(codes: string[]): UnsentCause {
+  if (codes.some((code) => DNS_CODE.test(code))) return 'dns';
+  if (codes.some((code) => TLS_CODE.test(code))) return 'tls';
+  return codes.includes('UND_ERR_CLOSED') || codes.includes('UND_ERR_DESTROYED') ? 'closed' : 'connect';
+}
+
+/** The codes of an error, of its cause, and of what an `AggregateError` (one per address) holds. */
+function errorCodes(error: unknown, depth = 0): string[] {
+  if (typeof error !== 'object' || error === null || depth > 4) return [];
+  const codes = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
+  const inner = [
+    ...('cause' in error ? [error.cause] : []),
+    ...('errors' in error && Array.isArray(error.errors) ? error.errors : []),
+  ];
+  return [...codes, ...inner.flatMap((one) => errorCodes(one, depth + 1))];
+}

@@ -1,0 +1,190 @@
+/**
+ * The service's wire shapes (specification, "Resources and their fields"). Every object is loose: fields that the
+ * specification does not know are kept. Reading is tolerant, since one odd field must not hide an inquiry (G7); what the
+ * results hold is described in `wire-results.ts` and understood in `records/`.
+ */
+import { z } from 'zod';
+import { type InquiryId, inquiryId } from '../domain/ids.ts';
+
+const text = z.string().optional();
+const flag = z.boolean().optional();
+const texts = z.array(z.string()).optional();
+
+/** Inquiry request, as the dental endpoints document it. Dates are `MM-DD-YYYY`. */
+export const dentalRequestSchema = z.looseObject({
+  /** BENEFITS, CLAIMS_STATUS, UNKNOWN. */
+  type: z.string(),
+  desired_completion_date: z.string(),
+  patient_name: z.string(),
+  dob: z.string(),
+  member_id: z.string(),
+  /** Nine digits. */
+  tax_id: z.string(),
+  group_id: text,
+  insurance_in_network: flag,
+  /** Deprecated in favour of the next two; ten digits each. */
+  npi: text,
+  billing_npi: text,
+  rendering_npi: text,
+  external_id: text,
+  practice_billing_address: text,
+  diagnosis_codes: texts,
+  claims_date_of_service: text,
+  claim_number: text,
+  additional_info: text,
+  call_script_id: z.string().nullish(),
+  insurance: text,
+  /** Values differ by specialty and by arrangement; never a closed list. */
+  benefits_query: texts,
+  benefits_codes: texts,
+  is_specialist: flag,
+  insurance_payor_id: text,
+});
+
+export const mentalHealthRequestSchema = dentalRequestSchema.extend({
+  benefits_form_name: text,
+  place_of_service: text,
+  billed_amount: z.number().optional(),
+});
+
+export const medicalRequestSchema = mentalHealthRequestSchema.extend({
+  insurance_phone_number: text,
+  /** PRIMARY is a value used. */
+  beneficiary: text,
+});
+
+/** The write form with the fields of all three specialties; the medical one has them all. */
+export const inquiryRequestSchema = medicalRequestSchema;
+export type InquiryRequest = z.infer<typeof inquiryRequestSchema>;
+
+/** Creation response. Whether its id can be used is decided by `usableId`. */
+export const creationResponseSchema = z.looseObject({
+  success: z.boolean().optional(),
+  inquiry_id: z.unknown().optional(),
+});
+
+/** Read form. Only `id`, `status` and `request` decide whether it is one; the rest is taken when it can be. */
+export const inquirySchema = z.looseObject({
+  id: z.string(),
+  /** SCHEDULED, IN_PROGRESS, SUCCESS, UNSUCCESSFUL, CANCELLED, UNKNOWN, or anything else: kept verbatim. */
+  status: z.string(),
+  creation_ts: z.string().nullish().catch(null),
+  summary: z.string().nullish().catch(null),
+  results: z.unknown().optional(),
+  request: z.record(z.string(), z.unknown()),
+});
+
+export type Inquiry = {
+  id: InquiryId;
+  /** As the service wrote it. */
+  status: string;
+  /** As the service wrote it; see `parseWireTimestamp`. */
+  creation_ts: string | null;
+  summary: string | null;
+  results: unknown;
+  request: Record<string, unknown>;
+  /** The parsed JSON of the whole read form, untouched. */
+  raw: unknown;
+};
+
+/** Reads one read form; null when it is none. */
+export function parseInquiry(raw: unknown): Inquiry | null {
+  const parsed = inquirySchema.safeParse(raw);
+  if (!parsed.success) return null;
+  const id = usableId(parsed.data.id);
+  if (id === null) return null;
+  return {
+    id,
+    status: parsed.data.status,
+    creation_ts: parsed.data.creation_ts ?? null,
+    summary: parsed.data.summary ?? null,
+    results: parsed.data.results ?? null,
+    request: parsed.data.request,
+    raw,
+  };
+}
+
+/**
+ * An id that can be stored and asked for again: 1 to 200 characters, none of them blank or a control character. `.` and `..`
+ * would change the path they stand in. Null for anything else.
+ */
+export function usableId(value: unknown): InquiryId | null {
+  if (typeof value !== 'string') return null;
+  const trimmed = value.trim();
+  if (!/^[^\s\p{C}]{1,200}$/u.test(trimmed) || trimmed === '.' || trimmed === '..') return null;
+  return inquiryId(trimmed);
+}
+
+export const verificationItemSchema = z.looseObject({
+  name: z.string().nullish(),
+  description: z.string().nullish(),
+  /** MET is a value seen. */
+  status: z.string().nullish(),
+  evidence: z.string().nullish(),
+  reasoning: z.string().nullish(),
+  validation: z.unknown().optional(),
+});
+
+export const verificationSchema = z.looseObject({
+  id: z.string(),
+  inquiry_id: z.string().nullish(),
+  call_log_id: z.string().nullish(),
+  verification_items: z.array(verificationItemSchema).nullish(),
+  creation_ts: z.string().nullish(),
+});
+export type Verification = z.infer<typeof verificationSchema>;
+
+export const verificationReplySchema = z.looseObject({
+  success: z.boolean().optional(),
+  count: z.number().optional(),
+  verifications: z.array(verificationSchema),
+});
+
+export const subscriptionSchema = z.looseObject({
+  callback_url: z.string(),
+  /** Minutes between deliveries; 5 when the service does not say. */
+  update_frequency_min: z.number().nullish(),
+});
+export type Subscription = z.infer<typeof subscriptionSchema>;
+
+/** What a webhook delivery carries (specification, "Events"). */
+export const webhookMessageSchema = z.looseObject({
+  subscription_id: z.string().nullish(),
+  inquiries: z.array(z.unknown()),
+  message_hash: z.string(),
+});
+export type WebhookMessage = z.infer<typeof webhookMessageSchema>;
+
+export const validationItemSchema = z.looseObject({
+  loc: z.array(z.union([z.string(), z.number()])),
+  msg: z.string().catch(''),
+  type: z.string().catch(''),
+});
+
+export const validationErrorSchema = z.looseObject({ detail: z.array(z.unknown()) });
+
+/** One item of an HTTPValidationError, without what a server may add to it (`input` repeats the patient's data). */
+export type ValidationItem = { loc: (string | number)[]; msg: string; type: string };
+
+/**
+ * The items of an HTTPValidationError; what cannot be read is left out. A `detail` that is a plain sentence becomes one item
+ * without a place.
+ */
+export function parseValidationItems(body: unknown): ValidationItem[] {
+  const sentence = z.looseObject({ detail: z.string().min(1) }).safeParse(body);
+  if (sentence.success) return [{ loc: [], msg: sentence.data.detail, type: '' }];
+  const parsed = validationErrorSchema.safeParse(body);
+  if (!parsed.success) return [];
+  return parsed.data.detail.flatMap((detail) => {
+    const item = validationItemSchema.safeParse(detail);
+    return item.success ? [{ loc: item.data.loc, msg: item.data.msg, type: item.data.type }] : [];
+  });
+}
+
+/** Token response. `expires_in` (seconds) is not in the specification; some servers send it. */
+export const tokenReplySchema = z.looseObject({
+  /** Visible ASCII only: it goes into a header. */
+  access_token: z.string().regex(/^[\x21-\x7e]+$/),
+  token_type: z.string().nullish().catch(null),
+  expires_in: z.coerce.number().positive().nullish().catch(null),
+});
