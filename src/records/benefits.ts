@@ -1,0 +1,178 @@
+/** The parts of the record that are lists: benefits by class and by code, and the treatment history. */
+import type { Questions } from './asked.ts';
+import type { BenefitRule, EligibilityRecord, ProcedureCodeBenefits, Treatment } from './eligibility.ts';
+import { isObject, keepKnown, ObjectReader, pathTo, Remainder } from './reader.ts';
+import {
+  comparableCode,
+  isSilent,
+  readAge,
+  readAmount,
+  readCoinsurance,
+  readDate,
+  readPercent,
+  readText,
+  readYesNo,
+} from './values.ts';
+
+type Rule = { benefits: BenefitRule; answered: boolean };
+
+/** A benefits object (specification, "Benefits object"); of what it leaves out, the fields that were asked become null. */
+function readRule(raw: unknown, path: string, isAsked: (name: keyof BenefitRule) => boolean, remainder: Remainder): Rule {
+  const fields = new ObjectReader(raw, path, remainder);
+  const benefits: BenefitRule = keepKnown(
+    {
+      is_covered: fields.read('is_covered', readYesNo),
+      is_prior_auth_required: fields.read('is_prior_auth_required', readYesNo),
+      prior_auth_info: fields.read('prior_auth_info', readText),
+      plan_pays_percent: fields.read('coverage_percentage', readPercent),
+      patient_pays_percent: fields.read('coinsurance_percentage', readCoinsurance),
+      copay: fields.read('copay_amount', readAmount),
+      is_deductible_waived: fields.read('is_deductible_waived', readYesNo),
+      frequency_limitations: fields.read('frequency_limitations', readText),
+      age_limit: fields.read('age_limit', readAge),
+      is_downgraded: fields.read('is_downgraded', readYesNo),
+      downgraded_info: fields.read('downgraded_info', readText),
+      limitations: fields.read('limitations', readText),
+      more_info: fields.read('more_info', readText),
+    },
+    isAsked,
+  );
+  fields.finish();
+  return { benefits, answered: Object.values(benefits).some((value) => value !== null) };
+}
+
+/** `procedure_classes`: a map from class name to benefits object, in its order. */
+export function readClasses(raw: unknown, questions: Questions, remainder: Remainder): EligibilityRecord['procedure_classes'] {
+  const path = 'results.procedure_classes';
+  if (!isSilent(raw) && !isObject(raw)) remainder.add(path, raw, 'not an object');
+  const classes = Object.entries(isObject(raw) ? raw : {}).map(([name, benefits]) => ({
+    name,
+    ...readRule(benefits, pathTo(path, name), questions.asksOfClass, remainder),
+  }));
+  if (classes.length === 0 && !questions.asks('procedure_classes')) return undefined;
+  return { answered: classes.some((entry) => entry.answered), classes };
+}
+
+/**
+ * `procedure_codes`: pairs of code and benefits, in their order; then an entry for each code that was asked and not
+ * answered, so that nobody takes its absence for an answer.
+ */
+export function readCodes(
+  raw: unknown,
+  askedCodes: readonly string[],
+  questions: Questions,
+  remainder: Remainder,
+): EligibilityRecord['procedure_codes'] {
+  const path = 'results.procedure_codes';
+  const isDental = questions.specialty === 'dental';
+  const asked = new Set(
+    questions.asks('procedure_codes')
+      ? askedCodes.map((code) => comparableCode(code, isDental)).filter((code) => code !== '')
+      : [],
+  );
+  if (!isSilent(raw) && !Array.isArray(raw)) remainder.add(path, raw, 'not a list');
+  const pairs: unknown[] = Array.isArray(raw) ? raw : [];
+  const seen = new Set<string>();
+  const codes = pairs.flatMap((pair, index) => {
+    const entry = readPair(pair, pathTo(path, index), asked, questions, remainder);
+    if (entry === null) return [];
+    if (seen.has(entry.code)) remainder.add(pathTo(path, index), pair, 'code answered more than once');
+    seen.add(entry.code);
+    return [entry];
+  });
+  if (codes.length === 0 && !questions.asks('procedure_codes')) return undefined;
+  const missing = [...asked].filter((code) => !seen.has(code)).map((code) => unansweredCode(code, questions));
+  return { answered: codes.some((entry) => entry.answered), codes: [...codes, ...missing] };
+}
+
+function unansweredCode(code: string, questions: Questions): ProcedureCodeBenefits {
+  const { benefits } = readRule(null, '', questions.asksOfCode, new Remainder());
+  return { code, name: null, asked: true, answered: false, benefits };
+}
+
+/** One pair. Without a readable code nothing of it can be placed, and it goes into the remainder whole. */
+function readPair(
+  pair: unknown,
+  path: string,
+  asked: ReadonlySet<string>,
+  questions: Questions,
+  remainder: Remainder,
+): ProcedureCodeBenefits | null {
+  if (isSilent(pair)) return null;
+  if (!Array.isArray(pair) || !isObject(pair[0])) {
+    remainder.add(path, pair, 'not a pair');
+    return null;
+  }
+  const [info, rule, ...more]: unknown[] = pair;
+  const code = isObject(info) ? codeOf(info.procedure_code, questions) : null;
+  if (code === null) {
+    remainder.add(path, pair, 'no procedure code');
+    return null;
+  }
+  if (pair.length < 2) remainder.add(path, pair, 'not a pair');
+  more.forEach((element, index) => {
+    remainder.add(pathTo(path, index + 2), element, 'not a pair');
+  });
+  const fields = new ObjectReader(info, pathTo(path, 0), remainder);
+  fields.take('procedure_code');
+  const name = fields.read('procedure_name', readText) ?? null;
+  fields.finish();
+  const isAsked = asked.has(code.code);
+  const benefits = readRule(rule, pathTo(path, 1), (field) => isAsked && questions.asksOfCode(field), remainder);
+  return { ...code, name, asked: isAsked, ...benefits };
+}
+
+type Code = { code: string; said_as?: string };
+
+function codeOf(raw: unknown, questions: Questions): Code | null {
+  const reading = readText(raw);
+  if (reading.is !== 'read') return null;
+  const code = comparableCode(reading.value, questions.specialty === 'dental');
+  return code === reading.value ? { code } : { code, said_as: reading.value };
+}
+
+/**
+ * `treatment_history`: a map from date to a list of items. The specification does not say that an empty map means "no
+ * treatment on file", so it counts as unanswered (G8).
+ */
+export function readTreatments(raw: unknown, questions: Questions, remainder: Remainder): EligibilityRecord['treatment_history'] {
+  const path = 'results.treatment_history';
+  if (!isSilent(raw) && !isObject(raw)) remainder.add(path, raw, 'not an object');
+  const treatments = Object.entries(isObject(raw) ? raw : {})
+    .flatMap(([day, items]) => readDay(day, items, pathTo(path, day), questions, remainder))
+    .sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
+  if (treatments.length === 0 && !questions.asks('treatment_history')) return undefined;
+  return { answered: treatments.length > 0, treatments };
+}
+
+function readDay(day: string, items: unknown, path: string, questions: Questions, remainder: Remainder): Treatment[] {
+  const date = readDate(day);
+  if (date.is !== 'read') {
+    remainder.add(path, items, date.is === 'unreadable' ? date.why : 'not a date');
+    return [];
+  }
+  if (!Array.isArray(items)) {
+    if (!isSilent(items)) remainder.add(path, items, 'not a list');
+    return [];
+  }
+  return items.flatMap((item: unknown, index) => {
+    if (isSilent(item)) return [];
+    if (isObject(item)) return [readTreatment(date.value, item, pathTo(path, index), questions, remainder)];
+    remainder.add(pathTo(path, index), item, 'not an object');
+    return [];
+  });
+}
+
+function readTreatment(date: string, item: unknown, path: string, questions: Questions, remainder: Remainder): Treatment {
+  const fields = new ObjectReader(item, path, remainder);
+  const code = codeOf(fields.read('procedure_code', readText), questions);
+  const treatment = {
+    date,
+    ...(code ?? { code: null }),
+    teeth: fields.readTexts('tooth_numbers') ?? null,
+    surfaces: fields.readTexts('surfaces') ?? null,
+    quadrants: fields.readTexts('quadrant_numbers') ?? null,
+  };
+  fields.finish();
+  return treatment;
+}

@@ -1,0 +1,278 @@
+/**
+ * The record of one eligibility inquiry: what eligd writes into the practice management system. `normalize.ts` makes it from
+ * the service's answer, `summary.ts` makes the flat values that a front desk reads, `config/schemas/eligibility.schema.json`
+ * is the same schema for others.
+ *
+ * How to read it (guarantee G8, unknown is not no):
+ *
+ * | in the record | means |
+ * |---|---|
+ * | a value | the payer said so |
+ * | `{ "text": … }` in place of an amount, a percentage or an age | the payer's words; they are no number and never 0 |
+ * | `null` | asked, but the payer did not answer, or it could not be understood (then it stands under `unparsed`) |
+ * | an absent field or part | not asked |
+ *
+ * A field that was not asked about and is answered all the same is there like any other.
+ */
+import { z } from 'zod';
+import type { Specialty } from '../domain/specialty.ts';
+
+export const ELIGIBILITY_SCHEMA = 'eligd.eligibility/1';
+
+const SPECIALTY_WORDS = ['dental', 'medical', 'mental_health'] as const satisfies readonly Specialty[];
+
+const dateSchema = z.iso.date().describe('A calendar date, YYYY-MM-DD.');
+const timestampSchema = z.iso.datetime({ precision: 3 }).describe('UTC with milliseconds, 2026-11-23T15:30:00.000Z.');
+
+const wordsSchema = z.strictObject({ text: z.string().min(1).describe('The words as they came.') }).meta({
+  id: 'Words',
+  description: "The payer's words where a number was expected, e.g. unlimited or N/A. Never to be read as 0.",
+});
+
+const moneySchema = z
+  .union([
+    z.strictObject({
+      amount: z
+        .string()
+        .regex(/^\d+\.\d{2,}$/)
+        .describe('Decimal text with at least two decimals, exact: 1500.00.'),
+      currency: z
+        .string()
+        .regex(/^[A-Z]{3}$/)
+        .describe('ISO 4217.'),
+    }),
+    wordsSchema,
+  ])
+  .meta({ id: 'Money', description: 'An amount with its currency, or the words that stand in its place.' });
+
+const percentSchema = z
+  .union([z.number().min(0).max(100), wordsSchema])
+  .meta({ id: 'Percent', description: 'A percentage from 0 to 100; 80 is eighty per cent. The field says whose share it is.' });
+
+const ageSchema = z
+  .union([z.int().min(1).max(120), wordsSchema])
+  .meta({ id: 'Age', description: 'An age in years, or the words that stand in its place.' });
+
+const customAnswersSchema = z
+  .array(
+    z.strictObject({
+      question: z.string().describe('The key, as it came.'),
+      answer: z.string().nullable().describe('The answer, as it came; null when it was left empty.'),
+    }),
+  )
+  .meta({ id: 'CustomAnswers', description: 'Answers to custom follow-up questions. Absent when the answer brought none.' });
+
+/** A field that is absent when not asked and null when not answered. */
+const known = <Schema extends z.ZodType>(schema: Schema, description: string) =>
+  schema.nullable().optional().describe(description);
+
+const yesNo = (description: string) => known(z.boolean(), description);
+const text = (description: string) => known(z.string(), description);
+
+const answered = z.boolean().describe('Whether the payer said anything here that could be read.');
+
+const callSchema = z
+  .strictObject({
+    ended_at: timestampSchema.nullable(),
+    representative: z.string().nullable().describe("The payer's representative, as named in the call."),
+    reference_number: z.string().nullable().describe("The payer's reference number of the call."),
+    recording_url: z.string().nullable(),
+    transcript_url: z.string().nullable(),
+    has_transcript: z.boolean().describe('Whether the answer holds the transcript itself. Its text stays in the stored answer.'),
+    custom_answers: customAnswersSchema.optional(),
+  })
+  .meta({ id: 'Call', description: 'One call to the payer.' });
+
+const planSchema = z
+  .strictObject({
+    answered,
+    is_active: yesNo('Whether the coverage is active.'),
+    plan_type: text('As said (PPO, HMO, …); the service gives no closed list.'),
+    plan_name: text('The name of the plan.'),
+    effective_date: known(dateSchema, 'First day of the coverage.'),
+    termination_date: known(dateSchema, 'Last day of the coverage. Null does not mean that it never ends.'),
+    is_calendar_year_plan: yesNo('True: benefits renew on 1 January. False: on another day of the year.'),
+    is_provider_in_network: yesNo('Whether the provider is in the network of the plan.'),
+    is_primary_insurance: yesNo('Whether this coverage pays first.'),
+    is_provider_pcp: yesNo("Whether the provider is the patient's primary care provider."),
+    has_other_insurance: yesNo('Whether the payer knows of another coverage.'),
+    is_self_funded: yesNo('Whether the employer bears the cost.'),
+    has_out_of_state_coverage: yesNo('Whether the plan covers care in another state.'),
+    referral_required: yesNo('Whether a referral is required.'),
+    referral_info: text('About referrals.'),
+    out_of_network_benefits: text('About benefits out of network.'),
+    custom_answers: customAnswersSchema.optional(),
+  })
+  .meta({ id: 'Plan', description: 'The plan.' });
+
+const allowanceSchema = z
+  .strictObject({
+    amount: moneySchema.nullable().describe('The whole of it.'),
+    used: moneySchema.nullable().describe('What of it is used or met.'),
+    remaining: moneySchema.nullable().describe('What is left of it.'),
+  })
+  .meta({
+    id: 'Allowance',
+    description:
+      'An amount that is used up. Of used and remaining, the one that is not asked for is computed when the other two are numbers.',
+  });
+
+const maximumsSchema = z
+  .strictObject({
+    answered,
+    name: text('What the payer calls this set of amounts.'),
+    individual_deductible: allowanceSchema.optional().describe('`remaining` is computed.'),
+    individual_deductible_resets_each_calendar_year: yesNo('Whether the individual deductible starts anew on 1 January.'),
+    family_deductible: allowanceSchema.optional().describe('`remaining` is computed.'),
+    coverage_limit: allowanceSchema.optional().describe('Dental: the maximum the plan pays. `used` is computed.'),
+    orthodontics_coverage_limit: known(moneySchema, 'Dental: the maximum the plan pays for orthodontics.'),
+    individual_out_of_pocket_maximum: allowanceSchema.optional().describe('Medical, mental health. `remaining` is computed.'),
+    family_out_of_pocket_maximum: allowanceSchema.optional().describe('Medical, mental health. `remaining` is computed.'),
+  })
+  .meta({ id: 'Maximums', description: 'Deductibles, limits and out-of-pocket maximums.' });
+
+const benefitRuleSchema = z
+  .strictObject({
+    is_covered: yesNo('Whether it is covered. Null is unknown, never no.'),
+    is_prior_auth_required: yesNo('Whether prior authorization is required.'),
+    prior_auth_info: text('About prior authorization.'),
+    plan_pays_percent: known(percentSchema, "The plan's share (the service's coverage_percentage)."),
+    patient_pays_percent: known(
+      percentSchema,
+      "The patient's share (the service's coinsurance_percentage). Over 50 it is given as words, because payers also say coinsurance of the plan's share.",
+    ),
+    copay: known(moneySchema, 'What the patient pays per visit or service.'),
+    is_deductible_waived: yesNo('Whether the deductible is waived for it.'),
+    frequency_limitations: text('How often it is covered.'),
+    age_limit: known(ageSchema, 'Up to which age it is covered.'),
+    is_downgraded: yesNo('Whether a cheaper procedure is paid in its place.'),
+    downgraded_info: text('About the downgrade.'),
+    limitations: text('Other limitations.'),
+    more_info: text('Anything else that was said.'),
+  })
+  .meta({ id: 'BenefitRule', description: 'What the plan does for a procedure or a class of procedures.' });
+
+const classSchema = z
+  .strictObject({
+    name: z.string().describe('The class as named by the service, e.g. DIAGNOSTIC.'),
+    answered,
+    benefits: benefitRuleSchema,
+  })
+  .meta({ id: 'ProcedureClass' });
+
+const codeSchema = z
+  .strictObject({
+    code: z.string().describe('Upper case; a dental code with its D (1110 is D1110).'),
+    said_as: z.string().optional().describe('The code as the answer has it, when that differs.'),
+    name: z.string().nullable().describe('The name of the procedure, as said.'),
+    asked: z.boolean().describe('Whether the inquiry asked about this code.'),
+    answered,
+    benefits: benefitRuleSchema,
+  })
+  .meta({
+    id: 'ProcedureCode',
+    description: 'A code that was asked or answered. A code stands here twice when it was answered twice.',
+  });
+
+const treatmentSchema = z
+  .strictObject({
+    date: dateSchema,
+    code: z.string().nullable().describe('Upper case; a dental code with its D.'),
+    said_as: z.string().optional().describe('The code as the answer has it, when that differs.'),
+    teeth: z.array(z.string()).nullable(),
+    surfaces: z.array(z.string()).nullable(),
+    quadrants: z.array(z.string()).nullable(),
+  })
+  .meta({ id: 'Treatment' });
+
+const clausesSchema = z
+  .strictObject({
+    answered,
+    waiting_periods: text('About waiting periods.'),
+    missing_tooth_clause: text('About teeth that were missing before the coverage began.'),
+    deductible_applies_to_preventive: yesNo('Whether preventive care counts toward the deductible.'),
+    preventive_applies_to_maximum: yesNo(
+      "Whether preventive care counts toward the maximum (the service's preventative_applies_to_maximum).",
+    ),
+    has_pending_claims: yesNo('Whether claims are pending that will use up benefits.'),
+  })
+  .meta({ id: 'Clauses', description: 'Dental: clauses of the plan.' });
+
+const unparsedSchema = z
+  .strictObject({
+    path: z.string().describe('Where it stands in the inquiry: results.maximums.individual_deductible.'),
+    value: z.unknown().describe('The value as it came, any JSON.'),
+    why: z.string().describe('A stable phrase: unknown field, not an amount, impossible date, …'),
+  })
+  .meta({
+    id: 'Unparsed',
+    description: 'Something in the answer that has no place in the record, or that a person should look at.',
+  });
+
+/** The one schema of the record. Strict: a field that is not listed is an error. */
+export const eligibilityRecordSchema = z
+  .strictObject({
+    schema: z.literal(ELIGIBILITY_SCHEMA),
+    inquiry_id: z.string().describe("The service's id of the inquiry."),
+    inquiry_created_at: timestampSchema.nullable(),
+    specialty: z.enum(SPECIALTY_WORDS),
+    status: z
+      .string()
+      .describe('As the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. Another word is kept, and stands under unparsed.'),
+    completeness: z
+      .enum(['complete', 'partial', 'none'])
+      .describe(
+        'none: nothing that could be read was answered. partial: a part or a code that was asked has no answer. complete: otherwise.',
+      ),
+    summary: z.string().nullable().describe("The service's summary of the call; null when it gave none."),
+    asked: z
+      .strictObject({
+        benefits_query: z.array(z.string()),
+        benefits_codes: z.array(z.string()).describe('As sent.'),
+        call_script_id: z.string().optional().describe('A script of the account that chose the questions, when one was named.'),
+      })
+      .describe('What the inquiry asked.'),
+    calls: z.array(callSchema).describe('In the order of the answer; empty when it names no call.'),
+    verification: z.null().describe('Kept free for the verification of the transcript.'),
+    plan: planSchema.optional(),
+    maximums: maximumsSchema.optional(),
+    procedure_classes: z
+      .strictObject({ answered, classes: z.array(classSchema) })
+      .optional()
+      .describe('Benefits by class of procedures.'),
+    procedure_codes: z
+      .strictObject({ answered, codes: z.array(codeSchema) })
+      .optional()
+      .describe('Benefits by procedure code.'),
+    treatment_history: z
+      .strictObject({ answered, treatments: z.array(treatmentSchema).describe('By date, earliest first.') })
+      .optional()
+      .describe('Dental: what the payer has on file. No treatment with answered false is unknown, not none.'),
+    clauses: clausesSchema.optional(),
+    unparsed: z.array(unparsedSchema),
+  })
+  .meta({
+    title: 'eligd eligibility record',
+    description: 'What a payer said about a patient. null: unknown; absent: not asked.',
+  });
+
+export type EligibilityRecord = z.infer<typeof eligibilityRecordSchema>;
+export type EligibilityCall = z.infer<typeof callSchema>;
+export type EligibilityPlan = z.infer<typeof planSchema>;
+export type EligibilityMaximums = z.infer<typeof maximumsSchema>;
+export type EligibilityClauses = z.infer<typeof clausesSchema>;
+export type Allowance = z.infer<typeof allowanceSchema>;
+export type BenefitRule = z.infer<typeof benefitRuleSchema>;
+export type ProcedureClassBenefits = z.infer<typeof classSchema>;
+export type ProcedureCodeBenefits = z.infer<typeof codeSchema>;
+export type Treatment = z.infer<typeof treatmentSchema>;
+export type CustomAnswers = z.infer<typeof customAnswersSchema>;
+export type Money = z.infer<typeof moneySchema>;
+export type Percent = z.infer<typeof percentSchema>;
+export type Age = z.infer<typeof ageSchema>;
+export type Unparsed = z.infer<typeof unparsedSchema>;
+
+/** The record's JSON Schema (draft 2020-12), as published in `config/schemas/eligibility.schema.json`. */
+export function eligibilityJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(eligibilityRecordSchema) };
+}

@@ -1,0 +1,258 @@
+/**
+ * The service's answer to a benefits inquiry, made into an `EligibilityRecord`.
+ *
+ * Nothing of the answer is lost: what has no place in the record, is not understood, or calls for a second look stands
+ * verbatim under `unparsed`, with its path. Three things are left to the stored raw answer: the text of transcripts, the
+ * fractions of a timestamp below a millisecond, and fields that say nothing (null, blank).
+ *
+ * The entries of `unparsed` raise a log event; of an entry only `why` is fit for it, `path` and `value` may hold protected
+ * health information.
+ */
+import type { Specialty } from '../domain/specialty.ts';
+import { type Questions, questionsOf } from './asked.ts';
+import { readClasses, readCodes, readTreatments } from './benefits.ts';
+import {
+  type Allowance,
+  type CustomAnswers,
+  ELIGIBILITY_SCHEMA,
+  type EligibilityCall,
+  type EligibilityClauses,
+  type EligibilityMaximums,
+  type EligibilityPlan,
+  type EligibilityRecord,
+} from './eligibility.ts';
+import { isObject, keepKnown, ObjectReader, pathTo, Remainder, settle } from './reader.ts';
+import { isSilent, readAmount, readDate, readText, readTimestamp, readYesNo, subtractMoney } from './values.ts';
+
+export type NormalizeInput = {
+  /** The service's read form of the inquiry (specification, "Inquiry (read form)"). `results` and `request`: any JSON. */
+  inquiry: {
+    id: string;
+    status: string;
+    creation_ts: string;
+    summary?: string | null;
+    results: unknown;
+    request: Record<string, unknown> | null;
+  };
+  specialty: Specialty;
+  /** What eligd asked; the echo in `request` is not relied on. */
+  asked: { benefits_query: readonly string[]; benefits_codes: readonly string[] };
+};
+
+const STATUSES: ReadonlySet<string> = new Set(['SCHEDULED', 'IN_PROGRESS', 'SUCCESS', 'UNSUCCESSFUL', 'CANCELLED', 'UNKNOWN']);
+
+/**
+ * Pure and total: any JSON gives a record that its schema accepts, the same one each time. An answer without results
+ * (UNSUCCESSFUL, CANCELLED, SUCCESS with null) gives a record whose asked parts are there, unanswered, with
+ * `completeness: "none"`.
+ */
+export function normalizeEligibility({ inquiry, specialty, asked }: NormalizeInput): EligibilityRecord {
+  const remainder = new Remainder();
+  const request = isObject(inquiry.request) ? inquiry.request : {};
+  const call_script_id =
+    typeof request.call_script_id === 'string' && request.call_script_id !== '' ? request.call_script_id : null;
+  const questions = questionsOf(specialty, asked, { type: request.type, call_script_id });
+  if (!STATUSES.has(inquiry.status)) remainder.add('status', inquiry.status, 'unknown status');
+  const head = {
+    schema: ELIGIBILITY_SCHEMA as typeof ELIGIBILITY_SCHEMA,
+    inquiry_id: inquiry.id,
+    inquiry_created_at: settle(readTimestamp(inquiry.creation_ts), inquiry.creation_ts, 'creation_ts', remainder) ?? null,
+    specialty,
+    status: inquiry.status,
+    summary: settle(readText(inquiry.summary), inquiry.summary, 'summary', remainder) ?? null,
+    asked: {
+      benefits_query: [...asked.benefits_query],
+      benefits_codes: [...asked.benefits_codes],
+      ...(call_script_id === null ? {} : { call_script_id }),
+    },
+  };
+  const results = new ObjectReader(inquiry.results, 'results', remainder);
+  const calls = readCalls(results.take('call_details'), remainder);
+  const parts = {
+    plan: readPlan(results.take('plan_information'), questions, remainder),
+    maximums: readMaximums(results.take('maximums'), questions, remainder),
+    procedure_classes: readClasses(results.take('procedure_classes'), questions, remainder),
+    procedure_codes: readCodes(results.take('procedure_codes'), asked.benefits_codes, questions, remainder),
+    treatment_history: readTreatments(results.take('treatment_history'), questions, remainder),
+    clauses: readClauses(results.take('extra_info'), questions, remainder),
+  };
+  results.finish();
+  return {
+    ...head,
+    completeness: completenessOf(parts, questions),
+    calls,
+    verification: null,
+    ...leaveOutAbsent(parts),
+    unparsed: remainder.entries,
+  };
+}
+
+type Parts = Pick<
+  EligibilityRecord,
+  'plan' | 'maximums' | 'procedure_classes' | 'procedure_codes' | 'treatment_history' | 'clauses'
+>;
+
+function leaveOutAbsent(parts: Parts): Parts {
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
+}
+
+function completenessOf(parts: Parts, questions: Questions): EligibilityRecord['completeness'] {
+  const names = ['plan', 'maximums', 'procedure_classes', 'procedure_codes', 'treatment_history', 'clauses'] as const;
+  if (!names.some((name) => parts[name]?.answered === true)) return 'none';
+  const isEachPartAnswered = names.every((name) => !questions.asks(name) || parts[name]?.answered === true);
+  const isEachCodeAnswered = (parts.procedure_codes?.codes ?? []).every((entry) => !entry.asked || entry.answered);
+  return isEachPartAnswered && isEachCodeAnswered ? 'complete' : 'partial';
+}
+
+/** `call_details`: a list; some samples show one object instead. */
+function readCalls(raw: unknown, remainder: Remainder): EligibilityCall[] {
+  const path = 'results.call_details';
+  if (Array.isArray(raw)) return raw.flatMap((call: unknown, index) => readCall(call, pathTo(path, index), remainder));
+  return readCall(raw, path, remainder);
+}
+
+function readCall(raw: unknown, path: string, remainder: Remainder): EligibilityCall[] {
+  const fields = new ObjectReader(raw, path, remainder);
+  if (!isObject(raw)) return [];
+  const transcripts = [readTranscript(fields, 'call_transcript'), readTranscript(fields, 'transcript')];
+  const custom_answers = readCustomAnswers(fields, remainder);
+  const call = {
+    ended_at: fields.read('call_end_time', readTimestamp) ?? null,
+    representative: fields.read('representative_name', readText) ?? null,
+    reference_number: fields.read('reference_number', readText) ?? null,
+    recording_url: fields.read('call_recording_url', readText) ?? null,
+    transcript_url: fields.read('call_transcript_url', readText) ?? null,
+    has_transcript: transcripts.includes(true),
+    ...(custom_answers === undefined ? {} : { custom_answers }),
+  };
+  fields.finish();
+  return [call];
+}
+
+/** Whether there is a text; it stays in the stored answer. What is no text goes into the remainder. */
+function readTranscript(fields: ObjectReader, name: string): boolean {
+  const raw = fields.take(name);
+  if (isSilent(raw)) return false;
+  if (typeof raw === 'string') return true;
+  fields.flag(name, 'not text');
+  return false;
+}
+
+/** `custom_answers`: a map from question to answer, kept as it came; undefined when there is none. */
+function readCustomAnswers(fields: ObjectReader, remainder: Remainder): CustomAnswers | undefined {
+  const raw = fields.take('custom_answers');
+  if (isSilent(raw)) return undefined;
+  if (!isObject(raw)) {
+    fields.flag('custom_answers', 'not an object');
+    return undefined;
+  }
+  const path = pathTo(fields.path, 'custom_answers');
+  return Object.entries(raw).map(([question, answer]) => {
+    const text = typeof answer === 'boolean' ? String(answer) : answer;
+    return { question, answer: settle(readText(text), answer, pathTo(path, question), remainder) ?? null };
+  });
+}
+
+function readPlan(raw: unknown, questions: Questions, remainder: Remainder): EligibilityPlan | undefined {
+  const isAsked = questions.asks('plan');
+  const fields = new ObjectReader(raw, 'results.plan_information', remainder);
+  const custom_answers = readCustomAnswers(fields, remainder);
+  const plan = keepKnown(
+    {
+      is_active: fields.read('is_active', readYesNo),
+      plan_type: fields.read('plan_type', readText),
+      plan_name: fields.read('plan_name', readText),
+      effective_date: fields.read('effective_date', readDate),
+      termination_date: fields.read('termination_date', readDate),
+      is_calendar_year_plan: fields.read('is_calendar_year_plan', readYesNo),
+      is_provider_in_network: fields.read('is_provider_in_network', readYesNo),
+      is_primary_insurance: fields.read('is_primary_insurance', readYesNo),
+      is_provider_pcp: fields.read('is_provider_pcp', readYesNo),
+      has_other_insurance: fields.read('has_other_insurance', readYesNo),
+      is_self_funded: fields.read('is_self_funded', readYesNo),
+      has_out_of_state_coverage: fields.read('has_out_of_state_coverage', readYesNo),
+      referral_required: fields.read('referral_required', readYesNo),
+      referral_info: fields.read('referral_info', readText),
+      out_of_network_benefits: fields.read('out_of_network_benefits', readText),
+    },
+    () => isAsked,
+  );
+  fields.finish();
+  if (!isAsked && !hasFields(plan) && custom_answers === undefined) return undefined;
+  const answered = isAnyKnown(plan) || (custom_answers ?? []).some(({ answer }) => answer !== null);
+  return { answered, ...plan, ...(custom_answers === undefined ? {} : { custom_answers }) };
+}
+
+const hasFields = (fields: object) => Object.keys(fields).length > 0;
+
+const isAnyKnown = (fields: object) => Object.values(fields).some((value) => value !== null && value !== undefined);
+
+function readMaximums(raw: unknown, questions: Questions, remainder: Remainder): EligibilityMaximums | undefined {
+  const isPartAsked = questions.asks('maximums');
+  const fields = new ObjectReader(raw, 'results.maximums', remainder);
+  const isAsked = (name: keyof EligibilityMaximums) => isPartAsked && questions.hasMaximum(name);
+  const single = keepKnown(
+    {
+      name: fields.read('name', readText),
+      individual_deductible_resets_each_calendar_year: fields.read('individual_deductible_resets_each_calendar_year', readYesNo),
+      orthodontics_coverage_limit: fields.read('orthodontics_coverage_limit', readAmount),
+    },
+    isAsked,
+  );
+  const allowances: Record<AllowanceName, Allowance | null> = {
+    individual_deductible: readAllowance(fields, 'individual_deductible', 'used'),
+    family_deductible: readAllowance(fields, 'family_deductible', 'used'),
+    coverage_limit: readAllowance(fields, 'coverage_limit', 'remaining'),
+    individual_out_of_pocket_maximum: readAllowance(fields, 'individual_out_of_pocket_maximum', 'used'),
+    family_out_of_pocket_maximum: readAllowance(fields, 'family_out_of_pocket_maximum', 'used'),
+  };
+  fields.finish();
+  const kept = ALLOWANCES.flatMap((name) => {
+    const allowance = allowances[name] ?? (isAsked(name) ? { amount: null, used: null, remaining: null } : null);
+    return allowance === null ? [] : [[name, allowance] as const];
+  });
+  if (!isPartAsked && !hasFields(single) && kept.length === 0) return undefined;
+  const answered = isAnyKnown(single) || kept.some(([, allowance]) => isAnyKnown(allowance));
+  return { answered, ...single, ...Object.fromEntries(kept) };
+}
+
+const ALLOWANCES = [
+  'individual_deductible',
+  'family_deductible',
+  'coverage_limit',
+  'individual_out_of_pocket_maximum',
+  'family_out_of_pocket_maximum',
+] as const;
+
+type AllowanceName = (typeof ALLOWANCES)[number];
+
+/** Of used and remaining, the service gives one (`<name>_used` or `<name>_remaining`); the other is the difference. */
+function readAllowance(fields: ObjectReader, name: AllowanceName, given: 'used' | 'remaining'): Allowance | null {
+  const amount = fields.read(name, readAmount);
+  const part = fields.read(`${name}_${given}`, readAmount);
+  if (amount === undefined && part === undefined) return null;
+  const rest = subtractMoney(amount ?? null, part ?? null);
+  if (rest === 'overdrawn') fields.flag(`${name}_${given}`, 'more than the whole');
+  const difference = rest === 'overdrawn' ? null : rest;
+  return given === 'used'
+    ? { amount: amount ?? null, used: part ?? null, remaining: difference }
+    : { amount: amount ?? null, used: difference, remaining: part ?? null };
+}
+
+function readClauses(raw: unknown, questions: Questions, remainder: Remainder): EligibilityClauses | undefined {
+  const isAsked = questions.asks('clauses');
+  const fields = new ObjectReader(raw, 'results.extra_info', remainder);
+  const clauses = keepKnown(
+    {
+      waiting_periods: fields.read('waiting_periods', readText),
+      missing_tooth_clause: fields.read('missing_tooth_clause', readText),
+      deductible_applies_to_preventive: fields.read('deductible_applies_to_preventive', readYesNo),
+      preventive_applies_to_maximum: fields.read('preventative_applies_to_maximum', readYesNo),
+      has_pending_claims: fields.read('has_pending_claims', readYesNo),
+    },
+    () => isAsked,
+  );
+  fields.finish();
+  if (!isAsked && !hasFields(clauses)) return undefined;
+  return { answered: isAnyKnown(clauses), ...clauses };
+}

@@ -1,0 +1,207 @@
+/**
+ * Reads single values of the service's answer: amounts, percentages, ages, dates, timestamps, yes or no, text, codes. Each
+ * reader takes any JSON value, never throws, and understands the forms of `spec/silences.md`; what it is not sure of it says
+ * so rather than guessing.
+ */
+import type { Age, Money, Percent } from './eligibility.ts';
+
+/** What a reader made of one value. */
+export type Reading<Value> =
+  /** Missing, null or blank: nothing was said. */
+  | { is: 'silent' }
+  | { is: 'read'; value: Value }
+  /** Kept in the record in the payer's words, and a person should look. */
+  | { is: 'doubtful'; value: Value; why: Why }
+  | { is: 'unreadable'; why: Why };
+
+/** Why something stands under `unparsed`. Stable phrases without data, fit for a log. */
+export type Why =
+  | 'unknown field'
+  | 'unknown status'
+  | 'not an object'
+  | 'not a list'
+  | 'not text'
+  | 'not yes or no'
+  | 'not an amount'
+  | 'negative amount'
+  | 'more than the whole'
+  | 'not a percentage'
+  | 'may be a fraction'
+  | "may be the plan's share"
+  | 'not an age'
+  | 'not a date'
+  | 'impossible date'
+  | 'not a timestamp'
+  | 'impossible timestamp'
+  | 'not a pair'
+  | 'no procedure code'
+  | 'code answered more than once';
+
+const SILENT = { is: 'silent' } as const;
+
+const unreadable = (why: Why) => ({ is: 'unreadable', why }) as const;
+
+/** Words that payers use on purpose where an amount, a percentage or an age belongs. They are kept, and need no second look. */
+const USUAL_WORDS =
+  /^(?:unlimited|no (?:limit|maximum|max|minimum|age limit)|none|n\/?a|not (?:applicable|available|covered|provided|disclosed)|unknown)\.?$/i;
+
+/** Whether nothing was said: missing, null, or a string of white space. */
+export function isSilent(raw: unknown): raw is undefined | null | string {
+  return raw === undefined || raw === null || (typeof raw === 'string' && raw.trim() === '');
+}
+
+export function readText(raw: unknown): Reading<string> {
+  if (isSilent(raw)) return SILENT;
+  if (typeof raw === 'string') return { is: 'read', value: raw };
+  if (typeof raw === 'number') return { is: 'read', value: String(raw) };
+  return unreadable('not text');
+}
+
+/** true, false, and yes, no, y, n, true, false as words. A number is not read: 0 may be a count. */
+export function readYesNo(raw: unknown): Reading<boolean> {
+  if (isSilent(raw)) return SILENT;
+  if (typeof raw === 'boolean') return { is: 'read', value: raw };
+  if (typeof raw === 'string') {
+    if (/^\s*(?:true|yes|y)\s*$/i.test(raw)) return { is: 'read', value: true };
+    if (/^\s*(?:false|no|n)\s*$/i.test(raw)) return { is: 'read', value: false };
+  }
+  return unreadable('not yes or no');
+}
+
+/**
+ * An amount in US dollars: a number, `1500.5`, `$1,500.00`, `1500 USD`. The decimals are taken from the digits as written,
+ * no floating point is computed with; a number of more than 15 digits is not exact any more and is not read.
+ */
+export function readAmount(raw: unknown): Reading<Money> {
+  if (isSilent(raw)) return SILENT;
+  if (typeof raw === 'number') {
+    if (raw < 0) return unreadable('negative amount');
+    const digits = String(raw);
+    if (!/^\d+(?:\.\d+)?$/.test(digits) || digits.replace('.', '').length > 15) return unreadable('not an amount');
+    return { is: 'read', value: dollars(digits) };
+  }
+  if (typeof raw !== 'string') return unreadable('not an amount');
+  const digits = /^(?:USD\s*)?\$?\s*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s*USD)?$/i.exec(raw.trim())?.[1];
+  return digits === undefined ? words(raw, 'not an amount') : { is: 'read', value: dollars(digits) };
+}
+
+/** Digits with an optional point and group separators, as an amount with at least two decimals. */
+function dollars(digits: string): Money {
+  const [whole = '', decimals = ''] = digits.replaceAll(',', '').split('.');
+  const kept = decimals.replace(/0+$/, '').padEnd(2, '0');
+  return { amount: `${whole.replace(/^0+(?=\d)/, '') || '0'}.${kept}`, currency: 'USD' };
+}
+
+/** Text in place of a number: kept as it came; unless it is one of the usual words, a person should look at it. */
+function words(raw: string, why: Why): Reading<{ text: string }> {
+  const value = { text: raw };
+  return USUAL_WORDS.test(raw.trim()) ? { is: 'read', value } : { is: 'doubtful', value, why };
+}
+
+/**
+ * `whole - part`, exactly. Null when either is not a number of the same currency (words, unknown); `overdrawn` when the part
+ * is more than the whole.
+ */
+export function subtractMoney(whole: Money | null, part: Money | null): Money | null | 'overdrawn' {
+  if (whole === null || part === null || !('amount' in whole) || !('amount' in part)) return null;
+  if (whole.currency !== part.currency) return null;
+  const decimals = Math.max(decimalsOf(whole.amount), decimalsOf(part.amount));
+  const rest = scaled(whole.amount, decimals) - scaled(part.amount, decimals);
+  if (rest < 0n) return 'overdrawn';
+  const digits = rest.toString().padStart(decimals + 1, '0');
+  return { ...dollars(`${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`), currency: whole.currency };
+}
+
+const decimalsOf = (amount: string) => amount.length - amount.indexOf('.') - 1;
+
+const scaled = (amount: string, decimals: number) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)));
+
+/**
+ * A percentage: 80, `80`, `80%`, `12.5 %`. Above 0 and up to 1 without the sign it may be a fraction (0.8 for 80) and is
+ * kept as words; so is what lies outside 0 to 100.
+ */
+export function readPercent(raw: unknown): Reading<Percent> {
+  if (isSilent(raw)) return SILENT;
+  const said = typeof raw === 'number' ? String(raw) : raw;
+  if (typeof said !== 'string') return unreadable('not a percentage');
+  const parts = /^(\d{1,3}(?:\.\d{1,6})?)\s*(%?)$/.exec(said.trim());
+  if (parts === null) return words(said, 'not a percentage');
+  const value = Number(parts[1]);
+  if (value > 100) return words(said, 'not a percentage');
+  if (value > 0 && value <= 1 && parts[2] === '') return { is: 'doubtful', value: { text: said }, why: 'may be a fraction' };
+  return { is: 'read', value };
+}
+
+/**
+ * The service's `coinsurance_percentage`: by the usual meaning of coinsurance, the patient's share. Payers' staff also say
+ * "80 per cent coinsurance" and mean the plan's share; so what is over 50 is kept as words for a person to judge.
+ */
+export function readCoinsurance(raw: unknown): Reading<Percent> {
+  const reading = readPercent(raw);
+  if (reading.is !== 'read' || typeof reading.value !== 'number' || reading.value <= 50) return reading;
+  return { is: 'doubtful', value: { text: String(raw) }, why: "may be the plan's share" };
+}
+
+/** An age in whole years from 1 to 120, as a number or its digits; anything else is kept as words. */
+export function readAge(raw: unknown): Reading<Age> {
+  if (isSilent(raw)) return SILENT;
+  const said = typeof raw === 'number' ? String(raw) : raw;
+  if (typeof said !== 'string') return unreadable('not an age');
+  const years = /^\d{1,3}$/.test(said.trim()) ? Number(said) : 0;
+  return years >= 1 && years <= 120 ? { is: 'read', value: years } : words(said, 'not an age');
+}
+
+/** A date as MM-DD-YYYY, MM/DD/YYYY or YYYY-MM-DD, to YYYY-MM-DD. The month comes first in the American forms, always. */
+export function readDate(raw: unknown): Reading<string> {
+  if (isSilent(raw)) return SILENT;
+  if (typeof raw !== 'string') return unreadable('not a date');
+  const said = raw.trim();
+  const american = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})$/.exec(said);
+  const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(said);
+  if (american === null && iso === null) return unreadable('not a date');
+  const [year, month, day] = (american === null ? [iso?.[1], iso?.[2], iso?.[3]] : [american[4], american[1], american[3]]).map(
+    Number,
+  );
+  if (year === undefined || month === undefined || day === undefined || !isDate(year, month, day))
+    return unreadable('impossible date');
+  return { is: 'read', value: `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}` };
+}
+
+/**
+ * An ISO 8601 timestamp with Z, with an offset, or without a zone, which counts as UTC; to UTC with milliseconds. What is
+ * finer than a millisecond is cut off.
+ */
+export function readTimestamp(raw: unknown): Reading<string> {
+  if (isSilent(raw)) return SILENT;
+  if (typeof raw !== 'string') return unreadable('not a timestamp');
+  const parts = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/.exec(
+    raw.trim(),
+  );
+  if (parts === null) return unreadable('not a timestamp');
+  const number = (index: number) => Number(parts[index] ?? 0);
+  const [year, month, day, hour, minute, second] = [number(1), number(2), number(3), number(4), number(5), number(6)];
+  if (!isDate(year, month, day) || hour > 23 || minute > 59 || second > 59 || number(10) > 23 || number(11) > 59) {
+    return unreadable('impossible timestamp');
+  }
+  const millisecond = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const offset_ms = (number(10) * 60 + number(11)) * 60_000 * (parts[9] === '-' ? -1 : 1);
+  const moment = new Date(Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms);
+  if (moment.getUTCFullYear() < 1900 || moment.getUTCFullYear() > 9999) return unreadable('impossible timestamp');
+  return { is: 'read', value: moment.toISOString() };
+}
+
+function isDate(year: number, month: number, day: number): boolean {
+  if (year < 1900 || month < 1 || month > 12 || day < 1) return false;
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+}
+
+const pad = (value: number, length: number) => String(value).padStart(length, '0');
+
+/**
+ * A procedure code for comparing: trimmed and in upper case; of a dental code (CDT) the leading D, which the service allows
+ * to leave out, is put back. Anything else stays what it is.
+ */
+export function comparableCode(said: string, isDental: boolean): string {
+  const code = said.trim().toUpperCase();
+  return isDental && /^\d{4}$/.test(code) ? `D${code}` : code;
+}

@@ -1,0 +1,113 @@
+import { describe, expect, it } from 'vitest';
+import { summarizeEligibility } from '../../src/records/summary.ts';
+import { recordOf } from './answers.ts';
+
+const summaryOf = (...args: Parameters<typeof recordOf>) => summarizeEligibility(recordOf(...args));
+const asked = (benefits_query: string[], benefits_codes: string[] = []) => ({ benefits_query, benefits_codes });
+
+describe('the summary of a record', () => {
+  it('has the values of the front desk as text', () => {
+    const summary = summaryOf(
+      {
+        call_details: [
+          { call_end_time: '2026-11-20T15:30:00Z', reference_number: 'R-1', representative_name: 'Dana' },
+          { call_end_time: '2026-11-20T09:00:00Z', reference_number: 'R-2', representative_name: 'Dana' },
+        ],
+        plan_information: { is_active: true, is_provider_in_network: 'N', plan_name: 'Gold' },
+        maximums: { individual_deductible: 50, individual_deductible_used: 20, coverage_limit: 'unlimited' },
+      },
+      { asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']), inquiry: { summary: 'All well.' } },
+    );
+    expect(summary).toMatchObject({
+      status: 'SUCCESS',
+      completeness: 'complete',
+      active: 'yes',
+      in_network: 'no',
+      plan_name: 'Gold',
+      individual_deductible: '50.00',
+      individual_deductible_remaining: '30.00',
+      annual_maximum: 'unlimited',
+      reference_number: 'R-1, R-2',
+      representative: 'Dana',
+      call_ended_at: '2026-11-20T15:30:00.000Z',
+      call_summary: 'All well.',
+    });
+  });
+
+  it('says unknown for what was asked and not answered, and nothing for what was not asked', () => {
+    const summary = summaryOf(null, { asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']) });
+    expect(summary).toMatchObject({
+      active: 'unknown',
+      plan_name: 'unknown',
+      individual_deductible_remaining: 'unknown',
+      annual_maximum_remaining: 'unknown',
+      individual_out_of_pocket_remaining: '',
+      reference_number: '',
+      call_ended_at: '',
+      notes: ['The answer holds nothing that could be read.'],
+    });
+    expect(summaryOf(null)).toMatchObject({ individual_deductible_remaining: '', annual_maximum: '' });
+    expect(summaryOf({ call_details: [{}] })).toMatchObject({ reference_number: 'unknown', call_ended_at: 'unknown' });
+  });
+
+  it('has a line per code, and never reads an unanswered one as not covered', () => {
+    const { procedure_codes } = summaryOf(
+      {
+        procedure_codes: [
+          [{ procedure_code: 'D1110' }, { is_covered: true, coverage_percentage: '80%', frequency_limitations: '2 per year' }],
+          [{ procedure_code: 'D6010' }, { is_covered: false, more_info: 'not before 2027' }],
+          [{ procedure_code: 'D2740' }, { is_downgraded: true, downgraded_info: 'to D2751' }],
+        ],
+      },
+      { asked: asked(['CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES'], ['1110', '2740', '0120']) },
+    );
+    expect(procedure_codes).toEqual([
+      { code: 'D1110', line: 'covered; plan pays 80%; prior authorization unknown; frequency "2 per year"' },
+      { code: 'D6010', line: 'not covered; more "not before 2027"' },
+      {
+        code: 'D2740',
+        line: 'coverage unknown; plan pays unknown; prior authorization unknown; frequency unknown; downgraded; downgrade "to D2751"',
+      },
+      { code: 'D0120', line: 'unknown' },
+    ]);
+  });
+
+  it('quotes words in place of a number without saying whose share they are', () => {
+    const { procedure_classes } = summaryOf(
+      { procedure_classes: { OFFICE: { copay_amount: '25', coinsurance_percentage: '80', is_deductible_waived: false } } },
+      { specialty: 'medical' },
+    );
+    expect(procedure_classes).toEqual([{ name: 'OFFICE', line: 'coinsurance "80"; copay 25.00; deductible applies' }]);
+  });
+
+  it('notes what a person should read', () => {
+    const { notes } = summaryOf(
+      {
+        plan_information: {
+          has_other_insurance: true,
+          is_primary_insurance: false,
+          network_tier: 'B',
+          custom_answers: { Rollover: '250' },
+        },
+        extra_info: { waiting_periods: '6 months' },
+      },
+      { inquiry: { status: 'UNSUCCESSFUL' } },
+    );
+    expect(notes).toEqual([
+      'The inquiry ended as UNSUCCESSFUL.',
+      'The payer says that this coverage does not pay first.',
+      'The payer knows of other insurance.',
+      'Waiting periods: 6 months',
+      'Rollover: 250',
+      'Not in the fields above (unknown field): results.plan_information.network_tier = "B"',
+    ]);
+  });
+
+  it('counts the remarks beyond the twentieth', () => {
+    const fields = Object.fromEntries(Array.from({ length: 23 }, (_, index) => [`new_${index}`, 'x'.repeat(500)]));
+    const { notes } = summaryOf({ plan_information: { ...fields, is_active: true } });
+    expect(notes).toHaveLength(21);
+    expect(notes[0]!.length).toBeLessThan(320);
+    expect(notes.at(-1)).toBe('And 3 more under "unparsed" in the full record.');
+  });
+});
