@@ -1,0 +1,132 @@
+/** First pass over a file: its content hash, its encoding, its beginning. Nothing is kept but a few kilobytes. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+
+export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+/** Why a file cannot be read as text at all. */
+export type Undecodable = { value_class: string; remedy: string };
+
+export type Survey = {
+  sha256: string;
+  encoding: Encoding | Undecodable;
+  /** Decoded beginning of the file, without the byte order mark. */
+  head: string;
+  lines: number;
+};
+
+const HEAD_BYTES = 65_536;
+/** Bigger than Node's 64 KiB: fewer turns of the loop for the same bytes. */
+export const READ_CHUNK_BYTES = 262_144;
+
+const NOT_TEXT: Undecodable = {
+  value_class: 'not a text file',
+  remedy: 'Export as CSV (comma separated values). A file made by a spreadsheet program is saved with "Save as", type CSV.',
+};
+const WORKBOOK: Undecodable = {
+  value_class: 'spreadsheet workbook',
+  remedy:
+    'Open the file in the spreadsheet program and save it as CSV (comma separated values); another name alone does not change what it is.',
+};
+
+/** Reads the whole file once. `wanted` is the configured encoding. */
+export async function surveyFile(path: string, wanted: Encoding | 'auto', signal: AbortSignal): Promise<Survey> {
+  const hash = createHash('sha256');
+  let head = Buffer.alloc(0);
+  let check: TextCheck | null = null;
+  let lines = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_CHUNK_BYTES, signal }) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
+    check ??= new TextCheck(wanted, chunk);
+    check.push(chunk);
+    for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1;
+  }
+  const encoding = check === null ? 'utf-8' : check.end();
+  return { sha256: hash.digest('hex'), encoding, head: typeof encoding === 'string' ? decodeHead(head, encoding) : '', lines };
+}
+
+/** Decodes the beginning; a character cut in two at its end is left out. */
+function decodeHead(bytes: Buffer, encoding: Encoding): string {
+  return new TextDecoder(encoding).decode(bytes, { stream: true });
+}
+
+/** Finds out, while the bytes go by, whether they are text of the assumed encoding. */
+class TextCheck {
+  private readonly candidate: Encoding;
+  private readonly may_fall_back: boolean;
+  private decoder: InstanceType<typeof TextDecoder> | null;
+  private fault: Undecodable | null = null;
+  private is_windows = false;
+
+  constructor(wanted: Encoding | 'auto', first: Buffer) {
+    const mark = byteOrderMark(first);
+    if (
+      first.subarray(0, 4).equals(Buffer.from('PK\x03\x04')) ||
+      first.subarray(0, 4).equals(Buffer.from([0xd0, 0xcf, 0x11, 0xe0]))
+    ) {
+      this.fault = WORKBOOK;
+    }
+    // A byte order mark is the file's own word; it outweighs the configuration.
+    this.candidate = mark ?? (wanted === 'auto' ? (guessUtf16(first) ?? 'utf-8') : wanted);
+    this.may_fall_back = mark === null && wanted === 'auto' && this.candidate === 'utf-8';
+    this.decoder = this.candidate === 'windows-1252' ? null : new TextDecoder(this.candidate, { fatal: true });
+  }
+
+  push(chunk: Buffer): void {
+    if (this.fault !== null) return;
+    // Zero bytes are in every binary format and in no text but UTF-16.
+    if (!this.candidate.startsWith('utf-16') && chunk.includes(0)) this.fault = NOT_TEXT;
+    else this.decode(chunk, true);
+  }
+
+  end(): Encoding | Undecodable {
+    if (this.fault === null) this.decode(Buffer.alloc(0), false);
+    return this.fault ?? (this.is_windows ? 'windows-1252' : this.candidate);
+  }
+
+  private decode(chunk: Buffer, stream: boolean): void {
+    if (this.decoder === null) return;
+    try {
+      this.decoder.decode(chunk, { stream });
+    } catch {
+      this.decoder = null;
+      if (this.may_fall_back) this.is_windows = true;
+      else
+        this.fault = {
+          value_class: `not valid ${this.candidate.toUpperCase()}`,
+          remedy: 'Export the file again, as UTF-8; or name its encoding with "encoding:".',
+        };
+    }
+  }
+}
+
+function byteOrderMark(bytes: Buffer): Encoding | null {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return 'utf-8';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  return null;
+}
+
+/** UTF-16 without a mark: a header line is nearly all ASCII, so every other byte of it is zero. */
+function guessUtf16(bytes: Buffer): Encoding | null {
+  const sample = bytes.subarray(0, 200);
+  let even = 0;
+  let odd = 0;
+  for (const [i, byte] of sample.entries()) {
+    if (byte === 0 && i % 2 === 0) even += 1;
+    else if (byte === 0) odd += 1;
+  }
+  const most = sample.length * 0.4;
+  if (odd > most && even === 0) return 'utf-16le';
+  return even > most && odd === 0 ? 'utf-16be' : null;
+}
+
+/** Second pass: the file's text, piece by piece. */
+export async function* readText(path: string, encoding: Encoding, signal: AbortSignal): AsyncGenerator<string> {
+  const decoder = new TextDecoder(encoding);
+  for await (const chunk of createReadStream(path, { highWaterMark: READ_CHUNK_BYTES, signal }) as AsyncIterable<Buffer>) {
+    yield decoder.decode(chunk, { stream: true });
+  }
+  yield decoder.decode();
+}

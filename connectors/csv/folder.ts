@@ -1,0 +1,268 @@
+/** The drop folder: its parts, moves that survive a power cut, and which files in it are ready. */
+import { constants, type Stats } from 'node:fs';
+import { access, lstat, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import type { Clock } from '../../src/domain/env.ts';
+import { errorCode } from '../../src/domain/errors.ts';
+import { ConnectorError } from '../contract.ts';
+
+export const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] as const;
+export type Folder = Record<(typeof PARTS)[number] | 'root', string>;
+
+const DIRECTORY_MODE = 0o700;
+export const FILE_MODE = 0o600;
+
+export function folderAt(root: string): Folder {
+  return {
+    root,
+    inbox: join(root, 'inbox'),
+    processing: join(root, 'processing'),
+    processed: join(root, 'processed'),
+    rejected: join(root, 'rejected'),
+    outbox: join(root, 'outbox'),
+  };
+}
+
+/** Makes what is missing. The parent is not made: a share that is not mounted must not be replaced by an empty folder. */
+export async function ensureFolder(folder: Folder): Promise<void> {
+  try {
+    await makeDirectory(folder.root);
+    for (const part of PARTS) await makeDirectory(folder[part]);
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
+export async function makeDirectory(path: string): Promise<void> {
+  try {
+    await mkdir(path, { mode: DIRECTORY_MODE });
+    await syncDirectory(dirname(path));
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') throw error;
+  }
+}
+
+/** What a failed file operation means. The path is not in it: below the folder, names of files may be names of people (G6). */
+export function folderError(error: unknown): ConnectorError {
+  if (error instanceof ConnectorError) return error;
+  const code = errorCode(error) ?? 'unknown';
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new ConnectorError('permanent', {
+      what: `The drop folder cannot be made, because the folder above it is not there (${code}).`,
+      next: 'Check "folder:" in the configuration; if it is on a network share, check that the share is mounted.',
+    });
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new ConnectorError('permanent', {
+      what: `The drop folder may not be written (${code}).`,
+      next: 'Give the user that eligd runs as the right to write the folder of "folder:" and everything inside it.',
+    });
+  }
+  return new ConnectorError('transient', {
+    what: `The drop folder could not be used (${code}).`,
+    next:
+      code === 'ENOSPC'
+        ? 'Make room on the disk of the drop folder.'
+        : 'eligd tries again; if it stays so, check disk and network share.',
+  });
+}
+
+/** Makes a rename last: without it the folder may forget the file when the power goes. */
+export async function syncDirectory(path: string): Promise<void> {
+  const handle = await open(path, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } catch (error) {
+    // Some network file systems cannot sync a directory; they write it through.
+    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM', 'EISDIR'].includes(errorCode(error) ?? '')) throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Moves a file to another part without replacing one of the same name; gives the name it got. */
+export async function moveFile(from: string, to_directory: string, name: string): Promise<string> {
+  const free = await freeName(to_directory, name);
+  await rename(from, join(to_directory, free));
+  await syncDirectory(to_directory);
+  await syncDirectory(dirname(from));
+  return free;
+}
+
+const NAME_BYTES_MAX = 180;
+
+/** Leaves room for `.reasons.csv` and a number within the 255 bytes of a file system. */
+export function shortName(name: string): string {
+  if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
+  const extension = extname(name);
+  const base = Buffer.from(name.slice(0, name.length - extension.length)).subarray(0, NAME_BYTES_MAX - 20);
+  return new TextDecoder().decode(base).replaceAll('\ufffd', '') + extension;
+}
+
+/** `export.csv`, `export-2.csv`, … */
+export async function freeName(directory: string, name: string): Promise<string> {
+  const extension = extname(name);
+  const base = name.slice(0, name.length - extension.length);
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? name : `${base}-${number}${extension}`;
+    try {
+      await lstat(join(directory, candidate));
+    } catch (error) {
+      if (errorCode(error) === 'ENOENT') return candidate;
+      throw error;
+    }
+  }
+}
+
+/**
+ * Replaces a file at once and for good: temporary name, fsync, rename, fsync of the directory (unless the caller does that for
+ * many files together). A file that holds these bytes already is left alone; says whether it wrote.
+ */
+export async function writeAtomically(
+  directory: string,
+  name: string,
+  content: Buffer,
+  sync: 'directory' | 'file only' = 'directory',
+): Promise<boolean> {
+  const path = join(directory, name);
+  if (await holds(path, content)) return false;
+  const temporary = join(directory, `.${name}.tmp`);
+  const handle = await open(temporary, 'w', FILE_MODE);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(temporary, path);
+  if (sync === 'directory') await syncDirectory(directory);
+  return true;
+}
+
+async function holds(path: string, content: Buffer): Promise<boolean> {
+  try {
+    return (await stat(path)).size === content.length && (await readFile(path)).equals(content);
+  } catch {
+    return false;
+  }
+}
+
+export async function removeIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error;
+  }
+}
+
+/** What a file in the inbox is to us, by its name alone. */
+export type NameClass = 'export' | 'temporary' | 'reserved' | 'other';
+
+const TEMPORARY = /^(?:\.|~)|(?:\.(?:tmp|temp|part|partial|crdownload|download|filepart|swp|lock|writing)|~)$/i;
+
+export function classifyName(name: string): NameClass {
+  if (TEMPORARY.test(name)) return 'temporary';
+  if (!/\.(?:csv|txt|tsv)$/i.test(name)) return 'other';
+  return /^claims-.*\.csv$/i.test(name) ? 'reserved' : 'export';
+}
+
+export type SeenFile = { name: string; size: number; modified_ms: number; inode: number };
+
+export type Listing = {
+  /** Regular files with the name of an export, oldest first, so that a later export has the last word. */
+  exports: SeenFile[];
+  reserved: string[];
+  other: string[];
+  /** Files with the right name that cannot be read: a link, a folder, no permission. */
+  unreadable: { name: string; cause: string }[];
+};
+
+export async function listFiles(directory: string): Promise<Listing> {
+  const listing: Listing = { exports: [], reserved: [], other: [], unreadable: [] };
+  for (const name of await readdir(directory)) {
+    const kind = classifyName(name);
+    if (kind === 'reserved' || kind === 'other') listing[kind].push(name);
+    if (kind !== 'export') continue;
+    try {
+      const path = join(directory, name);
+      const found = await lstat(path);
+      // A link may point anywhere; what it points to is not ours to move.
+      if (!found.isFile()) listing.unreadable.push({ name, cause: 'no regular file' });
+      else {
+        await access(path, constants.R_OK);
+        listing.exports.push(seen(name, found));
+      }
+    } catch (error) {
+      // A name that is no UTF-8 cannot be asked for again; a file that is gone is none of our business.
+      if (errorCode(error) === 'ENOENT' && name.includes('\ufffd')) listing.unreadable.push({ name, cause: 'name is not UTF-8' });
+      else if (errorCode(error) !== 'ENOENT') listing.unreadable.push({ name, cause: errorCode(error) ?? 'unknown' });
+    }
+  }
+  listing.exports.sort((a, b) => a.modified_ms - b.modified_ms || (a.name < b.name ? -1 : 1));
+  return listing;
+}
+
+function seen(name: string, found: Stats): SeenFile {
+  return { name, size: found.size, modified_ms: found.mtimeMs, inode: found.ino };
+}
+
+export function isSameFile(a: SeenFile, b: SeenFile): boolean {
+  return a.name === b.name && a.size === b.size && a.modified_ms === b.modified_ms && a.inode === b.inode;
+}
+
+/** The file as it is now, or null when it is gone. */
+export async function lookAt(path: string, name: string): Promise<SeenFile | null> {
+  try {
+    return seen(name, await lstat(path));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/**
+ * Finds files that nobody is writing any more: same size and time at two looks `stable_ms` apart. Looks are remembered between
+ * calls, so that a file seen long enough ago need not be waited for.
+ */
+export class StabilityWatch {
+  private readonly clock: Clock;
+  private readonly stable_ms: number;
+  private seen = new Map<string, { file: SeenFile; since_ms: number }>();
+
+  constructor(clock: Clock, stable_ms: number) {
+    this.clock = clock;
+    this.stable_ms = stable_ms;
+  }
+
+  /** Looks, waits when something new is there, looks again. */
+  async readyFiles(list: () => Promise<Listing>, signal: AbortSignal): Promise<{ ready: SeenFile[]; listing: Listing }> {
+    const first = await list();
+    const wait_ms = this.note(first.exports);
+    if (wait_ms === 0) return { ready: this.ready(first.exports), listing: first };
+    await this.clock.sleep(wait_ms, signal);
+    const second = await list();
+    const known = second.exports.filter(({ name }) => this.seen.has(name));
+    this.note(second.exports);
+    return { ready: this.ready(known), listing: second };
+  }
+
+  /** How long until every file could have been looked at twice; 0 when they have been. */
+  private note(files: readonly SeenFile[]): number {
+    const now_ms = this.clock.elapsed();
+    const next = new Map<string, { file: SeenFile; since_ms: number }>();
+    let wait_ms = 0;
+    for (const file of files) {
+      const before = this.seen.get(file.name);
+      const since_ms = before !== undefined && isSameFile(before.file, file) ? before.since_ms : now_ms;
+      next.set(file.name, { file, since_ms });
+      wait_ms = Math.max(wait_ms, this.stable_ms - (now_ms - since_ms));
+    }
+    this.seen = next;
+    return wait_ms;
+  }
+
+  private ready(files: readonly SeenFile[]): SeenFile[] {
+    const now_ms = this.clock.elapsed();
+    return files.filter((file) => now_ms - (this.seen.get(file.name)?.since_ms ?? now_ms) >= this.stable_ms);
+  }
+}

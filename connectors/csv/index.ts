@@ -1,0 +1,129 @@
+/**
+ * The drop-folder connector: appointment exports come in as files, answers go out as files. What a file goes through:
+ *
+ *     inbox/ ──stable?──▶ processing/ ──read, accepted──▶ processed/  (and, when something is to be mended,
+ *                                     └─nothing usable──▶ rejected/    <name>.reasons.csv beside it)
+ *
+ * A file leaves `inbox/` by rename, so that it is read once, and `processing/` only after the last `accept` (G3).
+ */
+import { join } from 'node:path';
+import { errorCode } from '../../src/domain/errors.ts';
+import type { CheckLine, Connector, ConnectorEnv, ConnectorType, PullCall } from '../contract.ts';
+import { checkFolder } from './check.ts';
+import { type CsvConfig, csvConfigSchema } from './config.ts';
+import { ensureFolder, folderAt, folderError, type Listing, listFiles, moveFile, StabilityWatch, shortName } from './folder.ts';
+import { NotAccepted, takeFile } from './intake.ts';
+import { writeAttention, writeBatch } from './outbox.ts';
+
+const csv: ConnectorType<CsvConfig> = { name: 'csv', config: csvConfigSchema, create };
+export default csv;
+
+function create(config: CsvConfig, env: ConnectorEnv): Connector {
+  const folder = folderAt(env.resolvePath(config.folder));
+  const inbox = new Inbox(config, env);
+  return {
+    pull: (call) => inbox.pull(call),
+    deliver: async (batch, signal) => {
+      await ensureFolder(folder);
+      return writeBatch(folder, batch, env.time_zone, signal);
+    },
+    publishAttention: async (entries) => {
+      await ensureFolder(folder);
+      await writeAttention(folder, entries, env.time_zone);
+    },
+    check: (): Promise<CheckLine[]> => checkFolder(folder),
+  };
+}
+
+/** After so many pulls in which a file was not accepted, the others go first (G7). */
+const FAILURES_BEFORE_LAST = 3;
+
+type Work = { name: string; was_left: boolean };
+
+class Inbox {
+  private readonly config: CsvConfig;
+  private readonly env: ConnectorEnv;
+  private readonly folder;
+  private readonly watch: StabilityWatch;
+  private readonly failures = new Map<string, number>();
+  /** What was logged about a file's name, so that it is said once and not at every pull. */
+  private readonly told = new Set<string>();
+
+  constructor(config: CsvConfig, env: ConnectorEnv) {
+    this.config = config;
+    this.env = env;
+    this.folder = folderAt(env.resolvePath(config.folder));
+    this.watch = new StabilityWatch(env.clock, config.stable_seconds * 1000);
+  }
+
+  async pull(call: PullCall): Promise<void> {
+    await ensureFolder(this.folder);
+    const left = await this.list(this.folder.processing);
+    this.tellUnreadable(left);
+    const { ready, listing } = await this.watch.readyFiles(() => this.list(this.folder.inbox), call.signal);
+    this.tell(listing);
+    // What was claimed earlier is older than what waits. One that is refused again and again must not hold up the rest.
+    const is_stuck = ({ name }: { name: string }) => (this.failures.get(name) ?? 0) >= FAILURES_BEFORE_LAST;
+    const leftover = (name: string): Work => ({ name, was_left: true });
+    const work: Work[] = [
+      ...left.exports.filter((file) => !is_stuck(file)).map(({ name }) => leftover(name)),
+      ...ready.map(({ name }) => ({ name, was_left: false })),
+      ...left.exports.filter(is_stuck).map(({ name }) => leftover(name)),
+    ];
+    for (const item of work) {
+      call.signal.throwIfAborted();
+      await this.take(item, call);
+    }
+  }
+
+  private async list(directory: string): Promise<Listing> {
+    try {
+      return await listFiles(directory);
+    } catch (error) {
+      throw folderError(error);
+    }
+  }
+
+  /** A file that cannot be read or moved is left for the next pull; only a refused batch and an abort end this one. */
+  private async take({ name, was_left }: Work, call: PullCall): Promise<void> {
+    let claimed = name;
+    try {
+      if (!was_left) claimed = await moveFile(join(this.folder.inbox, name), this.folder.processing, shortName(name));
+      await takeFile({ config: this.config, env: this.env, folder: this.folder, call }, claimed, was_left);
+      this.failures.delete(claimed);
+      this.told.delete(`unusable ${claimed}`);
+    } catch (error) {
+      call.signal.throwIfAborted();
+      const code = errorCode(error);
+      if (error instanceof NotAccepted || code === null) {
+        this.failures.set(claimed, (this.failures.get(claimed) ?? 0) + 1);
+        throw error instanceof NotAccepted ? error.cause : error;
+      }
+      // Somebody took the file away between the look and the claim; that is their right.
+      if (code === 'ENOENT') return;
+      this.tellUnusable(claimed, code);
+    }
+  }
+
+  private tell(listing: Listing): void {
+    const connector = this.env.connector_id;
+    const fresh = (names: readonly string[]) => names.filter((name) => !this.told.has(name));
+    const reserved = fresh(listing.reserved);
+    const other = fresh(listing.other);
+    for (const name of [...reserved, ...other]) this.told.add(name);
+    if (reserved.length > 0) this.env.log('csv_claims_file_waits', { connector, count: reserved.length });
+    if (other.length > 0) this.env.log('csv_file_ignored', { connector, count: other.length });
+    this.tellUnreadable(listing);
+  }
+
+  private tellUnreadable(listing: Listing): void {
+    for (const { name, cause } of listing.unreadable) this.tellUnusable(name, cause);
+  }
+
+  private tellUnusable(name: string, cause: string): void {
+    const mark = `unusable ${name}`;
+    if (this.told.has(mark)) return;
+    this.told.add(mark);
+    this.env.log('csv_file_unusable', { connector: this.env.connector_id, cause });
+  }
+}

@@ -1,0 +1,175 @@
+/** One claimed file from its first byte to `processed/` or `rejected/`. */
+import { join } from 'node:path';
+import type { AppointmentInput, FieldProblem } from '../../src/domain/appointment.ts';
+import type { ConnectorEnv, PullBatch, PullCall, RejectedItem } from '../contract.ts';
+import { type CsvConfig, readingFingerprint } from './config.ts';
+import { type Encoding, readText, type Survey, surveyFile } from './decode.ts';
+import { type Folder, freeName, isSameFile, lookAt, moveFile, type SeenFile } from './folder.ts';
+import { findLayout, type Layout } from './layout.ts';
+import { ReasonsFile } from './reasons.ts';
+import { type Row, RowReader } from './records.ts';
+import { type RowMapper, rowMapper } from './rows.ts';
+
+const ROWS_PER_BATCH = 500;
+
+export type Intake = {
+  config: CsvConfig;
+  env: ConnectorEnv;
+  folder: Folder;
+  call: Pick<PullCall, 'accept' | 'isAccepted' | 'signal'>;
+};
+
+/** `accept` failed: nothing is wrong with the file. It stays in `processing/` and is read from its beginning at the next pull. */
+export class NotAccepted extends Error {
+  override readonly name = 'NotAccepted';
+}
+
+/**
+ * Reads a file in `processing/`. `was_left` says that an earlier pull did not come to its end with it: it is read again even when
+ * all of it was accepted, because its reasons file may be missing; accepting twice is harmless.
+ */
+export async function takeFile(intake: Intake, name: string, was_left: boolean): Promise<void> {
+  const { config, folder, env, call } = intake;
+  const started_ms = env.clock.elapsed();
+  const path = join(folder.processing, name);
+  const before = await lookAt(path, name);
+  if (before === null) return;
+  const survey = await surveyFile(path, config.encoding, call.signal);
+  const key = `sha256:${survey.sha256}${readingFingerprint(config)}`;
+  const found = understand(survey, before, config);
+  if ('fault' in found) return rejectWhole(intake, { key, name, size: before.size }, found.fault);
+  if (!was_left && (await call.isAccepted(key))) {
+    await moveFile(path, folder.processed, name);
+    env.log('csv_file_repeated', { connector: env.connector_id, size: before.size });
+    return;
+  }
+  const reader = new FileReader(intake, key, name, found);
+  try {
+    const is_whole = await reader.read(path, before);
+    if (!is_whole) {
+      await reader.reasons.discard();
+      await moveFile(path, folder.inbox, name);
+      env.log('csv_file_changed', { connector: env.connector_id, size: before.size });
+      return;
+    }
+  } catch (error) {
+    await reader.reasons.discard().catch(() => undefined);
+    throw error;
+  }
+  const { accepted, rejected } = reader;
+  await leave(intake, name, reader.reasons, accepted === 0 && rejected > 0 ? 'rejected' : 'processed');
+  const duration_ms = Math.round(env.clock.elapsed() - started_ms);
+  env.log('csv_file_read', { connector: env.connector_id, accepted, rejected, size: before.size, duration_ms });
+}
+
+type Understood = { encoding: Encoding; layout: Layout };
+
+function understand(survey: Survey, file: SeenFile, config: CsvConfig): Understood | { fault: FieldProblem } {
+  const fault = (value_class: string, remedy: string) => ({ fault: { field: 'file', value_class, remedy } });
+  if (file.size > config.max_megabytes * 1_000_000)
+    return fault('too large', 'Export fewer days at once, or raise "max_megabytes:" in the configuration.');
+  const { encoding } = survey;
+  if (typeof encoding !== 'string') return fault(encoding.value_class, encoding.remedy);
+  if (survey.lines > config.max_rows)
+    return fault('too many rows', 'Export fewer days at once, or raise "max_rows:" in the configuration.');
+  const layout = findLayout(survey.head, config);
+  return 'columns' in layout ? { encoding, layout } : { fault: layout };
+}
+
+/** Nothing in the file can be used: one item for the attention list, and the file goes to `rejected/` with its reason. */
+async function rejectWhole(
+  intake: Intake,
+  file: { key: string; name: string; size: number },
+  fault: FieldProblem,
+): Promise<void> {
+  const { folder, env, call } = intake;
+  const { field, value_class, remedy } = fault;
+  const item: RejectedItem = { position: 'file', field, value_class, remedy };
+  if (!(await call.isAccepted(file.key))) {
+    // `changes`: that nothing could be read does not mean that appointments have vanished.
+    const source = { key: file.key, name: file.name, is_last: true, completeness: 'changes' as const };
+    await acceptOrThrow(call, { source, appointments: [], rejected: [item], cursor: null });
+  }
+  const reasons = new ReasonsFile(folder.processing, file.name);
+  await reasons.add(item.position, item, false);
+  await leave(intake, file.name, reasons, 'rejected');
+  env.log('csv_file_rejected', { connector: env.connector_id, reason: value_class, size: file.size });
+}
+
+/**
+ * Takes the file out of `processing/`; everything in it was accepted by now (G3). The file goes last: as long as it is there, an
+ * interrupted pull begins again.
+ */
+async function leave(intake: Intake, name: string, reasons: ReasonsFile, part: 'processed' | 'rejected'): Promise<void> {
+  const { folder } = intake;
+  const free = await freeName(folder[part], name);
+  await reasons.publish(folder[part], free);
+  await moveFile(join(folder.processing, name), folder[part], free);
+}
+
+async function acceptOrThrow(call: Intake['call'], batch: PullBatch): Promise<void> {
+  call.signal.throwIfAborted();
+  try {
+    await call.accept(batch);
+  } catch (cause) {
+    throw new NotAccepted('A batch was not accepted.', { cause });
+  }
+}
+
+/** Reads rows and hands them over in batches; the whole file is never in memory. */
+class FileReader {
+  accepted = 0;
+  rejected = 0;
+  readonly reasons: ReasonsFile;
+  private readonly intake: Intake;
+  private readonly source: Omit<PullBatch['source'], 'is_last'>;
+  private readonly understood: Understood;
+  private readonly map: RowMapper;
+  private appointments: AppointmentInput[] = [];
+  private rejects: RejectedItem[] = [];
+
+  constructor(intake: Intake, key: string, name: string, understood: Understood) {
+    const { config, env } = intake;
+    this.intake = intake;
+    this.understood = understood;
+    this.source = { key, name, completeness: config.export === 'auto' ? 'unknown' : config.export };
+    this.map = rowMapper(understood.layout.columns, { ...config, time_zone: env.time_zone });
+    this.reasons = new ReasonsFile(intake.folder.processing, name);
+  }
+
+  /** False when somebody wrote to the file meanwhile: it was not finished, however still it lay. */
+  async read(path: string, before: SeenFile): Promise<boolean> {
+    const { layout, encoding } = this.understood;
+    const { width, used } = layout.columns;
+    const rows = new RowReader({ separator: layout.separator, width, used }, layout.begin);
+    for await (const text of readText(path, encoding, this.intake.call.signal)) await this.take(rows.push(text));
+    await this.take(rows.end());
+    const after = await lookAt(path, before.name);
+    if (after === null || !isSameFile(before, after)) return false;
+    await this.hand(true);
+    return true;
+  }
+
+  private async take(rows: readonly Row[]): Promise<void> {
+    for (const row of rows) {
+      if (this.appointments.length + this.rejects.length >= ROWS_PER_BATCH) await this.hand(false);
+      const mapped = this.map(row);
+      if ('rejected' in mapped) {
+        this.rejected += 1;
+        this.rejects.push(mapped.rejected);
+        await this.reasons.add(mapped.rejected.position, mapped.rejected, false);
+      } else {
+        this.accepted += 1;
+        this.appointments.push(mapped.appointment);
+        for (const problem of mapped.appointment.problems) await this.reasons.add(`row ${row.number}`, problem, true);
+      }
+    }
+  }
+
+  private async hand(is_last: boolean): Promise<void> {
+    const batch = { source: { ...this.source, is_last }, appointments: this.appointments, rejected: this.rejects, cursor: null };
+    this.appointments = [];
+    this.rejects = [];
+    await acceptOrThrow(this.intake.call, batch);
+  }
+}

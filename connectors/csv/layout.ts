@@ -1,0 +1,79 @@
+/** Finds the header of a file, and with it separator and columns. */
+import type { CanonicalColumn, ColumnMap, ColumnPlan } from './columns.ts';
+import { countKnown, missingColumn, planColumns } from './columns.ts';
+import { strictRow } from './records.ts';
+
+export type Layout = {
+  separator: string;
+  columns: ColumnPlan;
+  /** Lines up to and with the header, and the rows that they are. */
+  begin: { lines: number; rows: number };
+};
+
+/** Why no row of a file can be understood. `field` is a canonical column: a header that we do not know may hold data. */
+export type NoLayout = { field: CanonicalColumn | 'file'; value_class: string; remedy: string };
+
+const SEPARATORS = [',', ';', '\t', '|'];
+/** Reports have a title and a date above the table. */
+const ROWS_SEARCHED = 15;
+const LINES_OF_HEADER = 20;
+/** One known name may be chance (`Patient`, in a title); a header has at least two. */
+const KNOWN_NAMES_MIN = 2;
+
+type Candidate = { header: string[]; separator: string; known: number; begin: Layout['begin'] };
+
+export function findLayout(head: string, config: { separator: string; columns: ColumnMap }): Layout | NoLayout {
+  if (head.trim() === '')
+    return { field: 'file', value_class: 'empty', remedy: 'Export the appointments again; this file holds nothing.' };
+  const lines = head.replaceAll(/\r\n?/g, '\n').split('\n');
+  const separators = config.separator === 'auto' ? SEPARATORS : [config.separator];
+  // Excel's own first line `sep=;` is not shown as a row.
+  const told = /^sep=(.)$/i.exec(lines[0] ?? '');
+  const first = told ? 1 : 0;
+  let best: Candidate | null = null;
+  for (let i = first; i < Math.min(lines.length, first + ROWS_SEARCHED); i += 1) {
+    for (const separator of told?.[1] && config.separator === 'auto' ? [told[1]] : separators) {
+      const found = headerAt(lines, i, separator, config.columns);
+      if (found === null || (best !== null && found.known <= best.known)) continue;
+      best = { ...found, begin: { lines: i + found.lines, rows: i - first + 1 } };
+    }
+  }
+  return best === null || best.known < KNOWN_NAMES_MIN ? unknownHeader() : layoutOf(best, config.columns);
+}
+
+function headerAt(lines: readonly string[], at: number, separator: string, columns: ColumnMap) {
+  for (let count = 1; count <= LINES_OF_HEADER && at + count <= lines.length; count += 1) {
+    const header = strictRow(lines.slice(at, at + count).join('\n'), separator);
+    if (header !== null) return { header, separator, known: countKnown(header, columns), lines: count };
+    // Only an open quotation mark can make a header of several lines.
+    if (!lines[at]?.includes('"')) return null;
+  }
+  return null;
+}
+
+function layoutOf(found: Candidate, map: ColumnMap): Layout | NoLayout {
+  const columns = planColumns(found.header, map);
+  if ('claimed_twice' in columns) {
+    const column = columns.claimed_twice;
+    return {
+      field: column,
+      value_class: 'two columns of one meaning',
+      remedy: `Two header names mean ${column}. Name the right one in the configuration, under "columns:" as "${column}: <header name>".`,
+    };
+  }
+  const missing = missingColumn(columns);
+  if (missing === null) return { separator: found.separator, columns, begin: found.begin };
+  return {
+    field: missing,
+    value_class: 'no such column',
+    remedy: `Add the column to the export, or name its header in the configuration, under "columns:" as "${missing}: <header name>".`,
+  };
+}
+
+function unknownHeader(): NoLayout {
+  return {
+    field: 'appointment_id',
+    value_class: 'no known header row',
+    remedy: 'The first row must hold the column names. Export with headers, or name them in the configuration under "columns:".',
+  };
+}

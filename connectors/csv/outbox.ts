@@ -1,0 +1,141 @@
+/** What eligd writes: `outbox/eligibility-<batch>.csv`, the full records under `outbox/records/`, and `outbox/attention.csv`. */
+import { join } from 'node:path';
+import { Temporal } from 'temporal-polyfill';
+import { summarizeEligibility } from '../../src/records/summary.ts';
+import type { AttentionEntry, Delivery, DeliveryBatch, DeliveryOutcome } from '../contract.ts';
+import { ConnectorError } from '../contract.ts';
+import { csvFile } from './cells.ts';
+import { type Folder, folderError, makeDirectory, syncDirectory, writeAtomically } from './folder.ts';
+
+/** Columns of `eligibility-<batch>.csv`, in order. Described in README.md; new ones are only ever added at the end. */
+export const RESULT_COLUMNS = [
+  'delivery_key', 'revision', 'appointment_id', 'appointment_at', 'location', 'patient_id', 'patient_name', 'dob', 'coverage', 'carrier',
+  'payor_id', 'member_id', 'group_id', 'status', 'completeness', 'is_active', 'in_network', 'plan_name', 'plan_type', 'effective_date',
+  'termination_date', 'individual_deductible', 'individual_deductible_remaining', 'family_deductible', 'family_deductible_remaining',
+  'annual_maximum', 'annual_maximum_remaining', 'individual_out_of_pocket_remaining', 'family_out_of_pocket_remaining',
+  'procedure_codes', 'procedure_classes', 'reference_number', 'representative', 'called_at', 'call_summary', 'notes', 'inquiry_id',
+  'json_file', 'written_at',
+] as const; // biome-ignore format: a list of words reads better in lines than in a column
+
+type ResultLine = Record<(typeof RESULT_COLUMNS)[number], string>;
+
+export const ATTENTION_COLUMNS = [
+  'appointment_id', 'appointment_at', 'patient_name', 'carrier', 'reason', 'what_happened', 'what_to_do', 'since',
+] as const; // biome-ignore format: a list of words reads better in lines than in a column
+
+const RECORDS = 'records';
+const FILES_AT_ONCE = 8;
+/** A key becomes the name of a file. */
+const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,149}$/;
+
+/**
+ * All or nothing: the CSV names JSON files that are all there. The bytes depend on the batch alone, so that the same batch again,
+ * also after a crash in the middle, leaves the same files (G4).
+ */
+export async function writeBatch(
+  folder: Folder,
+  batch: DeliveryBatch,
+  time_zone: string,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
+  if (!SAFE_NAME.test(batch.id)) {
+    throw new ConnectorError('permanent', {
+      what: 'The batch has an id that cannot be the name of a file.',
+      next: 'Report this to the makers of eligd.',
+    });
+  }
+  const writable = batch.deliveries.filter(({ key }) => SAFE_NAME.test(key));
+  try {
+    const records = join(folder.outbox, RECORDS);
+    await makeDirectory(records);
+    if (await writeRecords(records, writable, signal)) await syncDirectory(records);
+    if (writable.length > 0) {
+      const lines = writable.map((delivery) => {
+        const line = resultLine(delivery, batch.created_at, time_zone);
+        return RESULT_COLUMNS.map((column) => line[column]);
+      });
+      await writeAtomically(folder.outbox, `eligibility-${batch.id}.csv`, csvFile(RESULT_COLUMNS, lines));
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    throw folderError(error);
+  }
+  return batch.deliveries.map(outcomeOf);
+}
+
+async function writeRecords(directory: string, deliveries: readonly Delivery[], signal: AbortSignal): Promise<boolean> {
+  let has_written = false;
+  for (let i = 0; i < deliveries.length; i += FILES_AT_ONCE) {
+    signal.throwIfAborted();
+    const written = await Promise.all(
+      deliveries.slice(i, i + FILES_AT_ONCE).map(({ key, record }) => {
+        const content = Buffer.from(`${JSON.stringify(record, null, 2)}\n`);
+        return writeAtomically(directory, `${key}.json`, content, 'file only');
+      }),
+    );
+    has_written ||= written.includes(true);
+  }
+  return has_written;
+}
+
+function outcomeOf({ key }: Delivery): DeliveryOutcome {
+  if (SAFE_NAME.test(key)) return { key, outcome: 'delivered' };
+  const told = { what: 'The delivery has a key that cannot be the name of a file.', next: 'Report this to the makers of eligd.' };
+  return { key, outcome: 'failed', is_permanent: true, ...told };
+}
+
+function resultLine(delivery: Delivery, written_at: string, time_zone: string): ResultLine {
+  const { appointment, record } = delivery;
+  const { active, call_ended_at, procedure_codes, procedure_classes, notes, ...summary } = summarizeEligibility(record);
+  return {
+    ...summary,
+    delivery_key: delivery.key,
+    revision: String(delivery.revision),
+    appointment_id: appointment.source_id,
+    appointment_at: localTime(appointment.starts_at, time_zone),
+    location: appointment.location ?? '',
+    patient_id: appointment.patient.id ?? '',
+    patient_name: `${appointment.patient.first_name} ${appointment.patient.last_name}`.trim(),
+    dob: appointment.patient.birth_date ?? '',
+    coverage: String(appointment.coverage_rank),
+    carrier: appointment.coverage.carrier,
+    payor_id: appointment.coverage.payor_id,
+    member_id: appointment.coverage.member_id,
+    group_id: appointment.coverage.group_id,
+    is_active: active,
+    procedure_codes: procedure_codes.map(({ code, line }) => `${code}: ${line}`).join(' | '),
+    procedure_classes: procedure_classes.map(({ name, line }) => `${name}: ${line}`).join(' | '),
+    called_at: localTime(call_ended_at, time_zone),
+    notes: [...delivery.notes, ...notes].join(' | '),
+    inquiry_id: record.inquiry_id,
+    json_file: `${RECORDS}/${delivery.key}.json`,
+    written_at: localTime(written_at, time_zone),
+  };
+}
+
+/** The whole list, most urgent appointment first as given; a header alone says that nothing waits for a person. */
+export async function writeAttention(folder: Folder, entries: readonly AttentionEntry[], time_zone: string): Promise<void> {
+  const lines = entries.map((entry) => [
+    entry.source_id ?? '',
+    localTime(entry.starts_at ?? '', time_zone),
+    entry.patient_name ?? '',
+    entry.carrier ?? '',
+    entry.reason,
+    entry.what,
+    entry.next,
+    localTime(entry.since, time_zone),
+  ]);
+  try {
+    await writeAtomically(folder.outbox, 'attention.csv', csvFile(ATTENTION_COLUMNS, lines));
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
+/** The clinic's wall clock with its offset, `2026-11-23T09:30:00-06:00`; a text that is no instant stays as it is. */
+function localTime(text: string, time_zone: string): string {
+  const at_ms = Date.parse(text);
+  if (Number.isNaN(at_ms)) return text;
+  const wall = Temporal.Instant.fromEpochMilliseconds(at_ms).toZonedDateTimeISO(time_zone);
+  return wall.toString({ smallestUnit: 'second', timeZoneName: 'never' });
+}

@@ -1,0 +1,61 @@
+/** The file beside a read one that says what a person should mend. It names row and column, never a value. */
+import { type FileHandle, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FieldProblem } from '../../src/domain/appointment.ts';
+import { csvLine } from './cells.ts';
+import { FILE_MODE, removeIfThere, syncDirectory } from './folder.ts';
+
+const HEADER = ['row', 'column', 'value_class', 'remedy', 'row_used'];
+const FLUSH_CHARS = 65_536;
+
+export const reasonsName = (name: string) => `${name}.reasons.csv`;
+
+/** Written as the rows go by, under a temporary name in `processing/`: a large file with a fault in every row is not held in memory. */
+export class ReasonsFile {
+  count = 0;
+  private readonly path: string;
+  private handle: FileHandle | null = null;
+  private pending = '';
+
+  constructor(directory: string, name: string) {
+    this.path = join(directory, `.${reasonsName(name)}.tmp`);
+  }
+
+  /** `row_used`: whether the appointment was taken in spite of it. */
+  async add(position: string, problem: FieldProblem, row_used: boolean): Promise<void> {
+    if (this.count === 0) this.pending = `\ufeff${csvLine(HEADER)}`;
+    this.count += 1;
+    const row = position.startsWith('row ') ? position.slice(4) : '';
+    this.pending += csvLine([row, problem.field, problem.value_class, problem.remedy, row_used ? 'yes' : 'no']);
+    if (this.pending.length > FLUSH_CHARS) await this.flush();
+  }
+
+  /** Puts the file where the one it is about will be. Without reasons there is none, also none of an earlier file of that name. */
+  async publish(directory: string, name: string): Promise<void> {
+    if (this.count === 0) {
+      await this.discard();
+      return removeIfThere(join(directory, reasonsName(name)));
+    }
+    await this.flush();
+    await this.handle?.sync();
+    await this.close();
+    await rename(this.path, join(directory, reasonsName(name)));
+    await syncDirectory(directory);
+  }
+
+  async discard(): Promise<void> {
+    await this.close();
+    await removeIfThere(this.path);
+  }
+
+  private async flush(): Promise<void> {
+    this.handle ??= await open(this.path, 'w', FILE_MODE);
+    await this.handle.write(this.pending);
+    this.pending = '';
+  }
+
+  private async close(): Promise<void> {
+    await this.handle?.close();
+    this.handle = null;
+  }
+}

@@ -1,0 +1,240 @@
+/**
+ * Single cells: what an export's text means. Everything here returns a value or a *class* of what is wrong with it, never the
+ * text itself (G6): classes and remedies go into reasons files and onto the attention list.
+ */
+import { Temporal } from 'temporal-polyfill';
+import type { Specialty } from '../../src/domain/specialty.ts';
+
+export type DateOrder = 'mdy' | 'dmy' | 'ymd';
+
+/** `fault` is the value class of a FieldProblem; `value` null with no fault is an empty cell. */
+export type Read<T> = { value: T | null; fault: string | null };
+
+const EMPTY = { value: null, fault: null } as const;
+const NULL_WORDS = new Set(['NULL', '\\N', 'N/A', '#N/A', '(null)', '<null>']);
+
+/** Trims, and undoes what spreadsheets do to keep a number text: `="00123"`, `'00123`. */
+export function cleanCell(cell: string): string {
+  const text = cell.trim();
+  if (text === '') return '';
+  const first = text.charCodeAt(0);
+  if (first === 0x3d && text.startsWith('="') && text.endsWith('"') && text.length > 2)
+    return text.slice(2, -1).replaceAll('""', '"').trim();
+  if (first === 0x27 && /^'[0-9=+\-@]/.test(text)) return text.slice(1).trim();
+  return text;
+}
+
+/** A cell that is no name: a database's words for "nothing" count as empty. (Null is also a family name.) */
+export function plainCell(cell: string): string {
+  const text = cleanCell(cell);
+  return NULL_WORDS.has(text) ? '' : text;
+}
+
+/** `1.23E+11`: a spreadsheet has thrown the last digits of an id away. */
+export function isScientific(text: string): boolean {
+  return text.length > 4 && /^\d(?:[.,]\d+)?E\+\d+$/i.test(text);
+}
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+
+/** A date and, when the cell holds one, the time behind it. */
+export type DateParts = { year: number; month: number; day: number; rest: string };
+
+const ISO_DATE = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ,]+(.*))?$/is;
+const COMPACT_DATE = /^(\d{4})(\d{2})(\d{2})(?:[T ]?(\d{4,6}.*))?$/is;
+const NUMERIC_DATE = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?:[T ,]+(.*))?$/is;
+const NAMED_MONTH_FIRST =
+  /^(?:[a-z]{3,9}\.?,? +)?([a-z]{3,9})\.? +(\d{1,2})(?:st|nd|rd|th)?,? +(\d{4})(?:[T ,]+(?:at )?(.*))?$/is;
+const NAMED_DAY_FIRST = /^(?:[a-z]{3,9}\.?,? +)?(\d{1,2})(?:st|nd|rd|th)?[- .]+([a-z]{3,9})\.?[- ,]+(\d{4})(?:[T ,]+(.*))?$/is;
+
+/** The date at the beginning of a cell. An order is configured and never guessed: 13/04/2026 under `mdy` is impossible, not April. */
+export function readDateParts(text: string, order: DateOrder, two_digit_years: boolean): Read<DateParts> {
+  if (text === '') return EMPTY;
+  const parts = matchDate(text, order, two_digit_years);
+  if (typeof parts === 'string') return { value: null, fault: parts };
+  const { year, month, day } = parts;
+  // `0001-01-01` and `0000-00-00` are how some databases write "no date".
+  if ((year === 1 && month === 1 && day === 1) || (year === 0 && month === 0 && day === 0)) return EMPTY;
+  return isCalendarDate(year, month, day) ? { value: parts, fault: null } : { value: null, fault: 'impossible date' };
+}
+
+function matchDate(text: string, order: DateOrder, two_digit_years: boolean): DateParts | string {
+  const iso = ISO_DATE.exec(text);
+  if (iso) return parts(iso[1], iso[3], iso[4], iso[5]);
+  const compact = COMPACT_DATE.exec(text);
+  if (compact) return parts(compact[1], compact[2], compact[3], compact[4]);
+  const numeric = NUMERIC_DATE.exec(text);
+  if (numeric) {
+    if (order === 'ymd') return 'not a date in the configured order';
+    const year = numeric[4] ?? '';
+    if (year.length === 2 && !two_digit_years) return 'two-digit year';
+    const full = year.length === 2 ? `20${year}` : year;
+    return order === 'mdy' ? parts(full, numeric[1], numeric[3], numeric[5]) : parts(full, numeric[3], numeric[1], numeric[5]);
+  }
+  const named = NAMED_MONTH_FIRST.exec(text);
+  if (named) return namedParts(named[3], named[1], named[2], named[4]);
+  const dayFirst = NAMED_DAY_FIRST.exec(text);
+  if (dayFirst) return namedParts(dayFirst[3], dayFirst[2], dayFirst[1], dayFirst[4]);
+  return 'not a date';
+}
+
+function parts(
+  year: string | undefined,
+  month: string | undefined,
+  day: string | undefined,
+  rest: string | undefined,
+): DateParts {
+  return { year: Number(year), month: Number(month), day: Number(day), rest: (rest ?? '').trim() };
+}
+
+function namedParts(year: string | undefined, month: string | undefined, day: string | undefined, rest: string | undefined) {
+  const number = MONTHS.indexOf((month ?? '').slice(0, 3).toLowerCase()) + 1;
+  return number === 0 ? 'not a date' : parts(year, String(number), day, rest);
+}
+
+function isCalendarDate(year: number, month: number, day: number): boolean {
+  if (year < 1850 || year > 2200 || month < 1 || month > 12 || day < 1 || day > (DAYS_IN_MONTH[month - 1] ?? 0)) return false;
+  return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
+}
+
+/** `YYYY-MM-DD`. */
+export function isoDate(date: DateParts): string {
+  return `${String(date.year).padStart(4, '0')}-${pad(date.month)}-${pad(date.day)}`;
+}
+
+const pad = (number: number) => (number < 10 ? `0${number}` : String(number));
+
+/** A wall time; `offset_minutes` is null when the clinic's zone counts. */
+export type TimeParts = { hour: number; minute: number; second: number; millisecond: number; offset_minutes: number | null };
+
+const CLOCK_TIME =
+  /^(\d{1,2})(?:[:.](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?)? ?(am?|pm?|a\.m\.?|p\.m\.?)?(?: ?(z|utc|gmt|[+-]\d{2}(?::?\d{2})?))?(?: ?\[[\w/+-]+\])?$/i;
+const COMPACT_TIME = /^(\d{1,2})(\d{2})(\d{2})?(?: ?(z|[+-]\d{2}(?::?\d{2})?))?$/i;
+
+/** `14:30`, `2:30 PM`, `1430`, `14:30:00.5-06:00`; null when it is no time of a day. */
+export function readTime(text: string): TimeParts | null {
+  const clock = CLOCK_TIME.exec(text);
+  if (clock) {
+    const half = clock[5]?.charAt(0).toLowerCase();
+    if (half === undefined && clock[2] === undefined) return null;
+    let hour = Number(clock[1]);
+    if (half !== undefined) {
+      if (hour < 1 || hour > 12) return null;
+      hour = (hour % 12) + (half === 'p' ? 12 : 0);
+    }
+    return checkedTime(
+      hour,
+      Number(clock[2] ?? 0),
+      Number(clock[3] ?? 0),
+      Number((clock[4] ?? '0').padEnd(3, '0').slice(0, 3)),
+      clock[6],
+    );
+  }
+  const compact = COMPACT_TIME.exec(text);
+  if (compact) return checkedTime(Number(compact[1]), Number(compact[2]), Number(compact[3] ?? 0), 0, compact[4]);
+  return null;
+}
+
+function checkedTime(
+  hour: number,
+  minute: number,
+  second: number,
+  millisecond: number,
+  offset: string | undefined,
+): TimeParts | null {
+  if (hour > 23 || minute > 59 || second > 59) return null;
+  const offset_minutes = offset === undefined ? null : offsetMinutes(offset);
+  if (offset_minutes !== null && Math.abs(offset_minutes) > 18 * 60) return null;
+  return { hour, minute, second, millisecond, offset_minutes };
+}
+
+function offsetMinutes(offset: string): number {
+  if (/^[a-z]/i.test(offset)) return 0;
+  const digits = offset.slice(1).replace(':', '').padEnd(4, '0');
+  const minutes = Number(digits.slice(0, 2)) * 60 + Number(digits.slice(2));
+  return offset.startsWith('-') ? -minutes : minutes;
+}
+
+/**
+ * The instant of a wall time, as the contract wants it. Without an offset it is the clinic's time: a time in a daylight-saving
+ * gap moves forward, in an overlap the first counts.
+ */
+export function instantText(date: DateParts, time: TimeParts, time_zone: string): string {
+  if (time.offset_minutes !== null) {
+    const utc = Date.UTC(
+      date.year,
+      date.month - 1,
+      date.day,
+      time.hour,
+      time.minute - time.offset_minutes,
+      time.second,
+      time.millisecond,
+    );
+    return new Date(utc).toISOString();
+  }
+  const wall = Temporal.PlainDateTime.from({ ...calendar(date), ...clockOf(time) });
+  return new Date(wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds).toISOString();
+}
+
+const calendar = ({ year, month, day }: DateParts) => ({ year, month, day });
+const clockOf = ({ hour, minute, second, millisecond }: TimeParts) => ({ hour, minute, second, millisecond });
+
+const YES = new Set(['yes', 'y', 'true', 't', '1', 'x', 'in', 'in network', 'in-network', 'innetwork', 'par', 'participating']);
+const NO = new Set([
+  'no',
+  'n',
+  'false',
+  'f',
+  '0',
+  'out',
+  'out of network',
+  'out-of-network',
+  'oon',
+  'nonpar',
+  'non-par',
+  'non participating',
+]);
+
+export function readYesNo(text: string): Read<boolean> {
+  if (text === '') return EMPTY;
+  const word = text.toLowerCase();
+  if (YES.has(word)) return { value: true, fault: null };
+  return NO.has(word) ? { value: false, fault: null } : { value: null, fault: 'neither yes nor no' };
+}
+
+const SPECIALTY_WORDS: [Specialty, RegExp][] = [
+  ['mental_health', /mental|behaviou?ral|psych|counsel|therapist|lcsw|substance|^mh$/],
+  ['dental', /dent|ortho(?!p)|endo(?!c)|perio|prostho|oral|pedo|hygien/],
+  ['medical', /medic|physician|primary care|family|internal|cardio|pediatric|surgery|ob ?gyn|orthop|endoc|derm|urgent/],
+];
+
+export function readSpecialty(text: string): Read<Specialty> {
+  if (text === '') return EMPTY;
+  const word = text.toLowerCase().replaceAll(/[_-]+/g, ' ');
+  const found = SPECIALTY_WORDS.find(([, pattern]) => pattern.test(word));
+  return found ? { value: found[0], fault: null } : { value: null, fault: 'unknown word' };
+}
+
+const PROCEDURE_CODE = /^[A-Z]?\d{4}[A-Z0-9]?(?:[.-][A-Z0-9]{1,4})?$/;
+const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
+
+/**
+ * Codes of a cell, upper case, without repeats. Between separators a clinic's own one-word codes are kept; of `D0120 - Periodic
+ * exam` only the code is. `lost` says that a piece held no code.
+ */
+function readCodes(text: string, pattern: RegExp): { codes: string[]; lost: boolean } {
+  const codes = new Set<string>();
+  let lost = false;
+  for (const piece of text.toUpperCase().split(/[,;|\n]+/)) {
+    const words = piece.split(/\s+/).filter((word) => word !== '');
+    const known = words.filter((word) => pattern.test(word));
+    if (known.length > 0) for (const word of known) codes.add(word);
+    else if (words.length === 1 && words[0] !== undefined && /^[A-Z0-9][A-Z0-9.-]*$/.test(words[0])) codes.add(words[0]);
+    else if (words.length > 0) lost = true;
+  }
+  return { codes: [...codes], lost };
+}
+
+export const readProcedureCodes = (text: string) => readCodes(text, PROCEDURE_CODE);
+export const readDiagnosisCodes = (text: string) => readCodes(text, DIAGNOSIS_CODE);

@@ -1,0 +1,74 @@
+/** The words of practice management systems: states of an appointment, names of people, relationships. */
+import type { AppointmentStatus } from '../../src/domain/appointment.ts';
+
+const BOOKED =
+  'scheduled, schedule, firm, fixed, booked, confirmed, unconfirmed, not confirmed, tentative, pending, planned, proposed, requested, new, active, open, ok, asap, arrived, here, in room, roomed, seated, in chair, in operatory, in progress, in treatment, checked in, check in, checkin, checked out, check out, checkout, complete, completed, done, finished, fulfilled, ready, waiting, in waiting room, reminded, reminder sent, left message, lm, left voicemail, no answer, texted, emailed, e mailed, called, preconfirmed, pre confirmed, late, running late, walk in, walkin, ontime, on time, telehealth, future, filled, kept, billed, charge entered, ready for doctor, booked online, web confirmed, sms confirmed';
+const CANCELLED =
+  'cancelled, canceled, cancel, cancelled by patient, canceled by patient, patient cancelled, patient canceled, cancelled by office, canceled by office, office cancelled, office canceled, cancelled by provider, canceled by provider, late cancel, late cancellation, cancellation, cxl, cx, canx, x cancelled, x canceled, broken, broken appt, broken appointment, failed, no show, noshow, no showed, no show appt, did not keep, dnka, did not attend, dna, missed, missed appointment, deleted, removed, void, voided, inactive, rejected, declined, unschedlist, unscheduled, unscheduled list, unsched, not scheduled, rescheduled, moved, bumped, entered in error, error, pt note, ptnote, pt note completed, ptnotecompleted, pinboard';
+
+/** Words, lower case, one space between: `No-Show` and `no show` are one. */
+export function normalWord(text: string): string {
+  return text
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+const STATUS_WORDS = new Map<string, AppointmentStatus>([
+  ...BOOKED.split(', ').map((word): [string, AppointmentStatus] => [word, 'booked']),
+  ...CANCELLED.split(', ').map((word): [string, AppointmentStatus] => [word, 'cancelled']),
+]);
+
+/** Reads the state of an appointment; null for a word that nobody has told us. Configured words win. */
+export function statusReader(configured: Record<string, AppointmentStatus>): (text: string) => AppointmentStatus | null {
+  const words = new Map(STATUS_WORDS);
+  for (const [word, status] of Object.entries(configured)) words.set(normalWord(word), status);
+  const exact = new Map(Object.entries(configured));
+  return (text) => (text === '' ? 'booked' : (exact.get(text) ?? words.get(normalWord(text)) ?? null));
+}
+
+export type PersonName = { first_name: string; last_name: string };
+export type NameOrder = 'auto' | 'last_first' | 'first_last';
+
+const SUFFIX = /^(?:jr|sr|ii|iii|iv|v|md|dds|dmd|phd|esq)\.?$/i;
+const PARTICLE =
+  /^(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|st\.?|ste\.?|ter|ten|zu|y|mc|mac|'t)$/i;
+
+/** Splits a name in one cell. What goes to the payer is "First Last", so a name split at the wrong place still reads right. */
+export function splitName(text: string, order: NameOrder): PersonName {
+  const comma = text.indexOf(',');
+  if (comma !== -1) {
+    const before = text.slice(0, comma).trim();
+    const after = text.slice(comma + 1).trim();
+    if (SUFFIX.test(after)) return splitName(`${before} ${after}`, order);
+    const [given = '', suffix = ''] = after.split(',', 2).map((part) => part.trim());
+    const last_name = SUFFIX.test(suffix) ? `${before} ${suffix}` : before;
+    return { last_name, first_name: SUFFIX.test(suffix) || suffix === '' ? given : after };
+  }
+  const words = text.split(/\s+/).filter((word) => word !== '');
+  if (words.length < 2) return { first_name: '', last_name: words.join(' ') };
+  if (order === 'last_first') return { last_name: words[0] ?? '', first_name: words.slice(1).join(' ') };
+  let start = words.length - 1;
+  while (start > 1 && SUFFIX.test(words[start] ?? '')) start -= 1;
+  while (start > 1 && PARTICLE.test(words[start - 1] ?? '')) start -= 1;
+  return { first_name: words.slice(0, start).join(' '), last_name: words.slice(start).join(' ') };
+}
+
+const SELF = new Set([
+  'self',
+  'same',
+  'insured',
+  'patient',
+  'subscriber',
+  'policyholder',
+  'policy holder',
+  '18',
+  '0',
+  's',
+  'is self',
+  'patient is insured',
+]);
+
+export function isSelf(relationship: string): boolean {
+  return SELF.has(normalWord(relationship));
+}

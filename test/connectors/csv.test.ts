@@ -1,0 +1,17 @@
+import csv from '../../connectors/csv/index.ts';
+import { connectorSuite } from '../../connectors/suite.ts';
+import { dropFolder, exportOf } from './csv/support.ts';
+
+connectorSuite('csv', {
+  type: csv,
+  makePms: async () => {
+    const folder = await dropFolder();
+    return {
+      config: { folder: folder.path },
+      offer: ({ name, appointments, broken_items = 0 }) => folder.drop(`${name}.csv`, exportOf(appointments, broken_items)),
+      unacknowledged: async () => (await folder.names('inbox')).length + (await folder.names('processing')).length,
+      written: () => folder.contents('outbox'),
+      close: () => folder.remove(),
+    };
+  },
+});

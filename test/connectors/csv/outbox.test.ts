@@ -1,0 +1,118 @@
+import { mkdir, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { csvCell, csvFile } from '../../../connectors/csv/cells.ts';
+import { ATTENTION_COLUMNS, RESULT_COLUMNS } from '../../../connectors/csv/outbox.ts';
+import { cleanCell } from '../../../connectors/csv/values.ts';
+import { batchOf } from '../../../connectors/suite.ts';
+import { eligibilityRecordSchema } from '../../../src/records/eligibility.ts';
+import { type DropFolder, dropFolder, openCsv } from './support.ts';
+
+let folder: DropFolder;
+beforeEach(async () => {
+  folder = await dropFolder();
+});
+afterEach(() => folder.remove());
+
+const signal = new AbortController().signal;
+
+describe('a delivered batch', () => {
+  it('is one file with a line per delivery, and the full record beside it', async () => {
+    await openCsv(folder).connector.deliver(batchOf(1, [1, 2]), signal);
+    const text = await folder.read('outbox', 'eligibility-batch-1.csv');
+    expect(text.startsWith('\ufeff')).toBe(true);
+    const lines = parse(text, { bom: true, columns: true }) as Record<string, string>[];
+    expect(Object.keys(lines[0] ?? {})).toEqual([...RESULT_COLUMNS]);
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatchObject({
+      appointment_id: 'A-1', appointment_at: '2026-11-24T09:30:00-06:00', patient_name: 'Zebulon Quillfeather-1', coverage: '1', is_active: 'yes',
+      in_network: 'unknown', plan_name: 'PPO Plus', annual_maximum: '', member_id: 'MEMBER001', json_file: 'records/d-1-1.json', written_at: '2026-11-23T12:00:00-06:00',
+    }); // biome-ignore format: side by side
+    const record = JSON.parse(await folder.read('outbox', 'records/d-1-1.json'));
+    expect(eligibilityRecordSchema.parse(record)).toEqual(batchOf(1, [1]).deliveries[0]?.record);
+  });
+
+  it('leaves no temporary file, and files that only their owner reads', async () => {
+    await openCsv(folder).connector.deliver(batchOf(1, [1]), signal);
+    expect(await folder.names('outbox')).toEqual(['eligibility-batch-1.csv', 'records']);
+    expect((await stat(join(folder.path, 'outbox/eligibility-batch-1.csv'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('never writes outside the outbox, whatever its keys are', async () => {
+    const batch = batchOf(1, [1, 2]);
+    const [first, second] = batch.deliveries;
+    const deliveries = [{ ...first!, key: '../../evil' }, second!];
+    expect(await openCsv(folder).connector.deliver({ ...batch, deliveries }, signal)).toMatchObject([
+      { key: '../../evil', outcome: 'failed', is_permanent: true },
+      { key: 'd-2-1', outcome: 'delivered' },
+    ]);
+    await expect(openCsv(folder).connector.deliver({ ...batch, id: '../x' }, signal)).rejects.toThrow('id');
+  });
+
+  it('that cannot be written fails as a whole and names no patient', async () => {
+    await mkdir(join(folder.path, 'outbox/records/d-2-1.json/full'), { recursive: true });
+    const delivering = openCsv(folder).connector.deliver(batchOf(1, [1, 2]), signal);
+    await expect(delivering).rejects.toMatchObject({ name: 'ConnectorError', failure: 'transient' });
+    expect(await folder.names('outbox')).toEqual(['records']);
+  });
+});
+
+describe('attention.csv', () => {
+  const entry = {
+    source_id: null, starts_at: null, patient_name: null, carrier: null, reason: 'file_rejected', what: 'A file was rejected.',
+    next: '=HYPERLINK("x")', since: '2026-11-23T18:00:00.000Z',
+  }; // biome-ignore format: side by side
+
+  it('holds the header alone when nothing waits', async () => {
+    await openCsv(folder).connector.publishAttention?.([], signal);
+    expect(await folder.read('outbox', 'attention.csv')).toBe(`\ufeff${ATTENTION_COLUMNS.join(',')}\r\n`);
+  });
+
+  it('is not written again when nothing changed', async () => {
+    const { connector } = openCsv(folder);
+    const path = join(folder.path, 'outbox/attention.csv');
+    await connector.publishAttention?.([entry], signal);
+    await utimes(path, 1, 1);
+    await connector.publishAttention?.([entry], signal);
+    expect((await stat(path)).mtimeMs).toBe(1000);
+    await connector.publishAttention?.([], signal);
+    expect((await stat(path)).mtimeMs).not.toBe(1000);
+  });
+
+  it('runs no formula', async () => {
+    await openCsv(folder).connector.publishAttention?.([entry], signal);
+    expect(await folder.read('outbox', 'attention.csv')).toContain(`"'=HYPERLINK(""x"")"`);
+  });
+});
+
+describe('a cell', () => {
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['+1 312', "'+1 312"],
+    ['-', "'-"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\t=1', "' =1"],
+    ['two\r\nlines', 'two lines'],
+    ['a,b', '"a,b"'],
+    ['1500.00', '1500.00'],
+  ])('of %j is written as %j', (value, expected) => {
+    const written = csvCell(value);
+    expect(written.startsWith('"') && !expected.startsWith('"') ? written.slice(1, -1) : written).toBe(expected);
+  });
+
+  it('never begins as a formula, stays on its line, and comes back as it was', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '"', ',', ';', ' ', 'a', '1', '＝') }),
+        (value) => {
+          const [row] = parse(csvFile(['x', 'y'], [[value, 'end']]), { bom: true, from_line: 2 });
+          expect(row).toHaveLength(2);
+          expect(row?.[0]).not.toMatch(/^[=+\-@\t\r\n＝]/);
+          if (/^[=+\-@]?[a1,;" ]*$/.test(value)) expect(cleanCell(row?.[0] ?? '')).toBe(cleanCell(value));
+        },
+      ),
+    );
+  });
+});

@@ -1,0 +1,47 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { CANONICAL_COLUMNS } from '../../../connectors/csv/columns.ts';
+import { csvConfigSchema } from '../../../connectors/csv/config.ts';
+import { ATTENTION_COLUMNS, RESULT_COLUMNS } from '../../../connectors/csv/outbox.ts';
+
+const page = await readFile(join(import.meta.dirname, '../../../connectors/csv/README.md'), 'utf8');
+/** Without the spaces that the formatter lines tables up with. */
+const readme = page.replaceAll(/ +/g, ' ');
+const [incoming = '', outgoing = ''] = readme.split('## Out');
+
+/** The names in the first cell of every line of a section's table. */
+function tableNames(section: string): string[] {
+  const cells = section
+    .split('\n')
+    .filter((line) => line.startsWith('| `'))
+    .map((line) => line.split('|')[1] ?? '');
+  return cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map((match) => match[1] ?? ''));
+}
+
+describe('the page about the drop folder', () => {
+  it('names every setting with its default, and no other', () => {
+    expect(tableNames(incoming)).toEqual(Object.keys(csvConfigSchema.shape));
+    for (const [key, value] of Object.entries(csvConfigSchema.parse({ folder: 'x' }))) {
+      if (key === 'folder') continue;
+      const shown = typeof value === 'object' ? JSON.stringify(value) : String(value);
+      expect(incoming).toContain(`| \`${key}\` | \`${shown}\` |`);
+    }
+  });
+
+  it('names every column of the results, in order, and those of the attention list', () => {
+    expect(tableNames(outgoing)).toEqual([...RESULT_COLUMNS]);
+    for (const column of ATTENTION_COLUMNS) expect(outgoing).toContain(`\`${column}\``);
+  });
+
+  it('names every column that is read', () => {
+    for (const column of CANONICAL_COLUMNS) expect(incoming).toContain(column.replace(/_2$/, ''));
+  });
+
+  it('is not alone: every setting describes itself', () => {
+    const { properties = {} } = z.toJSONSchema(csvConfigSchema, { io: 'input' });
+    for (const [key, value] of Object.entries(properties))
+      expect(typeof value === 'object' && value.description, key).toBeTruthy();
+  });
+});

@@ -1,0 +1,99 @@
+import { parse } from 'csv-parse/sync';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { RowReader } from '../../../connectors/csv/records.ts';
+
+const SHAPE = { separator: ',', width: 3, used: new Set([0, 1]) };
+
+/** Rows as short text: `2:a|b|c`, `3!stray quotation mark`. */
+function rowsOf(text: string, chunk = text.length, shape = SHAPE): string[] {
+  const reader = new RowReader(shape, { lines: 0, rows: 1 });
+  const rows = [];
+  for (let at = 0; at < text.length; at += chunk) rows.push(...reader.push(text.slice(at, at + chunk)));
+  rows.push(...reader.end());
+  return rows.map((row) => ('fault' in row ? `${row.number}!${row.fault}` : `${row.number}:${row.cells.join('|')}`));
+}
+
+describe('rows of a table', () => {
+  it('are the same however the text is cut into pieces', () => {
+    const text = '1,a,x\r\n2,"b, c",y\r\n3,d,"two\r\nlines"\r\n\r\n4,"say ""hi""",z';
+    const whole = rowsOf(text);
+    expect(whole).toEqual(['2:1|a|x', '3:2|b, c|y', '4:3|d|two\nlines', '6:4|say "hi"|z']);
+    for (let chunk = 1; chunk < text.length; chunk += 1) expect(rowsOf(text, chunk)).toEqual(whole);
+  });
+
+  it.each(['\n', '\r\n', '\r'])('end at %j', (end) => {
+    expect(rowsOf(['1,a,x', '2,b,y', ''].join(end))).toEqual(['2:1|a|x', '3:2|b|y']);
+  });
+
+  it('may be the last without a line end', () => expect(rowsOf('1,a,x')).toEqual(['2:1|a|x']));
+
+  it('count empty lines as a spreadsheet does', () => {
+    expect(rowsOf('\n1,a,x\n,,\n\n2,b,y\n')).toEqual(['3:1|a|x', '6:2|b|y']);
+  });
+
+  it('are reported alone when they have too few or too many cells', () => {
+    expect(rowsOf('1,a,x\n2,b\n3,c,y,extra\n4,d,z,,\n')).toEqual(['2:1|a|x', '3!too few cells', '4!too many cells', '5:4|d|z||']);
+  });
+});
+
+describe('a stray quotation mark', () => {
+  it('inside a cell is part of the cell', () => {
+    expect(rowsOf('1,5" crown,x\n2,Bob "Bobby" Ray,y\n3,6" bar,z\n')).toEqual([
+      '2:1|5" crown|x',
+      '3:2|Bob "Bobby" Ray|y',
+      '4:3|6" bar|z',
+    ]);
+  });
+
+  it('that is never closed costs its own row only', () => {
+    expect(rowsOf('1,"a,x\n2,b,y\n3,c,z\n')).toEqual(['2!stray quotation mark', '3:2|b|y', '4:3|c|z']);
+  });
+
+  it('does not join two patients, even where together they would make a proper row', () => {
+    expect(rowsOf('1,"Smith,x\n2,Jones",y\n3,c,z\n')).toEqual(['2!stray quotation mark', '3:2|Jones"|y', '4:3|c|z']);
+    expect(rowsOf('1,Smith,"note\n2,Jones,note"\n3,c,z\n')).toEqual(['2!stray quotation mark', '3:2|Jones|note"', '4:3|c|z']);
+  });
+
+  it('does not reach a later row that is quoted properly', () => {
+    expect(rowsOf('1,"a,x\n2,"b",y\n3,c,"two\nlines"\n4,d,w\n')).toEqual([
+      '2!stray quotation mark',
+      '3:2|b|y',
+      '4:3|c|two\nlines',
+      '5:4|d|w',
+    ]);
+  });
+
+  it('twice in a line does not swallow the next line', () => {
+    expect(rowsOf('1,"a,"x\n2,b,y\n')).toEqual(['2!too few cells', '3:2|b|y']);
+  });
+});
+
+describe('limits', () => {
+  it('hold an endless line back from memory and go on behind it', () => {
+    expect(rowsOf(`1,a,x\n2,${'b'.repeat(2_500_000)},y\n3,c,z\n`, 100_000)).toEqual(['2:1|a|x', '3!too long', '4:3|c|z']);
+  });
+
+  it('end the search for a closing quotation mark', () => {
+    const many = Array.from({ length: 500 }, (_, i) => `${i},b,y`).join('\n');
+    const rows = rowsOf(`0,a,"open\n${many}\n9,z,"end"\n`, 1000);
+    expect(rows).toHaveLength(502);
+    expect(rows[0]).toBe('2!stray quotation mark');
+    expect(rows.at(-1)).toBe('503:9|z|end');
+  });
+});
+
+describe('any well-formed table', () => {
+  const cell = fc.string({ unit: fc.constantFrom('a', 'B', '7', ' ', ',', '"', ';', 'é') }).map((text) => `x${text}`);
+  it('is read as csv-parse reads it', () => {
+    const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell, cell), { maxLength: 30 }), fc.integer({ min: 1, max: 50 }), (table, chunk) => {
+        const text = table.map((row) => `${row.map(quoted).join(',')}\n`).join('');
+        const expected = parse(text).map((row, i) => `${i + 2}:${row.join('|')}`);
+        expect(rowsOf(text, chunk)).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,188 @@
+import { describe, expect, it } from 'vitest';
+import * as values from '../../../connectors/csv/values.ts';
+import { splitName, statusReader } from '../../../connectors/csv/words.ts';
+
+const ZONE = 'America/Chicago';
+
+function day(text: string, order: values.DateOrder = 'mdy') {
+  const { value, fault } = values.readDateParts(text, order, true);
+  return value === null ? fault : values.isoDate(value);
+}
+
+function instant(date: string, time: string) {
+  const { value } = values.readDateParts(date, 'mdy', true);
+  const clock = values.readTime(time);
+  return value === null || clock === null ? null : values.instantText(value, clock, ZONE);
+}
+
+describe('dates', () => {
+  it.each([
+    ['2026-11-23', 'mdy', '2026-11-23'],
+    ['2026/11/23', 'dmy', '2026-11-23'],
+    ['20261123', 'dmy', '2026-11-23'],
+    ['11/23/2026', 'mdy', '2026-11-23'],
+    ['3.4.2026', 'dmy', '2026-04-03'],
+    ['3/4/2026', 'mdy', '2026-03-04'],
+    ['11-23-26', 'mdy', '2026-11-23'],
+    ['Nov 23, 2026', 'mdy', '2026-11-23'],
+    ['Monday, November 23rd, 2026', 'mdy', '2026-11-23'],
+    ['23-Nov-2026', 'mdy', '2026-11-23'],
+    ['23. November 2026', 'ymd', '2026-11-23'],
+  ] as const)('reads %s under %s', (text, order, expected) => {
+    expect(day(text, order)).toBe(expected);
+  });
+
+  it.each([
+    ['1987-02-30', 'impossible date'],
+    ['2/29/2026', 'impossible date'],
+    ['23/11/2026', 'impossible date'],
+    ['0087-01-02', 'impossible date'],
+    ['soon', 'not a date'],
+    ['46350', 'not a date'],
+    ['1/2/3/2026', 'not a date'],
+  ])('says of %s that it is: %s', (text, fault) => {
+    expect(day(text)).toBe(fault);
+  });
+
+  it('reads a leap day', () => expect(day('2/29/2028')).toBe('2028-02-29'));
+
+  it('never guesses another order than the configured one', () => {
+    expect(day('13/04/2026', 'mdy')).toBe('impossible date');
+    expect(day('04/13/2026', 'ymd')).toBe('not a date in the configured order');
+  });
+
+  it.each(['0001-01-01', '0001-01-01 00:00:00', '01/01/0001', '0000-00-00', ''])('takes %s for an empty cell', (text) => {
+    expect(day(text)).toBeNull();
+  });
+
+  it('does not guess the century of a birth date', () => {
+    expect(values.readDateParts('1/2/24', 'mdy', false)).toEqual({ value: null, fault: 'two-digit year' });
+  });
+});
+
+describe('times', () => {
+  it.each([
+    ['2:30 PM', 14, 30],
+    ['02:30pm', 14, 30],
+    ['2:30 p.m.', 14, 30],
+    ['2 PM', 14, 0],
+    ['12:00 AM', 0, 0],
+    ['12:15 PM', 12, 15],
+    ['14:30', 14, 30],
+    ['14:30:59', 14, 30],
+    ['08.05', 8, 5],
+    ['1430', 14, 30],
+    ['930', 9, 30],
+    ['143000', 14, 30],
+  ])('reads %s', (text, hour, minute) => {
+    expect(values.readTime(text)).toMatchObject({ hour, minute, offset_minutes: null });
+  });
+
+  it.each(['25:00', '13:00 PM', '0 AM', '9', 'noon', '9:7', '14:60'])('does not read %s', (text) => {
+    expect(values.readTime(text)).toBeNull();
+  });
+
+  it('takes an offset at its word', () => {
+    expect(instant('2026-11-23', '09:30:00-06:00')).toBe('2026-11-23T15:30:00.000Z');
+    expect(instant('2026-11-23', '09:30:00.250+0530')).toBe('2026-11-23T04:00:00.250Z');
+    expect(instant('2026-11-23', '23:30Z')).toBe('2026-11-23T23:30:00.000Z');
+  });
+
+  it("takes a wall time for the clinic's", () => {
+    expect(instant('2026-11-23', '9:30 AM')).toBe('2026-11-23T15:30:00.000Z');
+    expect(instant('2026-07-01', '9:30 AM')).toBe('2026-07-01T14:30:00.000Z');
+  });
+
+  it('moves a time in a daylight-saving gap forward, and takes the first of an overlap', () => {
+    expect(instant('2026-03-08', '02:30')).toBe('2026-03-08T08:30:00.000Z');
+    expect(instant('2026-11-01', '01:30')).toBe('2026-11-01T06:30:00.000Z');
+  });
+});
+
+describe('cells', () => {
+  it.each([
+    ['="00123"', '00123'],
+    ["'00123", '00123'],
+    ["'=1+1", '=1+1'],
+    ["'t Hooft", "'t Hooft"],
+    ['\u00a0 00123 ', '00123'],
+    ['="a""b"', 'a"b'],
+  ])('unwraps %s', (cell, expected) => {
+    expect(values.cleanCell(cell)).toBe(expected);
+  });
+
+  it('takes the word NULL for nothing, but not in a name', () => {
+    expect(values.plainCell('NULL')).toBe('');
+    expect(values.cleanCell('Null')).toBe('Null');
+    expect(values.plainCell('Null')).toBe('Null');
+  });
+
+  it('sees when a spreadsheet has rounded a number', () => {
+    expect(values.isScientific('1.23457E+11')).toBe(true);
+    expect(values.isScientific('E100200')).toBe(false);
+    expect(values.isScientific('W12E5')).toBe(false);
+  });
+});
+
+describe('codes', () => {
+  it.each([
+    ['D1120,D0120', ['D1120', 'D0120']],
+    ['D1120 D0120', ['D1120', 'D0120']],
+    ['d1120; D1120 ;d0120', ['D1120', 'D0120']],
+    ['D0120 - Periodic exam, D1110 (x2)', ['D0120', 'D1110']],
+    ['99213-25|J1030', ['99213-25', 'J1030']],
+    ['CONSULT', ['CONSULT']],
+    ['', []],
+  ])('finds the codes of %s', (text, codes) => {
+    expect(values.readProcedureCodes(text)).toEqual({ codes, lost: false });
+  });
+
+  it('says when there is none', () => {
+    expect(values.readProcedureCodes('Crown upper left')).toEqual({ codes: [], lost: true });
+  });
+
+  it('finds diagnosis codes', () => {
+    expect(values.readDiagnosisCodes('f41.1, Z00.00 general exam').codes).toEqual(['F41.1', 'Z00.00']);
+  });
+});
+
+describe('words', () => {
+  it('reads specialties', () => {
+    const words = [
+      'Dental',
+      'Orthodontics',
+      'Orthopedics',
+      'MENTAL_HEALTH',
+      'Psychiatry',
+      'Endodontics',
+      'Endocrinology',
+      'Family Medicine',
+    ];
+    expect(words.map((word) => values.readSpecialty(word).value)).toEqual([
+      'dental', 'dental', 'medical', 'mental_health', 'mental_health', 'dental', 'medical', 'medical',
+    ]); // biome-ignore format: side by side
+    expect(values.readSpecialty('Podiatry')).toEqual({ value: null, fault: 'unknown word' });
+  });
+
+  it('reads states of appointments, and lets configured words win', () => {
+    const read = statusReader({ 'Left Message': 'cancelled', Zed: 'cancelled' });
+    expect(['FIRM', 'Checked-In', 'complete', ''].map(read)).toEqual(['booked', 'booked', 'booked', 'booked']);
+    expect(['No-Show', 'CANCELED', 'Broken', 'UnschedList', 'left message', 'zed'].map(read)).toEqual(Array(6).fill('cancelled'));
+    expect(read('Frobnicated')).toBeNull();
+  });
+
+  it.each([
+    ["O'Brien, Noah", 'auto', 'Noah', "O'Brien"],
+    ['Johnson Jr., Tom', 'auto', 'Tom', 'Johnson Jr.'],
+    ['Smith, Tom, Jr.', 'auto', 'Tom', 'Smith Jr.'],
+    ['Tom Johnson Jr.', 'auto', 'Tom', 'Johnson Jr.'],
+    ['Tom Smith, Jr.', 'auto', 'Tom', 'Smith Jr.'],
+    ['Mary Ann van der Berg', 'auto', 'Mary Ann', 'van der Berg'],
+    ['Zoë St. Clair', 'auto', 'Zoë', 'St. Clair'],
+    ['Smith Mary Ann', 'last_first', 'Mary Ann', 'Smith'],
+    ['Cher', 'auto', '', 'Cher'],
+    ['', 'auto', '', ''],
+  ] as const)('splits %s under %s', (text, order, first_name, last_name) => {
+    expect(splitName(text, order)).toEqual({ first_name, last_name });
+  });
+});
