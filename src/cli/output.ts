@@ -1,0 +1,68 @@
+import { stripVTControlCharacters } from 'node:util';
+import type { Output } from './context.ts';
+
+export type Column = {
+  title: string;
+  align?: 'left' | 'right';
+  /** Never cut in a narrow terminal, because a person copies it: an id. */
+  is_whole?: boolean;
+};
+
+export type Cell = string | number | boolean | null;
+
+const GAP = '  ';
+const NARROWEST = 8;
+
+/**
+ * Prints rows as aligned columns. In a terminal the widest columns are cut until a row fits; into a pipe or a file everything
+ * is written out. Null is shown as `-`.
+ */
+export function printTable(to: Output, columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
+  const cells = rows.map((row) => columns.map((_, index) => cellText(row[index] ?? null)));
+  const widths = columns.map((column, index) => Math.max(width(column.title), ...cells.map((row) => width(row[index] ?? ''))));
+  if (to.isTTY === true && to.columns !== undefined) shrink(widths, columns, to.columns);
+  const line = (texts: readonly string[]) =>
+    texts
+      .map((text, index) => pad(cut(text, widths[index] ?? 0), widths[index] ?? 0, columns[index]?.align ?? 'left'))
+      .join(GAP)
+      .trimEnd();
+  to.write(`${[columns.map((column) => column.title), ...cells].map(line).join('\n')}\n`);
+}
+
+/** Prints one value as JSON, for programs. */
+export function printJson(to: Output, value: unknown): void {
+  to.write(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** A cell in one line: what came from a PMS must not be able to move the cursor. */
+function cellText(cell: Cell): string {
+  if (cell === null) return '-';
+  return stripVTControlCharacters(String(cell)).replaceAll(/[\p{Cc}\s]+/gu, ' ');
+}
+
+/** Narrows `widths` in place until a row fits into `room`, as far as columns may be cut. */
+function shrink(widths: number[], columns: readonly Column[], room: number): void {
+  let excess = widths.reduce((total, each) => total + each, 0) + GAP.length * (widths.length - 1) - room;
+  while (excess > 0) {
+    const widest = widths.reduce<number | null>((best, each, index) => {
+      if (columns[index]?.is_whole === true || each <= NARROWEST) return best;
+      return best === null || each > (widths[best] ?? 0) ? index : best;
+    }, null);
+    if (widest === null) return;
+    widths[widest] = (widths[widest] ?? 0) - 1;
+    excess -= 1;
+  }
+}
+
+function width(text: string): number {
+  return [...text].length;
+}
+
+function cut(text: string, room: number): string {
+  return width(text) <= room ? text : `${[...text].slice(0, room - 1).join('')}…`;
+}
+
+function pad(text: string, room: number, align: 'left' | 'right'): string {
+  const blanks = ' '.repeat(Math.max(0, room - width(text)));
+  return align === 'right' ? blanks + text : text + blanks;
+}

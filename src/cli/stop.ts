@@ -1,0 +1,25 @@
+/**
+ * A signal that is aborted by the first Ctrl-C, SIGTERM or SIGHUP, for commands that run until they are told to end. The
+ * second one ends the process at once: whoever sends it has lost patience, and the database stands that (design, fact 2).
+ */
+export function stopSignal(): { signal: AbortSignal; release: () => void } {
+  const controller = new AbortController();
+  const onSignal = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted) process.exit(1);
+    controller.abort(new DOMException(`stopped by ${name}`, 'AbortError'));
+  };
+  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of names) process.on(name, onSignal);
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const name of names) process.off(name, onSignal);
+    },
+  };
+}
+
+/** Resolves when the signal is aborted. */
+export async function untilStopped(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}

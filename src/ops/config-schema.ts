@@ -1,0 +1,332 @@
+import { z } from 'zod';
+import { REQUIRED_FIELDS } from '../domain/policy.ts';
+import { SPECIALTIES } from '../domain/specialty.ts';
+import {
+  codes,
+  connectorId,
+  cronLine,
+  externalIdTemplate,
+  listenAddress,
+  localDate,
+  nonEmpty,
+  npi,
+  taxId,
+  timeZone,
+  webAddress,
+} from './config-values.ts';
+
+/*
+ * Every key of the configuration, with its default and what it means. The descriptions are shown by editors through
+ * config/schemas/config.schema.json; config/example.yaml shows the same defaults and is compared with this by a test.
+ */
+
+const wholeFrom = (low: number) => z.number().int().min(low);
+const above0 = z.number().positive();
+
+const clinic = z
+  .strictObject({
+    name: nonEmpty.describe('The name of the clinic, as the payer should hear it.').meta({ examples: ['Riverside Dental'] }),
+    time_zone: timeZone
+      .describe('IANA time zone in which appointment times, business days and "today" are meant.')
+      .meta({ examples: ['America/Chicago'] }),
+    specialty: z.enum(SPECIALTIES).describe('What the appointments are for, unless an appointment says otherwise.'),
+    tax_id: taxId.describe('Tax id of the billing practice, 9 digits in quotes.').meta({ examples: ['123456789'] }),
+    billing_npi: npi.describe('NPI of the billing practice, 10 digits in quotes.').meta({ examples: ['1234567893'] }),
+    is_specialist: z.boolean().default(false).describe('Whether the providers are specialists, such as periodontists.'),
+    in_network: z
+      .boolean()
+      .nullable()
+      .default(null)
+      .describe('Whether the providers are in the network of the plans; null: the service finds out.'),
+    practice_billing_address: nonEmpty
+      .nullable()
+      .default(null)
+      .describe('Billing address in one line, for payers that ask for it.')
+      .meta({ examples: ['100 Main Street, Springfield, IL 62701'] }),
+    closed: z
+      .array(localDate)
+      .default([])
+      .describe('Dates on which the clinic is closed, besides weekends and federal holidays.')
+      .meta({ examples: [['2026-12-24']] }),
+  })
+  .describe('Who asks.');
+
+const submission = z
+  .strictObject({
+    mode: z
+      .enum(['auto', 'bulk', 'single'])
+      .default('auto')
+      .describe('Several inquiries in one request, or one each; auto: what the service can.'),
+    batch_size: wholeFrom(1).max(1000).default(25).describe('Inquiries in one bulk request at most.'),
+    max_per_minute: wholeFrom(0).default(60).describe('Requests to the service in any minute at most; 0: no limit.'),
+    concurrency: wholeFrom(1).max(64).default(4).describe('Requests to the service at the same time at most.'),
+    bulk_shape: z
+      .enum(['auto', 'array', 'object'])
+      .default('auto')
+      .describe('Body of a bulk request: a bare array, or an object with `inquiries`; auto: what the service takes.'),
+  })
+  .prefault({})
+  .describe('How inquiries are sent.');
+
+const service = z
+  .strictObject({
+    base_url: webAddress.describe('Address of the insurance inquiry service.').meta({ examples: ['https://inquiries.example'] }),
+    auth: z
+      .enum(['oauth', 'basic'])
+      .describe('How eligd logs in: oauth (user name and password) or basic (project id and API key).'),
+    external_id: externalIdTemplate
+      .default('{appointment}')
+      .describe('The label that an inquiry carries at the service; with more than one connector it must hold {connector}.'),
+    submission,
+    settle_seconds: z
+      .number()
+      .min(0)
+      .default(300)
+      .describe('How long the service may need until a new inquiry appears in its list. Small values are for trying out.'),
+    timeout_seconds: above0.default(30).describe('How long a request may take.'),
+    shared_account: z
+      .boolean()
+      .default(false)
+      .describe('Whether other programs send inquiries with the same account; otherwise an unknown inquiry stops submission.'),
+    allow_insecure: z
+      .boolean()
+      .default(false)
+      .describe('Allows plain http to another machine, where patient data can be read on the way. For tests only.'),
+  })
+  .describe('The insurance inquiry service.');
+
+/** A connector's own keys are judged by its own schema (connectors.ts). */
+export const connectorBase = z
+  .looseObject({
+    id: connectorId.describe('A short name of your choice: letters, digits, dashes.').meta({ examples: ['front-desk'] }),
+    type: nonEmpty.describe('A connector that comes with eligd, or the path of a module.').meta({ examples: ['csv'] }),
+  })
+  .describe('A practice management system: where appointments come from and answers go to.');
+
+const defaultFields = (
+  ['patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi'] satisfies (typeof REQUIRED_FIELDS)[number][]
+).slice();
+const requiredFields = z.array(z.enum(REQUIRED_FIELDS)).default(defaultFields);
+
+const policy = z
+  .strictObject({
+    look_ahead_days: z
+      .number()
+      .min(0)
+      .max(365)
+      .default(7)
+      .describe('How many days before the visit the payer is called at the earliest.'),
+    min_lead_hours: z
+      .number()
+      .min(0)
+      .default(4)
+      .describe('A visit nearer than this gets no call, but a line on the attention list.'),
+    reverify_after_days: z.number().min(0).default(30).describe('How long an answer serves later visits with the same need.'),
+    attempts: wholeFrom(1).max(10).default(2).describe('Calls for one need at most, counting the first.'),
+    attempt_pause_hours: z.number().min(0).default(20).describe('Pause after an unsuccessful call.'),
+    give_up_after_days: z
+      .number()
+      .min(0)
+      .default(14)
+      .describe('Days after the visit at which eligd stops asking for the answer.'),
+    calls_per_day: wholeFrom(0)
+      .nullable()
+      .default(null)
+      .describe('Calls in a day at most; null: no limit. What exceeds it waits.'),
+    calls_per_month: wholeFrom(0)
+      .nullable()
+      .default(null)
+      .describe('Calls in a month at most; null: no limit. What exceeds it waits.'),
+    required_fields: z
+      .strictObject({ dental: requiredFields, medical: requiredFields, mental_health: requiredFields })
+      .prefault({})
+      .describe('Fields without which no call is made, by specialty.'),
+    payers: nonEmpty
+      .nullable()
+      .default(null)
+      .describe('Path of payers.csv, which says how the service calls the payers of the PMS.')
+      .meta({ examples: ['./payers.csv'] }),
+  })
+  .prefault({})
+  .describe('When a call is made.');
+
+const questionRule = z
+  .strictObject({
+    name: z
+      .string()
+      .refine((value) => /^[A-Za-z0-9_-]+$/.test(value), {
+        error: 'holds something else than letters, digits, dashes and underscores.',
+        params: { next: 'Write a short name, such as orthodontics.' },
+      })
+      .describe('Name of the question set. Another name is another call.')
+      .meta({ examples: ['orthodontics'] }),
+    when_codes: z
+      .array(codes)
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe('Procedure codes or ranges for which the rule holds; null: every appointment.')
+      .meta({ examples: [['D8000-D8999']] }),
+    benefits_query: z
+      .array(nonEmpty)
+      .default([])
+      .describe("The service's question sets. Words that are not in its documentation pass through.")
+      .meta({ examples: [['STANDARD']] }),
+    with_codes: z.boolean().default(true).describe("Whether the appointment's procedure codes are asked about."),
+    call_script_id: nonEmpty.nullable().default(null).describe('A call script of yours at the service.'),
+  })
+  .refine((rule) => rule.benefits_query.length > 0 || rule.call_script_id !== null, {
+    error: 'asks nothing.',
+    params: { next: 'Write benefits_query, call_script_id or both.' },
+    path: ['benefits_query'],
+  });
+
+const standing = (name: string, benefits_query: string[]) => [
+  { name, when_codes: null, benefits_query, with_codes: true, call_script_id: null },
+];
+
+const rules = (defaults: z.output<typeof questionRule>[]) =>
+  z
+    .array(questionRule)
+    .min(1)
+    .superRefine((list, context) => {
+      list.forEach((rule, index) => {
+        const is_last = index === list.length - 1;
+        if (is_last && rule.when_codes !== null) {
+          const next = 'Add a last rule without when_codes.';
+          context.addIssue({
+            code: 'custom',
+            path: [index],
+            message: 'leaves the appointments with other codes without questions.',
+            params: { next },
+          });
+        } else if (!is_last && rule.when_codes === null) {
+          const next = 'Write when_codes, or put this rule last.';
+          context.addIssue({
+            code: 'custom',
+            path: [index],
+            message: 'matches every appointment, so the rules after it never count.',
+            params: { next },
+          });
+        }
+        if (list.findIndex((other) => other.name === rule.name) < index) {
+          const next = 'Give each rule its own name.';
+          context.addIssue({ code: 'custom', path: [index, 'name'], message: 'is used by an earlier rule.', params: { next } });
+        }
+      });
+    })
+    .default(defaults);
+
+const questions = z
+  .strictObject({
+    dental: rules(
+      standing('standard', [
+        'STANDARD',
+        'DEDUCTIBLES_AND_MAXIMUMS',
+        'TREATMENT_HISTORY',
+        'CODE_LOOKUP_BENEFITS',
+        'CODE_LOOKUP_FREQUENCIES',
+      ]),
+    ),
+    medical: rules(
+      standing('standard', [
+        'DEDUCTIBLES_AND_MAXIMUMS',
+        'CODE_LOOKUP_BENEFITS',
+        'CODE_LOOKUP_PRIOR_AUTH',
+        'CODE_LOOKUP_FREQUENCIES',
+      ]),
+    ),
+    mental_health: rules(standing('standard', ['PLAN_INFO', 'MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS'])),
+  })
+  .prefault({})
+  .describe(
+    'What the payer is asked, by specialty. The first rule that matches wins; the last one must match every appointment.',
+  );
+
+const override = z.strictObject({
+  tax_id: taxId
+    .exactOptional()
+    .describe('Tax id, 9 digits in quotes.')
+    .meta({ examples: ['123456789'] }),
+  billing_npi: npi
+    .exactOptional()
+    .describe('NPI that bills, 10 digits in quotes.')
+    .meta({ examples: ['1234567893'] }),
+  is_specialist: z.boolean().exactOptional(),
+  in_network: z.boolean().exactOptional(),
+});
+
+const webhook = z
+  .strictObject({
+    listen: listenAddress.describe('Where eligd listens for the service.').meta({ examples: ['127.0.0.1:8686'] }),
+    public_url: webAddress
+      .describe('The address at which the service reaches it.')
+      .meta({ examples: ['https://clinic.example/webhooks/inquiries'] }),
+    signature_header: nonEmpty.default('X-Service-Signature').describe("Name of the header that holds the service's signature."),
+  })
+  .nullable()
+  .default(null)
+  .describe('Lets the service tell of changes by itself. Null or absent: eligd only asks.');
+
+/** The whole file. */
+export const configSchema = z.strictObject({
+  clinic,
+  service,
+  connectors: z.array(connectorBase).min(1).describe('Where appointments come from and answers go to.'),
+  state: z
+    .strictObject({
+      path: nonEmpty.describe('The database file; it and its folder hold patient data.').meta({ examples: ['./state/eligd.db'] }),
+    })
+    .describe('What eligd remembers.'),
+  policy,
+  questions,
+  locations: z
+    .record(nonEmpty, override)
+    .default({})
+    .describe("What differs by place, by the PMS's name or id of it (without regard to case)."),
+  providers: z.record(npi, override).default({}).describe('What differs by provider, by rendering NPI (in quotes).'),
+  polling: z
+    .strictObject({
+      interval_minutes: above0.default(60).describe('How often an open inquiry is asked about.'),
+      urgent_interval_minutes: above0.default(15).describe('The same when the visit is near.'),
+    })
+    .prefault({})
+    .describe('How the service is asked for answers.'),
+  schedule: z
+    .strictObject({
+      pull_seconds: above0.default(30).describe('How often connectors are asked for appointments.'),
+      sweep_cron: cronLine
+        .default('0 5 * * *')
+        .describe("When the service's list is compared with the database, as a line of cron in the clinic's time zone."),
+    })
+    .prefault({})
+    .describe('What happens when.'),
+  webhook,
+  log: z
+    .strictObject({
+      level: z
+        .enum(['debug', 'info', 'warn', 'error'])
+        .default('info')
+        .describe('The least serious event that is logged; ELIGD_LOG_LEVEL wins.'),
+    })
+    .prefault({})
+    .describe('What eligd says while it runs.'),
+});
+
+/** The configuration with every default filled in and every path absolute (a connector's own paths excepted). */
+export type Config = DeepReadonly<Omit<z.output<typeof configSchema>, 'connectors'>> & {
+  readonly file: string;
+  /** Relative paths are relative to it, and `.env` lies in it. */
+  readonly folder: string;
+  readonly connectors: readonly ConnectorConfig[];
+};
+
+export type ConnectorConfig = {
+  readonly id: string;
+  /** A built-in name, or the absolute path of a module. */
+  readonly type: string;
+  /** What the connector's own schema made of the other keys. */
+  readonly options: unknown;
+};
+
+type DeepReadonly<T> = T extends object ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> } : T;

@@ -1,0 +1,173 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { nearest } from './nearest.ts';
+
+/*
+ * The kinds of value that the configuration is made of. Each says what is wrong with a bad one and what to write instead:
+ * `params.next` of a refinement ends in the error that a person reads (config-problems.ts).
+ */
+
+type Told = { what: string; next: string };
+
+/** A text that passes `test`; `pattern` lets an editor notice the same mistake as far as a pattern can. */
+function text(test: (value: string) => boolean, told: Told, pattern?: string) {
+  const schema = z.string().refine(test, { error: told.what, params: { next: told.next } });
+  return pattern === undefined ? schema : schema.meta({ pattern });
+}
+
+export const nonEmpty = text((value) => value.trim() !== '', { what: 'is empty.', next: 'Write a text.' }, '\\S');
+
+export const taxId = text(
+  (value) => /^\d{2}-?\d{7}$/.test(value),
+  { what: 'is not a tax id of 9 digits.', next: 'Write the 9 digits in quotes, such as "123456789".' },
+  '^\\d{2}-?\\d{7}$',
+).transform((value) => value.replace('-', ''));
+
+export const npi = text(
+  isNpi,
+  {
+    what: 'is not an NPI: it has not 10 digits, or its last digit does not check.',
+    next: 'Write the 10 digits in quotes, such as "1234567893"; they can be looked up at npiregistry.cms.hhs.gov.',
+  },
+  '^\\d{10}$',
+);
+
+/** Ten digits of which the last is the Luhn check digit over `80840` and the first nine. */
+export function isNpi(value: string): boolean {
+  if (!/^\d{10}$/.test(value)) return false;
+  const digits = [...`80840${value}`].reverse().map(Number);
+  const sum = digits.reduce((total, digit, index) => {
+    const doubled = index % 2 === 1 ? digit * 2 : digit;
+    return total + (doubled > 9 ? doubled - 9 : doubled);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+export const timeZone = z.string().superRefine((value, context) => {
+  if (isTimeZone(value)) return;
+  const meant = nearest(value, Intl.supportedValuesOf('timeZone'));
+  const next =
+    meant === null ? 'Write an IANA name, such as America/Chicago or America/New_York.' : `The nearest name is ${meant}.`;
+  context.addIssue({ code: 'custom', message: 'is not the name of a time zone.', params: { next } });
+});
+
+/** Offsets such as `-06:00` are refused: they know nothing of daylight saving. */
+export function isTimeZone(value: string): boolean {
+  if (!/^[A-Za-z]/.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export const localDate = text(
+  (value) => {
+    const at = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : null;
+    return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value);
+  },
+  { what: 'is not a date.', next: 'Write year, month and day, such as 2026-12-24.' },
+  '^\\d{4}-\\d{2}-\\d{2}$',
+);
+
+/** An `http` or `https` address without user, query and fragment; the slash at its end is taken off. */
+export const webAddress = text(
+  (value) => {
+    const url = URL.parse(value);
+    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '';
+  },
+  {
+    what: 'is not a web address.',
+    next: 'Write one that begins with https://, without a user name and without anything after a question mark.',
+  },
+  '^https?://',
+).transform((value) => value.replace(/\/+$/, ''));
+
+/** Whether an address stays on this machine, where plain http can be read by nobody else. */
+export function isLoopback(web_address: string): boolean {
+  const host = URL.parse(web_address)?.hostname ?? '';
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+}
+
+export const listenAddress = text(
+  (value) => parseAddress(value) !== null,
+  { what: 'is not an address to listen at.', next: 'Write host and port, such as 127.0.0.1:8686.' },
+  ':\\d+$',
+);
+
+/** `127.0.0.1:8686` or `[::1]:8686` taken apart; null when it is neither. */
+export function parseAddress(value: string): { host: string; port: number } | null {
+  const parts = /^(?:\[([0-9a-fA-F:]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(value);
+  const host = parts?.[1] ?? parts?.[2];
+  const port = Number(parts?.[3]);
+  return host === undefined || port > 65_535 ? null : { host, port };
+}
+
+const CODE_RANGE = /^([A-Za-z0-9]+)(?:-([A-Za-z0-9]+))?$/;
+
+/** A procedure code or a range of them; see `codeRange`. */
+export const codes = text(
+  (value) => codeRange(value) !== null,
+  {
+    what: 'is neither a procedure code nor a range of codes.',
+    next: 'Write a code such as D0120, or a range from low to high with both ends of equal length, such as D8000-D8999.',
+  },
+  CODE_RANGE.source,
+);
+
+/** `D8000-D8999` as its two ends, upper case; a single code is both. Null: neither, or the ends are swapped. */
+export function codeRange(value: string): { from: string; to: string } | null {
+  const parts = CODE_RANGE.exec(value.trim());
+  const from = parts?.[1]?.toUpperCase();
+  const to = parts?.[2]?.toUpperCase() ?? from;
+  if (from === undefined || to === undefined || from.length !== to.length || from > to) return null;
+  return { from, to };
+}
+
+const CRON_BOUNDS = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 7]] as const; // biome-ignore format: one list of pairs
+
+export const cronLine = text(isCron, {
+  what: 'is not a time in the form of cron.',
+  next: 'Write five fields in quotes (minute, hour, day of month, month, day of week), such as "0 5 * * *" for daily at five.',
+});
+
+/** Five fields of numbers, `*`, ranges, steps and lists of these. */
+export function isCron(value: string): boolean {
+  const fields = value.trim().split(/\s+/);
+  return (
+    fields.length === CRON_BOUNDS.length &&
+    CRON_BOUNDS.every(([low, high], index) =>
+      (fields[index] ?? '').split(',').every((part) => {
+        const match = /^(?:\*|(\d+)(?:-(\d+))?)(?:\/([1-9]\d*))?$/.exec(part);
+        const from = Number(match?.[1] ?? low);
+        const to = Number(match?.[2] ?? from);
+        return match !== null && from >= low && from <= to && to <= high;
+      }),
+    )
+  );
+}
+
+const PLACEHOLDERS = /\{([^{}]*)\}/g;
+
+/** What goes out as `external_id`: `{appointment}` and, with several connectors, `{connector}`. */
+export const externalIdTemplate = text(
+  (value) => {
+    const names = [...value.matchAll(PLACEHOLDERS)].map((match) => match[1]);
+    const rest = value.replaceAll(PLACEHOLDERS, '');
+    return (
+      names.includes('appointment') && names.every((name) => name === 'appointment' || name === 'connector') && !/[{}]/.test(rest)
+    );
+  },
+  {
+    what: 'does not hold {appointment}, or holds another word in braces than {appointment} and {connector}.',
+    next: 'Write "{appointment}", or "{connector}:{appointment}" with more than one connector.',
+  },
+  '\\{appointment\\}',
+);
+
+export const connectorId = text(
+  (value) => /^[A-Za-z0-9-]+$/.test(value),
+  { what: 'holds something else than letters, digits and dashes.', next: 'Write a short name, such as front-desk.' },
+  '^[A-Za-z0-9-]+$',
+);

@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import type { ZodType } from 'zod';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { type ConfigDocument, type ConfigProblem, readDocument } from './config-document.ts';
+import { ConfigError, keyPath, problemsOf } from './config-problems.ts';
+import { type Config, type ConnectorConfig, configSchema } from './config-schema.ts';
+import { secretsInConfig } from './config-secrets.ts';
+import { isLoopback } from './config-values.ts';
+import { isModulePath, loadConnectorType } from './connectors.ts';
+import { inputSchema } from './json-schema.ts';
+
+export type { Config, ConnectorConfig } from './config-schema.ts';
+
+/** Gives the schema of a connector's own keys, by name or absolute path; throws an EligdError when there is none. */
+export type ConnectorSchema = (type: string) => Promise<ZodType>;
+
+const builtInSchema: ConnectorSchema = async (type) => (await loadConnectorType(type)).config;
+
+/** Reads and judges the configuration at `file`. Throws a `ConfigError` with everything that is wrong with it. */
+export async function loadConfig(file: string, connectorSchema: ConnectorSchema = builtInSchema): Promise<Config> {
+  return await parseConfig(readConfigFile(file), resolve(file), connectorSchema);
+}
+
+function readConfigFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const code = errorCode(error);
+    throw new EligdError('configuration', {
+      what: `The configuration ${file} could not be read.`,
+      why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
+      next: 'Give the right path with --config, or let the user that eligd runs as read the file.',
+      cause: error,
+    });
+  }
+}
+
+/** Judges the text of a configuration that stands (or would stand) at the absolute path `file`. */
+export async function parseConfig(
+  source: string,
+  file: string,
+  connectorSchema: ConnectorSchema = builtInSchema,
+): Promise<Config> {
+  const read = readDocument(source);
+  if ('problems' in read) throw new ConfigError(file, read.problems);
+  const { document } = read;
+  if (document.data === null) {
+    const next = 'Copy config/minimal.yaml into it and fill in the values.';
+    throw new ConfigError(file, [{ path: '', line: 1, what: 'the file is empty.', next }]);
+  }
+
+  const folder = dirname(file);
+  const secrets = secretsInConfig(document);
+  const base = configSchema.safeParse(document.data);
+  const connectors = await judgeConnectors(document, folder, connectorSchema);
+  const problems = [
+    ...(base.error ? problemsOf(base.error.issues, document, inputSchema(configSchema), []) : []),
+    ...connectors.problems,
+    ...crossProblems(document),
+  ].filter((problem) => !secrets.paths.has(problem.path));
+  if (!base.success || problems.length + secrets.problems.length > 0)
+    throw new ConfigError(file, [...secrets.problems, ...problems]);
+
+  const { state, policy } = base.data;
+  return {
+    ...base.data,
+    file,
+    folder,
+    connectors: connectors.judged,
+    state: { path: resolve(folder, state.path) },
+    policy: { ...policy, payers: policy.payers === null ? null : resolve(folder, policy.payers) },
+  };
+}
+
+/** Lets each connector's schema judge the keys that are not `id` and `type`. */
+async function judgeConnectors(document: ConfigDocument, folder: string, connectorSchema: ConnectorSchema) {
+  const judged: ConnectorConfig[] = [];
+  const problems: ConfigProblem[] = [];
+  for (const [index, item] of listOf(document.data, 'connectors').entries()) {
+    const { id, type, ...rest } = item;
+    if (typeof type !== 'string' || type === '') continue; // The schema of the whole has said so.
+    const path = ['connectors', index];
+    try {
+      const resolved = isModulePath(type) && !isAbsolute(type) ? resolve(folder, type) : type;
+      const schema = await connectorSchema(resolved);
+      const options = schema.safeParse(rest);
+      if (options.success) judged.push({ id: String(id), type: resolved, options: options.data });
+      else problems.push(...problemsOf(options.error.issues, document, inputSchema(schema), path));
+    } catch (error) {
+      if (!(error instanceof EligdError)) throw error;
+      const at = [...path, 'type'];
+      problems.push({ path: keyPath(at), line: document.lineOf(at), what: `${error.what} ${error.why}`, next: error.next });
+    }
+  }
+  return { judged, problems };
+}
+
+/** What only shows when several values are seen together. Judged on the plain data, so that it is said along with the rest. */
+function crossProblems(document: ConfigDocument): ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const say = (path: (string | number)[], what: string, next: string) =>
+    problems.push({ path: keyPath(path), line: document.lineOf(path), what, next });
+
+  const connectors = listOf(document.data, 'connectors');
+  for (const [index, { id }] of connectors.entries()) {
+    const first = connectors.findIndex((other) => other.id === id);
+    if (typeof id === 'string' && first < index) {
+      say(
+        ['connectors', index, 'id'],
+        `is used by the connector in line ${document.lineOf(['connectors', first])} too.`,
+        'Give each connector its own id.',
+      );
+    }
+  }
+
+  const service = partOf(document.data, 'service');
+  const template = service.external_id ?? '{appointment}';
+  if (connectors.length > 1 && typeof template === 'string' && !template.includes('{connector}')) {
+    const what = 'does not hold {connector}, and with more than one connector two appointments could have the same id.';
+    say(['service', 'external_id'], what, 'Write external_id: "{connector}:{appointment}".');
+  }
+  const { base_url } = service;
+  if (typeof base_url === 'string' && /^http:/i.test(base_url) && !isLoopback(base_url) && service.allow_insecure !== true) {
+    const next = 'Write an address that begins with https://; for tests, set allow_insecure: true.';
+    say(['service', 'base_url'], 'is plain http to another machine, where patient data can be read on the way.', next);
+  }
+
+  const places = Object.keys(partOf(document.data, 'locations'));
+  for (const [index, place] of places.entries()) {
+    const same = places.findIndex((other) => other.trim().toLowerCase() === place.trim().toLowerCase());
+    if (same < index)
+      say(['locations', place], 'differs from an earlier location only in upper and lower case.', 'Keep one of them.');
+  }
+  return problems;
+}
+
+type Plain = Readonly<Record<string, unknown>>;
+
+function isPlain(value: unknown): value is Plain {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function partOf(data: unknown, key: string): Plain {
+  const part = isPlain(data) ? data[key] : undefined;
+  return isPlain(part) ? part : {};
+}
+
+function listOf(data: unknown, key: string): Plain[] {
+  const list = isPlain(data) ? data[key] : undefined;
+  return Array.isArray(list) ? list.map((item) => (isPlain(item) ? item : {})) : [];
+}

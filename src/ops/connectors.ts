@@ -1,0 +1,106 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { isAbsolute, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Connector, ConnectorType } from '../../connectors/contract.ts';
+import type { Env } from '../domain/env.ts';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import type { Config } from './config-schema.ts';
+import { nearest, oneOf } from './nearest.ts';
+
+/** The folder that holds package.json. */
+export const PROJECT_ROOT = resolve(import.meta.dirname, '..', '..');
+
+/** A model to copy, not a connector to run. */
+const TEMPLATE = 'template';
+
+/** Names of the connectors that come with eligd: the folders of `connectors/` that have an index.ts. */
+export function builtInTypes(root = PROJECT_ROOT): string[] {
+  const folder = join(root, 'connectors');
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && entry.name !== TEMPLATE && existsSync(join(folder, entry.name, 'index.ts')))
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/** Whether `type:` is the path of a module; otherwise it is the name of a built-in connector. */
+export function isModulePath(type: string): boolean {
+  return /[./\\]/.test(type);
+}
+
+/**
+ * Loads the connector of a `type:`, a built-in name or an absolute path (config.ts has made paths absolute). Connectors are
+ * found by name at run time, so that nothing in `src/` changes for a new one. `why` of an error continues "type: …".
+ */
+export async function loadConnectorType(type: string, root = PROJECT_ROOT): Promise<ConnectorType> {
+  const file = isModulePath(type) ? type : join(root, 'connectors', type, 'index.ts');
+  if (!isAbsolute(file) || !existsSync(file)) throw unknownType(type, root);
+  let module: { default?: unknown };
+  try {
+    module = await import(pathToFileURL(file).href);
+  } catch (error) {
+    throw new EligdError('configuration', {
+      what: `The connector ${type} could not be loaded.`,
+      why: `Its module ${file} failed: ${loadFailure(error)}.`,
+      next: isModulePath(type)
+        ? 'Mend the module; connectors/README.md says what it must look like.'
+        : 'Run "npm ci --ignore-scripts" in the folder of eligd.',
+      cause: error,
+    });
+  }
+  if (!isConnectorType(module.default)) {
+    throw new EligdError('configuration', {
+      what: `The connector ${type} could not be used.`,
+      why: `The default export of ${file} has not the parts name, config and create.`,
+      next: 'See connectors/README.md for what a connector exports.',
+    });
+  }
+  return module.default;
+}
+
+function unknownType(type: string, root: string): EligdError {
+  if (isModulePath(type)) {
+    return new EligdError('configuration', {
+      what: `The connector ${type} was not found.`,
+      why: 'There is no such file.',
+      next: 'Write the path of its module, relative to the configuration file.',
+    });
+  }
+  const known = builtInTypes(root);
+  const meant = nearest(type, known);
+  return new EligdError('configuration', {
+    what: `There is no connector "${type}".`,
+    why: known.length === 0 ? 'No connector comes with this installation.' : `There is ${oneOf(known)}.`,
+    next: meant === null ? 'Write one of these, or the path of a module of your own.' : `Write "${meant}", which is the nearest.`,
+  });
+}
+
+function isConnectorType(value: unknown): value is ConnectorType {
+  if (typeof value !== 'object' || value === null) return false;
+  const { name, config, create } = value as Partial<Record<keyof ConnectorType, unknown>>;
+  const has_schema = typeof config === 'object' && config !== null && 'safeParse' in config;
+  return typeof name === 'string' && has_schema && typeof create === 'function';
+}
+
+function loadFailure(error: unknown): string {
+  const code = errorCode(error);
+  const text = error instanceof Error ? `${error.name}: ${error.message.split('\n')[0] ?? ''}` : 'no reason given';
+  return code === null ? text : `${code}, ${text}`;
+}
+
+export type OpenConnector = { id: string; type: string; connector: Connector };
+
+/** Makes every configured connector. Nothing is opened yet: a connector begins to work when it is pulled or listened to. */
+export async function createConnectors(config: Config, env: Env): Promise<OpenConnector[]> {
+  return await Promise.all(
+    config.connectors.map(async ({ id, type, options }) => {
+      const { create } = await loadConnectorType(type);
+      const resolvePath = (path: string) => resolve(config.folder, path);
+      return {
+        id,
+        type,
+        connector: create(options, { ...env, connector_id: id, time_zone: config.clinic.time_zone, resolvePath }),
+      };
+    }),
+  );
+}

@@ -1,0 +1,55 @@
+import type { Clock, Env, Log } from '../domain/env.ts';
+
+/** setTimeout takes no longer delay than this; beyond it fires at once. */
+const LONGEST_TIMER_MS = 2_147_483_647;
+
+/** The machine's clock. */
+export const realClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: sleepReal,
+};
+
+/**
+ * A clock that runs `speed` times as fast as the machine's and agreed with it at `anchor_ms`. Two processes with the same
+ * anchor and speed see the same time, which is how the demo and its sandbox stay together.
+ */
+export function scaledClock({ anchor_ms, speed }: { anchor_ms: number; speed: number }): Clock {
+  return {
+    now: () => Math.round(anchor_ms + (Date.now() - anchor_ms) * speed),
+    elapsed: () => performance.now() * speed,
+    sleep: async (duration_ms, signal) => await sleepReal(Math.max(1, duration_ms / speed), signal),
+  };
+}
+
+/** What the program runs on outside tests: a clock, real randomness, and where it logs to. */
+export function createEnv({ log, clock = realClock }: { log: Log; clock?: Clock }): Env {
+  return { clock, random: Math.random, log };
+}
+
+async function sleepReal(duration_ms: number, signal?: AbortSignal): Promise<void> {
+  let left_ms = duration_ms;
+  while (left_ms > LONGEST_TIMER_MS) {
+    await sleepOnce(LONGEST_TIMER_MS, signal);
+    left_ms -= LONGEST_TIMER_MS;
+  }
+  await sleepOnce(left_ms, signal);
+}
+
+function sleepOnce(duration_ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (signal?.aborted) {
+    reject(signal.reason);
+    return promise;
+  }
+  const onAbort = () => {
+    clearTimeout(timer);
+    reject(signal?.reason);
+  };
+  const timer = setTimeout(() => {
+    signal?.removeEventListener('abort', onAbort);
+    resolve();
+  }, duration_ms);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  return promise;
+}

@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { CsvError, parse } from 'csv-parse/sync';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import type { PayerEntry, PayerMap } from '../domain/policy.ts';
+import { nearest, oneOf } from './nearest.ts';
+
+export const PAYER_COLUMNS = ['pms_name', 'pms_id', 'carrier', 'payor_id', 'action', 'reverify_after_days'] as const;
+
+type Column = (typeof PAYER_COLUMNS)[number];
+type Row = { line: number; values: Partial<Record<Column, string>> };
+
+/** For an installation without payers.csv: every payer is unmapped. */
+export const NO_PAYERS: PayerMap = { find: () => null };
+
+/** Reads payers.csv. Throws with every bad line at once. */
+export function loadPayers(file: string): PayerMap {
+  try {
+    return parsePayers(readFileSync(file, 'utf8'), file);
+  } catch (error) {
+    if (error instanceof EligdError) throw error;
+    const code = errorCode(error);
+    throw new EligdError('configuration', {
+      what: `The payer map ${file} could not be read.`,
+      why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
+      next: 'Mend policy.payers in the configuration, or copy config/payers.example.csv to this place.',
+      cause: error,
+    });
+  }
+}
+
+/** `payers.csv` as a map; `file` is for errors only. */
+export function parsePayers(text: string, file: string): PayerMap {
+  const problems: string[] = [];
+  const by_id = new Map<string, PayerEntry>();
+  const by_name = new Map<string, PayerEntry>();
+  for (const { line, values } of readRows(text, file)) {
+    const refuse = (problem: string) => problems.push(`- line ${line}: ${problem}`);
+    const id = plainId(values.pms_id ?? '');
+    const name = plainName(values.pms_name ?? '');
+    const entry = payerEntry(values, refuse);
+    if (id === '' && name === '') refuse('neither pms_name nor pms_id is filled in. Write how the PMS calls the payer.');
+    if (id !== '' && by_id.has(id)) refuse('its pms_id stands in an earlier line. Keep one of them.');
+    // Several ids may share a name; then the name alone decides nothing and the first line keeps it.
+    if (id === '' && by_name.has(name))
+      refuse('its pms_name stands in an earlier line, apart from case and punctuation. Keep one of them.');
+    if (id !== '') by_id.set(id, entry);
+    if (name !== '' && !by_name.has(name)) by_name.set(name, entry);
+  }
+  if (problems.length > 0) throw payersError(file, problems);
+  return { find: (payor_id, name) => by_id.get(plainId(payor_id)) ?? by_name.get(plainName(name)) ?? null };
+}
+
+/** A name without case, punctuation and repeated blanks. Empty stays empty and finds nothing. */
+export function plainName(name: string): string {
+  return name
+    .normalize('NFKD')
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim();
+}
+
+function plainId(id: string): string {
+  return id.trim().toUpperCase();
+}
+
+function payerEntry(values: Row['values'], refuse: (problem: string) => void): PayerEntry {
+  const action = (values.action ?? '').toLowerCase() || 'call';
+  if (!isAction(action)) refuse(`its action is "${action}". Write call, skip or attention, or leave it empty for call.`);
+  const days = values.reverify_after_days ?? '';
+  if (!/^\d{0,4}$/.test(days))
+    refuse(`its reverify_after_days is not a number of days. Write a number such as 30, or leave it empty.`);
+  return {
+    carrier: values.carrier ?? '',
+    payor_id: values.payor_id ?? '',
+    action: isAction(action) ? action : 'attention',
+    reverify_after_days: days === '' ? null : Number(days),
+  };
+}
+
+function isAction(word: string): word is PayerEntry['action'] {
+  return word === 'call' || word === 'skip' || word === 'attention';
+}
+
+function readRows(text: string, file: string): Row[] {
+  try {
+    const rows: { record: Row['values']; info: { lines: number } }[] = parse(text, {
+      bom: true,
+      columns: (header: string[]) => columnsOf(header, file),
+      info: true,
+      skip_empty_lines: true,
+      trim: true,
+    });
+    return rows.map(({ record, info }) => ({ line: info.lines, values: record }));
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error.lines === 'number' ? `line ${error.lines}: ` : '';
+    const what =
+      error.code === 'CSV_RECORD_INCONSISTENT_COLUMNS'
+        ? 'it has another number of columns than the first line'
+        : 'its quotes do not match';
+    throw payersError(file, [`- ${line}${what}. Put a value that holds a comma or a quote in quotes.`]);
+  }
+}
+
+function columnsOf(header: string[], file: string): string[] {
+  const names = header.map((name) => name.trim().toLowerCase());
+  const problems = names.flatMap((name, index) => {
+    if (!PAYER_COLUMNS.some((column) => column === name)) {
+      const meant = nearest(name, PAYER_COLUMNS);
+      return [
+        `- line 1: "${name}" is not a known column. ${meant === null ? `Known: ${PAYER_COLUMNS.join(', ')}.` : `The nearest is "${meant}".`}`,
+      ];
+    }
+    return names.indexOf(name) < index ? [`- line 1: the column "${name}" stands there twice. Delete one.`] : [];
+  });
+  if (!names.includes('pms_name') && !names.includes('pms_id')) {
+    problems.push(`- line 1: there is no column ${oneOf(['pms_name', 'pms_id'])}. The first line must name the columns.`);
+  }
+  if (problems.length > 0) throw payersError(file, problems);
+  return names;
+}
+
+function payersError(file: string, problems: string[]): EligdError {
+  return new EligdError('configuration', {
+    what: `The payer map ${file} has ${problems.length === 1 ? 'an error' : `${problems.length} errors`}.`,
+    why: problems.join('\n'),
+    next: 'Mend the file and run the same command again; config/payers.example.csv shows what it looks like.',
+  });
+}

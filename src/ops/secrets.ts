@@ -1,0 +1,165 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { inspect } from 'node:util';
+import { parse } from 'dotenv';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { nearest } from './nearest.ts';
+
+/** Every secret that eligd itself knows, and what it is. Connectors name theirs `ELIGD_<ID>_<NAME>`. */
+export const SECRETS = {
+  ELIGD_SERVICE_USERNAME: 'user name at the inquiry service (auth: oauth)',
+  ELIGD_SERVICE_PASSWORD: 'password at the inquiry service (auth: oauth)',
+  ELIGD_SERVICE_PROJECT_ID: 'project id at the inquiry service (auth: basic)',
+  ELIGD_SERVICE_API_KEY: 'API key at the inquiry service (auth: basic)',
+  ELIGD_WEBHOOK_SECRET: "key with which the inquiry service signs what it sends to eligd's webhook",
+} as const;
+
+export type SecretName = keyof typeof SECRETS;
+
+/** A secret value that does not show itself: only `reveal()` gives it, every way of printing gives `[secret]`. */
+export class Secret {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  reveal(): string {
+    return this.#value;
+  }
+
+  toString(): string {
+    return '[secret]';
+  }
+
+  toJSON(): string {
+    return '[secret]';
+  }
+
+  [inspect.custom](): string {
+    return '[secret]';
+  }
+}
+
+/** Where a secret was found. The first of these that has it wins. */
+export type SecretOrigin = 'credentials directory' | 'environment' | '.env';
+
+export type SecretSource = {
+  find: (name: string) => { secret: Secret; from: SecretOrigin } | null;
+  /** Names in the environment and `.env` that begin with `ELIGD_`, to recognise a misspelt one. */
+  names: readonly string[];
+  /** The `.env` that is looked at, whether it exists or not. */
+  env_file: string;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Opens the three places of secrets, in order of precedence: systemd's `$CREDENTIALS_DIRECTORY` (names in lower case without
+ * `ELIGD_`), the environment, and `.env` beside the configuration. Nothing is written into the environment, so no child
+ * process inherits what `.env` holds. An empty value counts as none.
+ */
+export function openSecrets(config_folder: string, environment: Environment): SecretSource {
+  const env_file = join(config_folder, '.env');
+  const fromFile = readEnvFile(env_file);
+  const directory = environment.CREDENTIALS_DIRECTORY;
+  return {
+    env_file,
+    names: [...Object.keys(environment), ...Object.keys(fromFile)].filter((name) => name.startsWith('ELIGD_')),
+    find: (name) => {
+      const credential = directory === undefined || directory === '' ? undefined : readCredential(directory, name);
+      if (credential) return { secret: new Secret(credential), from: 'credentials directory' };
+      const inherited = environment[name];
+      if (inherited) return { secret: new Secret(inherited), from: 'environment' };
+      const written = fromFile[name];
+      return written ? { secret: new Secret(written), from: '.env' } : null;
+    },
+  };
+}
+
+function readEnvFile(file: string): Environment {
+  try {
+    const mode = statSync(file).mode;
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      throw new EligdError('configuration', {
+        what: `The file ${file} can be read by other users of this machine, so eligd did not start.`,
+        why: `It holds secrets, and its mode is ${(mode & 0o777).toString(8)} instead of 600.`,
+        next: `Run "chmod 600 ${file}" and then the same command again.`,
+      });
+    }
+    return parse(readFileSync(file));
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return {};
+    throw error instanceof EligdError ? error : unreadable(file, error);
+  }
+}
+
+function readCredential(directory: string, name: string): string | undefined {
+  const file = join(directory, name.replace(/^ELIGD_/, '').toLowerCase());
+  try {
+    // `systemd-creds` and editors leave a line end behind the value, which is not part of it.
+    return readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return undefined;
+    throw unreadable(file, error);
+  }
+}
+
+function unreadable(file: string, error: unknown): EligdError {
+  return new EligdError('configuration', {
+    what: `The file ${file} could not be read, so eligd did not start.`,
+    why: `The system said ${errorCode(error) ?? 'no'}.`,
+    next: 'Let the user that eligd runs as own the file, with mode 600.',
+    cause: error,
+  });
+}
+
+export type ServiceCredentials =
+  | { auth: 'oauth'; username: Secret; password: Secret }
+  | { auth: 'basic'; project_id: Secret; api_key: Secret };
+
+/** The secrets that a way of logging in needs. */
+export function namesFor(auth: ServiceCredentials['auth']): readonly [SecretName, SecretName] {
+  return auth === 'oauth'
+    ? ['ELIGD_SERVICE_USERNAME', 'ELIGD_SERVICE_PASSWORD']
+    : ['ELIGD_SERVICE_PROJECT_ID', 'ELIGD_SERVICE_API_KEY'];
+}
+
+/** What eligd logs in with at the service; throws with every missing name at once. */
+export function serviceCredentials(source: SecretSource, auth: ServiceCredentials['auth']): ServiceCredentials {
+  const [first, second] = requireSecrets(source, namesFor(auth), `service.auth is ${auth}`);
+  return auth === 'oauth' ? { auth, username: first, password: second } : { auth, project_id: first, api_key: second };
+}
+
+/** The secrets of these names, in order; throws with every missing one, where to put it, and a misspelt one that was found. */
+export function requireSecrets<Names extends readonly string[]>(
+  source: SecretSource,
+  names: Names,
+  reason: string,
+): { [Index in keyof Names]: Secret } {
+  const missing = names.filter((name) => source.find(name) === null);
+  if (missing.length > 0) {
+    const strangers = source.names.filter((name) => !(name in SECRETS));
+    const hints = missing.flatMap((name) => {
+      const near = nearest(name, strangers);
+      return near === null ? [] : [` There is a "${near}", which may be a misspelt ${name}.`];
+    });
+    throw new EligdError('configuration', {
+      what: `${missing.length === 1 ? 'A secret is' : 'Secrets are'} missing: ${missing.join(', ')}.`,
+      why: `${missing.length === 1 ? 'It is' : 'They are'} needed because ${reason}.${hints.join('')}`,
+      next: `Write ${missing.map((name) => `${name}=…`).join(' and ')} into ${source.env_file}, one per line, and run "chmod 600 ${source.env_file}".`,
+    });
+  }
+  return names.map((name) => source.find(name)?.secret) as { [Index in keyof Names]: Secret };
+}
+
+/** For `config show` and `check`: what is set and from where, without values. */
+export function secretStatus(source: SecretSource, names: readonly string[]): { name: string; state: string }[] {
+  return names.map((name) => {
+    const found = source.find(name);
+    return {
+      name,
+      state: found === null ? 'missing' : `set from ${found.from === '.env' ? source.env_file : `the ${found.from}`}`,
+    };
+  });
+}

@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/ops/config.ts';
+import { builtInTypes, createConnectors, loadConnectorType } from '../../src/ops/connectors.ts';
+import { createEnv } from '../../src/ops/env.ts';
+
+let root: string;
+
+function addConnector(path: string, source: string): string {
+  mkdirSync(join(root, path, '..'), { recursive: true });
+  writeFileSync(join(root, path), source);
+  return join(root, path);
+}
+
+const GOOD = `export default {
+  name: 'good',
+  config: { safeParse: (data) => ({ success: true, data }) },
+  create: (config, env) => ({ config, id: env.connector_id, zone: env.time_zone, path: env.resolvePath('./a') }),
+};`;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'eligd-connectors-'));
+  addConnector('connectors/good/index.ts', GOOD);
+  addConnector('connectors/broken/index.ts', "throw new TypeError('no');");
+  addConnector('connectors/empty/index.ts', 'export default { name: "empty" };');
+  addConnector('connectors/template/index.ts', GOOD);
+  mkdirSync(join(root, 'connectors/notes'));
+});
+afterEach(() => rmSync(root, { recursive: true }));
+
+describe('connectors', () => {
+  test('are the folders with an index.ts, but for the template', () => {
+    expect(builtInTypes(root)).toEqual(['broken', 'empty', 'good']);
+    expect(builtInTypes(join(root, 'nowhere'))).toEqual([]);
+  });
+
+  test('are loaded by name and by path', async () => {
+    expect((await loadConnectorType('good', root)).name).toBe('good');
+    expect((await loadConnectorType(addConnector('mine/connector.js', GOOD), root)).name).toBe('good');
+  });
+
+  test.each([
+    ['god', 'There is no connector "god". There is broken, empty or good. Write "good", which is the nearest.'],
+    ['banana', 'Write one of these, or the path of a module of your own.'],
+    ['broken', 'failed: TypeError: no.'],
+    ['empty', 'has not the parts name, config and create.'],
+    ['/nowhere/index.ts', 'There is no such file.'],
+  ])('are refused with the reason: %s', async (type, told) => {
+    const refused = loadConnectorType(type, root);
+    await expect(refused).rejects.toThrow(told);
+    await expect(refused).rejects.toMatchObject({ kind: 'configuration' });
+  });
+
+  test('are made with their id, the time zone and paths relative to the configuration', async () => {
+    const source = `
+clinic: { name: A, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
+service: { base_url: http://127.0.0.1:1, auth: oauth }
+connectors: [{ id: one, type: ./connectors/good/index.ts, any: 1 }]
+state: { path: a.db }
+`;
+    const schema = async () => (await import('zod')).z.looseObject({});
+    const config = await parseConfig(source, join(root, 'eligd.yaml'), schema);
+    const [made] = await createConnectors(config, createEnv({ log: () => {} }));
+    expect(made).toMatchObject({ id: 'one', type: join(root, 'connectors/good/index.ts') });
+    expect(made?.connector).toMatchObject({ config: { any: 1 }, id: 'one', zone: 'America/Chicago', path: join(root, 'a') });
+  });
+});

@@ -1,0 +1,60 @@
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import type { LogFields } from '../../src/domain/env.ts';
+import { createLog, logLevel, prettyLine } from '../../src/ops/log.ts';
+
+function capture(options: { level?: 'debug' | 'info' | 'warn' | 'error'; pretty?: boolean } = {}) {
+  const lines: string[] = [];
+  const to = { write: (line: string) => void lines.push(line) };
+  return { lines, log: createLog({ level: options.level ?? 'info', pretty: options.pretty ?? false, to, now: () => 0 }) };
+}
+
+describe('the log', () => {
+  test('writes time, level, event and fields as one line of JSON', () => {
+    const { lines, log } = capture();
+    log('daemon_started', { version: '1.2.3', count: 3 });
+    expect(lines).toEqual([
+      '{"level":"info","time":"1970-01-01T00:00:00.000Z","event":"daemon_started","version":"1.2.3","count":3}\n',
+    ]);
+  });
+
+  test('drops fields that are not listed and values that are not plain', () => {
+    const { lines, log } = capture();
+    const smuggled = {
+      patient_name: 'Jane Roe',
+      event: 'x',
+      level: 'y',
+      reason: { name: 'Jane Roe' },
+      path: ['Jane Roe'],
+      count: 1,
+    };
+    log('daemon_started', smuggled as unknown as LogFields);
+    expect(JSON.parse(lines[0]!)).toEqual({ level: 'info', time: '1970-01-01T00:00:00.000Z', event: 'daemon_started', count: 1 });
+  });
+
+  test('cuts a value that is too long to be one of the listed things', () => {
+    const { lines, log } = capture();
+    log('daemon_started', { reason: 'x'.repeat(5000) });
+    expect(lines[0]!.length).toBeLessThan(500);
+  });
+
+  test('leaves out what is below its level', () => {
+    const { lines, log } = capture({ level: 'error' });
+    log('daemon_started');
+    log('webhook_not_served');
+    expect(lines).toEqual([]);
+  });
+
+  test('is readable in a terminal, in one line whatever a value holds', () => {
+    const { lines, log } = capture({ pretty: true });
+    log('daemon_started', { version: '1.2.3', reason: 'two\nlines' });
+    expect(stripVTControlCharacters(lines[0]!)).toBe('00:00:00.000 info  daemon_started version=1.2.3 reason="two\\nlines"\n');
+    expect(prettyLine('{"level":"warn","time":"1970-01-01T00:00:00.000Z","event":"e"}')).toContain('e');
+  });
+
+  test('has the level of the configuration unless the environment names another', () => {
+    expect(logLevel('info', {})).toBe('info');
+    expect(logLevel('info', { ELIGD_LOG_LEVEL: 'DEBUG' })).toBe('debug');
+    expect(logLevel('warn', { ELIGD_LOG_LEVEL: 'loud' })).toBe('warn');
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, test } from 'vitest';
+import { EligdError } from '../../src/domain/errors.ts';
+import { loadPayers, NO_PAYERS, parsePayers } from '../../src/ops/payers.ts';
+
+const HEADER = 'pms_name,pms_id,carrier,payor_id,action,reverify_after_days\n';
+
+function refusal(text: string): string {
+  try {
+    parsePayers(text, 'payers.csv');
+  } catch (error) {
+    if (error instanceof EligdError && error.kind === 'configuration') return `${error.what}\n${error.why}`;
+    throw error;
+  }
+  throw new Error('It was accepted.');
+}
+
+describe('the payer map', () => {
+  const map = parsePayers(
+    `\uFEFF${HEADER}"Delta Dental, of Illinois",05030,DELTA_IL,05030,,\nAetna,,AETNA,60054,CALL,14\n\nCash,,,,skip,\n"Aetna  (PPO)",aet1,AETNA_PPO,,attention,\n\n`,
+    'payers.csv',
+  );
+
+  test('finds a payer by name without regard to case, punctuation and repeated blanks', () => {
+    const delta = { carrier: 'DELTA_IL', payor_id: '05030', action: 'call', reverify_after_days: null };
+    expect(map.find('', '  delta dental of   ILLINOIS. ')).toEqual(delta);
+    expect(map.find('', 'Aetna')).toMatchObject({ action: 'call', reverify_after_days: 14 });
+    expect(map.find('', 'Delta Dental')).toBeNull();
+  });
+
+  test('lets an id win over a name', () => {
+    expect(map.find('AET1', 'Aetna')?.carrier).toBe('AETNA_PPO');
+    expect(map.find('99999', 'Aetna')?.carrier).toBe('AETNA');
+  });
+
+  test('finds nothing for nothing', () => {
+    expect(map.find('', '')).toBeNull();
+    expect(map.find(' ', '--')).toBeNull();
+    expect(NO_PAYERS.find('05030', 'Aetna')).toBeNull();
+  });
+
+  test.each([
+    ['an unknown action', `${HEADER}Aetna,,A,,cal,\n`, '- line 2: its action is "cal". Write call, skip or attention'],
+    ['an age that is no number', `${HEADER}Aetna,,A,,,a month\n`, '- line 2: its reverify_after_days is not a number of days.'],
+    ['no name and no id', `${HEADER},,A,,,\n`, '- line 2: neither pms_name nor pms_id is filled in.'],
+    ['a name twice', `${HEADER}Aetna,,A,,,\n"AETNA.",,B,,,\n`, '- line 3: its pms_name stands in an earlier line'],
+    ['an id twice', `${HEADER}Aetna,1,A,,,\nOther,1,B,,,\n`, '- line 3: its pms_id stands in an earlier line.'],
+    ['an unknown column', 'pms_name,carier\nAetna,A\n', '- line 1: "carier" is not a known column. The nearest is "carrier".'],
+    ['a column twice', 'pms_name,carrier,carrier\nAetna,A,B\n', '- line 1: the column "carrier" stands there twice.'],
+    ['no header', 'Aetna,A\n', '- line 1: there is no column pms_name or pms_id.'],
+    ['a short line', `${HEADER}Aetna,,A\n`, '- line 2: it has another number of columns than the first line'],
+    ['a quote that does not end', `${HEADER}"Aetna,,A,,,\n`, 'its quotes do not match'],
+  ])('refuses %s and names the line', (_, text, told) => {
+    expect(refusal(text)).toContain(told);
+  });
+
+  test('tells every error at once', () => {
+    expect(refusal(`${HEADER}Aetna,,A,,x,y\n,,,,,\n`)).toContain('has 3 errors');
+  });
+
+  test('says so when the file is not there', () => {
+    expect(() => loadPayers('/nowhere/payers.csv')).toThrow('There is no such file.');
+  });
+});
