@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { isNpi } from '../domain/identifiers.ts';
 import { nearest } from './nearest.ts';
 
 /*
@@ -31,17 +32,6 @@ export const npi = text(
   },
   '^\\d{10}$',
 );
-
-/** Ten digits of which the last is the Luhn check digit over `80840` and the first nine. */
-export function isNpi(value: string): boolean {
-  if (!/^\d{10}$/.test(value)) return false;
-  const digits = [...`80840${value}`].reverse().map(Number);
-  const sum = digits.reduce((total, digit, index) => {
-    const doubled = index % 2 === 1 ? digit * 2 : digit;
-    return total + (doubled > 9 ? doubled - 9 : doubled);
-  }, 0);
-  return sum % 10 === 0;
-}
 
 export const timeZone = z.string().superRefine((value, context) => {
   if (isTimeZone(value)) return;

@@ -1,0 +1,38 @@
+/** Something that waits for a person (G2): what happened and why, and what to do, in sentences an office manager understands. */
+export type Attention = { reason: AttentionReason; what: string; next: string };
+
+/** Stable words for programs, with who sets them. Sentences that need no value stand here; others are made where they arise. */
+export const ATTENTION_REASONS = {
+  // planning
+  field_missing: 'A field that a call needs is empty.',
+  field_malformed: 'A field that a call needs has a value that cannot be right.',
+  too_late_to_call: 'The visit is too near for a call.',
+  payer_needs_attention: 'The payer map says that a person takes care of this payer.',
+  payer_unmapped: 'The payer is not in the payer map; the call is made by its payor id alone.',
+  vanished: 'The appointment was missing from the last full export.',
+  row_unreadable: 'A row or message could not be read.',
+  // inquiry
+  refused: 'The service refused the content of the inquiry.',
+  undecidable: 'It could not be found out whether the service has the inquiry.',
+  lost_at_service: 'The service does not know an inquiry any more that it had accepted.',
+  extra_call: 'The service holds more than one inquiry for one need.',
+  unsuccessful: 'The payer could not be asked successfully in all attempts.',
+  cancelled_by_service: 'The service cancelled the inquiry.',
+  no_answer: 'The visit is over and the answer never came.',
+  // delivery
+  delivery_parked: 'A record could not be written into the practice management system.',
+  // installation
+  submission_stopped: 'Nothing is sent to the service at the moment.',
+  clock_wrong: 'The clock of this computer differs from the service’s.',
+} as const;
+
+export type AttentionReason = keyof typeof ATTENTION_REASONS;
+
+/** Reasons that planning sets and takes back by itself each time it looks at an appointment. */
+export const PLANNING_REASONS: readonly AttentionReason[] = [
+  'field_missing',
+  'field_malformed',
+  'too_late_to_call',
+  'payer_needs_attention',
+  'payer_unmapped',
+];

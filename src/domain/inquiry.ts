@@ -1,0 +1,46 @@
+import type { Specialty } from './specialty.ts';
+import type { LocalDate } from './time.ts';
+
+/**
+ * What will be asked, before it is put into the service's words: ISO dates, and codes in order without repeats. Stored while
+ * the inquiry is planned; the exact wire body is made from it right before it is sent.
+ */
+export type InquiryDraft = {
+  specialty: Specialty;
+  patient_name: string;
+  dob: LocalDate;
+  member_id: string;
+  group_id: string;
+  tax_id: string;
+  billing_npi: string;
+  rendering_npi: string;
+  /** The service's carrier identifier, or its name as text where the specialty takes text; empty: not said. */
+  insurance: string;
+  insurance_payor_id: string;
+  insurance_in_network: boolean | null;
+  is_specialist: boolean;
+  practice_billing_address: string;
+  diagnosis_codes: string[];
+  benefits_query: string[];
+  benefits_codes: string[];
+  call_script_id: string | null;
+  additional_info: string;
+  desired_completion_date: LocalDate;
+};
+
+/**
+ * One draft for several appointments on the same need: the first one's values, the codes of all, and the earliest completion
+ * date, so that one call serves every visit (design, "Needs, appointments, deliveries").
+ */
+export function mergeDrafts(drafts: readonly [InquiryDraft, ...InquiryDraft[]]): InquiryDraft {
+  const union = (field: 'benefits_codes' | 'diagnosis_codes' | 'benefits_query') => [
+    ...new Set(drafts.flatMap((draft) => draft[field])),
+  ];
+  return {
+    ...drafts[0],
+    benefits_codes: union('benefits_codes'),
+    diagnosis_codes: union('diagnosis_codes'),
+    benefits_query: union('benefits_query'),
+    desired_completion_date: drafts.map((draft) => draft.desired_completion_date).reduce((a, b) => (a < b ? a : b)),
+  };
+}

@@ -1,0 +1,217 @@
+import type { AppointmentInput, CoverageInput } from './appointment.ts';
+import type { Attention } from './attention.ts';
+import { desiredCompletionDate } from './business-days.ts';
+import type { InquiryDraft } from './inquiry.ts';
+import { needBase } from './needs.ts';
+import type { ClinicProfile, PayerEntry, PayerMap, Policy, QuestionRule } from './policy.ts';
+import { effectiveProvider, type Provider } from './provider.ts';
+import { missingFields } from './required-fields.ts';
+import type { Specialty } from './specialty.ts';
+import { addDays, HOUR_MS, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
+
+/** What planning knows besides the appointment. */
+export type PlanningFacts = {
+  now: Instant;
+  /** "Past" is judged only while the clock is known to be right (design, "Time"). */
+  is_clock_trusted: boolean;
+  clinic: ClinicProfile;
+  policy: Policy;
+  payers: PayerMap;
+};
+
+/** What becomes of an appointment now (design, "Planning rules"). */
+export type PlanningDecision =
+  | { kind: 'close'; reason: 'cancelled' | 'past' | 'no_coverage' | 'skipped' }
+  /** Nothing to do before `until`; then it is looked at again. */
+  | { kind: 'wait'; until: Instant; reason: 'outside_window' | 'clock_unproven' }
+  /** `coverages` holds those that need an answer; `attention` what a person should mend. Both may be filled (G7). */
+  | { kind: 'ask'; coverages: PlannedCoverage[]; attention: Attention[]; is_too_late: boolean };
+
+export type PlannedCoverage = {
+  /** 1 is the primary. */
+  rank: number;
+  need_base: string;
+  benefit_year: number;
+  reverify_after_days: number;
+  draft: InquiryDraft;
+};
+
+/** Looked at again when it is not known whether the clock is right. */
+const CLOCK_RETRY_MS = 60_000;
+
+/** Pure: the same appointment and facts give the same decision. */
+export function planAppointment(patient_key: string, appointment: AppointmentInput, facts: PlanningFacts): PlanningDecision {
+  const { now, clinic, policy } = facts;
+  if (appointment.status === 'cancelled') return { kind: 'close', reason: 'cancelled' };
+  const starts_at = Date.parse(appointment.starts_at);
+  if (starts_at < now) {
+    if (facts.is_clock_trusted) return { kind: 'close', reason: 'past' };
+    return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven' };
+  }
+  const coverages = appointment.coverages.filter(isInsured);
+  if (coverages.length === 0) return { kind: 'close', reason: 'no_coverage' };
+  const opens_at = windowOpensAt(starts_at, policy, clinic);
+  if (opens_at > now) return { kind: 'wait', until: opens_at, reason: 'outside_window' };
+
+  const attention: Attention[] = [];
+  const planned: PlannedCoverage[] = [];
+  let skipped = 0;
+  for (const [index, coverage] of appointment.coverages.entries()) {
+    if (!isInsured(coverage)) continue;
+    const outcome = planCoverage({ patient_key, appointment, coverage, rank: index + 1, starts_at }, facts);
+    attention.push(...outcome.attention);
+    if (outcome.planned !== null) planned.push(outcome.planned);
+    if (outcome.is_skipped) skipped += 1;
+  }
+  if (planned.length === 0 && attention.length === 0 && skipped > 0) return { kind: 'close', reason: 'skipped' };
+  return { kind: 'ask', coverages: planned, attention, is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS };
+}
+
+/** When the visit comes into the look-ahead window: the beginning of the clinic's day that many days before. */
+export function windowOpensAt(
+  starts_at: Instant,
+  policy: Pick<Policy, 'look_ahead_days'>,
+  clinic: Pick<ClinicProfile, 'time_zone'>,
+): Instant {
+  return instantOf(addDays(localDate(starts_at, clinic.time_zone), -policy.look_ahead_days), 0, clinic.time_zone);
+}
+
+/** The attention entry for a visit that is too near for a call that nobody has made yet. */
+export function tooLateToCall(policy: Pick<Policy, 'min_lead_hours'>): Attention {
+  return {
+    reason: 'too_late_to_call',
+    what: `The visit is less than ${policy.min_lead_hours} hours away, too near for the service to phone the payer in time.`,
+    next: 'Call the payer yourself, or see the patient without an answer.',
+  };
+}
+
+/** No payer, no member id and no group: the patient pays. */
+function isInsured(coverage: CoverageInput): boolean {
+  return [coverage.carrier, coverage.payor_id, coverage.member_id, coverage.group_id].some((value) => value.trim() !== '');
+}
+
+type CoverageQuestion = {
+  patient_key: string;
+  appointment: AppointmentInput;
+  coverage: CoverageInput;
+  rank: number;
+  starts_at: Instant;
+};
+
+type CoverageOutcome = { planned: PlannedCoverage | null; attention: Attention[]; is_skipped: boolean };
+
+function planCoverage(question: CoverageQuestion, facts: PlanningFacts): CoverageOutcome {
+  const { appointment, coverage, starts_at, rank } = question;
+  const { clinic, policy, payers, now } = facts;
+  const payer = payers.find(coverage.payor_id, coverage.carrier);
+  if (payer?.action === 'skip') return { planned: null, attention: [], is_skipped: true };
+  const specialty = appointment.specialty ?? clinic.specialty;
+  const provider = effectiveProvider(appointment, clinic);
+  const visit = localDate(starts_at, clinic.time_zone);
+  const attention = [
+    ...payerAttention(payer),
+    ...missingFields({ appointment, coverage, provider, rank }, policy.required_fields[specialty]),
+  ];
+  if (attention.length > 0) return { planned: null, attention, is_skipped: false };
+
+  const questions = questionRule(policy.questions[specialty], appointment.procedure_codes);
+  const draft = draftInquiry({ appointment, coverage, provider, payer, specialty, questions, visit }, facts);
+  return {
+    planned: {
+      rank,
+      need_base: needBase({
+        patient_key: question.patient_key,
+        coverage,
+        tax_id: draft.tax_id,
+        question_set: `${specialty}:${questions.name}`,
+      }),
+      benefit_year: yearOf(visit),
+      reverify_after_days: payer?.reverify_after_days ?? policy.reverify_after_days,
+      draft: { ...draft, desired_completion_date: desiredCompletionDate(visit, localDate(now, clinic.time_zone), clinic.closed) },
+    },
+    attention: isUnmapped(specialty, payer) ? [unmappedPayer()] : [],
+    is_skipped: false,
+  };
+}
+
+type DraftParts = {
+  appointment: AppointmentInput;
+  coverage: CoverageInput;
+  provider: Provider;
+  payer: PayerEntry | null;
+  specialty: Specialty;
+  questions: QuestionRule;
+  visit: LocalDate;
+};
+
+function draftInquiry(parts: DraftParts, { clinic }: PlanningFacts): InquiryDraft {
+  const { appointment, coverage, provider, payer, specialty, questions } = parts;
+  return {
+    specialty,
+    patient_name: `${appointment.patient.first_name} ${appointment.patient.last_name}`.trim(),
+    dob: appointment.patient.birth_date ?? '',
+    member_id: coverage.member_id,
+    group_id: coverage.group_id,
+    tax_id: provider.tax_id,
+    billing_npi: provider.billing_npi,
+    rendering_npi: provider.rendering_npi,
+    insurance: carrierOf(specialty, payer, coverage),
+    insurance_payor_id: payer !== null && payer.payor_id !== '' ? payer.payor_id : coverage.payor_id,
+    insurance_in_network: provider.in_network,
+    is_specialist: provider.is_specialist,
+    practice_billing_address: clinic.practice_billing_address ?? '',
+    diagnosis_codes: appointment.diagnosis_codes,
+    benefits_query: [...questions.benefits_query],
+    benefits_codes: questions.with_codes ? appointment.procedure_codes : [],
+    call_script_id: questions.call_script_id,
+    additional_info: subscriberSentence(coverage),
+    desired_completion_date: parts.visit,
+  };
+}
+
+/** Dental carriers are an enumeration that ends in UNKNOWN; elsewhere the name as text will do (specification, "Carrier"). */
+function carrierOf(specialty: Specialty, payer: PayerEntry | null, coverage: CoverageInput): string {
+  if (payer !== null && payer.carrier !== '') return payer.carrier;
+  return specialty === 'dental' ? 'UNKNOWN' : coverage.carrier;
+}
+
+function isUnmapped(specialty: Specialty, payer: PayerEntry | null): boolean {
+  return specialty === 'dental' && (payer === null || payer.carrier === '');
+}
+
+/** Who holds the policy, when it is not the patient: the request has no field for that person. */
+function subscriberSentence({ subscriber }: CoverageInput): string {
+  if (subscriber === null || subscriber.name === '') return '';
+  const born = subscriber.birth_date === null ? '' : `, born ${subscriber.birth_date}`;
+  const relationship = subscriber.relationship === '' ? '' : `; the patient is the subscriber's ${subscriber.relationship}`;
+  return `Subscriber: ${subscriber.name}${born}${relationship}.`;
+}
+
+/** The first rule that applies; the configuration ends every list with one that always does. */
+function questionRule(rules: readonly QuestionRule[], codes: readonly string[]): QuestionRule {
+  const found = rules.find(
+    ({ when_codes }) =>
+      when_codes === null ||
+      codes.some((code) => when_codes.some(({ from, to }) => code.length === from.length && code >= from && code <= to)),
+  );
+  return found ?? { name: 'plan', when_codes: null, benefits_query: ['UNKNOWN'], with_codes: false, call_script_id: null };
+}
+
+function payerAttention(payer: PayerEntry | null): Attention[] {
+  if (payer?.action !== 'attention') return [];
+  return [
+    {
+      reason: 'payer_needs_attention',
+      what: 'The payer map has the action "attention" for this payer, so no call is made.',
+      next: 'Take care of it by hand, or change the action in payers.csv.',
+    },
+  ];
+}
+
+function unmappedPayer(): Attention {
+  return {
+    reason: 'payer_unmapped',
+    what: 'This payer is not in the payer map. The call is made all the same, with the payor id alone.',
+    next: 'Add a line for it to payers.csv (policy.payers), so that the service knows the carrier.',
+  };
+}

@@ -1,0 +1,25 @@
+import type { AppointmentInput } from './appointment.ts';
+import type { ClinicProfile } from './policy.ts';
+
+export type Provider = {
+  tax_id: string;
+  billing_npi: string;
+  rendering_npi: string;
+  is_specialist: boolean;
+  /** Null: left to the service. */
+  in_network: boolean | null;
+};
+
+/** Who treats: what the appointment itself says, else the provider's entry, else the location's, else the clinic's. */
+export function effectiveProvider(appointment: Pick<AppointmentInput, 'provider' | 'location'>, clinic: ClinicProfile): Provider {
+  const { provider } = appointment;
+  const by_provider = clinic.providers.get(provider.rendering_npi) ?? {};
+  const by_location = clinic.locations.get((appointment.location ?? '').trim().toLowerCase()) ?? {};
+  return {
+    tax_id: provider.tax_id || (by_provider.tax_id ?? by_location.tax_id ?? clinic.tax_id),
+    billing_npi: provider.billing_npi || (by_provider.billing_npi ?? by_location.billing_npi ?? clinic.billing_npi),
+    rendering_npi: provider.rendering_npi,
+    is_specialist: provider.is_specialist ?? by_provider.is_specialist ?? by_location.is_specialist ?? clinic.is_specialist,
+    in_network: provider.in_network ?? by_provider.in_network ?? by_location.in_network ?? clinic.in_network,
+  };
+}

@@ -1,0 +1,38 @@
+import type { InquiryDraft } from '../domain/inquiry.ts';
+import { toWireDate } from './dates.ts';
+import type { InquiryRequest } from './wire.ts';
+
+/**
+ * The benefits inquiry of a draft in the service's words (specification, "Inquiry request"). Fields that nothing is known
+ * about are left out. Throws a `RangeError` when a date of the draft is none, which planning has ruled out.
+ */
+export function benefitsRequest(draft: InquiryDraft, external_id: string): InquiryRequest {
+  const optional = {
+    group_id: draft.group_id,
+    billing_npi: draft.billing_npi,
+    rendering_npi: draft.rendering_npi,
+    practice_billing_address: draft.practice_billing_address,
+    insurance: draft.insurance,
+    insurance_payor_id: draft.insurance_payor_id,
+    additional_info: draft.additional_info,
+    call_script_id: draft.call_script_id ?? '',
+  };
+  const lists = {
+    diagnosis_codes: draft.diagnosis_codes,
+    benefits_query: draft.benefits_query,
+    benefits_codes: draft.benefits_codes,
+  };
+  return {
+    type: 'BENEFITS',
+    desired_completion_date: toWireDate(draft.desired_completion_date),
+    patient_name: draft.patient_name,
+    dob: toWireDate(draft.dob),
+    member_id: draft.member_id,
+    tax_id: draft.tax_id,
+    external_id,
+    is_specialist: draft.is_specialist,
+    ...(draft.insurance_in_network === null ? {} : { insurance_in_network: draft.insurance_in_network }),
+    ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== '')),
+    ...Object.fromEntries(Object.entries(lists).filter(([, values]) => values.length > 0)),
+  };
+}

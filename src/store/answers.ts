@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto';
+import type { EligibilityRecord } from '../records/eligibility.ts';
+import type { Db, Tx } from './database.ts';
+
+export type RawAnswer = {
+  id: number;
+  inquiry: number;
+  revision: number;
+  service_status: string;
+  raw: unknown;
+  received_at: number;
+};
+
+/** What decides whether an answer is new: the service's status, summary and results, whatever order their keys have. */
+export function answerHash(answer: { status: string; summary: string | null; results: unknown }): string {
+  return createHash('sha256')
+    .update(canonicalJson([answer.status.trim().toUpperCase(), answer.summary, answer.results]))
+    .digest('base64');
+}
+
+function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  );
+}
+
+/**
+ * Stores an answer as it came, unless the newest one of this inquiry says the same. Returns the revision that it became, or
+ * null when it was nothing new.
+ */
+export async function storeAnswer(
+  tx: Tx,
+  answer: { inquiry: number; service_status: string; raw: unknown; content_hash: string },
+  now: number,
+): Promise<number | null> {
+  const newest = await tx
+    .selectFrom('answers')
+    .select(['revision', 'content_hash'])
+    .where('inquiry', '=', answer.inquiry)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst();
+  if (newest?.content_hash === answer.content_hash) return null;
+  const revision = (newest?.revision ?? 0) + 1;
+  await tx
+    .insertInto('answers')
+    .values({ ...answer, raw: JSON.stringify(answer.raw), revision, received_at: now })
+    .execute();
+  return revision;
+}
+
+/** Answers that are committed and not yet normalized, oldest first. */
+export async function answersToNormalize(db: Db, limit: number): Promise<RawAnswer[]> {
+  const rows = await db
+    .selectFrom('answers')
+    .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'received_at'])
+    .where('is_normalized', '=', 0)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map((row) => ({ ...row, raw: JSON.parse(row.raw) as unknown }));
+}
+
+/** Stores the record of an answer and returns its row. Doing it again replaces the record. */
+export async function storeRecord(tx: Tx, answer: RawAnswer, record: EligibilityRecord, now: number): Promise<number> {
+  const text = JSON.stringify(record);
+  const { id } = await tx
+    .insertInto('records')
+    .values({ answer: answer.id, inquiry: answer.inquiry, revision: answer.revision, record: text, created_at: now })
+    .onConflict((conflict) => conflict.column('answer').doUpdateSet({ record: text }))
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  await tx.updateTable('answers').set({ is_normalized: 1 }).where('id', '=', answer.id).execute();
+  return id;
+}
+
+export async function latestRecord(
+  db: Db | Tx,
+  inquiry: number,
+): Promise<{ id: number; revision: number; record: EligibilityRecord; created_at: number } | null> {
+  const row = await db
+    .selectFrom('records')
+    .select(['id', 'revision', 'record', 'created_at'])
+    .where('inquiry', '=', inquiry)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst();
+  return row === undefined ? null : { ...row, record: JSON.parse(row.record) as EligibilityRecord };
+}

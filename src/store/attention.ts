@@ -1,0 +1,107 @@
+import type { Attention, AttentionReason } from '../domain/attention.ts';
+import type { Db, Tx } from './database.ts';
+
+export type AttentionSubject = {
+  connector: string | null;
+  appointment: number | null;
+  inquiry: number | null;
+  /** `appointment:12`, `inquiry:3`, `source:…`, `installation`. */
+  subject: string;
+};
+
+/** Puts an entry on the list, or brings the open one with this reason up to date. `since` of an open one stays. */
+export async function raiseAttention(tx: Tx, about: AttentionSubject, entry: Attention, now: number): Promise<void> {
+  await tx
+    .insertInto('attention')
+    .values({ ...about, ...entry, since: now, resolved_at: null })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['subject', 'reason'])
+        .where('resolved_at', 'is', null)
+        .doUpdateSet({ what: entry.what, next: entry.next }),
+    )
+    .execute();
+}
+
+/** Takes entries off the list: those of `subject` with one of `reasons`, or all of them. */
+export async function resolveAttention(
+  tx: Tx,
+  subject: string,
+  now: number,
+  reasons?: readonly AttentionReason[],
+): Promise<void> {
+  let update = tx
+    .updateTable('attention')
+    .set({ resolved_at: now })
+    .where('subject', '=', subject)
+    .where('resolved_at', 'is', null);
+  if (reasons !== undefined) update = update.where('reason', 'in', reasons);
+  await update.execute();
+}
+
+/** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */
+export async function replaceAttention(
+  tx: Tx,
+  about: AttentionSubject,
+  reasons: readonly AttentionReason[],
+  entries: readonly Attention[],
+  now: number,
+): Promise<void> {
+  const gone = reasons.filter((reason) => !entries.some((entry) => entry.reason === reason));
+  if (gone.length > 0) await resolveAttention(tx, about.subject, now, gone);
+  // Several fields may be missing: one line says all of them.
+  for (const reason of new Set(entries.map((entry) => entry.reason))) {
+    const same = entries.filter((entry) => entry.reason === reason);
+    const join = (texts: string[]) => [...new Set(texts)].join(' ');
+    await raiseAttention(
+      tx,
+      about,
+      { reason, what: join(same.map(({ what }) => what)), next: join(same.map(({ next }) => next)) },
+      now,
+    );
+  }
+}
+
+export type AttentionRow = {
+  id: number;
+  connector: string | null;
+  appointment: number | null;
+  inquiry: number | null;
+  subject: string;
+  reason: string;
+  what: string;
+  next: string;
+  since: number;
+  source_id: string | null;
+  starts_at: number | null;
+  content: string | null;
+};
+
+/** The open entries with the appointment each is about; for one connector (and the installation), or all. Oldest first. */
+export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
+  let query = db
+    .selectFrom('attention')
+    .leftJoin('appointments', 'appointments.id', 'attention.appointment')
+    .select([
+      'attention.id',
+      'attention.connector',
+      'attention.appointment',
+      'attention.inquiry',
+      'attention.subject',
+      'attention.reason',
+      'attention.what',
+      'attention.next',
+      'attention.since',
+      'appointments.source_id',
+      'appointments.starts_at',
+      'appointments.content',
+    ])
+    .where('attention.resolved_at', 'is', null)
+    .orderBy('attention.id');
+  if (connector !== undefined) {
+    query = query.where((where) =>
+      where.or([where('attention.connector', '=', connector), where('attention.connector', 'is', null)]),
+    );
+  }
+  return await query.execute();
+}

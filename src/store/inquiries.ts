@@ -1,0 +1,227 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { InquiryDraft } from '../domain/inquiry.ts';
+import type { Specialty } from '../domain/specialty.ts';
+import { INQUIRY_STEPS, type InquiryState } from '../domain/states.ts';
+import { inquirySubject, writeAudit } from './audit.ts';
+import type { Db, Tx } from './database.ts';
+import type { Tables } from './tables.ts';
+
+export type InquiryRow = Selectable<Tables['inquiries']>;
+
+export type NewInquiry = Pick<
+  Insertable<Tables['inquiries']>,
+  | 'connector'
+  | 'need_base'
+  | 'benefit_year'
+  | 'attempt'
+  | 'retry'
+  | 'patient_key'
+  | 'specialty'
+  | 'external_id'
+  | 'match_key'
+  | 'due_at'
+  | 'visit_at'
+> & { draft: InquiryDraft };
+
+/** Columns that a change of state may set along with it. */
+export type InquiryChanges = Omit<Updateable<Tables['inquiries']>, 'id' | 'state' | 'created_at' | 'updated_at' | 'reason'>;
+
+/**
+ * Adds a planned inquiry. Null when another row that the service could not tell from it is planned or under way: this one
+ * waits for that.
+ */
+export async function addPlanned(tx: Tx, inquiry: NewInquiry, reason: string, now: number): Promise<InquiryRow | null> {
+  const row = await tx
+    .insertInto('inquiries')
+    .values({
+      ...inquiry,
+      draft: JSON.stringify(inquiry.draft),
+      state: 'planned',
+      service_status: null,
+      body: null,
+      hold_reason: null,
+      service_id: null,
+      reply_group: null,
+      sent_at: null,
+      look_at: null,
+      poll_at: null,
+      overdue_since: null,
+      answered_at: null,
+      reason,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  await writeAudit(tx, [{ at: now, subject: inquirySubject(row.id), from_state: null, to_state: 'planned', reason }]);
+  return row;
+}
+
+/**
+ * Moves inquiries from one of `from` to `to`, with the same changes and reason, and writes the audit trail. The step must
+ * stand in the table of `domain/states.ts`. Returns the rows that were in `from` and moved; a row that another step took
+ * meanwhile is not among them.
+ */
+export async function moveInquiries(
+  tx: Tx,
+  ids: readonly number[],
+  step: { from: InquiryState; to: InquiryState; reason: string },
+  changes: InquiryChanges,
+  now: number,
+): Promise<InquiryRow[]> {
+  if (!INQUIRY_STEPS[step.from].includes(step.to)) throw new Error(`An inquiry cannot go from ${step.from} to ${step.to}.`);
+  if (ids.length === 0) return [];
+  const moved = await tx
+    .updateTable('inquiries')
+    .set({ ...changes, state: step.to, reason: step.reason, updated_at: now })
+    .where('id', 'in', ids)
+    .where('state', '=', step.from)
+    .returningAll()
+    .execute();
+  await writeAudit(
+    tx,
+    moved.map(({ id }) => ({
+      at: now,
+      subject: inquirySubject(id),
+      from_state: step.from,
+      to_state: step.to,
+      reason: step.reason,
+    })),
+  );
+  return moved;
+}
+
+/** Changes columns without a change of state. */
+export async function updateInquiry(tx: Tx, id: number, changes: InquiryChanges, now: number): Promise<void> {
+  await tx
+    .updateTable('inquiries')
+    .set({ ...changes, updated_at: now })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function inquiryById(db: Db | Tx, id: number): Promise<InquiryRow | null> {
+  return (await db.selectFrom('inquiries').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+/** The newest attempt for a need, or null when there was none. */
+export async function latestForNeed(tx: Tx, need_base: string, benefit_year: number): Promise<InquiryRow | null> {
+  const row = await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('need_base', '=', need_base)
+    .where('benefit_year', '=', benefit_year)
+    .orderBy('attempt', 'desc')
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export type Claim = {
+  /** Not after. */
+  now: number;
+  limit: number;
+  specialties: readonly Specialty[];
+};
+
+/**
+ * Planned inquiries that may be sent now, the nearest visit first. Left out: those on hold, and those of which an appointment
+ * has changed and waits for planning, because the change may withdraw them.
+ */
+export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }: Claim): Promise<InquiryRow[]> {
+  if (limit <= 0 || specialties.length === 0) return [];
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', 'planned')
+    .where('due_at', '<=', now)
+    .where('hold_reason', 'is', null)
+    .where('specialty', 'in', specialties)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('inquiry_appointments')
+            .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+            .select('appointments.id')
+            .whereRef('inquiry_appointments.inquiry', '=', 'inquiries.id')
+            .where('appointments.plan_due_at', '<=', now),
+        ),
+      ),
+    )
+    .orderBy('visit_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+}
+
+/** The specialties of everything that may soon be sent or looked for. */
+export async function specialtiesToSend(db: Db, now: number): Promise<Specialty[]> {
+  const rows = await db
+    .selectFrom('inquiries')
+    .select('specialty')
+    .distinct()
+    .where((where) =>
+      where.or([
+        where.and([where('state', '=', 'planned'), where('due_at', '<=', now)]),
+        where('state', 'in', ['sending', 'uncertain']),
+      ]),
+    )
+    .execute();
+  return rows.map(({ specialty }) => specialty);
+}
+
+export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
+  return await db.selectFrom('inquiries').selectAll().where('state', '=', state).orderBy('id').execute();
+}
+
+export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', 'uncertain')
+    .where('look_at', '<=', now)
+    .orderBy('look_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Inquiries to ask about: those due by `poll_at`, or every open one with `all_open`. The nearest visit first. */
+export async function dueForPolling(db: Db, now: number, limit: number, all_open: boolean, after_id = 0): Promise<InquiryRow[]> {
+  let query = db.selectFrom('inquiries').selectAll().where('service_id', 'is not', null);
+  query = all_open
+    ? query.where('state', '=', 'open').where('id', '>', after_id).orderBy('id')
+    : query.where('poll_at', '<=', now).where('state', 'in', ['open', 'answered']).orderBy('poll_at');
+  return await query.limit(limit).execute();
+}
+
+/** The ids that came in the same reply, for doubting them together. */
+export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow[]> {
+  return await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('reply_group', '=', reply_group)
+    .where('state', '=', 'open')
+    .where('is_verified', '=', 0)
+    .execute();
+}
+
+/** How many calls were started since `from`, for the budget. A proven unsent one has no `sent_at` any more. */
+export async function sentSince(db: Db | Tx, from: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('inquiries')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('sent_at', '>=', from)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function countByState(db: Db): Promise<Partial<Record<InquiryState, number>>> {
+  const rows = await db
+    .selectFrom('inquiries')
+    .select((select) => ['state' as const, select.fn.countAll<number>().as('count')])
+    .groupBy('state')
+    .execute();
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+}

@@ -1,0 +1,119 @@
+import type { AppointmentInput } from '../domain/appointment.ts';
+import type { InquiryDraft } from '../domain/inquiry.ts';
+import { resolveAttention } from './attention.ts';
+import { appointmentSubject, writeAudit } from './audit.ts';
+import type { Db, Tx } from './database.ts';
+import type { ClosedReason } from './tables.ts';
+
+/** Which appointments an inquiry serves. The join has many rows on both sides: visits share a call, a visit has two coverages. */
+export type LinkedAppointment = {
+  id: number;
+  connector: string;
+  source_id: string;
+  starts_at: number;
+  closed_reason: ClosedReason | null;
+  missing_since: number | null;
+  coverage_rank: number;
+  draft: InquiryDraft;
+};
+
+export async function link(
+  tx: Tx,
+  join: { inquiry: number; appointment: number; coverage_rank: number; draft: InquiryDraft },
+  now: number,
+): Promise<void> {
+  const values = { ...join, draft: JSON.stringify(join.draft), created_at: now };
+  await tx
+    .insertInto('inquiry_appointments')
+    .values(values)
+    .onConflict((conflict) =>
+      conflict.columns(['inquiry', 'appointment']).doUpdateSet({ draft: values.draft, coverage_rank: values.coverage_rank }),
+    )
+    .execute();
+}
+
+export async function unlink(tx: Tx, inquiry: number, appointment: number): Promise<void> {
+  await tx.deleteFrom('inquiry_appointments').where('inquiry', '=', inquiry).where('appointment', '=', appointment).execute();
+}
+
+/** In the order in which they joined: the first one lends its id to the inquiry. */
+export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<LinkedAppointment[]> {
+  const rows = await db
+    .selectFrom('inquiry_appointments')
+    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+    .select([
+      'appointments.id',
+      'appointments.connector',
+      'appointments.source_id',
+      'appointments.starts_at',
+      'appointments.closed_reason',
+      'appointments.missing_since',
+      'inquiry_appointments.coverage_rank',
+      'inquiry_appointments.draft',
+    ])
+    .where('inquiry_appointments.inquiry', '=', inquiry)
+    .orderBy('inquiry_appointments.created_at')
+    .orderBy('appointments.id')
+    .execute();
+  return rows.map((row) => ({ ...row, draft: JSON.parse(row.draft) as InquiryDraft }));
+}
+
+export async function inquiriesOf(db: Db | Tx, appointment: number): Promise<{ id: number; coverage_rank: number }[]> {
+  return await db
+    .selectFrom('inquiry_appointments')
+    .select(['inquiry as id', 'coverage_rank'])
+    .where('appointment', '=', appointment)
+    .orderBy('coverage_rank')
+    .orderBy('inquiry')
+    .execute();
+}
+
+export type AppointmentRow = {
+  id: number;
+  connector: string;
+  source_id: string;
+  patient_key: string;
+  starts_at: number;
+  closed_reason: ClosedReason | null;
+  missing_since: number | null;
+  input: AppointmentInput;
+};
+
+/** Appointments that planning has to look at, the longest waiting first. */
+export async function dueForPlanning(db: Db, now: number, limit: number): Promise<AppointmentRow[]> {
+  const rows = await db
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'source_id', 'patient_key', 'starts_at', 'closed_reason', 'missing_since', 'content'])
+    .where('plan_due_at', '<=', now)
+    .orderBy('plan_due_at')
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.map(({ content, ...row }) => ({ ...row, input: JSON.parse(content) as AppointmentInput }));
+}
+
+/** Says when planning looks again: `null` until the appointment changes. */
+export async function setPlanDue(tx: Tx, appointment: number, due_at: number | null, wait: string | null): Promise<void> {
+  await tx.updateTable('appointments').set({ plan_due_at: due_at, plan_wait: wait }).where('id', '=', appointment).execute();
+}
+
+/** Has planning look at every appointment of an inquiry again. */
+export async function replanAppointmentsOf(tx: Tx, inquiry: number, now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: now })
+    .where('closed_reason', 'is', null)
+    .where('id', 'in', (select) => select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', '=', inquiry))
+    .execute();
+}
+
+/** Closes an appointment with a reason (G2); what was on the attention list for it goes. */
+export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason, now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ closed_reason: reason, closed_at: now, plan_due_at: null, plan_wait: null })
+    .where('id', '=', id)
+    .execute();
+  await resolveAttention(tx, appointmentSubject(id), now);
+  await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason }]);
+}

@@ -1,0 +1,26 @@
+import { type Db, openDatabase, type Tx } from './database.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/**
+ * The state of one installation. Reads go through `db`; every change goes through `write`, which resolves after the commit.
+ * Inside `work` nothing but the store is awaited (design, section 4).
+ */
+export type Store = {
+  db: Db;
+  write: <Value>(work: (tx: Tx) => Promise<Value>) => Promise<Value>;
+  close: () => Promise<void>;
+};
+
+/** Opens and migrates the database at `path`; see `openDatabase` for what it throws. */
+export async function openStore(path: string): Promise<Store> {
+  const db = await openDatabase(path);
+  const queue = new WriteQueue(db);
+  return {
+    db,
+    write: (work) => queue.write(work),
+    close: async () => {
+      await queue.idle();
+      await db.destroy();
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { sql } from 'kysely';
+import type { Db, Tx } from './database.ts';
+
+type Job = { work: (tx: Tx) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void };
+
+/** How many pieces of work one commit takes at most, so that none waits long for its neighbours. */
+const JOBS_PER_COMMIT_MAX = 200;
+
+/**
+ * Group commit: pieces of work that wait at the same time share one transaction, because the flush to the disk is what a
+ * commit costs. Each runs in a savepoint of its own, so one that fails takes nobody with it (G7). `write` resolves after the
+ * commit, and only then may an outside effect follow (G3).
+ */
+export class WriteQueue {
+  readonly #db: Db;
+  #waiting: Job[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(db: Db) {
+    this.#db = db;
+  }
+
+  write<Value>(work: (tx: Tx) => Promise<Value>): Promise<Value> {
+    return new Promise<Value>((resolve, reject) => {
+      this.#waiting.push({ work, resolve: resolve as Job['resolve'], reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  /** Resolves when nothing waits any more. */
+  async idle(): Promise<void> {
+    while (this.#running !== null) await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the event loop: replies that arrive together are committed together.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const jobs = this.#waiting.splice(0, JOBS_PER_COMMIT_MAX);
+      const settlements: (() => void)[] = [];
+      try {
+        await this.#db.transaction().execute(async (tx) => {
+          for (const job of jobs) settlements.push(await runInSavepoint(tx, job));
+        });
+        for (const settle of settlements) settle();
+      } catch (error) {
+        for (const { reject } of jobs) reject(error);
+      }
+    }
+    this.#running = null;
+  }
+}
+
+async function runInSavepoint(tx: Tx, job: Job): Promise<() => void> {
+  await sql`savepoint job`.execute(tx);
+  try {
+    const value = await job.work(tx);
+    await sql`release job`.execute(tx);
+    return () => job.resolve(value as never);
+  } catch (error) {
+    await sql`rollback to job`.execute(tx);
+    await sql`release job`.execute(tx);
+    return () => job.reject(error);
+  }
+}
