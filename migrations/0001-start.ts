@@ -73,6 +73,7 @@ const TABLES = [
     empty_looks INTEGER NOT NULL DEFAULT 0,    -- looks that count and found nothing
     poll_at INTEGER,                           -- open or answered: when to ask
     empty_polls INTEGER NOT NULL DEFAULT 0,    -- reads in a row that did not know the id
+    hollow_since INTEGER,                      -- SUCCESS without results, seen since
     overdue_since INTEGER,
     answered_at INTEGER,
     reason TEXT,                               -- why it is in this state, for explain

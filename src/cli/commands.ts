@@ -14,10 +14,25 @@ export type CommandEntry = { name: string; summary: string; load: () => Promise<
  * when the command line names it, so that `eligd --help` stays quick.
  */
 export const COMMANDS: readonly CommandEntry[] = [
+  { name: 'run', summary: 'the daemon, in the foreground', load: () => import('./run.ts') },
+  { name: 'once', summary: 'every stage once, for cron and for trying out', load: () => import('./once.ts') },
+  { name: 'demo', summary: 'sandbox, daemon and a drop folder in a throw-away directory', load: () => import('./demo.ts') },
   { name: 'sandbox', summary: 'the inquiry service alone, for trying out', load: () => import('./sandbox.ts') },
   {
     name: 'config',
     summary: 'the JSON Schema of the configuration, and the effective values',
     load: () => import('./config.ts'),
   },
+  {
+    name: 'check',
+    summary: 'configuration, service, connectors, database, clock and disk: a line each',
+    load: () => import('./check.ts'),
+  },
+  { name: 'inquiry', summary: 'inquiries as the service has them; reads only', load: () => import('./inquiry.ts') },
+  { name: 'verification', summary: "the service's checks of the calls for an inquiry", load: () => import('./verification.ts') },
+  { name: 'subscription', summary: 'where the service reports changes to', load: () => import('./subscription.ts') },
+  { name: 'status', summary: 'what is where, in one page', load: () => import('./status.ts') },
+  { name: 'list', summary: 'appointments with their situation, and the attention list', load: () => import('./list.ts') },
+  { name: 'show', summary: 'everything about one appointment or inquiry', load: () => import('./show.ts') },
+  { name: 'explain', summary: 'the story of one appointment, and what it waits for', load: () => import('./explain.ts') },
 ];

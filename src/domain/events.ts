@@ -14,6 +14,91 @@ export const EVENTS = {
     level: 'warn',
     means: 'The configuration has a part "webhook", but this version has no receiver yet; answers come by polling only.',
   },
+  stage_failed: {
+    level: 'error',
+    means: 'A step of a stage failed; it is tried again after wait_ms. The others go on.',
+    next: 'If it goes on: SQLITE_FULL or ENOSPC means that the disk is full; anything else is a defect worth reporting.',
+  },
+  batch_accepted: {
+    level: 'info',
+    means: 'Appointments of a connector are committed; count is how many have vanished from a full export.',
+  },
+  connector_failed: {
+    level: 'warn',
+    means: 'A connector could not read or write; the line says why and what to do. It is tried again.',
+  },
+  inquiries_sent: { level: 'info', means: 'Inquiries were sent to the service; accepted is how many it took.' },
+  inquiry_refused: {
+    level: 'warn',
+    means: 'The service refused the content of an inquiry; its words are on the attention list.',
+    next: 'eligd explain shows them.',
+  },
+  inquiry_uncertain: {
+    level: 'warn',
+    means: 'It is not known whether the service has an inquiry; it is looked for before anything is sent again.',
+  },
+  inquiry_found: { level: 'info', means: 'An inquiry whose reply was lost is at the service; it goes on as open.' },
+  inquiry_absent: { level: 'info', means: 'Two looks have shown that the service does not have an inquiry; it is sent again.' },
+  inquiry_undecidable: {
+    level: 'error',
+    means: 'It cannot be found out whether the service has an inquiry, and it is not sent again by itself.',
+    next: 'Ask the operator of the service for the inquiry under its external id; eligd explain says which.',
+  },
+  inquiry_adopted: { level: 'info', means: 'An inquiry that the service held already serves a need, so no call was made.' },
+  look_inconclusive: {
+    level: 'warn',
+    means:
+      'The list of the service is no proof that an inquiry is absent: incomplete, or not known to show ours. Looked again later.',
+  },
+  reply_mismatch: {
+    level: 'error',
+    means:
+      'An inquiry that was read is not the one its id was taken for; nothing of it is stored, and the ids of that reply are looked up anew.',
+  },
+  extra_call_found: {
+    level: 'error',
+    means: 'The service holds an inquiry that stands on the same need as another one: an extra call.',
+  },
+  submission_stopped: {
+    level: 'error',
+    means: 'The service turns us away, or somebody else uses the account; nothing is sent until that is mended.',
+    next: 'eligd status says why and when it is tried again.',
+  },
+  submission_resumed: { level: 'info', means: 'The service accepts inquiries again.' },
+  bulk_learned: {
+    level: 'info',
+    means: 'Something about the bulk endpoint was learned: its shape, its size, or that there is none.',
+  },
+  sweep_done: {
+    level: 'info',
+    means: 'The list of the service was compared with the database; count is how many were unknown before.',
+  },
+  sweep_failed: {
+    level: 'warn',
+    means: 'The list of the service could not be read; nothing is sent for this specialty until it can.',
+  },
+  sweep_incomplete: {
+    level: 'warn',
+    means: 'The list of the service has no certain end, so it proves nothing about what is missing from it.',
+  },
+  poll_failed: { level: 'warn', means: 'An inquiry could not be asked about; asked again later.' },
+  inquiry_unknown_at_service: { level: 'warn', means: 'The service does not know an inquiry that it had accepted.' },
+  answer_received: { level: 'info', means: 'The service has ended an inquiry; the answer is committed as it came.' },
+  record_written: {
+    level: 'info',
+    means: 'An answer became a record; count is how much of it was not understood and kept verbatim.',
+  },
+  records_delivered: { level: 'info', means: 'Records were written into the practice management system.' },
+  delivery_failed: { level: 'warn', means: 'Records could not be written; they are written again later.' },
+  delivery_parked: { level: 'error', means: 'A record was given up on after all attempts; it is on the attention list.' },
+  clock_wrong: {
+    level: 'error',
+    means:
+      'The clock of this computer and the service’s differ by more than ten minutes; no visit counts as past until they agree.',
+    next: 'Set the clock (timedatectl set-ntp true).',
+  },
+  clock_right: { level: 'info', means: 'The clocks agree again.' },
+  daily_summary: { level: 'info', means: 'Where everything is, once a day.' },
   service_logged_in: { level: 'info', means: 'A new access token of the inquiry service is in use.' },
   service_asked_to_wait: {
     level: 'warn',

@@ -41,6 +41,6 @@ export function mergeDrafts(drafts: readonly [InquiryDraft, ...InquiryDraft[]]):
     benefits_codes: union('benefits_codes'),
     diagnosis_codes: union('diagnosis_codes'),
     benefits_query: union('benefits_query'),
-    desired_completion_date: drafts.map((draft) => draft.desired_completion_date).reduce((a, b) => (a < b ? a : b)),
+    desired_completion_date: drafts.map((draft) => draft.desired_completion_date).sort()[0] ?? drafts[0].desired_completion_date,
   };
 }

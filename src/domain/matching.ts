@@ -33,7 +33,8 @@ export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): stri
     type,
     member_id: String(member_id),
     dob,
-    tax_id: String(tax_id),
+    // A number has lost the zeros in front of it.
+    tax_id: typeof tax_id === 'number' ? String(tax_id).padStart(9, '0') : tax_id,
     claim_number: isTextOrNumber(claim_number) ? String(claim_number) : null,
     claims_date_of_service: typeof claims_date_of_service === 'string' ? claims_date_of_service : null,
   });
@@ -75,6 +76,6 @@ export function resemblance(sent: Readonly<Record<string, unknown>>, echoed: Rea
 
 function canonicalValue(value: unknown): string {
   if (value === null || value === undefined || value === '' || value === false) return '';
-  if (Array.isArray(value)) return value.map(canonicalValue).sort().join(',');
+  if (Array.isArray(value)) return [...new Set(value.map(canonicalValue))].sort().join(',');
   return String(value).trim().toUpperCase();
 }

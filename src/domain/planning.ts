@@ -67,13 +67,16 @@ export function planAppointment(patient_key: string, appointment: AppointmentInp
   return { kind: 'ask', coverages: planned, attention, is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS };
 }
 
-/** When the visit comes into the look-ahead window: the beginning of the clinic's day that many days before. */
+/**
+ * When the visit comes into the look-ahead window: the beginning of the clinic's day that many days before. A part of a day
+ * counts as a whole one, since it is days that are counted.
+ */
 export function windowOpensAt(
   starts_at: Instant,
   policy: Pick<Policy, 'look_ahead_days'>,
   clinic: Pick<ClinicProfile, 'time_zone'>,
 ): Instant {
-  return instantOf(addDays(localDate(starts_at, clinic.time_zone), -policy.look_ahead_days), 0, clinic.time_zone);
+  return instantOf(addDays(localDate(starts_at, clinic.time_zone), -Math.ceil(policy.look_ahead_days)), 0, clinic.time_zone);
 }
 
 /** The attention entry for a visit that is too near for a call that nobody has made yet. */

@@ -1,4 +1,5 @@
 import type { AppointmentInput } from './appointment.ts';
+import { taxIdDigits } from './identifiers.ts';
 import type { ClinicProfile } from './policy.ts';
 
 export type Provider = {
@@ -15,8 +16,10 @@ export function effectiveProvider(appointment: Pick<AppointmentInput, 'provider'
   const { provider } = appointment;
   const by_provider = clinic.providers.get(provider.rendering_npi) ?? {};
   const by_location = clinic.locations.get((appointment.location ?? '').trim().toLowerCase()) ?? {};
+  const tax_id = provider.tax_id || (by_provider.tax_id ?? by_location.tax_id ?? clinic.tax_id);
   return {
-    tax_id: provider.tax_id || (by_provider.tax_id ?? by_location.tax_id ?? clinic.tax_id),
+    // Another punctuation is no other tax id, which would be another need and another call.
+    tax_id: taxIdDigits(tax_id) ?? tax_id,
     billing_npi: provider.billing_npi || (by_provider.billing_npi ?? by_location.billing_npi ?? clinic.billing_npi),
     rendering_npi: provider.rendering_npi,
     is_specialist: provider.is_specialist ?? by_provider.is_specialist ?? by_location.is_specialist ?? clinic.is_specialist,

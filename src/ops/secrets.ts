@@ -131,6 +131,15 @@ export function serviceCredentials(source: SecretSource, auth: ServiceCredential
   return auth === 'oauth' ? { auth, username: first, password: second } : { auth, project_id: first, api_key: second };
 }
 
+/** The same in the clear, for the client of the service and for nobody else. */
+export function revealCredentials(
+  found: ServiceCredentials,
+): { scheme: 'oauth'; username: string; password: string } | { scheme: 'basic'; project_id: string; api_key: string } {
+  return found.auth === 'oauth'
+    ? { scheme: 'oauth', username: found.username.reveal(), password: found.password.reveal() }
+    : { scheme: 'basic', project_id: found.project_id.reveal(), api_key: found.api_key.reveal() };
+}
+
 /** The secrets of these names, in order; throws with every missing one, where to put it, and a misspelt one that was found. */
 export function requireSecrets<Names extends readonly string[]>(
   source: SecretSource,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { Kysely, type SqliteDatabase, SqliteDialect, sql, type Transaction } from 'kysely';
+import { Kysely, type SqliteDatabase, SqliteDialect, type Transaction } from 'kysely';
 import { Migrator } from 'kysely/migration';
 import * as start from '../../migrations/0001-start.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -14,6 +14,8 @@ export type Tx = Transaction<Tables>;
 const MIGRATIONS = { '0001-start': start };
 
 const MEMOISED_STATEMENTS_MAX = 400;
+const BUSY_TIMEOUT_MS = 10_000;
+const WAL_RETRY_MS = 20;
 
 /**
  * Opens the database at `path`, makes its folder and file when they are missing, and migrates it. WAL, with synchronous FULL:
@@ -26,10 +28,10 @@ export async function openDatabase(path: string): Promise<Db> {
   const existed = existsSync(path);
   const raw = openFile(path);
   try {
-    raw.pragma('journal_mode = WAL');
+    raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    useWal(raw);
     raw.pragma('synchronous = FULL');
     raw.pragma('foreign_keys = ON');
-    raw.pragma('busy_timeout = 10000');
     if (existed) refuseDamaged(raw, path);
   } catch (error) {
     raw.close();
@@ -37,12 +39,31 @@ export async function openDatabase(path: string): Promise<Db> {
   }
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoised(raw) }) });
   try {
-    await migrate(db, path);
+    await migrate(db, raw, path);
   } catch (error) {
     await db.destroy();
     throw error;
   }
   return db;
+}
+
+/**
+ * What stands at `path`, without making, migrating or changing anything; for `eligd check`. `behind`: the next start will
+ * migrate it. Throws what `openDatabase` would throw for a damaged or newer database.
+ */
+export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
+  if (!existsSync(path)) return 'absent';
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(path, { readonly: true });
+    refuseDamaged(raw, path);
+    refuseNewer(raw, path);
+    return isCurrent(raw) ? 'current' : 'behind';
+  } catch (error) {
+    throw unusable(path, error);
+  } finally {
+    raw?.close();
+  }
 }
 
 function openFile(path: string): Database.Database {
@@ -56,6 +77,19 @@ function openFile(path: string): Database.Database {
     }
   } catch (error) {
     throw unusable(path, error);
+  }
+}
+
+/** SQLite does not wait for a busy database when it changes the journal, so two that make the same one take turns here. */
+function useWal(raw: Database.Database): void {
+  for (let waited_ms = 0; ; waited_ms += WAL_RETRY_MS) {
+    try {
+      raw.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true || waited_ms >= BUSY_TIMEOUT_MS) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
+    }
   }
 }
 
@@ -78,32 +112,52 @@ function unusable(path: string, error: unknown): EligdError {
   });
 }
 
-async function migrate(db: Db, path: string): Promise<void> {
-  const known = new Set(Object.keys(MIGRATIONS));
-  const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
-  const table = await sql<{ name: string }>`select name from sqlite_master where name = 'kysely_migration'`.execute(db);
-  if (table.rows.length > 0) {
-    const done = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
-    if (done.rows.some(({ name }) => !known.has(name))) {
-      throw new EligdError('configuration', {
-        what: `The database ${path} was written by a newer eligd.`,
-        why: 'It has been migrated to a form that this version does not know, and going back could lose what is in it.',
-        next: 'Install the newer version again, or restore a backup that this version wrote.',
-      });
-    }
+/**
+ * In one transaction that begins with the write lock: of two processes that start at once the second finds the work done, and
+ * a crash in the middle leaves the old form. kysely's own lock and transactions are none on SQLite.
+ */
+async function migrate(db: Db, raw: Database.Database, path: string): Promise<void> {
+  refuseNewer(raw, path);
+  if (isCurrent(raw)) return;
+  try {
+    raw.exec('BEGIN IMMEDIATE');
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest();
+    if (error !== undefined) throw error;
+    raw.exec('COMMIT');
+  } catch (error) {
+    if (raw.inTransaction) raw.exec('ROLLBACK');
+    throw unusable(path, error);
   }
-  const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) throw unusable(path, error);
+}
+
+function isCurrent(raw: Database.Database): boolean {
+  return appliedMigrations(raw).length === Object.keys(MIGRATIONS).length;
+}
+
+function refuseNewer(raw: Database.Database, path: string): void {
+  if (appliedMigrations(raw).every((name) => name in MIGRATIONS)) return;
+  throw new EligdError('configuration', {
+    what: `The database ${path} was written by a newer eligd.`,
+    why: 'It has been migrated to a form that this version does not know, and going back could lose what is in it.',
+    next: 'Install the newer version again, or restore a backup that this version wrote.',
+  });
+}
+
+function appliedMigrations(raw: Database.Database): string[] {
+  const table = raw.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get();
+  return table === undefined ? [] : (raw.prepare('select name from kysely_migration').pluck().all() as string[]);
 }
 
 /**
  * kysely prepares every statement anew, which costs more than running it; this keeps what was prepared, the least recently
- * used going first.
+ * used going first. Transactions begin with the write lock: one that reads first and finds, when it writes, that another
+ * process wrote in between fails at once, whatever `busy_timeout` says.
  */
 function memoised(raw: Database.Database): SqliteDatabase {
   const prepared = new Map<string, Database.Statement>();
   return {
-    prepare: (text: string) => {
+    prepare: (statement_text: string) => {
+      const text = statement_text === 'begin' ? 'begin immediate' : statement_text;
       const known = prepared.get(text);
       const statement = known ?? raw.prepare(text);
       prepared.delete(text);
@@ -125,7 +179,7 @@ export type InstanceLock = { release: () => void };
  * Node has no flock. The system gives it back when the process dies, however it dies.
  */
 export function lockInstance(path: string): InstanceLock {
-  const file = join(dirname(path), `${path.split('/').at(-1)}.lock`);
+  const file = lockFile(path);
   let raw: Database.Database | undefined;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -142,4 +196,25 @@ export function lockInstance(path: string): InstanceLock {
   }
   const held = raw;
   return { release: () => held.close() };
+}
+
+/** Whether a daemon holds the lock, without taking it or making its file. */
+export function isInstanceRunning(path: string): boolean {
+  const file = lockFile(path);
+  if (!existsSync(file)) return false;
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(file, { readonly: true, timeout: 0 });
+    raw.prepare('select count(*) from sqlite_master').get();
+    return false;
+  } catch (error) {
+    if (errorCode(error)?.startsWith('SQLITE_BUSY') === true) return true;
+    throw unusable(file, error);
+  } finally {
+    raw?.close();
+  }
+}
+
+function lockFile(path: string): string {
+  return join(dirname(path), `${basename(path)}.lock`);
 }

@@ -183,3 +183,14 @@ export async function countDeliveries(db: Db): Promise<Partial<Record<DeliverySt
     .execute();
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 }
+
+/** When the connector's next delivery falls due; null when none waits. */
+export async function nextDeliveryDue(db: Db, connector: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('deliveries')
+    .select((select) => select.fn.min('due_at').as('at'))
+    .where('connector', '=', connector)
+    .where('state', 'in', ['pending', 'failed'])
+    .executeTakeFirst();
+  return row?.at ?? null;
+}

@@ -45,6 +45,7 @@ export async function addPlanned(tx: Tx, inquiry: NewInquiry, reason: string, no
       sent_at: null,
       look_at: null,
       poll_at: null,
+      hollow_since: null,
       overdue_since: null,
       answered_at: null,
       reason,
@@ -224,4 +225,43 @@ export async function countByState(db: Db): Promise<Partial<Record<InquiryState,
     .groupBy('state')
     .execute();
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+}
+
+/** Rows that ask the same, in any state, for telling a stranger from our own. */
+export async function inquiriesByMatch(tx: Tx, specialty: Specialty, match_key: string): Promise<InquiryRow[]> {
+  return await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('match_key', '=', match_key)
+    .where('specialty', '=', specialty)
+    .execute();
+}
+
+/** When the next planned row falls due or the next look does; null when there is none in the future. */
+export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
+  const planned = await db
+    .selectFrom('inquiries')
+    .select((select) => select.fn.min('due_at').as('at'))
+    .where('state', '=', 'planned')
+    .where('hold_reason', 'is', null)
+    .where('due_at', '>', now)
+    .executeTakeFirst();
+  const look = await db
+    .selectFrom('inquiries')
+    .select((select) => select.fn.min('look_at').as('at'))
+    .where('state', '=', 'uncertain')
+    .executeTakeFirst();
+  const times = [planned?.at, look?.at].filter((at) => typeof at === 'number');
+  return times.length === 0 ? null : Math.min(...times);
+}
+
+/** When the next inquiry is to be asked about. */
+export async function nextPollDue(db: Db): Promise<number | null> {
+  const row = await db
+    .selectFrom('inquiries')
+    .select((select) => select.fn.min('poll_at').as('at'))
+    .where('poll_at', 'is not', null)
+    .where('state', 'in', ['open', 'answered'])
+    .executeTakeFirst();
+  return row?.at ?? null;
 }

@@ -80,16 +80,38 @@ export type AppointmentRow = {
 };
 
 /** Appointments that planning has to look at, the longest waiting first. */
-export async function dueForPlanning(db: Db, now: number, limit: number): Promise<AppointmentRow[]> {
+export async function dueForPlanning(db: Db, now: number, limit: number): Promise<number[]> {
   const rows = await db
     .selectFrom('appointments')
-    .select(['id', 'connector', 'source_id', 'patient_key', 'starts_at', 'closed_reason', 'missing_since', 'content'])
+    .select('id')
     .where('plan_due_at', '<=', now)
     .orderBy('plan_due_at')
-    .orderBy('id')
     .limit(limit)
     .execute();
-  return rows.map(({ content, ...row }) => ({ ...row, input: JSON.parse(content) as AppointmentInput }));
+  return rows.map(({ id }) => id);
+}
+
+/** When the next appointment falls due for planning; null when none will by itself. */
+export async function nextPlanDue(db: Db): Promise<number | null> {
+  const row = await db
+    .selectFrom('appointments')
+    .select((select) => select.fn.min('plan_due_at').as('at'))
+    .where('plan_due_at', 'is not', null)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** The appointment as it is now, or null when planning has been there meanwhile. */
+export async function appointmentDueForPlanning(tx: Tx, id: number): Promise<AppointmentRow | null> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'source_id', 'patient_key', 'starts_at', 'closed_reason', 'missing_since', 'content'])
+    .where('id', '=', id)
+    .where('plan_due_at', 'is not', null)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { content, ...rest } = row;
+  return { ...rest, input: JSON.parse(content) as AppointmentInput };
 }
 
 /** Says when planning looks again: `null` until the appointment changes. */

@@ -48,6 +48,9 @@ async function readPause(store: Store): Promise<number> {
 }
 
 async function takeSlot(tx: Tx, now: number, max_per_minute: number): Promise<SlotOutcome> {
+  // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
+  await tx.updateTable('rate_slots').set({ ended_at: now }).where('ended_at', '>', now).execute();
+  await tx.updateTable('rate_slots').set({ taken_at: now }).where('taken_at', '>', now).execute();
   await tx
     .deleteFrom('rate_slots')
     .where((where) => where.or([where('ended_at', '<=', now - WINDOW_MS), where('taken_at', '<=', now - ABANDONED_MS)]))

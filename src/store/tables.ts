@@ -107,6 +107,7 @@ type InquiryTable = {
   empty_looks: Generated<number>;
   poll_at: number | null;
   empty_polls: Generated<number>;
+  hollow_since: number | null;
   overdue_since: number | null;
   answered_at: number | null;
   reason: string | null;

@@ -1,0 +1,31 @@
+import type { Config } from '../../ops/config.ts';
+import { loadPayers } from '../../ops/payers.ts';
+import { configNotes } from '../../ops/profile.ts';
+import { namesFor, requireSecrets, type SecretSource, secretStatus } from '../../ops/secrets.ts';
+import { type CheckedLine, checked, fine } from './line.ts';
+
+/** The notes of a configuration that is right, and the payer map that it names. */
+export async function checkConfiguration(config: Config): Promise<CheckedLine[]> {
+  const notes = configNotes(config).map(({ what, next }) => fine('note', `${what} ${next}`));
+  return [fine('configuration', `${config.file} is in order.`), ...notes, ...(await checkPayers(config))];
+}
+
+async function checkPayers({ policy }: Config): Promise<CheckedLine[]> {
+  const { payers } = policy;
+  if (payers === null) {
+    return [fine('payer map', 'There is none (policy.payers): dental payers are called as UNKNOWN with their payor id.')];
+  }
+  return await checked('payer map', () => {
+    loadPayers(payers);
+    return [fine('payer map', `${payers} is in order.`)];
+  });
+}
+
+/** A line for each secret that is set, and one for all that are missing. */
+export function checkSecrets(config: Config, source: SecretSource): Promise<CheckedLine[]> {
+  return checked('secrets', () => {
+    const names = namesFor(config.service.auth);
+    requireSecrets(source, names, `service.auth is ${config.service.auth}`);
+    return secretStatus(source, names).map(({ name, state }) => fine('secrets', `${name} is ${state}.`));
+  });
+}

@@ -1,0 +1,81 @@
+import type { Env } from '../../domain/env.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
+import type { Config } from '../../ops/config.ts';
+import type { SecretSource } from '../../ops/secrets.ts';
+import type { RequestGate } from '../../service/api.ts';
+import { inspectDatabase } from '../../store/database.ts';
+import { openStore } from '../../store/store.ts';
+import { createCommandClient, createCommandGate, unwrap } from '../service.ts';
+import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
+
+/** Beyond it, whether a visit is past is not judged any more (design, "Time"). */
+const SKEW_MAX_MS = 10 * MINUTE_MS;
+
+type Parts = { config: Config; secrets: SecretSource; env: Env };
+
+/** Logs in at the service with one cheap read, and compares its clock with that of this machine. */
+export async function checkService({ config, secrets, env }: Parts): Promise<CheckedLine[]> {
+  let skew_ms: number | null = null;
+  const login = await checked('service', async () => {
+    const { gate, close } = await openGate(config, env);
+    try {
+      const client = createCommandClient({
+        config,
+        secrets,
+        env,
+        gate,
+        onServiceDate: ({ service_ms, sent_ms, received_ms }) => {
+          skew_ms = (sent_ms + received_ms) / 2 - service_ms;
+        },
+      });
+      try {
+        unwrap(await client.login({ priority: 'urgent' }), { what: 'The login at the service did not work.' }, config);
+        return [fine('service', `${config.service.base_url} accepts the credentials (${config.service.auth}).`)];
+      } finally {
+        await client.close();
+      }
+    } finally {
+      await close();
+    }
+  });
+  return [...login, checkClock(skew_ms)];
+}
+
+/**
+ * Requests count against the rate limit in the database (G5). Where there is no database, or one that the next start would
+ * migrate, no daemon of this version uses it, and making or migrating it is not for a check to do.
+ */
+async function openGate(config: Config, env: Env): Promise<{ gate: RequestGate; close: () => Promise<void> }> {
+  if (!isUsable(config.state.path)) {
+    const gate: RequestGate = { enter: async () => ({ leave: async () => {} }), pause: async () => {} };
+    return { gate, close: async () => {} };
+  }
+  const store = await openStore(config.state.path);
+  return { gate: createCommandGate(store, config, env), close: () => store.close() };
+}
+
+/** A database that cannot be used has its own line; the login is tried all the same. */
+function isUsable(path: string): boolean {
+  try {
+    return inspectDatabase(path) === 'current';
+  } catch {
+    return false;
+  }
+}
+
+function checkClock(skew_ms: number | null): CheckedLine {
+  if (skew_ms === null) return skipped('clock', 'Not compared, because the service did not say what time it is.');
+  const minutes = Math.round(Math.abs(skew_ms) / MINUTE_MS);
+  if (Math.abs(skew_ms) <= SKEW_MAX_MS) return fine('clock', "The clock of this machine agrees with the service's.");
+  const direction = skew_ms > 0 ? 'ahead of' : 'behind';
+  const what = `The clock of this machine is ${minutes} minutes ${direction} the service's, so no visit is taken to be past.`;
+  return bad('clock', 'failed', what, 'Set the clock, best by turning time synchronisation on ("timedatectl set-ntp true").');
+}
+
+/** What stands in for the service's lines when there are no credentials to try. */
+export function serviceSkipped(): CheckedLine[] {
+  return [
+    skipped('service', 'Not asked, because secrets are missing.'),
+    skipped('clock', 'Not compared, because the service was not asked.'),
+  ];
+}

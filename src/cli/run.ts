@@ -1,0 +1,31 @@
+import type { Command } from 'commander';
+import { createDaemon } from '../daemon.ts';
+import { serviceCredentials } from '../ops/secrets.ts';
+import type { CliContext } from './context.ts';
+import { stopSignal } from './stop.ts';
+import { programVersion } from './version.ts';
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Runs the daemon in the foreground until Ctrl-C or SIGTERM: reads appointments, has payers asked, writes answers back. ' +
+        'The log goes to standard output. Only one may run on a database.',
+    )
+    .addHelpText('after', '\nExamples:\n  eligd run\n  eligd run --config /etc/eligd/eligd.yaml\n')
+    .action(async () => {
+      const config = await context.config();
+      const credentials = await serviceCredentials(await context.secrets(), config.service.auth);
+      const env = await context.env({ log_to: 'stdout' });
+      const stop = stopSignal();
+      try {
+        const daemon = await createDaemon({ config, credentials, env, version: programVersion() });
+        try {
+          await daemon.run(stop.signal);
+        } finally {
+          await daemon.close();
+        }
+      } finally {
+        stop.release();
+      }
+    });
+}

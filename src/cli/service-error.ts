@@ -1,0 +1,178 @@
+import { EligdError, type ErrorKind } from '../domain/errors.ts';
+import type { ServiceFailure, ValidationItem } from '../service/api.ts';
+
+/** What a failed call was for, and what a remedy has to name. */
+export type FailedCall = {
+  /** The first sentence of the error: "The inquiry could not be read." */
+  what: string;
+  base_url: string;
+  /** The secrets that the login uses. */
+  secret_names: readonly string[];
+  /** Whether the call was to change something, so that a lost reply leaves open whether it did. */
+  is_change?: boolean;
+  /** Whether the service's words may be shown: only where the request held no patient data (G6). */
+  may_show_words?: boolean;
+};
+
+type Told = { kind: ErrorKind; why: string; next: string };
+
+/** A failure of the service in plain words, with the exit code that the design gives it. */
+export function serviceError(failure: ServiceFailure, call: FailedCall): EligdError {
+  const { kind, why, next } = tell(failure, call);
+  const is_unknown = failure.class === 'ambiguous' && call.is_change === true;
+  const doubt = is_unknown ? ' It is not known whether the service made the change: look before you repeat the command.' : '';
+  return new EligdError(kind, { what: call.what, why: `${why}${doubt}`, next });
+}
+
+function tell(failure: ServiceFailure, call: FailedCall): Told {
+  switch (failure.class) {
+    case 'unsent':
+      return unsentTold(failure, call);
+    case 'refused':
+      return {
+        kind: 'failed',
+        why: `The service refused the request (${failure.status})${refusedFields(failure.errors, call.may_show_words === true)}.`,
+        next: 'Correct what was given on the command line and try again.',
+      };
+    case 'stopped':
+      return stoppedTold(failure.status, call);
+    case 'ambiguous':
+      return ambiguousTold(failure, call);
+  }
+}
+
+function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedCall): Told {
+  const { base_url } = call;
+  switch (failure.cause) {
+    case 'unauthorized':
+      return badCredentials(failure.status, call);
+    case 'dns':
+      return away(`The name of the host in ${base_url} was not found.`, call);
+    case 'connect':
+      return away(`Nothing answers at ${base_url}.`, call);
+    case 'tls':
+      return away(`A secure connection to ${base_url} could not be made: its certificate was not accepted.`, call);
+    case 'timeout':
+      return away(`There was no connection to ${base_url} in time.`, call);
+    case 'rate_limited':
+      return busy(failure.status, failure.retry_after_ms);
+    case 'login_failed':
+      if (failure.status === null) return away(`The login at ${base_url} got no answer.`, call);
+      return failure.status >= 500 || failure.status === 408
+        ? busy(failure.status, failure.retry_after_ms)
+        : wrongAddress(`The login answered with the status ${failure.status}`, call);
+    case 'login_unreadable':
+      return wrongAddress('The login gave no access token', call);
+    case 'aborted':
+    case 'closed':
+      return { kind: 'temporary', why: 'The command was stopped before the service was asked.', next: 'Run it again.' };
+    case 'bulk_absent':
+    case 'bulk_too_large':
+    case 'bulk_shape':
+    case 'bulk_body_refused':
+      return unexpected(failure.status);
+  }
+}
+
+function stoppedTold(status: number, call: FailedCall): Told {
+  switch (status) {
+    case 403:
+      return badCredentials(status, call);
+    case 402:
+      return {
+        kind: 'configuration',
+        why: 'The service says that the account has to be paid for (402).',
+        next: 'Settle it with the provider of the service; eligd has no part in it.',
+      };
+    case 407:
+      return {
+        kind: 'configuration',
+        why: 'A proxy between this machine and the service wants a login (407).',
+        next: `Let this machine reach ${call.base_url} without one.`,
+      };
+    default:
+      return wrongAddress(`There is no such function (${status})`, call);
+  }
+}
+
+function ambiguousTold(failure: ServiceFailure & { class: 'ambiguous' }, call: FailedCall): Told {
+  const { cause, status, retry_after_ms } = failure;
+  switch (cause) {
+    case 'redirect':
+      return wrongAddress(`The service sends callers to another address (${status})`, call);
+    case 'socket':
+    case 'truncated':
+      return away(`The connection to ${call.base_url} broke.`, call);
+    case 'timeout':
+      return away(`${call.base_url} did not answer in time.`, call);
+    case 'aborted':
+      return { kind: 'temporary', why: 'The command was stopped while the service was asked.', next: 'Run it again.' };
+    case 'http_status':
+      return status !== null && (status >= 500 || status === 408) ? busy(status, retry_after_ms) : unexpected(status);
+    case 'unreadable_reply':
+      return wrongAddress('The reply was not what the service documents, such as a web page', call);
+    case 'not_stored':
+      return {
+        kind: 'failed',
+        why: 'The service took the request and shows nothing of it afterwards.',
+        next: 'Run the command again; if that does not help, ask the provider of the service.',
+      };
+    default:
+      return unexpected(status);
+  }
+}
+
+function badCredentials(status: number | null, { secret_names }: FailedCall): Told {
+  return {
+    kind: 'configuration',
+    why: `The service does not accept the credentials${status === null ? '' : ` (${status})`}.`,
+    next: `Check ${secret_names.join(' and ')}; "eligd config show" says where they are set. If they are right, ask the provider of the service whether the account may do this.`,
+  };
+}
+
+function away(why: string, { base_url }: FailedCall): Told {
+  return {
+    kind: 'temporary',
+    why,
+    next: `Check the internet connection of this machine and service.base_url (${base_url}), or try again later.`,
+  };
+}
+
+function busy(status: number | null, retry_after_ms: number | null): Told {
+  const wait = retry_after_ms === null ? 'a few minutes' : `${Math.max(1, Math.ceil(retry_after_ms / 1000))} seconds`;
+  return {
+    kind: 'temporary',
+    why:
+      status === 429
+        ? 'The service was asked too often (429).'
+        : `The service has trouble of its own${status === null ? '' : ` (${status})`}.`,
+    next: `Try again in ${wait}.`,
+  };
+}
+
+function wrongAddress(why: string, { base_url }: FailedCall): Told {
+  return {
+    kind: 'configuration',
+    why: `${why}, so ${base_url} may not be the address of the service.`,
+    next: 'Compare service.base_url with what the provider of the service has given you.',
+  };
+}
+
+function unexpected(status: number | null): Told {
+  return {
+    kind: 'failed',
+    why: `The service answered in a way that eligd does not know${status === null ? '' : ` (${status})`}.`,
+    next: 'Try again; if it stays so, ask the provider of the service.',
+  };
+}
+
+/** Where the service found fault; its sentences only where they cannot repeat patient data. */
+function refusedFields(errors: readonly ValidationItem[], may_show_words: boolean): string {
+  if (errors.length === 0) return '';
+  const shown = errors.map(({ loc, msg, type }) => {
+    const place = loc.filter((part) => part !== 'body' && part !== 'query').join('.');
+    const words = may_show_words ? msg : type;
+    return [place, words].filter((part) => part !== '').join(': ');
+  });
+  return `: ${shown.join('; ')}`;
+}

@@ -1,0 +1,141 @@
+import type { Env } from '../domain/env.ts';
+import { EligdError } from '../domain/errors.ts';
+import { EVENTS } from '../domain/events.ts';
+import { MINUTE_MS } from '../domain/time.ts';
+import type { Config } from '../ops/config.ts';
+import { namesFor, revealCredentials, type SecretSource, serviceCredentials } from '../ops/secrets.ts';
+import type { RequestGate, Result, ServiceClient, ServiceClientOptions } from '../service/api.ts';
+import { createServiceClient } from '../service/client.ts';
+import { createRateLimiter } from '../store/rate-limit.ts';
+import { openStore, type Store } from '../store/store.ts';
+import type { CliContext } from './context.ts';
+import { serviceError } from './service-error.ts';
+
+/** Whoever types a command has no use for an answer that comes later; a limit that is free again within a minute is waited for. */
+const PATIENCE_MS = 1.5 * MINUTE_MS;
+
+export type OpenService = {
+  config: Config;
+  store: Store;
+  client: ServiceClient;
+  env: Env;
+  /** May be repeated. */
+  close: () => Promise<void>;
+};
+
+/**
+ * The service for one command. Every request counts against the rate limit in the database, which the daemon shares (G5); a
+ * database that is not there yet is made.
+ */
+export async function openService(context: CliContext): Promise<OpenService> {
+  const config = await context.config();
+  const secrets = await context.secrets();
+  const env = await commandEnv(context);
+  const store = await openStore(config.state.path);
+  try {
+    const client = createCommandClient({ config, secrets, env, gate: createCommandGate(store, config, env) });
+    const close = async () => {
+      await client.close();
+      await store.close();
+    };
+    return { config, store, client, env, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** Opens the service, lets `work` use it and closes everything, so that the process ends at once. */
+export async function withService<Value>(context: CliContext, work: (service: OpenService) => Promise<Value>): Promise<Value> {
+  const service = await openService(context);
+  try {
+    return await work(service);
+  } finally {
+    await service.close();
+  }
+}
+
+/** The value of a result; a failure is thrown in plain words. `attempt` completes "… did not work." */
+export function unwrap<Value>(
+  result: Result<Value>,
+  attempt: { what: string; is_change?: boolean; may_show_words?: boolean },
+  config: Config,
+): Value {
+  if (result.ok) return result.value;
+  throw serviceError(result.failure, {
+    ...attempt,
+    base_url: config.service.base_url,
+    secret_names: namesFor(config.service.auth),
+  });
+}
+
+/** A client that connects to nothing until it is asked something; for `eligd check`, which brings a gate of its own. */
+export function createCommandClient(parts: {
+  config: Config;
+  secrets: SecretSource;
+  env: Env;
+  gate: RequestGate;
+  onServiceDate?: ServiceClientOptions['onServiceDate'];
+}): ServiceClient {
+  const { config, secrets, env, gate, onServiceDate } = parts;
+  const { service } = config;
+  const credentials = revealCredentials(serviceCredentials(secrets, service.auth));
+  return createServiceClient({
+    base_url: service.base_url,
+    credentials,
+    timeout_ms: service.timeout_seconds * 1000,
+    concurrency: service.submission.concurrency,
+    gate,
+    env,
+    ...(onServiceDate === undefined ? {} : { onServiceDate }),
+  });
+}
+
+/** The rate limit of the database, with an end to patience: a pause that the service asked for may last a day. */
+export function createCommandGate(store: Store, config: Config, env: Env): RequestGate {
+  const limiter = createRateLimiter(store, env.clock, config.service.submission.max_per_minute);
+  return {
+    pause: limiter.pause,
+    enter: async (priority, signal) => {
+      const impatience = new AbortController();
+      const entered = new AbortController();
+      const timer = env.clock.sleep(PATIENCE_MS, entered.signal).then(
+        () => impatience.abort(),
+        () => {},
+      );
+      try {
+        const signals = signal === undefined ? [impatience.signal] : [impatience.signal, signal];
+        return await limiter.enter(priority, AbortSignal.any(signals));
+      } catch (error) {
+        throw impatience.signal.aborted ? noSlot() : error;
+      } finally {
+        entered.abort();
+        await timer;
+      }
+    },
+  };
+}
+
+/**
+ * The world of a command: its log is for what goes wrong, since the result stands on standard output already.
+ * ELIGD_LOG_LEVEL brings the rest back.
+ */
+export async function commandEnv(context: CliContext): Promise<Env> {
+  const env = await context.env();
+  if (context.environment.ELIGD_LOG_LEVEL) return env;
+  return {
+    ...env,
+    log: (event, fields) => {
+      const { level } = EVENTS[event];
+      if (level === 'warn' || level === 'error') env.log(event, fields);
+    },
+  };
+}
+
+function noSlot(): EligdError {
+  return new EligdError('temporary', {
+    what: 'The service was not asked.',
+    why: 'It has asked eligd to wait, or the daemon uses up the whole rate limit (service.submission.max_per_minute).',
+    next: 'Try again in a few minutes.',
+  });
+}

@@ -1,0 +1,17 @@
+import type { SituationCounts } from '../store/overview.ts';
+
+/** Where the appointments are, in one line for people: what is nothing is left out. */
+export function summaryLine(counts: SituationCounts): string {
+  const closed = Object.entries(counts.closed).map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
+  const parts: [number, string][] = [
+    [counts.delivered, 'delivered'],
+    [counts.answered, 'answered and not written back yet'],
+    [counts.asking, 'being asked'],
+    [counts.planned, 'to be sent'],
+    [counts.waiting, 'waiting'],
+    [counts.attention, 'need attention'],
+  ];
+  const said = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
+  if (closed.length > 0) said.push(`closed: ${closed.join(', ')}`);
+  return said.length === 0 ? 'No appointments yet.' : `${said.join(', ')}.`;
+}

@@ -1,0 +1,355 @@
+/**
+ * The composition root: makes everything out of the configuration, starts it in order and stops it in reverse. `run` is the
+ * daemon; `once` takes every stage once.
+ */
+import cron from 'node-cron';
+import type { Connector } from '../connectors/contract.ts';
+import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
+import type { Env } from './domain/env.ts';
+import type { PlanningFacts } from './domain/planning.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
+import type { Config } from './ops/config.ts';
+import { createConnectors } from './ops/connectors.ts';
+import { loadPayers, NO_PAYERS } from './ops/payers.ts';
+import { clinicProfile, configNotes, policyOf } from './ops/profile.ts';
+import { revealCredentials, type ServiceCredentials } from './ops/secrets.ts';
+import type { ServiceClient } from './service/api.ts';
+import { createServiceClient } from './service/client.ts';
+import { type CollectDeps, collectStep } from './stages/collect.ts';
+import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deliver.ts';
+import { logStageFailure, runLoop, Waker } from './stages/loop.ts';
+import { planStep } from './stages/plan.ts';
+import { pullStep } from './stages/pull.ts';
+import { ensureSwept, forgetSweeps, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
+import { raiseAttention, resolveAttention } from './store/attention.ts';
+import { type InstanceLock, lockInstance } from './store/database.ts';
+import { countByState } from './store/inquiries.ts';
+import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
+import { openStore, type Store } from './store/store.ts';
+
+export type DaemonOptions = {
+  config: Config;
+  credentials: ServiceCredentials;
+  env: Env;
+  version: string;
+};
+
+export type Daemon = {
+  /** Runs until `signal` is aborted; each stage then finishes the step in hand. */
+  run: (signal: AbortSignal) => Promise<void>;
+  /** Every stage until it has nothing due; asks about every open inquiry whatever its schedule. Never sleeps for a look. */
+  once: (signal: AbortSignal) => Promise<OnceResult>;
+  /** Lets go of everything, in reverse order of the start. May be repeated. */
+  close: () => Promise<void>;
+  /** For the demo's progress. */
+  store: Store;
+};
+
+/** `is_service_away`: the service's list could not be read, so nothing was sent; everything due is kept. */
+export type OnceResult = { is_service_away: boolean; failed_stages: string[] };
+
+type RunningConnector = { id: string; connector: Connector; pull: Waker; deliver: Waker; memory: DeliverMemory };
+
+type Parts = {
+  options: DaemonOptions;
+  store: Store;
+  client: ServiceClient;
+  clock_watch: ClockWatch;
+  connectors: RunningConnector[];
+  submit: SubmitDeps;
+  collect: CollectDeps;
+  facts: () => Omit<PlanningFacts, 'now'>;
+  wakers: { plan: Waker; submit: Waker; collect: Waker };
+};
+
+/** A clock that jumps by more than this has the service's list swept again (design, "Sweep"). */
+const CLOCK_JUMP_MS = 5 * MINUTE_MS;
+const CLOCK_CHECK_MS = MINUTE_MS;
+const STAGE_INTERVAL_MS = 30_000;
+/** Steps of one stage in `once`: far above what any installation has due, and still an end (every loop has a bound). */
+const ONCE_STEPS_MAX = 10_000;
+
+/**
+ * Opens what the daemon needs: the lock against a second instance, the database, the client, the connectors. Throws an
+ * EligdError when one of them cannot be had, after letting go of the others.
+ */
+export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
+  const { config, env } = options;
+  const closers: (() => Promise<void> | void)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const lock: InstanceLock = lockInstance(config.state.path);
+    closers.push(() => lock.release());
+    const store = await openStore(config.state.path);
+    closers.push(() => store.close());
+    await endAbandonedSlots(store, env.clock.now());
+    const clock_watch = new ClockWatch();
+    const client = makeClient(options, store, clock_watch);
+    closers.push(() => client.close());
+    const connectors = (await createConnectors(config, env)).map(({ id, connector }) => {
+      closers.push(() => connector.close?.());
+      return { id, connector, pull: new Waker(), deliver: new Waker(), memory: newDeliverMemory() };
+    });
+    const parts = await assemble(options, store, client, clock_watch, connectors);
+    return { run: (signal) => run(parts, signal), once: (signal) => once(parts, signal), close, store };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function makeClient({ config, credentials, env, version }: DaemonOptions, store: Store, clock_watch: ClockWatch): ServiceClient {
+  const { service } = config;
+  return createServiceClient({
+    base_url: service.base_url,
+    credentials: revealCredentials(credentials),
+    timeout_ms: service.timeout_seconds * 1000,
+    concurrency: service.submission.concurrency,
+    gate: createRateLimiter(store, env.clock, service.submission.max_per_minute),
+    env,
+    onServiceDate: (seen) => {
+      if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, seen);
+    },
+    user_agent: `eligd/${version}`,
+  });
+}
+
+/** Says once that the clock is wrong, or right again. */
+function judgeClock(store: Store, env: Env, clock_watch: ClockWatch, seen: SeenServiceDate): void {
+  const skew_ms = clock_watch.skewMs() ?? 0;
+  const is_trusted = clock_watch.isTrusted();
+  env.log(is_trusted ? 'clock_right' : 'clock_wrong', { skew_ms });
+  store
+    .write(async (tx) => {
+      const about = { connector: null, appointment: null, inquiry: null, subject: 'clock' };
+      if (is_trusted) await resolveAttention(tx, 'clock', seen.received_ms, ['clock_wrong']);
+      else
+        await raiseAttention(
+          tx,
+          about,
+          {
+            reason: 'clock_wrong',
+            what: `The clock of this computer differs by ${Math.round(Math.abs(skew_ms) / MINUTE_MS)} minutes from the inquiry service's. No visit is taken for past until they agree.`,
+            next: 'Set the clock of this computer (timedatectl set-ntp true).',
+          },
+          seen.received_ms,
+        );
+    })
+    .catch((error: unknown) => logStageFailure(env, 'clock', error, 0));
+}
+
+async function assemble(
+  options: DaemonOptions,
+  store: Store,
+  client: ServiceClient,
+  clock_watch: ClockWatch,
+  connectors: RunningConnector[],
+): Promise<Parts> {
+  const { config, env } = options;
+  const policy = policyOf(config);
+  const clinic = clinicProfile(config);
+  const payers = config.policy.payers === null ? NO_PAYERS : await loadPayers(config.policy.payers);
+  const wakers = { plan: new Waker(), submit: new Waker(), collect: new Waker() };
+  const polling = {
+    poll_interval_ms: config.polling.interval_minutes * MINUTE_MS,
+    urgent_poll_interval_ms: config.polling.urgent_interval_minutes * MINUTE_MS,
+    settle_ms: config.service.settle_seconds * 1000,
+    concurrency: config.service.submission.concurrency,
+    time_zone: clinic.time_zone,
+  };
+  return {
+    options,
+    store,
+    client,
+    clock_watch,
+    connectors,
+    wakers,
+    facts: () => ({ is_clock_trusted: clock_watch.isTrusted(), clinic, policy, payers }),
+    submit: {
+      store,
+      env,
+      client,
+      sweeps: newSweepMemory(),
+      onOpen: () => wakers.collect.wake(),
+      settings: {
+        ...polling,
+        mode: config.service.submission.mode,
+        batch_size: config.service.submission.batch_size,
+        bulk_shape: config.service.submission.bulk_shape,
+        is_shared_account: config.service.shared_account,
+        calls_per_day: policy.calls_per_day,
+        calls_per_month: policy.calls_per_month,
+        reverify_after_days: policy.reverify_after_days,
+      },
+    },
+    collect: {
+      store,
+      env,
+      client,
+      onRecord: () => {
+        for (const { deliver } of connectors) deliver.wake();
+      },
+      onPlanned: () => wakers.submit.wake(),
+      settings: {
+        ...polling,
+        give_up_after_days: policy.give_up_after_days,
+        attempts: policy.attempts,
+        attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
+        min_lead_ms: policy.min_lead_hours * HOUR_MS,
+      },
+    },
+  };
+}
+
+/** At every start, before anything is planned or sent: the service's list is compared, and with it the clock. */
+async function firstSweep({ options, submit }: Parts): Promise<boolean> {
+  return await ensureSwept(submit, options.config.clinic.specialty);
+}
+
+function stages(parts: Parts, signal: AbortSignal) {
+  const { options, store, wakers } = parts;
+  const { env, config } = options;
+  const external_id_template = config.service.external_id;
+  return {
+    pull: ({ id, connector }: RunningConnector) =>
+      pullStep({ store, env, connector_id: id, connector, onAccepted: () => wakers.plan.wake() }, signal),
+    plan: () =>
+      planStep({
+        store,
+        env,
+        facts: parts.facts,
+        external_id_template,
+        onPlanned: () => {
+          wakers.submit.wake();
+          for (const { deliver } of parts.connectors) deliver.wake();
+        },
+      }),
+    submit: () => submitStep(parts.submit, { external_id_template, signal }),
+    collect: () => collectStep(parts.collect, { all_open: false }),
+    deliver: ({ id, connector, memory }: RunningConnector) =>
+      deliverStep({ store, env, connector_id: id, connector, memory }, signal),
+  };
+}
+
+async function run(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { options, wakers, connectors, submit } = parts;
+  const { env, config } = options;
+  env.log('daemon_started', startFields(options));
+  for (const note of configNotes(config)) env.log(note.event);
+  const step = stages(parts, signal);
+  await firstSweep(parts).catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
+  const daily = cron.schedule(config.schedule.sweep_cron, () => void beginDay(parts), {
+    timezone: config.clinic.time_zone,
+    noOverlap: true,
+  });
+  const common = { env, interval_ms: STAGE_INTERVAL_MS, signal };
+  const loops = [
+    runLoop({ ...common, name: 'plan', step: step.plan, waker: wakers.plan }),
+    runLoop({ ...common, name: 'submit', step: step.submit, waker: wakers.submit }),
+    runLoop({ ...common, name: 'collect', step: step.collect, waker: wakers.collect }),
+    watchClock(parts, signal),
+    ...connectors.flatMap((each) => [
+      runLoop({
+        ...common,
+        name: `pull ${each.id}`,
+        step: () => step.pull(each),
+        waker: each.pull,
+        interval_ms: config.schedule.pull_seconds * 1000,
+      }),
+      runLoop({ ...common, name: `deliver ${each.id}`, step: () => step.deliver(each), waker: each.deliver }),
+    ]),
+  ];
+  signal.addEventListener('abort', () => env.log('daemon_stopping'), { once: true });
+  try {
+    await Promise.all(loops);
+  } finally {
+    await daily.destroy();
+    forgetSweeps(submit);
+  }
+  env.log('daemon_stopped');
+}
+
+/** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */
+async function beginDay({ submit, store, options, wakers }: Parts): Promise<void> {
+  forgetSweeps(submit);
+  wakers.submit.wake();
+  try {
+    const counts = await countByState(store.db);
+    options.env.log('daily_summary', {
+      planned: counts.planned ?? 0,
+      open: counts.open ?? 0,
+      total: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    });
+  } catch (error) {
+    logStageFailure(options.env, 'daily', error, DAY_MS);
+  }
+}
+
+/** A clock that was set, or a machine that slept: the service's list is swept before the next send. */
+async function watchClock({ options, submit }: Parts, signal: AbortSignal): Promise<void> {
+  const { clock } = options.env;
+  let wall = clock.now();
+  let monotonic = clock.elapsed();
+  while (!signal.aborted) {
+    await clock.sleep(CLOCK_CHECK_MS, signal).catch(() => {});
+    const jumped = clock.now() - wall - (clock.elapsed() - monotonic);
+    if (Math.abs(jumped) > CLOCK_JUMP_MS) forgetSweeps(submit);
+    wall = clock.now();
+    monotonic = clock.elapsed();
+  }
+}
+
+async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
+  const { env } = parts.options;
+  const step = stages(parts, signal);
+  const result: OnceResult = { is_service_away: false, failed_stages: [] };
+  const guarded = async (name: string, work: () => Promise<unknown>) => {
+    if (signal.aborted) return;
+    try {
+      await work();
+    } catch (error) {
+      result.failed_stages.push(name);
+      logStageFailure(env, name, error, 0);
+    }
+  };
+  const untilIdle = async (work: () => Promise<{ did: number }>) => {
+    for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1) if ((await work()).did === 0) return;
+  };
+  for (const each of parts.connectors) await guarded(`pull ${each.id}`, () => step.pull(each));
+  await guarded('submit', async () => {
+    result.is_service_away = !(await firstSweep(parts));
+  });
+  // What was sent a moment ago has no answer yet, so it is asked about the next time.
+  await guarded('collect', () => askAll(parts, signal));
+  await guarded('plan', () => untilIdle(step.plan));
+  await guarded('submit', () => untilIdle(step.submit));
+  for (const each of parts.connectors) await guarded(`deliver ${each.id}`, () => untilIdle(() => step.deliver(each)));
+  return result;
+}
+
+/** Asks about every open inquiry, once each. */
+async function askAll({ collect }: Parts, signal: AbortSignal): Promise<void> {
+  let after = 0;
+  while (!signal.aborted) {
+    const { did, last } = await collectStep(collect, { all_open: true, after });
+    if (did === 0) return;
+    after = last;
+  }
+}
+
+/** The effective settings that decide what costs money, for the one line at start. */
+function startFields({ config, version }: DaemonOptions) {
+  const { submission } = config.service;
+  return {
+    version,
+    node: process.version,
+    pid: process.pid,
+    host: new URL(config.service.base_url).host,
+    path: config.state.path,
+    count: config.connectors.length,
+    limit: submission.max_per_minute,
+    size: submission.batch_size,
+  };
+}

@@ -1,0 +1,121 @@
+import type { InquiryDraft } from '../domain/inquiry.ts';
+import { deliveryNotes } from '../domain/notes.ts';
+import { finalStatus } from '../domain/states.ts';
+import type { EligibilityRecord } from '../records/eligibility.ts';
+import { normalizeEligibility } from '../records/normalize.ts';
+import { parseInquiry } from '../service/wire.ts';
+import { answersToNormalize, type RawAnswer, storeRecord } from '../store/answers.ts';
+import { raiseAttention, resolveAttention } from '../store/attention.ts';
+import { inquirySubject } from '../store/audit.ts';
+import type { Tx } from '../store/database.ts';
+import { planDelivery } from '../store/deliveries.ts';
+import { addPlanned, type InquiryRow, inquiryById } from '../store/inquiries.ts';
+import { appointmentsOf, type LinkedAppointment, link } from '../store/links.ts';
+import type { CollectDeps } from './collect-deps.ts';
+
+const ANSWERS_PER_STEP = 100;
+
+/** Makes every committed answer a record, and decides what follows from it: deliveries, another attempt, attention. */
+export async function conclude(deps: CollectDeps): Promise<void> {
+  for (;;) {
+    const answers = await answersToNormalize(deps.store.db, ANSWERS_PER_STEP);
+    if (answers.length === 0) return;
+    const now = deps.env.clock.now();
+    await Promise.all(answers.map((answer) => deps.store.write((tx) => concludeOne(tx, deps, answer, now))));
+    deps.onRecord();
+  }
+}
+
+async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: number): Promise<void> {
+  const row = await inquiryById(tx, answer.inquiry);
+  const inquiry = parseInquiry(answer.raw);
+  if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
+  const draft = JSON.parse(row.draft) as InquiryDraft;
+  const record = normalizeEligibility({
+    inquiry: { ...inquiry, creation_ts: inquiry.creation_ts ?? '' },
+    specialty: row.specialty,
+    asked: draft,
+  });
+  const record_id = await storeRecord(tx, answer, record, now);
+  deps.env.log('record_written', { inquiry: row.id, service_id: row.service_id, count: record.unparsed.length });
+  await follow(tx, deps, row, { record, record_id, service_status: answer.service_status }, now);
+}
+
+type Outcome = { record: EligibilityRecord; record_id: number; service_status: string };
+
+async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outcome, now: number): Promise<void> {
+  const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
+  const status = finalStatus(outcome.service_status);
+  if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, standing, now))) return;
+  if (status === 'SUCCESS') await resolveAttention(tx, inquirySubject(row.id), now, ['unsuccessful', 'cancelled_by_service']);
+  else await attendUnanswered(tx, row, standing[0], status, now);
+  const notes = deliveryNotes(row, deps.settings.time_zone);
+  for (const { id, connector, coverage_rank } of standing) {
+    await planDelivery(tx, { connector, appointment: id, inquiry: row.id, record: outcome.record_id, coverage_rank, notes }, now);
+  }
+}
+
+/** After an UNSUCCESSFUL call: another attempt is a new need, while there are attempts left and time before the visit. */
+async function planAttempt(
+  tx: Tx,
+  deps: CollectDeps,
+  row: InquiryRow,
+  standing: readonly LinkedAppointment[],
+  now: number,
+): Promise<boolean> {
+  const { attempts, attempt_pause_ms, min_lead_ms } = deps.settings;
+  const due_at = now + attempt_pause_ms;
+  const in_time = standing.filter(({ starts_at }) => starts_at - min_lead_ms > due_at);
+  if (row.retry + 1 >= attempts || in_time.length === 0) return false;
+  const added = await addPlanned(
+    tx,
+    {
+      connector: row.connector,
+      need_base: row.need_base,
+      benefit_year: row.benefit_year,
+      attempt: row.attempt + 1,
+      retry: row.retry + 1,
+      patient_key: row.patient_key,
+      specialty: row.specialty,
+      external_id: row.external_id,
+      match_key: row.match_key,
+      due_at,
+      visit_at: Math.min(...in_time.map(({ starts_at }) => starts_at)),
+      draft: JSON.parse(row.draft) as InquiryDraft,
+    },
+    `The call was unsuccessful; this is attempt ${row.retry + 2} of ${attempts}.`,
+    now,
+  );
+  if (added === null) return false;
+  for (const { id, coverage_rank, draft } of standing)
+    await link(tx, { inquiry: added.id, appointment: id, coverage_rank, draft }, now);
+  deps.onPlanned();
+  return true;
+}
+
+async function attendUnanswered(
+  tx: Tx,
+  row: InquiryRow,
+  appointment: LinkedAppointment | undefined,
+  status: 'UNSUCCESSFUL' | 'CANCELLED' | null,
+  now: number,
+): Promise<void> {
+  const entry =
+    status === 'CANCELLED'
+      ? {
+          reason: 'cancelled_by_service' as const,
+          what: 'The service cancelled the inquiry. It is not sent again by itself.',
+          next: 'Ask the operator of the service why, or call the payer yourself.',
+        }
+      : {
+          reason: 'unsuccessful' as const,
+          what: `The payer could not be asked successfully (${row.retry + 1} ${row.retry === 0 ? 'call' : 'calls'}).`,
+          next: 'Read the summary in the record, check the member id and the payer, or call the payer yourself.',
+        };
+  await raiseAttention(
+    tx,
+    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    entry,
+    now,
+  );
+}

@@ -1,0 +1,25 @@
+import type { Env } from '../domain/env.ts';
+import type { ServiceClient } from '../service/api.ts';
+import type { Store } from '../store/store.ts';
+
+export type CollectDeps = {
+  store: Store;
+  env: Env;
+  client: ServiceClient;
+  settings: CollectSettings;
+  onRecord: () => void;
+  /** A new attempt was planned, or an id has to be looked up. */
+  onPlanned: () => void;
+};
+
+export type CollectSettings = {
+  poll_interval_ms: number;
+  urgent_poll_interval_ms: number;
+  give_up_after_days: number;
+  settle_ms: number;
+  attempts: number;
+  attempt_pause_ms: number;
+  min_lead_ms: number;
+  concurrency: number;
+  time_zone: string;
+};

@@ -1,0 +1,255 @@
+/**
+ * Asks the service about open inquiries, commits each answer as it came, and then makes it a record. The two are apart on
+ * purpose: normalizing can be run again over all raw answers (design, section 3).
+ */
+import { backoffMs } from '../domain/backoff.ts';
+import { inquiryId } from '../domain/ids.ts';
+import type { InquiryDraft } from '../domain/inquiry.ts';
+import { canonicalExternalId, matchKeyOfEcho } from '../domain/matching.ts';
+import { nextPollAt, overdueAt } from '../domain/polling.ts';
+import { finalStatus } from '../domain/states.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import type { Inquiry } from '../service/api.ts';
+import { answerHash, storeAnswer } from '../store/answers.ts';
+import { raiseAttention, resolveAttention } from '../store/attention.ts';
+import { inquirySubject } from '../store/audit.ts';
+import type { Tx } from '../store/database.ts';
+import {
+  dueForPolling,
+  type InquiryRow,
+  inquiryById,
+  moveInquiries,
+  nextPollDue,
+  sameReply,
+  updateInquiry,
+} from '../store/inquiries.ts';
+import { disown } from '../store/ledger.ts';
+import { appointmentsOf } from '../store/links.ts';
+import { conclude } from './collect-conclude.ts';
+import type { CollectDeps } from './collect-deps.ts';
+import type { StepResult } from './loop.ts';
+
+export type { CollectDeps } from './collect-deps.ts';
+
+const INQUIRIES_PER_STEP = 50;
+const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
+/** An id that the service had given is unknown: looked at so often before a person is told (silences, "unknown id"). */
+const UNKNOWN_LOOKS = 3;
+/** SUCCESS without results is seen right after completion; believed after this. */
+const HOLLOW_BELIEVED_MS = 2 * HOUR_MS;
+/** A service revises answers now and then: asked once more, a day before the visit. */
+const RECHECK_BEFORE_VISIT_MS = DAY_MS;
+
+/** Asks about what is due; with `all_open` about every open inquiry after the id `after`, whatever its schedule. */
+export async function collectStep(
+  deps: CollectDeps,
+  options: { all_open: boolean; after?: number },
+): Promise<StepResult & { last: number }> {
+  const { store, env } = deps;
+  const due = await dueForPolling(store.db, env.clock.now(), INQUIRIES_PER_STEP, options.all_open, options.after);
+  const results = await Promise.allSettled(due.map((row) => poll(deps, row)));
+  await conclude(deps);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+  return { did: due.length, next_at: await nextPollDue(store.db), last: due.at(-1)?.id ?? 0 };
+}
+
+async function poll(deps: CollectDeps, row: InquiryRow): Promise<void> {
+  if (row.service_id === null) return;
+  const result = await deps.client.read(row.specialty, inquiryId(row.service_id), {
+    priority: isUrgent(deps, row) ? 'urgent' : 'routine',
+  });
+  const now = deps.env.clock.now();
+  await deps.store.write(async (tx) => {
+    // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not match.
+    const current = await inquiryById(tx, row.id);
+    if (current === null || current.service_id !== row.service_id) return;
+    if (!result.ok) {
+      deps.env.log('poll_failed', {
+        inquiry: row.id,
+        failure: result.failure.class,
+        http_status: 'status' in result.failure ? result.failure.status : null,
+      });
+      const wait_ms =
+        ('retry_after_ms' in result.failure ? result.failure.retry_after_ms : null) ??
+        backoffMs(1, FAILURE_LIMITS, deps.env.random());
+      await updateInquiry(tx, row.id, { poll_at: now + wait_ms }, now);
+    } else if (result.value === null) {
+      await countUnknown(tx, deps, current, now);
+    } else {
+      await take(tx, deps, current, result.value, now);
+    }
+  });
+}
+
+function isUrgent({ env }: CollectDeps, row: InquiryRow): boolean {
+  return row.visit_at - env.clock.now() < DAY_MS;
+}
+
+/** What was read, when it is the inquiry that the row holds the id of. */
+async function take(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
+  const is_ours =
+    matchKeyOfEcho(inquiry.request) === row.match_key &&
+    canonicalExternalId(inquiry.request.external_id) === canonicalExternalId(row.external_id);
+  if (!is_ours) {
+    await doubtIds(tx, deps, row, now);
+    return;
+  }
+  const final = finalStatus(inquiry.status);
+  if (final === null) {
+    await stillOpen(tx, deps, row, inquiry, now);
+    return;
+  }
+  if (
+    final === 'SUCCESS' &&
+    inquiry.results === null &&
+    (row.hollow_since === null || now - row.hollow_since < HOLLOW_BELIEVED_MS)
+  ) {
+    await updateInquiry(
+      tx,
+      row.id,
+      {
+        is_verified: 1,
+        service_status: inquiry.status,
+        hollow_since: row.hollow_since ?? now,
+        poll_at: now + deps.settings.urgent_poll_interval_ms,
+      },
+      now,
+    );
+    return;
+  }
+  await takeAnswer(tx, deps, row, inquiry, now);
+}
+
+async function takeAnswer(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
+  if (row.state !== 'open' && row.state !== 'answered') return;
+  const content_hash = answerHash(inquiry);
+  const revision = await storeAnswer(
+    tx,
+    { inquiry: row.id, service_status: inquiry.status, raw: inquiry.raw, content_hash },
+    now,
+  );
+  const recheck_at = row.visit_at - RECHECK_BEFORE_VISIT_MS;
+  const changes = {
+    is_verified: 1,
+    service_status: inquiry.status,
+    hollow_since: null,
+    overdue_since: null,
+    empty_polls: 0,
+    poll_at: recheck_at > now + RECHECK_BEFORE_VISIT_MS ? recheck_at : null,
+  };
+  if (revision === null && row.state === 'answered') {
+    await updateInquiry(tx, row.id, changes, now);
+    return;
+  }
+  const reason =
+    revision === null || revision === 1
+      ? `The service ended the inquiry: ${finalStatus(inquiry.status)}.`
+      : 'The service revised its answer.';
+  await moveInquiries(tx, [row.id], { from: row.state, to: 'answered', reason }, { ...changes, answered_at: now }, now);
+  await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'lost_at_service']);
+  deps.env.log('answer_received', { inquiry: row.id, service_id: row.service_id, status: finalStatus(inquiry.status) });
+}
+
+async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
+  const { settings, env } = deps;
+  const draft = JSON.parse(row.draft) as InquiryDraft;
+  const is_given_up = now > row.visit_at + settings.give_up_after_days * DAY_MS;
+  const changes = {
+    is_verified: 1,
+    service_status: inquiry.status,
+    empty_polls: 0,
+    hollow_since: null,
+    overdue_since: row.overdue_since ?? (now > overdueAt(draft.desired_completion_date, settings.time_zone) ? now : null),
+    poll_at: is_given_up
+      ? null
+      : nextPollAt({
+          now,
+          desired_completion_date: draft.desired_completion_date,
+          visit_at: row.visit_at,
+          interval_ms: settings.poll_interval_ms,
+          urgent_interval_ms: settings.urgent_poll_interval_ms,
+          time_zone: settings.time_zone,
+          random: env.random(),
+        }),
+  };
+  if (row.state === 'answered') {
+    await moveInquiries(
+      tx,
+      [row.id],
+      { from: 'answered', to: 'open', reason: 'The service took its answer back and is at work again.' },
+      changes,
+      now,
+    );
+  } else {
+    await updateInquiry(tx, row.id, changes, now);
+  }
+  if (!is_given_up) return;
+  await attend(tx, row, now, {
+    reason: 'no_answer',
+    what: `The visit was ${settings.give_up_after_days} days ago and the service has not answered. It is not asked any more.`,
+    next: 'Ask the operator of the service about this inquiry if the answer still matters.',
+  });
+}
+
+/**
+ * The id stands for somebody else's inquiry. Nothing of it is stored, every id of that reply is doubted, and their inquiries
+ * are looked up by what they asked: one patient's answer must never reach another's chart.
+ */
+async function doubtIds(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number): Promise<void> {
+  deps.env.log('reply_mismatch', { inquiry: row.id, service_id: row.service_id });
+  if (row.is_verified === 1 || row.state !== 'open') {
+    // It was ours before: the service is confused, not we. Its answer is not taken.
+    await updateInquiry(tx, row.id, { poll_at: now + FAILURE_LIMITS.max_ms }, now);
+    return;
+  }
+  const doubted = row.reply_group === null ? [row] : await sameReply(tx, row.reply_group);
+  for (const { service_id } of doubted) if (service_id !== null) await disown(tx, service_id);
+  await moveInquiries(
+    tx,
+    doubted.map(({ id }) => id),
+    {
+      from: 'open',
+      to: 'uncertain',
+      reason: 'The ids of the reply stand for other inquiries; it is looked up by what it asked.',
+    },
+    { service_id: null, is_verified: 0, reply_group: null, was_accepted: 1, poll_at: null, look_at: now, empty_looks: 0 },
+    now,
+  );
+  deps.onPlanned();
+}
+
+async function countUnknown(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number): Promise<void> {
+  deps.env.log('inquiry_unknown_at_service', { inquiry: row.id, service_id: row.service_id, count: row.empty_polls + 1 });
+  const empty_polls = row.empty_polls + 1;
+  if (empty_polls < UNKNOWN_LOOKS || row.state !== 'open') {
+    await updateInquiry(
+      tx,
+      row.id,
+      { empty_polls, poll_at: row.state === 'open' ? now + Math.max(deps.settings.settle_ms, MINUTE_MS) : null },
+      now,
+    );
+    return;
+  }
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: 'open', to: 'undecidable', reason: 'The service does not know the inquiry any more that it had accepted.' },
+    { empty_polls, poll_at: null },
+    now,
+  );
+  await attend(tx, row, now, {
+    reason: 'lost_at_service',
+    what: `The service accepted the inquiry under the id ${row.service_id}, but does not know it any more. It is not sent again, because that could be a second paid call.`,
+    next: 'Ask the operator of the service about it, or call the payer yourself.',
+  });
+}
+
+async function attend(tx: Tx, row: InquiryRow, now: number, entry: Parameters<typeof raiseAttention>[2]): Promise<void> {
+  const [appointment] = await appointmentsOf(tx, row.id);
+  await raiseAttention(
+    tx,
+    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    entry,
+    now,
+  );
+}

@@ -1,0 +1,86 @@
+import { backoffMs } from '../domain/backoff.ts';
+import type { Env } from '../domain/env.ts';
+import { EligdError, errorCode } from '../domain/errors.ts';
+
+/** What a step did, and when there is more to do. */
+export type StepResult = {
+  /** How many items went on. More than 0 and the stage goes on at once. */
+  did: number;
+  /** Epoch milliseconds of the next thing that falls due; null: at the interval. */
+  next_at: number | null;
+};
+
+export const IDLE: StepResult = { did: 0, next_at: null };
+
+/** Lets one stage wake another: a step that hands rows on calls `wake` of the next. */
+export class Waker {
+  #is_set = false;
+  #wakeUp: (() => void) | null = null;
+
+  wake(): void {
+    this.#is_set = true;
+    this.#wakeUp?.();
+  }
+
+  /** Resolves after `wait_ms`, at the next `wake`, or when `signal` is aborted; never rejects. */
+  async wait(env: Env, wait_ms: number, signal: AbortSignal): Promise<void> {
+    if (!this.#is_set && !signal.aborted) {
+      const woken = new AbortController();
+      this.#wakeUp = () => woken.abort();
+      await env.clock.sleep(wait_ms, AbortSignal.any([signal, woken.signal])).catch(() => {});
+      this.#wakeUp = null;
+    }
+    this.#is_set = false;
+  }
+}
+
+export type LoopOptions = {
+  name: string;
+  step: (signal: AbortSignal) => Promise<StepResult>;
+  waker: Waker;
+  env: Env;
+  interval_ms: number;
+  signal: AbortSignal;
+};
+
+const FAILURE_LIMITS = { first_ms: 1_000, max_ms: 5 * 60_000 };
+
+/**
+ * Runs a stage until `signal` is aborted: step after step while there is something to do, then a pause of at most the
+ * interval. A step that throws is logged and tried again with backoff; it stops neither the stage nor its neighbours (G7).
+ */
+export async function runLoop({ name, step, waker, env, interval_ms, signal }: LoopOptions): Promise<void> {
+  let failures = 0;
+  while (!signal.aborted) {
+    let wait_ms = interval_ms;
+    try {
+      const { did, next_at } = await step(signal);
+      failures = 0;
+      if (did > 0) continue;
+      if (next_at !== null) wait_ms = Math.min(interval_ms, Math.max(1, next_at - env.clock.now()));
+    } catch (error) {
+      if (signal.aborted) return;
+      failures += 1;
+      wait_ms = backoffMs(failures, FAILURE_LIMITS, env.random());
+      logStageFailure(env, name, error, wait_ms);
+    }
+    await waker.wait(env, wait_ms, signal);
+  }
+}
+
+/** Of a foreign error only name and code are logged: its message may hold data (G6). */
+export function logStageFailure(env: Env, stage: string, error: unknown, wait_ms: number): void {
+  env.log('stage_failed', {
+    stage,
+    wait_ms,
+    error_name: error instanceof Error ? error.name : typeof error,
+    error_code: errorCode(error),
+    ...(error instanceof EligdError ? { reason: error.what } : {}),
+  });
+}
+
+/** The earlier of two due times, where null is never. */
+export function earlier(a: number | null, b: number | null): number | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}

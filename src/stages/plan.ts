@@ -1,0 +1,308 @@
+import { PLANNING_REASONS } from '../domain/attention.ts';
+import type { Env } from '../domain/env.ts';
+import { errorCode } from '../domain/errors.ts';
+import { mergeDrafts } from '../domain/inquiry.ts';
+import { matchKey } from '../domain/matching.ts';
+import { externalId } from '../domain/needs.ts';
+import { deliveryNotes } from '../domain/notes.ts';
+import {
+  type PlannedCoverage,
+  type PlanningDecision,
+  type PlanningFacts,
+  planAppointment,
+  tooLateToCall,
+} from '../domain/planning.ts';
+import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { latestRecord } from '../store/answers.ts';
+import { replaceAttention, resolveAttention } from '../store/attention.ts';
+import { appointmentSubject, inquirySubject } from '../store/audit.ts';
+import type { Tx } from '../store/database.ts';
+import { planDelivery } from '../store/deliveries.ts';
+import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries, updateInquiry } from '../store/inquiries.ts';
+import {
+  type AppointmentRow,
+  appointmentDueForPlanning,
+  appointmentsOf,
+  closeAppointment,
+  dueForPlanning,
+  inquiriesOf,
+  link,
+  nextPlanDue,
+  setPlanDue,
+  unlink,
+} from '../store/links.ts';
+import type { Store } from '../store/store.ts';
+import { logStageFailure, type StepResult } from './loop.ts';
+
+export type PlanDeps = {
+  store: Store;
+  env: Env;
+  /** Everything planning knows but the time. */
+  facts: () => Omit<PlanningFacts, 'now'>;
+  external_id_template: string;
+  onPlanned: () => void;
+};
+
+const APPOINTMENTS_PER_STEP = 200;
+/** When planning comes back to an appointment that could not be planned: another inquiry goes first, or an error. */
+const RETRY_MS = 60_000;
+
+/**
+ * Decides what becomes of appointments that are new, changed, or due: closes them, lets them wait, puts them on the attention
+ * list, or makes them stand on an inquiry. Pure rules are in `domain/planning.ts`; here they meet what is there already.
+ */
+export async function planStep(deps: PlanDeps): Promise<StepResult> {
+  const { store, env } = deps;
+  const now = env.clock.now();
+  const due = await dueForPlanning(store.db, now, APPOINTMENTS_PER_STEP);
+  // Written together, each in its own savepoint: one commit, and a bad appointment takes nobody with it (G7).
+  const results = await Promise.allSettled(due.map((id) => store.write((tx) => planOne(tx, deps, id, now))));
+  for (const [index, result] of results.entries()) {
+    if (result.status === 'fulfilled') continue;
+    const id = due[index];
+    if (errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') !== true) logStageFailure(env, 'plan', result.reason, RETRY_MS);
+    if (id !== undefined) await store.write((tx) => setPlanDue(tx, id, now + RETRY_MS, 'other_inquiry_first'));
+  }
+  if (results.some(({ status }) => status === 'fulfilled')) deps.onPlanned();
+  return { did: due.length, next_at: await nextPlanDue(store.db) };
+}
+
+async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
+  const appointment = await appointmentDueForPlanning(tx, id);
+  if (appointment === null) return;
+  if (appointment.closed_reason === 'replaced') {
+    await setPlanDue(tx, id, null, null);
+    await leaveUnsent(tx, deps, appointment, now);
+    return;
+  }
+  const facts = { ...deps.facts(), now };
+  const decision = planAppointment(appointment.patient_key, appointment.input, facts);
+  if (decision.kind === 'ask') await ask(tx, deps, appointment, decision, facts);
+  else await doNotAsk(tx, deps, appointment, decision, now);
+}
+
+/** Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent goes on. */
+async function doNotAsk(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  decision: Exclude<PlanningDecision, { kind: 'ask' }>,
+  now: number,
+): Promise<void> {
+  const about = subjectOf(appointment);
+  if (decision.kind === 'wait') {
+    await setPlanDue(tx, appointment.id, decision.until, decision.reason);
+    await replaceAttention(tx, about, PLANNING_REASONS, [], now);
+    await leaveUnsent(tx, deps, appointment, now);
+    return;
+  }
+  const sent = await leaveUnsent(tx, deps, appointment, now);
+  if (decision.reason === 'past' && sent > 0) {
+    // The visit is over and a call is under way or answered: the answer is still written back (G2).
+    await setPlanDue(tx, appointment.id, null, null);
+    return;
+  }
+  await closeAppointment(tx, appointment.id, decision.reason, now);
+  await reviseAll(tx, deps, appointment, now);
+}
+
+async function ask(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  decision: Extract<PlanningDecision, { kind: 'ask' }>,
+  facts: PlanningFacts,
+): Promise<void> {
+  const { now, policy } = facts;
+  const attention = [...decision.attention];
+  const serving = new Set<number>();
+  let wait: string | null = null;
+  for (const coverage of decision.coverages) {
+    const inquiry = await inquiryFor(tx, deps, appointment, coverage, { now, is_too_late: decision.is_too_late });
+    if (inquiry === 'too_late') attention.push(tooLateToCall(policy));
+    else if (inquiry === 'other_first') wait = 'other_inquiry_first';
+    else serving.add(inquiry.id);
+  }
+  for (const { id } of await inquiriesOf(tx, appointment.id)) {
+    if (serving.has(id)) continue;
+    // A need that is no more: another member id, payer, birth date or tax id.
+    await unlink(tx, id, appointment.id);
+    await revise(tx, deps, id, now);
+  }
+  await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
+  const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
+  const next = wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
+  await setPlanDue(tx, appointment.id, next, wait);
+}
+
+/** The inquiry that serves a coverage: one that is there (G1), or a new one. */
+async function inquiryFor(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  coverage: PlannedCoverage,
+  { now, is_too_late }: { now: number; is_too_late: boolean },
+): Promise<InquiryRow | 'too_late' | 'other_first'> {
+  const latest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
+  const reuse = latest === null ? 'new' : await reuseOf(tx, latest, appointment, coverage, now);
+  if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
+    if (latest?.state === 'planned') await unlink(tx, latest.id, appointment.id).then(() => revise(tx, deps, latest.id, now));
+    return 'too_late';
+  }
+  const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
+  if (latest !== null && reuse !== 'new') {
+    await link(tx, { inquiry: latest.id, ...join }, now);
+    if (reuse === 'revive') await revive(tx, latest, now);
+    await revise(tx, deps, latest.id, now);
+    if (latest.state === 'answered') await deliverAnswered(tx, latest, appointment, coverage.rank, deps, now);
+    return latest;
+  }
+  const added = await addPlanned(
+    tx,
+    {
+      connector: appointment.connector,
+      need_base: coverage.need_base,
+      benefit_year: coverage.benefit_year,
+      attempt: (latest?.attempt ?? 0) + 1,
+      retry: 0,
+      patient_key: appointment.patient_key,
+      specialty: coverage.draft.specialty,
+      external_id: externalId(deps.external_id_template, appointment.connector, appointment.source_id),
+      match_key: draftMatchKey(coverage),
+      due_at: now,
+      visit_at: appointment.starts_at,
+      draft: coverage.draft,
+    },
+    latest === null ? 'The visit is within the look-ahead window.' : 'The last answer is too old for this visit.',
+    now,
+  );
+  if (added === null) return 'other_first';
+  await link(tx, { inquiry: added.id, ...join }, now);
+  await revise(tx, deps, added.id, now);
+  return added;
+}
+
+/** Whether the newest inquiry for the need serves this appointment, comes back to life for it, or is too old. */
+async function reuseOf(
+  tx: Tx,
+  latest: InquiryRow,
+  appointment: AppointmentRow,
+  coverage: PlannedCoverage,
+  now: number,
+): Promise<'serve' | 'revive' | 'new'> {
+  if (latest.state === 'withdrawn') return 'revive';
+  if (latest.state === 'rejected') {
+    const is_same_content =
+      latest.draft === JSON.stringify({ ...coverage.draft, desired_completion_date: draftOf(latest).desired_completion_date });
+    return is_same_content ? 'serve' : 'revive';
+  }
+  if (latest.state !== 'answered' || (latest.answered_at ?? 0) > now - coverage.reverify_after_days * DAY_MS) return 'serve';
+  // A rescheduled appointment keeps its inquiry, however old.
+  const linked = await inquiriesOf(tx, appointment.id);
+  return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
+}
+
+async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
+  if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
+  await moveInquiries(
+    tx,
+    [inquiry.id],
+    {
+      from: inquiry.state,
+      to: 'planned',
+      reason: inquiry.state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.',
+    },
+    { due_at: now, body: null, hold_reason: null },
+    now,
+  );
+  await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
+}
+
+/**
+ * Brings a planned inquiry up to date with the appointments that stand on it: content, label, hold; withdrawn when none is
+ * left. An inquiry that was sent stays as it is.
+ */
+async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
+  const inquiry = await inquiryById(tx, id);
+  if (inquiry?.state !== 'planned') return;
+  const standing = (await appointmentsOf(tx, id)).filter(({ closed_reason }) => closed_reason === null);
+  const [first, ...rest] = standing;
+  if (first === undefined) {
+    await moveInquiries(tx, [id], { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' }, {}, now);
+    return;
+  }
+  const draft = mergeDrafts([first.draft, ...rest.map((each) => each.draft)]);
+  const labels = standing.map(({ connector, source_id }) => externalId(deps.external_id_template, connector, source_id));
+  await updateInquiry(
+    tx,
+    id,
+    {
+      draft: JSON.stringify(draft),
+      external_id: labels.includes(inquiry.external_id) ? inquiry.external_id : (labels[0] ?? inquiry.external_id),
+      visit_at: Math.min(...standing.map(({ starts_at }) => starts_at)),
+      hold_reason: standing.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null,
+    },
+    now,
+  );
+}
+
+async function reviseAll(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<void> {
+  for (const { id } of await inquiriesOf(tx, appointment.id)) await revise(tx, deps, id, now);
+}
+
+/** Takes the appointment off every inquiry that was not sent. Returns how many it stands on that were. */
+async function leaveUnsent(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<number> {
+  let sent = 0;
+  for (const { id } of await inquiriesOf(tx, appointment.id)) {
+    const inquiry = await inquiryById(tx, id);
+    if (inquiry === null || ['planned', 'withdrawn', 'rejected'].includes(inquiry.state)) {
+      await unlink(tx, id, appointment.id);
+      await revise(tx, deps, id, now);
+    } else {
+      sent += 1;
+    }
+  }
+  return sent;
+}
+
+/** An answer that is there already serves the new appointment with no call. */
+async function deliverAnswered(
+  tx: Tx,
+  inquiry: InquiryRow,
+  appointment: AppointmentRow,
+  coverage_rank: number,
+  deps: PlanDeps,
+  now: number,
+): Promise<void> {
+  const record = await latestRecord(tx, inquiry.id);
+  if (record === null) return;
+  await planDelivery(
+    tx,
+    {
+      connector: appointment.connector,
+      appointment: appointment.id,
+      inquiry: inquiry.id,
+      record: record.id,
+      coverage_rank,
+      notes: deliveryNotes(inquiry, deps.facts().clinic.time_zone),
+    },
+    now,
+  );
+}
+
+function draftOf(inquiry: InquiryRow): PlannedCoverage['draft'] {
+  return JSON.parse(inquiry.draft) as PlannedCoverage['draft'];
+}
+
+function draftMatchKey({ draft }: PlannedCoverage): string {
+  return matchKey({ type: 'BENEFITS', member_id: draft.member_id, dob: draft.dob, tax_id: draft.tax_id });
+}
+
+function subjectOf(appointment: AppointmentRow) {
+  return {
+    connector: appointment.connector,
+    appointment: appointment.id,
+    inquiry: null,
+    subject: appointmentSubject(appointment.id),
+  };
+}

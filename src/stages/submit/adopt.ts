@@ -1,0 +1,66 @@
+import { canonicalExternalId } from '../../domain/matching.ts';
+import { externalId } from '../../domain/needs.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import { finalStatus } from '../../domain/states.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type { Tx } from '../../store/database.ts';
+import { type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
+import { type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
+import { appointmentsOf } from '../../store/links.ts';
+
+/** The inquiry at the service becomes the one that serves the row. A list showed its content, so the id is verified. */
+export async function bindFound(
+  tx: Tx,
+  specialty: Specialty,
+  row: InquiryRow,
+  seen: SeenInquiry,
+  reason: string,
+  now: number,
+): Promise<void> {
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: row.state, to: 'open', reason },
+    {
+      service_id: seen.service_id,
+      service_status: seen.service_status,
+      is_verified: 1,
+      was_accepted: 1,
+      look_at: null,
+      poll_at: now,
+      empty_polls: 0,
+      sent_at: row.sent_at ?? seen.created_at ?? now,
+      // What is asked about from now on is found under the label that it was sent with.
+      ...(canonicalExternalId(row.external_id) === seen.external_id ? {} : { external_id: seen.external_id }),
+    },
+    now,
+  );
+  await own(tx, specialty, seen, row.id, 'main', now);
+}
+
+/**
+ * Before a call is made: an inquiry that the service holds already and that nobody owns serves the need instead (G1). One
+ * under a label of this need's appointments counts always; one under another label while its answer would be fresh enough.
+ */
+export async function adoptUnowned(
+  tx: Tx,
+  row: InquiryRow,
+  rules: { external_id_template: string; reverify_after_days: number },
+  now: number,
+): Promise<string | null> {
+  const unowned = await unownedMatches(tx, row.specialty, row.match_key);
+  if (unowned.length === 0) return null;
+  const labels = new Set(
+    (await appointmentsOf(tx, row.id)).map((each) =>
+      canonicalExternalId(externalId(rules.external_id_template, each.connector, each.source_id)),
+    ),
+  );
+  labels.add(canonicalExternalId(row.external_id));
+  const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
+  const is_usable = (entry: LedgerEntry) =>
+    finalStatus(entry.service_status) === null || finalStatus(entry.service_status) === 'SUCCESS';
+  const found = unowned.find((entry) => labels.has(entry.external_id) || (is_fresh(entry) && is_usable(entry)));
+  if (found === undefined) return null;
+  await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
+  return found.service_id;
+}

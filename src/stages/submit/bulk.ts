@@ -1,0 +1,88 @@
+import type { Specialty } from '../../domain/specialty.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type { BulkResult } from '../../service/api.ts';
+import type { Tx } from '../../store/database.ts';
+import { forgetFact, readFact, writeFact } from '../../store/facts.ts';
+import type { SubmitDeps } from './deps.ts';
+
+/** How the next inquiries go: one by one, or as a bulk of a form and of at most `claim_size`. */
+export type BulkPlan = { kind: 'single' | 'array' | 'object'; claim_size: number; is_proven: boolean };
+
+/** How many single creates are claimed at once; a crash makes at most so many uncertain. */
+const SINGLES_PER_CLAIM = 20;
+
+const factNames = (specialty: Specialty) => ({
+  absent: `bulk_absent:${specialty}`,
+  shape: `bulk_shape:${specialty}`,
+  /** The largest batch that the service may take, after it refused a larger one. */
+  size: `bulk_size:${specialty}`,
+  /** A bulk was accepted and understood once. Until then a bulk carries one item, so that little is at stake. */
+  proven: `bulk_proven:${specialty}`,
+});
+
+/** What the installation has learned about the bulk endpoint decides (silences, "bulk …"). */
+export async function planBulk({ store, settings, env }: SubmitDeps, specialty: Specialty): Promise<BulkPlan> {
+  const names = factNames(specialty);
+  const single: BulkPlan = { kind: 'single', claim_size: Math.max(settings.concurrency, SINGLES_PER_CLAIM), is_proven: false };
+  if (settings.mode === 'single') return single;
+  const absent = await readFact(store.db, names.absent);
+  if (absent !== null && absent.updated_at > env.clock.now() - DAY_MS) return single;
+  const learned = (await readFact(store.db, names.shape))?.value;
+  const is_proven = (await readFact(store.db, names.proven)) !== null;
+  const size = Number((await readFact(store.db, names.size))?.value ?? settings.batch_size);
+  const kind = settings.bulk_shape !== 'auto' ? settings.bulk_shape : learned === 'object' ? 'object' : 'array';
+  return { kind, claim_size: is_proven ? Math.min(size, settings.batch_size) : 1, is_proven };
+}
+
+type Lesson = { specialty: Specialty; result: BulkResult; size: number; bulk: BulkPlan };
+
+/** Keeps what a bulk reply says about the endpoint. */
+export async function learnFromBulk(
+  tx: Tx,
+  { env, settings }: SubmitDeps,
+  { specialty, result, size, bulk }: Lesson,
+  now: number,
+): Promise<void> {
+  const names = factNames(specialty);
+  if (result.ok) {
+    if (!bulk.is_proven && result.items.some(({ outcome }) => outcome === 'created')) {
+      await writeFact(tx, names.proven, '1', now);
+      await writeFact(tx, names.shape, bulk.kind, now);
+      env.log('bulk_learned', { specialty, shape: bulk.kind });
+    } else if (!bulk.is_proven && result.items.some((item) => item.outcome === 'unknown' && item.accepted)) {
+      // It takes batches but names no ids: every one of them would have to be looked up. One by one is cheaper.
+      await giveUpBulk(tx, { env }, names.absent, specialty, now);
+    }
+    return;
+  }
+  if (result.failure.class === 'refused' && size > 1) await giveUpBulk(tx, { env }, names.absent, specialty, now);
+  if (result.failure.class !== 'unsent') return;
+  const { cause } = result.failure;
+  if (cause === 'bulk_absent') {
+    await giveUpBulk(tx, { env }, names.absent, specialty, now);
+  } else if (size > 1 && (cause === 'bulk_too_large' || (cause === 'bulk_body_refused' && bulk.is_proven))) {
+    await writeFact(tx, names.size, String(Math.max(1, Math.floor(size / 2))), now);
+    env.log('bulk_learned', { specialty, size: Math.max(1, Math.floor(size / 2)) });
+  } else if (cause === 'bulk_shape' || cause === 'bulk_body_refused' || cause === 'bulk_too_large') {
+    const other_was_tried = (await readFact(tx, names.shape)) !== null;
+    if (settings.bulk_shape !== 'auto' || other_was_tried) {
+      await forgetFact(tx, names.shape);
+      await giveUpBulk(tx, { env }, names.absent, specialty, now);
+    } else {
+      await writeFact(tx, names.shape, bulk.kind === 'array' ? 'object' : 'array', now);
+      env.log('bulk_learned', { specialty, shape: bulk.kind === 'array' ? 'object' : 'array' });
+    }
+  }
+}
+
+/** One by one for a day; then the bulk endpoint gets another chance. */
+async function giveUpBulk(
+  tx: Tx,
+  { env }: Pick<SubmitDeps, 'env'>,
+  fact: string,
+  specialty: Specialty,
+  now: number,
+): Promise<void> {
+  await writeFact(tx, fact, '1', now);
+  env.log('bulk_learned', { specialty, shape: 'single' });
+}

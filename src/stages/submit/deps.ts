@@ -1,0 +1,40 @@
+import type { Env } from '../../domain/env.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import type { ServiceClient } from '../../service/api.ts';
+import type { Store } from '../../store/store.ts';
+
+export type SubmitDeps = {
+  store: Store;
+  env: Env;
+  client: ServiceClient;
+  settings: SubmitSettings;
+  /** What this process knows about its own sweeps; lost with it on purpose. */
+  sweeps: SweepMemory;
+  onOpen: () => void;
+};
+
+export type SubmitSettings = {
+  mode: 'auto' | 'bulk' | 'single';
+  batch_size: number;
+  concurrency: number;
+  bulk_shape: 'auto' | 'array' | 'object';
+  /** How long after a lost reply an accepted inquiry may take to be listed. */
+  settle_ms: number;
+  /** Others use the account on purpose: strangers in the list are nothing to stop for. */
+  is_shared_account: boolean;
+  calls_per_day: number | null;
+  calls_per_month: number | null;
+  reverify_after_days: number;
+  time_zone: string;
+  poll_interval_ms: number;
+  urgent_poll_interval_ms: number;
+};
+
+export type SweepMemory = {
+  /** Per specialty: when this process last compared the service's list, by the clock. */
+  swept_at: Map<Specialty, number>;
+};
+
+export function newSweepMemory(): SweepMemory {
+  return { swept_at: new Map() };
+}

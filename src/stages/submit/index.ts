@@ -1,0 +1,68 @@
+/**
+ * Sends due inquiries, once each (G1). In this order, because each protects the next: rows that a dead process left in
+ * `sending` become uncertain; the service's list is compared with the ledger; what is uncertain is looked for; then what is
+ * due is sent.
+ */
+import type { Specialty } from '../../domain/specialty.ts';
+import { currentHalts, type Halt } from '../../store/halts.ts';
+import { inState, nextSubmissionDue, specialtiesToSend, uncertainDue } from '../../store/inquiries.ts';
+import { earlier, type StepResult } from '../loop.ts';
+import type { SubmitDeps } from './deps.ts';
+import { look } from './look.ts';
+import { recoverSending, sendDue } from './send.ts';
+import { ensureSwept } from './sweep.ts';
+
+export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
+export { ensureSwept, forgetSweeps } from './sweep.ts';
+
+const LOOKS_PER_STEP = 20;
+/** When the list could not be read: nothing is sent, and it is tried again. */
+const SWEEP_RETRY_MS = 60_000;
+
+export async function submitStep(
+  deps: SubmitDeps,
+  options: { external_id_template: string; signal: AbortSignal },
+): Promise<StepResult> {
+  const { store, env } = deps;
+  await recoverLeft(deps);
+  const swept: Specialty[] = [];
+  const wanted = await specialtiesToSend(store.db, env.clock.now());
+  for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
+  const looked = await takeLooks(deps, options.signal);
+  const blocking = (await currentHalts(store.db)).filter((halt) => !isTryDue(halt, env.clock.now()));
+  const halts = await currentHalts(store.db);
+  let sent = 0;
+  if (blocking.length === 0) {
+    for (const specialty of swept) {
+      // While the account is in doubt, one inquiry tries the door.
+      const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
+      sent += await sendDue(deps, { ...options, specialties: [specialty], limit });
+    }
+  }
+  const now = env.clock.now();
+  const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
+  const retry = swept.length < wanted.length ? now + SWEEP_RETRY_MS : null;
+  return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };
+}
+
+/**
+ * Between two steps no request is out, so a row that is found in `sending` was left there by a process that died, or by a
+ * reply that could not be committed: its request may have been out (design, "sending").
+ */
+async function recoverLeft(deps: SubmitDeps): Promise<void> {
+  const left = await inState(deps.store.db, 'sending');
+  if (left.length > 0) await deps.store.write((tx) => recoverSending(tx, deps, left, deps.env.clock.now()));
+}
+
+async function takeLooks(deps: SubmitDeps, signal: AbortSignal): Promise<number> {
+  const due = await uncertainDue(deps.store.db, deps.env.clock.now(), LOOKS_PER_STEP);
+  for (const row of due) {
+    if (signal.aborted) break;
+    await look(deps, row);
+  }
+  return due.length;
+}
+
+function isTryDue(halt: Halt, now: number): boolean {
+  return halt.next_try_at !== null && halt.next_try_at <= now;
+}

@@ -1,0 +1,151 @@
+import { canonicalExternalId, matchKeyOfEcho, resemblance } from '../../domain/matching.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
+import type { Inquiry } from '../../service/api.ts';
+import { parseWireTimestamp } from '../../service/dates.ts';
+import { raiseAttention } from '../../store/attention.ts';
+import { inquirySubject } from '../../store/audit.ts';
+import type { Tx } from '../../store/database.ts';
+import { readFact, writeFact } from '../../store/facts.ts';
+import { type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
+import { idsAListMustShow, own, ownersOf, sampleOfOurs } from '../../store/ledger.ts';
+import { appointmentsOf } from '../../store/links.ts';
+import { bindFound } from './adopt.ts';
+import type { SubmitDeps } from './deps.ts';
+import { reportExtraCall, seenInquiry } from './sweep.ts';
+
+/** How long a filtered query that showed one of ours is trusted to show ours. */
+const FILTER_PROOF_MS = 60 * MINUTE_MS;
+/** When a look could not be taken or proves nothing, the next one follows no sooner than this. */
+const NEXT_LOOK_MS_MIN = 10_000;
+/** Absence is proven by two looks (G1). */
+const LOOKS_FOR_ABSENCE = 2;
+
+type LookResult = { kind: 'found'; matches: Inquiry[] } | { kind: 'absent' } | { kind: 'inconclusive'; why: string };
+
+/**
+ * Takes one look for an inquiry whose reply was lost: adopts what matches, counts a look that proves absence, and decides
+ * after the second. Never sends.
+ */
+export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
+  const { store, env, settings } = deps;
+  const result = await search(deps, row);
+  const now = env.clock.now();
+  if (result.kind === 'found') {
+    await store.write((tx) => adoptMatches(tx, deps, row, result.matches, now));
+  } else if (result.kind === 'inconclusive') {
+    env.log('look_inconclusive', { inquiry: row.id, reason: result.why });
+    await store.write((tx) => updateInquiry(tx, row.id, { look_at: now + Math.max(settings.settle_ms, NEXT_LOOK_MS_MIN) }, now));
+  } else {
+    await store.write((tx) => countAbsence(tx, deps, row, now));
+  }
+}
+
+async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookResult> {
+  const filtered = await client.list(row.specialty, { external_id: row.external_id }, { priority: 'urgent' });
+  if (!filtered.ok) return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
+  const matches = await unownedMatches(store, row, filtered.value.inquiries);
+  if (matches.length > 0) return { kind: 'found', matches };
+  const is_filter_trusted =
+    filtered.value.is_complete && !filtered.value.ignored_filter && (await filterShowsOurs({ client, store, env }, row));
+  if (is_filter_trusted) return { kind: 'absent' };
+  const all = await client.list(row.specialty, {}, { priority: 'urgent' });
+  if (!all.ok) return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
+  const late = await unownedMatches(store, row, all.value.inquiries);
+  if (late.length > 0) return { kind: 'found', matches: late };
+  if (!all.value.is_complete) return { kind: 'inconclusive', why: 'the list has no certain end' };
+  const must_show = await idsAListMustShow(store.db, row.specialty);
+  const shown = new Set<string>(all.value.inquiries.map(({ id }) => id));
+  const shows_ours = must_show.length > 0 ? must_show.every((id) => shown.has(id)) : shown.size === 0;
+  return shows_ours ? { kind: 'absent' } : { kind: 'inconclusive', why: 'the list does not show what is known to be there' };
+}
+
+/** Whether a query by external id is known to return inquiries of ours: it has returned one lately, or does now. */
+async function filterShowsOurs(
+  { client, store, env }: Pick<SubmitDeps, 'client' | 'store' | 'env'>,
+  row: InquiryRow,
+): Promise<boolean> {
+  const fact = `filter_shows_ours:${row.specialty}`;
+  const known = await readFact(store.db, fact);
+  if (known !== null && known.updated_at > env.clock.now() - FILTER_PROOF_MS) return true;
+  const sample = await sampleOfOurs(store.db, row.specialty);
+  if (sample === null) return false;
+  const listed = await client.list(row.specialty, { external_id: sample.external_id }, { priority: 'urgent' });
+  const is_shown = listed.ok && !listed.value.ignored_filter && listed.value.inquiries.some(({ id }) => id === sample.service_id);
+  if (is_shown) await store.write((tx) => writeFact(tx, fact, sample.service_id, env.clock.now()));
+  return is_shown;
+}
+
+/** Those that mean what the row meant and belong to no other row, oldest first; what resembles it more wins a tie. */
+async function unownedMatches(store: SubmitDeps['store'], row: InquiryRow, listed: readonly Inquiry[]): Promise<Inquiry[]> {
+  const alike = listed.filter(
+    ({ request }) =>
+      matchKeyOfEcho(request) === row.match_key &&
+      canonicalExternalId(request.external_id) === canonicalExternalId(row.external_id),
+  );
+  const owners = await ownersOf(
+    store.db,
+    alike.map(({ id }) => id),
+  );
+  const sent = row.body === null ? {} : (JSON.parse(row.body) as Record<string, unknown>);
+  const age = ({ creation_ts }: Inquiry) => (creation_ts === null ? 0 : (parseWireTimestamp(creation_ts) ?? 0));
+  return alike
+    .filter(({ id }) => [null, undefined, row.id].includes(owners.get(id)))
+    .sort((a, b) => age(a) - age(b) || resemblance(sent, b.request) - resemblance(sent, a.request));
+}
+
+/** All unowned matches attach to the need; the oldest serves it, the others are calls too many. */
+async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: readonly Inquiry[], now: number): Promise<void> {
+  const current = await inquiryById(tx, row.id);
+  const [oldest, ...extra] = matches;
+  if (current?.state !== 'uncertain' || oldest === undefined) return;
+  await bindFound(tx, row.specialty, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
+  deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
+  for (const each of extra) {
+    await own(tx, row.specialty, seenInquiry(each), row.id, 'extra', now);
+    await reportExtraCall(tx, row.id, row.connector, each.id, now);
+    deps.env.log('extra_call_found', { inquiry: row.id, service_id: each.id });
+  }
+  deps.onOpen();
+}
+
+async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: number): Promise<void> {
+  const current = await inquiryById(tx, row.id);
+  if (current?.state !== 'uncertain') return;
+  const empty_looks = current.empty_looks + 1;
+  if (empty_looks < LOOKS_FOR_ABSENCE) {
+    await updateInquiry(tx, row.id, { empty_looks, look_at: now + deps.settings.settle_ms }, now);
+  } else if (current.was_accepted === 1) {
+    await moveInquiries(
+      tx,
+      [row.id],
+      { from: 'uncertain', to: 'undecidable', reason: 'The service said it accepted the inquiry, but does not list it.' },
+      { empty_looks, look_at: null },
+      now,
+    );
+    deps.env.log('inquiry_undecidable', { inquiry: row.id });
+    await askAPerson(tx, current, now);
+  } else {
+    await moveInquiries(
+      tx,
+      [row.id],
+      { from: 'uncertain', to: 'planned', reason: 'Two looks at the service have shown that it was not accepted.' },
+      { empty_looks, look_at: null, body: null, sent_at: null, due_at: now },
+      now,
+    );
+    deps.env.log('inquiry_absent', { inquiry: row.id });
+  }
+}
+
+async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
+  const [appointment] = await appointmentsOf(tx, row.id);
+  await raiseAttention(
+    tx,
+    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    {
+      reason: 'undecidable',
+      what: 'The service said it accepted the inquiry but gave no id, and its list does not show it. It is not sent again, because that could be a second paid call.',
+      next: 'Ask the operator of the service whether the inquiry exists; if not, call the payer yourself.',
+    },
+    now,
+  );
+}

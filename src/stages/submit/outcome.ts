@@ -1,0 +1,188 @@
+import { backoffMs } from '../../domain/backoff.ts';
+import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { nextPollAt } from '../../domain/polling.ts';
+import { MINUTE_MS } from '../../domain/time.ts';
+import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
+import { raiseAttention, resolveAttention } from '../../store/attention.ts';
+import { inquirySubject } from '../../store/audit.ts';
+import type { Tx } from '../../store/database.ts';
+import { endHalt, halt } from '../../store/halts.ts';
+import { type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
+import { own } from '../../store/ledger.ts';
+import { appointmentsOf } from '../../store/links.ts';
+import type { SubmitDeps } from './deps.ts';
+
+/** How soon an id that was assigned by order alone is verified by reading it. */
+const VERIFY_MS = MINUTE_MS;
+const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
+/** The slow schedule on which a stopped submission is tried again (design, "stopped"). */
+export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
+
+export type Accepted = { inquiry_id: string; evidence: 'reply' | 'position' | 'read_form'; reply_group: string };
+
+/** The service has it under an id we know. What the id stands for is believed once a read form under it matches. */
+export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, accepted: Accepted, now: number): Promise<void> {
+  const { settings, env } = deps;
+  const draft = JSON.parse(row.draft) as InquiryDraft;
+  const scheduled = nextPollAt({
+    now,
+    desired_completion_date: draft.desired_completion_date,
+    visit_at: row.visit_at,
+    interval_ms: settings.poll_interval_ms,
+    urgent_interval_ms: settings.urgent_poll_interval_ms,
+    time_zone: settings.time_zone,
+    random: env.random(),
+  });
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: 'sending', to: 'open', reason: 'The service accepted the inquiry.' },
+    {
+      service_id: accepted.inquiry_id,
+      is_verified: accepted.evidence === 'read_form' ? 1 : 0,
+      reply_group: accepted.reply_group,
+      was_accepted: 1,
+      poll_at: accepted.evidence === 'position' ? Math.min(scheduled, now + VERIFY_MS) : scheduled,
+      empty_polls: 0,
+    },
+    now,
+  );
+  await own(tx, row.specialty, ledgerEntry(row, accepted.inquiry_id, now), row.id, 'main', now);
+}
+
+function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
+  return { service_id, external_id: row.external_id, match_key: row.match_key, service_status: 'SCHEDULED', created_at: now };
+}
+
+/** What happens to rows in `sending` for which the call failed as a whole (design, "Failures are classed where they happen"). */
+export async function settleFailure(
+  tx: Tx,
+  deps: SubmitDeps,
+  rows: readonly InquiryRow[],
+  failure: ServiceFailure,
+  now: number,
+): Promise<void> {
+  const ids = rows.map(({ id }) => id);
+  if (failure.class === 'ambiguous') {
+    await makeUncertain(
+      tx,
+      deps,
+      ids,
+      {
+        reason: `The reply was lost or unusable (${failure.cause}${statusText(failure.status)}).`,
+        was_accepted: failure.accepted,
+      },
+      now,
+    );
+  } else if (failure.class === 'refused') {
+    for (const row of rows) await refuse(tx, row, failure.errors, failure.status, now);
+  } else if (failure.class === 'stopped') {
+    await backToPlanned(
+      tx,
+      ids,
+      `The service turned the request away (${failure.status}); nothing was sent.`,
+      now + STOPPED_RETRY_MS,
+      now,
+    );
+    await stopSubmission(tx, deps, failure.status, now);
+  } else {
+    const wait_ms =
+      failure.retry_after_ms ??
+      (failure.cause === 'aborted' || failure.cause === 'closed' ? 0 : backoffMs(1, AWAY_LIMITS, deps.env.random()));
+    await backToPlanned(tx, ids, `Proven unsent (${failure.cause}${statusText(failure.status)}).`, now + wait_ms, now);
+    if (failure.cause === 'unauthorized') await stopSubmission(tx, deps, failure.status ?? 401, now);
+  }
+}
+
+/** `sending` to `planned`: the request provably did not reach the service, so it is safe to send it again. */
+export async function backToPlanned(tx: Tx, ids: readonly number[], reason: string, due_at: number, now: number): Promise<void> {
+  await moveInquiries(tx, ids, { from: 'sending', to: 'planned', reason }, { body: null, sent_at: null, due_at }, now);
+}
+
+/** `sending` to `uncertain`: looked for after a settle time; never sent again unlooked (G1). */
+export async function makeUncertain(
+  tx: Tx,
+  deps: Pick<SubmitDeps, 'settings' | 'env'>,
+  ids: readonly number[],
+  why: { reason: string; was_accepted: boolean },
+  now: number,
+): Promise<void> {
+  const moved = await moveInquiries(
+    tx,
+    ids,
+    { from: 'sending', to: 'uncertain', reason: why.reason },
+    { look_at: now + deps.settings.settle_ms, empty_looks: 0, ...(why.was_accepted ? { was_accepted: 1 } : {}) },
+    now,
+  );
+  for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
+}
+
+/** Settles one item of a bulk reply. */
+export async function settleItem(
+  tx: Tx,
+  deps: SubmitDeps,
+  row: InquiryRow,
+  item: BulkItem,
+  reply_group: string,
+  now: number,
+): Promise<void> {
+  if (item.outcome === 'created') {
+    await bindAccepted(tx, deps, row, { inquiry_id: item.inquiry_id, evidence: item.evidence, reply_group }, now);
+  } else if (item.outcome === 'refused') {
+    await refuse(tx, row, item.errors, 422, now);
+    deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 });
+  } else {
+    const reason = item.accepted
+      ? 'The service said that it accepted the batch, without an id for this inquiry.'
+      : 'The batch was refused because of another inquiry in it; whether this one was taken is not said.';
+    await makeUncertain(tx, deps, [row.id], { reason, was_accepted: item.accepted }, now);
+  }
+}
+
+/** The service refused the content: nothing exists there, and a person mends it. Its words stay in the database (G6). */
+async function refuse(tx: Tx, row: InquiryRow, errors: readonly ValidationItem[], status: number, now: number): Promise<void> {
+  const words =
+    errors.map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`).join('; ') || `status ${status}`;
+  await moveInquiries(tx, [row.id], { from: 'sending', to: 'rejected', reason: `Refused: ${words}` }, { sent_at: null }, now);
+  const [appointment] = await appointmentsOf(tx, row.id);
+  await raiseAttention(
+    tx,
+    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    {
+      reason: 'refused',
+      what: `The service refused the inquiry. It said: ${words}.`,
+      next: 'Correct the field in the practice management system; the next export sends it again.',
+    },
+    now,
+  );
+}
+
+/** Nothing is sent until the account works again; tried on a slow schedule, visible to a person. */
+export async function stopSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, status: number, now: number): Promise<void> {
+  await halt(tx, 'account', `The service answered ${status}.`, now + STOPPED_RETRY_MS, now);
+  await raiseAttention(
+    tx,
+    { connector: null, appointment: null, inquiry: null, subject: 'installation' },
+    {
+      reason: 'submission_stopped',
+      what: `Nothing is sent: the service answered ${status}. Everything due is kept, and it is tried again every 15 minutes.`,
+      next:
+        status === 401 || status === 403
+          ? 'Check the credentials of the inquiry service (ELIGD_SERVICE_…) with "eligd check", or ask its operator.'
+          : 'Check service.base_url with "eligd check", or ask the operator of the service about the account.',
+    },
+    now,
+  );
+  deps.env.log('submission_stopped', { reason: 'account', http_status: status });
+}
+
+/** The service took something: whatever it had against us is over. */
+export async function resumeSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, now: number): Promise<void> {
+  if (!(await endHalt(tx, 'account'))) return;
+  await resolveAttention(tx, 'installation', now, ['submission_stopped']);
+  deps.env.log('submission_resumed');
+}
+
+function statusText(status: number | null): string {
+  return status === null ? '' : `, status ${status}`;
+}

@@ -1,0 +1,228 @@
+import type { InquiryDraft } from '../../domain/inquiry.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import { instantOf, localDate } from '../../domain/time.ts';
+import type { InquiryRequest } from '../../service/api.ts';
+import { benefitsRequest } from '../../service/request.ts';
+import type { Tx } from '../../store/database.ts';
+import { dueForSubmission, type InquiryRow, moveInquiries, sentSince, updateInquiry } from '../../store/inquiries.ts';
+import { adoptUnowned } from './adopt.ts';
+import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
+import type { SubmitDeps } from './deps.ts';
+import { backToPlanned, bindAccepted, resumeSubmission, settleFailure, settleItem } from './outcome.ts';
+
+/** A claimed inquiry with the exact body that is committed as its intent. */
+export type Intent = { row: InquiryRow; request: InquiryRequest };
+
+export type SendOptions = { specialties: readonly Specialty[]; limit: number; external_id_template: string; signal: AbortSignal };
+
+/** `settled`: how many went on, or learned how to; what is proven unsent is not among them and waits for its time. */
+type Sent = { accepted: number; settled: number };
+
+/**
+ * Claims what is due and sends it, as a bulk where the service takes one. `sending` and the exact body are committed before
+ * anything leaves (G1). Returns how many inquiries went on, those included that needed no call.
+ */
+export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
+  const bulk = await planBulk(deps, options.specialties[0] ?? 'dental');
+  const claimed = await deps.store.write((tx) =>
+    claim(tx, deps, { ...options, limit: Math.min(options.limit, bulk.claim_size) }),
+  );
+  const [first] = claimed.intents;
+  if (claimed.adopted > 0) deps.onOpen();
+  if (first === undefined) return claimed.adopted;
+  // The first bulk of an installation carries one item, so that little is at stake until its reply is understood.
+  const is_bulk = bulk.kind !== 'single' && (claimed.intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
+  const sent = is_bulk
+    ? await sendBulk(deps, first.row.specialty, claimed.intents, bulk)
+    : await sendSingly(deps, claimed.intents, options.signal);
+  deps.env.log('inquiries_sent', {
+    specialty: first.row.specialty,
+    count: claimed.intents.length,
+    accepted: sent.accepted,
+    shape: is_bulk ? bulk.kind : 'single',
+  });
+  return claimed.adopted + sent.settled;
+}
+
+/**
+ * In one transaction: what may go (the nearest visit first, within the budget, one specialty at a time because each has its
+ * own path), what needs no call because the service holds it already, and the intent of the rest.
+ */
+async function claim(tx: Tx, deps: SubmitDeps, options: SendOptions): Promise<{ intents: Intent[]; adopted: number }> {
+  const now = deps.env.clock.now();
+  const room = await budgetLeft(tx, deps, now);
+  const due = await dueForSubmission(tx, { now, limit: Math.min(options.limit, room), specialties: options.specialties });
+  const intents: Intent[] = [];
+  let adopted = 0;
+  for (const row of due) {
+    const service_id = await adoptUnowned(tx, row, { ...options, reverify_after_days: deps.settings.reverify_after_days }, now);
+    if (service_id !== null) {
+      adopted += 1;
+      deps.env.log('inquiry_adopted', { inquiry: row.id, service_id });
+    } else {
+      intents.push(await commitIntent(tx, deps, row, now));
+    }
+  }
+  return { intents, adopted };
+}
+
+async function commitIntent(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: number): Promise<Intent> {
+  const draft = JSON.parse(row.draft) as InquiryDraft;
+  const today = localDate(now, deps.settings.time_zone);
+  // It may have waited past the day it was planned for; the service is never asked for a day that is over.
+  const current = draft.desired_completion_date < today ? { ...draft, desired_completion_date: today } : draft;
+  const request = benefitsRequest(current, row.external_id);
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
+    { body: JSON.stringify(request), draft: JSON.stringify(current), sent_at: now },
+    now,
+  );
+  return {
+    row: { ...row, state: 'sending', body: JSON.stringify(request), draft: JSON.stringify(current), sent_at: now },
+    request,
+  };
+}
+
+/** How many calls the budget still allows; what exceeds it stays planned, and `explain` says so. */
+async function budgetLeft(tx: Tx, { settings }: SubmitDeps, now: number): Promise<number> {
+  const today = localDate(now, settings.time_zone);
+  const limits: [number | null, string][] = [
+    [settings.calls_per_day, today],
+    [settings.calls_per_month, `${today.slice(0, 8)}01`],
+  ];
+  let left = Number.MAX_SAFE_INTEGER;
+  for (const [limit, since] of limits) {
+    if (limit !== null) left = Math.min(left, limit - (await sentSince(tx, instantOf(since, 0, settings.time_zone))));
+  }
+  return Math.max(0, left);
+}
+
+/** One create per inquiry, `concurrency` at a time. A stop or a closed door ends it; what was not tried goes back unsent. */
+async function sendSingly(deps: SubmitDeps, intents: readonly Intent[], signal: AbortSignal): Promise<Sent> {
+  const waiting = [...intents];
+  const sent: Sent = { accepted: 0, settled: 0 };
+  let is_over = false;
+  const work = async () => {
+    for (let intent = waiting.shift(); intent !== undefined; intent = waiting.shift()) {
+      if (is_over || signal.aborted) {
+        waiting.unshift(intent);
+        return;
+      }
+      const { row, request } = intent;
+      const result = await deps.client.create(row.specialty, request, { priority: 'send' });
+      const now = deps.env.clock.now();
+      await deps.store.write(async (tx) => {
+        if (result.ok) {
+          await bindAccepted(
+            tx,
+            deps,
+            row,
+            { inquiry_id: result.value.inquiry_id, evidence: 'reply', reply_group: `single:${row.id}:${now}` },
+            now,
+          );
+          await resumeSubmission(tx, deps, now);
+        } else {
+          await settleFailure(tx, deps, [row], result.failure, now);
+        }
+      });
+      if (!result.ok && (result.failure.class === 'unsent' || result.failure.class === 'stopped')) {
+        is_over = true;
+        continue;
+      }
+      sent.settled += 1;
+      if (result.ok) {
+        sent.accepted += 1;
+        deps.onOpen();
+      } else if (result.failure.class === 'refused') {
+        deps.env.log('inquiry_refused', { inquiry: row.id, http_status: result.failure.status });
+      }
+    }
+  };
+  const workers = await Promise.allSettled(Array.from({ length: deps.settings.concurrency }, work));
+  if (waiting.length > 0) {
+    const now = deps.env.clock.now();
+    await deps.store.write((tx) =>
+      backToPlanned(
+        tx,
+        waiting.map(({ row }) => row.id),
+        'It was not sent: the ones before it did not get through.',
+        now,
+        now,
+      ),
+    );
+  }
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason;
+  return sent;
+}
+
+async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonly Intent[], bulk: BulkPlan): Promise<Sent> {
+  const shape = bulk.kind === 'object' ? 'object' : 'array';
+  const result = await deps.client.createBulk(
+    specialty,
+    intents.map(({ request }) => request),
+    shape,
+    { priority: 'send' },
+  );
+  const now = deps.env.clock.now();
+  const rows = intents.map(({ row }) => row);
+  return await deps.store.write(async (tx) => {
+    await learnFromBulk(tx, deps, { specialty, result, size: intents.length, bulk }, now);
+    if (!result.ok) {
+      const is_learned = result.failure.class === 'unsent' && result.failure.cause.startsWith('bulk_');
+      if (is_learned) {
+        // The endpoint's fault, not the content's: sent again at once in the form that was learned.
+        await backToPlanned(
+          tx,
+          rows.map(({ id }) => id),
+          'Proven unsent: the service does not take batches of this form.',
+          now,
+          now,
+        );
+      } else if (result.failure.class === 'refused' && rows.length > 1) {
+        // A refusal that names nobody says nothing about each: sent again one by one.
+        await backToPlanned(
+          tx,
+          rows.map(({ id }) => id),
+          'The service refused the batch as a whole; it goes again one by one.',
+          now,
+          now,
+        );
+      } else {
+        await settleFailure(tx, deps, rows, result.failure, now);
+      }
+      const is_waiting = result.failure.class === 'stopped' || (result.failure.class === 'unsent' && !is_learned);
+      return { accepted: 0, settled: is_waiting ? 0 : rows.length };
+    }
+    const reply_group = `bulk:${rows[0]?.id ?? 0}:${now}`;
+    let accepted = 0;
+    for (const [index, item] of result.items.entries()) {
+      const row = rows[index];
+      if (row === undefined) continue;
+      await settleItem(tx, deps, row, item, reply_group, now);
+      if (item.outcome === 'created') accepted += 1;
+    }
+    if (accepted > 0) {
+      await resumeSubmission(tx, deps, now);
+      deps.onOpen();
+    }
+    return { accepted, settled: rows.length };
+  });
+}
+
+/** For rows that a process left in `sending` when it died: the request may have been out. */
+export async function recoverSending(tx: Tx, deps: SubmitDeps, rows: readonly InquiryRow[], now: number): Promise<void> {
+  const moved = await moveInquiries(
+    tx,
+    rows.map(({ id }) => id),
+    { from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.' },
+    { look_at: now + deps.settings.settle_ms, empty_looks: 0 },
+    now,
+  );
+  for (const { id, sent_at } of moved) {
+    deps.env.log('inquiry_uncertain', { inquiry: id });
+    // The settle time runs from the sending, not from the start of this process.
+    if (sent_at !== null && sent_at <= now) await updateInquiry(tx, id, { look_at: sent_at + deps.settings.settle_ms }, now);
+  }
+}

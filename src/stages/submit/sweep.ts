@@ -1,0 +1,111 @@
+import { canonicalExternalId, matchKeyOfEcho } from '../../domain/matching.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type { Inquiry } from '../../service/api.ts';
+import { parseWireTimestamp } from '../../service/dates.ts';
+import { raiseAttention } from '../../store/attention.ts';
+import { inquirySubject } from '../../store/audit.ts';
+import type { Tx } from '../../store/database.ts';
+import { halt } from '../../store/halts.ts';
+import { inquiriesByMatch } from '../../store/inquiries.ts';
+import { noteSeen, own, type SeenInquiry } from '../../store/ledger.ts';
+import { appointmentsOf } from '../../store/links.ts';
+import type { SubmitDeps } from './deps.ts';
+
+/**
+ * The sweep: the service's whole list against the ledger, at every start, after a clock jump, daily, and always before the
+ * next send (design, "Sweep"). What nobody owns is kept and consulted before any call, so that a restored or lost database
+ * does not call twice (G1). Returns whether the specialty may be sent for.
+ */
+export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
+  const { env, store, client, sweeps } = deps;
+  const before = sweeps.swept_at.get(specialty) ?? null;
+  if (before !== null && before > env.clock.now() - DAY_MS) return true;
+  const started_at = env.clock.now();
+  const listed = await client.list(specialty, {}, { priority: 'send' });
+  if (!listed.ok) {
+    env.log('sweep_failed', { specialty, failure: listed.failure.class, http_status: listed.failure.status });
+    return false;
+  }
+  if (!listed.value.is_complete) env.log('sweep_incomplete', { specialty, count: listed.value.unreadable_count });
+  const seen = listed.value.inquiries.map(seenInquiry);
+  const fresh = await store.write((tx) => compare(tx, deps, { specialty, seen, before, started_at }));
+  env.log('sweep_done', { specialty, total: seen.length, count: fresh });
+  sweeps.swept_at.set(specialty, started_at);
+  return true;
+}
+
+/** Has every specialty swept again before the next send. */
+export function forgetSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
+  deps.sweeps.swept_at.clear();
+}
+
+export function seenInquiry(inquiry: Inquiry): SeenInquiry {
+  return {
+    service_id: inquiry.id,
+    external_id: canonicalExternalId(inquiry.request.external_id),
+    match_key: matchKeyOfEcho(inquiry.request) ?? '',
+    service_status: inquiry.status,
+    created_at: inquiry.creation_ts === null ? null : parseWireTimestamp(inquiry.creation_ts),
+  };
+}
+
+type Comparison = { specialty: Specialty; seen: SeenInquiry[]; before: number | null; started_at: number };
+
+async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, before, started_at }: Comparison): Promise<number> {
+  const fresh = await noteSeen(tx, specialty, seen, started_at);
+  let strangers = 0;
+  for (const each of fresh) {
+    const ours = await inquiriesByMatch(tx, specialty, each.match_key);
+    const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
+    // Its reply is under way or lost: the look adopts it.
+    if (ours.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
+    const resent = same_label.find(({ empty_looks, service_id }) => empty_looks >= 2 && service_id !== null);
+    if (resent !== undefined) {
+      await own(tx, specialty, each, resent.id, 'extra', started_at);
+      await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
+      deps.env.log('extra_call_found', { inquiry: resent.id, service_id: each.service_id });
+    } else if (before !== null) {
+      strangers += 1;
+    }
+  }
+  if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(tx, deps, strangers, started_at);
+  return fresh.length;
+}
+
+/** A call that was proven absent and showed up after all: it is paid for, and a person should know. */
+export async function reportExtraCall(
+  tx: Tx,
+  inquiry: number,
+  connector: string,
+  service_id: string,
+  now: number,
+): Promise<void> {
+  const [appointment] = await appointmentsOf(tx, inquiry);
+  await raiseAttention(
+    tx,
+    { connector, appointment: appointment?.id ?? null, inquiry, subject: inquirySubject(inquiry) },
+    {
+      reason: 'extra_call',
+      what: `The service holds a second inquiry (${service_id}) for the same question.`,
+      next: 'Ask the operator of the service not to charge for it, and raise service.settle_seconds if it happens again.',
+    },
+    now,
+  );
+}
+
+/** New inquiries on the account that this database did not send: another installation would call for the same patients. */
+async function stopForStrangers(tx: Tx, deps: SubmitDeps, strangers: number, now: number): Promise<void> {
+  await halt(tx, 'foreign', `${strangers} new inquiries on the account were not sent by this installation.`, null, now);
+  await raiseAttention(
+    tx,
+    { connector: null, appointment: null, inquiry: null, subject: 'installation' },
+    {
+      reason: 'submission_stopped',
+      what: `Nothing is sent: ${strangers} new inquiries on the account were not sent by this installation, so a second one may be calling for the same patients.`,
+      next: 'Stop the other installation and run "eligd release submission"; if others use the account on purpose, set service.shared_account: true.',
+    },
+    now,
+  );
+  deps.env.log('submission_stopped', { reason: 'foreign', count: strangers });
+}

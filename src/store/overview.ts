@@ -1,0 +1,366 @@
+/**
+ * What is where: the questions of `status`, `list`, the demo and the daily summary. Nothing here changes anything.
+ *
+ * The situation of an appointment is derived, never stored, so it cannot disagree with the rows that it is derived from. It is
+ * total (G2): every appointment is in exactly one situation. The first that holds counts:
+ *
+ *     closed      it has a `closed_reason`.
+ *     attention   an open entry is about it or about one of its inquiries (but for INFORMATIONAL_REASONS); an inquiry of it was
+ *                 refused or cannot be decided, or a delivery is parked; or nothing says what it waits for, which is a defect.
+ *     waiting     a coverage has no inquiry yet, or it changed before its inquiry was sent: planning looks at `plan_due_at`.
+ *     planned     decided, not sent.
+ *     asking      the request is out, being looked for, or with the service.
+ *     answered    the answer is here and not yet written into the practice management system.
+ *     delivered   the newest answer is written.
+ *
+ * Of several coverages the least advanced counts. Of several inquiries for one coverage (another attempt, another need) the
+ * newest counts, and one that is withdrawn counts as nothing.
+ */
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect, sql } from 'kysely';
+import type { AppointmentInput } from '../domain/appointment.ts';
+import type { AttentionReason } from '../domain/attention.ts';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import type { InquiryState } from '../domain/states.ts';
+import type { Db } from './database.ts';
+import { countDeliveries } from './deliveries.ts';
+import { currentHalts, type Halt } from './halts.ts';
+import type { ClosedReason, Tables } from './tables.ts';
+
+export const SITUATIONS = ['waiting', 'planned', 'asking', 'answered', 'delivered', 'attention', 'closed'] as const;
+export type SituationWord = (typeof SITUATIONS)[number];
+
+/** Entries that tell a person something while the appointment goes on by itself. */
+export const INFORMATIONAL_REASONS: readonly AttentionReason[] = ['payer_unmapped', 'extra_call'];
+
+/** `plan_wait` of an appointment of which a coverage waits for an inquiry, while others may have theirs. */
+const COVERAGE_WAITS = 'other_inquiry_first';
+
+/** How far the inquiry of one coverage has come; the smallest one decides. Below zero there is none. */
+export const STAGES = { none: -1, blocked: 0, planned: 1, asking: 2, answered: 3, delivered: 4 } as const;
+
+/** The stage of `l` (a row of inquiry_appointments) with `i` (its inquiry), as SQL. */
+export const stageOfLink = sql<number>`case i.state
+  when 'planned' then ${sql.lit(STAGES.planned)}
+  when 'rejected' then ${sql.lit(STAGES.blocked)}
+  when 'undecidable' then ${sql.lit(STAGES.blocked)}
+  when 'answered' then coalesce((
+    select case d.state
+      when 'delivered' then ${sql.lit(STAGES.delivered)}
+      when 'parked' then ${sql.lit(STAGES.blocked)}
+      else ${sql.lit(STAGES.answered)} end
+    from deliveries d where d.appointment = l.appointment and d.inquiry = l.inquiry
+    order by d.id desc limit 1
+  ), ${sql.lit(STAGES.answered)})
+  else ${sql.lit(STAGES.asking)} end`;
+
+/** Whether `l` with `i` is the newest inquiry of its appointment and coverage that is not withdrawn. */
+export const isCurrentLink = sql<boolean>`i.state <> 'withdrawn' and not exists (
+  select 1 from inquiry_appointments newer join inquiries n on n.id = newer.inquiry
+  where newer.appointment = l.appointment and newer.coverage_rank = l.coverage_rank
+    and newer.inquiry > l.inquiry and n.state <> 'withdrawn')`;
+
+const informational = sql.join(INFORMATIONAL_REASONS.map((reason) => sql.lit(reason)));
+
+/** An entry counts for what its subject names: an inquiry's for all that stand on it now, any other for its appointment. */
+const needsPerson = sql`
+  select t.appointment from attention t
+  where t.resolved_at is null and t.appointment is not null and t.reason not in (${informational})
+    and t.subject not like 'inquiry:%'
+  union
+  select l.appointment from attention t
+  join inquiry_appointments l on l.inquiry = t.inquiry
+  join inquiries i on i.id = l.inquiry
+  where t.resolved_at is null and t.reason not in (${informational}) and t.subject like 'inquiry:%' and i.state <> 'withdrawn'`;
+
+const leastAdvanced = sql`
+  select min(${stageOfLink}) from inquiry_appointments l join inquiries i on i.id = l.inquiry
+  where l.appointment = appointments.id and ${isCurrentLink}`;
+
+/** The situation of a row of `appointments`, as SQL: the only definition there is. Closed ones cost nothing but the row. */
+function situationAt(now: number) {
+  return sql<SituationWord>`case
+    when appointments.closed_reason is not null then 'closed'
+    when appointments.id in (${needsPerson}) then 'attention'
+    when appointments.plan_wait = ${sql.lit(COVERAGE_WAITS)} then 'waiting'
+    else case coalesce((${leastAdvanced}), ${sql.lit(STAGES.none)})
+      when ${sql.lit(STAGES.none)} then case when appointments.plan_due_at is null then 'attention' else 'waiting' end
+      when ${sql.lit(STAGES.blocked)} then 'attention'
+      when ${sql.lit(STAGES.planned)} then case when appointments.plan_due_at <= ${now} then 'waiting' else 'planned' end
+      when ${sql.lit(STAGES.asking)} then 'asking'
+      when ${sql.lit(STAGES.answered)} then 'answered'
+      else 'delivered' end
+    end`;
+}
+
+/** Appointments by situation; the parts add up to `total`. */
+export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> & {
+  total: number;
+  closed: Partial<Record<ClosedReason, number>>;
+};
+
+export async function countSituations(db: Db, now: number): Promise<SituationCounts> {
+  return foldCounts(await situationGroups(db, now));
+}
+
+type SituationGroup = {
+  situation: SituationWord;
+  /** Why it is closed, or what planning waits for. */
+  reason: string | null;
+  count: number;
+  next_at: number | null;
+  first_visit_at: number;
+};
+
+/** One pass over the appointments. */
+async function situationGroups(db: Db, now: number): Promise<SituationGroup[]> {
+  return await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('appointments')
+        .select(['starts_at', 'plan_due_at', 'plan_wait', 'closed_reason', situationAt(now).as('situation')])
+        .as('each'),
+    )
+    .select((select) => [
+      'situation' as const,
+      sql<string | null>`case situation when 'closed' then closed_reason when 'waiting' then plan_wait end`.as('reason'),
+      select.fn.countAll<number>().as('count'),
+      select.fn.min('plan_due_at').as('next_at'),
+      select.fn.min('starts_at').as('first_visit_at'),
+    ])
+    .groupBy(['situation', 'reason'])
+    .execute();
+}
+
+function foldCounts(groups: readonly SituationGroup[]): SituationCounts {
+  const counts: SituationCounts = {
+    total: 0,
+    waiting: 0,
+    planned: 0,
+    asking: 0,
+    answered: 0,
+    delivered: 0,
+    attention: 0,
+    closed: {},
+  };
+  for (const { situation, reason, count } of groups) {
+    counts.total += count;
+    if (situation === 'closed') counts.closed[reason as ClosedReason] = count;
+    else counts[situation] += count;
+  }
+  return counts;
+}
+
+export type AppointmentOverview = {
+  id: number;
+  connector: string;
+  source_id: string;
+  starts_at: number;
+  situation: SituationWord;
+  closed_reason: ClosedReason | null;
+  closed_at: number | null;
+  plan_due_at: number | null;
+  plan_wait: string | null;
+  created_at: number;
+  superseded_at: number | null;
+  input: AppointmentInput;
+};
+
+export type OverviewFilter = {
+  /** Absent: every situation but `closed`. */
+  situation?: SituationWord;
+  connector?: string;
+  /** Rows of `appointments`. */
+  ids?: readonly number[];
+};
+
+function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
+  let query = db
+    .selectFrom('appointments')
+    .select([
+      'id',
+      'connector',
+      'source_id',
+      'starts_at',
+      'closed_reason',
+      'closed_at',
+      'plan_due_at',
+      'plan_wait',
+      'created_at',
+      'superseded_at',
+      'content',
+      situationAt(now).as('situation'),
+    ]);
+  if (filter.connector !== undefined) query = query.where('connector', '=', filter.connector);
+  if (filter.ids !== undefined) return query.where('id', 'in', filter.ids);
+  if (filter.situation === undefined) return query.where('closed_reason', 'is', null);
+  return query.where(situationAt(now), '=', filter.situation);
+}
+
+/** The appointments that the filter lets through, the nearest visit first, and how many there are beyond `limit`. */
+export async function listAppointments(
+  db: Db,
+  filter: OverviewFilter,
+  limit: number,
+  now: number,
+): Promise<{ total: number; appointments: AppointmentOverview[] }> {
+  const query = overviewQuery(db, filter, now);
+  const rows = await query.orderBy('starts_at').orderBy('id').limit(limit).execute();
+  const appointments = rows.map(({ content, ...row }) => ({ ...row, input: JSON.parse(content) as AppointmentInput }));
+  if (rows.length < limit) return { total: rows.length, appointments };
+  const { total } = await query
+    .clearSelect()
+    .select((select) => select.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { total, appointments };
+}
+
+export type StatusOverview = {
+  counts: SituationCounts;
+  /** The earliest visit in each situation but `closed`. */
+  first_visits: Partial<Record<SituationWord, number>>;
+  /** What planning waits for; `next_at` is when it looks at the first of them. Null: new or changed. */
+  waiting: { reason: string | null; count: number; next_at: number | null }[];
+  inquiries: InquiryCounts;
+  deliveries: { pending: number; failed: number; parked: number; oldest_at: number | null };
+  halts: Halt[];
+  attention: { reason: string; count: number; since: number }[];
+  /** When the last source of each connector was read to its end. */
+  last_reads: { connector: string; at: number }[];
+};
+
+export type InquiryCounts = Record<Extract<InquiryState, 'planned' | 'sending' | 'uncertain' | 'open'>, number> & {
+  held: { reason: string; count: number }[];
+  overdue: number;
+  /** The inquiry that has been with the service longest. */
+  longest: { inquiry: number; sent_at: number } | null;
+};
+
+/** Everything that `eligd status` says, from one look at the database. */
+export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
+  const groups = await situationGroups(db, now);
+  const first_visits: StatusOverview['first_visits'] = {};
+  for (const { situation, first_visit_at } of groups) {
+    if (situation !== 'closed') first_visits[situation] = Math.min(first_visit_at, first_visits[situation] ?? Infinity);
+  }
+  const attention = await db
+    .selectFrom('attention')
+    .select((select) => ['reason' as const, select.fn.countAll<number>().as('count'), select.fn.min('since').as('since')])
+    .where('resolved_at', 'is', null)
+    .groupBy('reason')
+    .orderBy('reason')
+    .execute();
+  const last_reads = await db
+    .selectFrom('sources')
+    .select((select) => ['connector' as const, select.fn.max('completed_at').as('at')])
+    .where('completed_at', 'is not', null)
+    .groupBy('connector')
+    .execute();
+  return {
+    counts: foldCounts(groups),
+    first_visits,
+    waiting: groups
+      .filter(({ situation }) => situation === 'waiting')
+      .map(({ reason, count, next_at }) => ({ reason, count, next_at })),
+    inquiries: await inquiryCounts(db),
+    deliveries: await deliveryCounts(db),
+    halts: await currentHalts(db),
+    attention,
+    last_reads: last_reads.flatMap(({ connector, at }) => (at === null ? [] : [{ connector, at }])),
+  };
+}
+
+async function inquiryCounts(db: Db): Promise<InquiryCounts> {
+  const rows = await db
+    .selectFrom('inquiries')
+    .select((select) => [
+      'state' as const,
+      'hold_reason' as const,
+      select.fn.countAll<number>().as('count'),
+      select.fn.count<number>('overdue_since').as('overdue'),
+      select.fn.min('sent_at').as('sent_at'),
+    ])
+    .where('state', 'in', ['planned', 'sending', 'uncertain', 'open'])
+    .groupBy(['state', 'hold_reason'])
+    .execute();
+  const of = (state: InquiryState) => rows.filter((row) => row.state === state);
+  const sum = (counted: { count: number }[]) => counted.reduce((total, { count }) => total + count, 0);
+  const sent = rows.flatMap(({ state, sent_at }) => (state === 'planned' || sent_at === null ? [] : [sent_at]));
+  return {
+    planned: sum(of('planned')),
+    sending: sum(of('sending')),
+    uncertain: sum(of('uncertain')),
+    open: sum(of('open')),
+    held: of('planned').flatMap(({ hold_reason, count }) => (hold_reason === null ? [] : [{ reason: hold_reason, count }])),
+    overdue: of('open').reduce((total, { overdue }) => total + overdue, 0),
+    longest: sent.length === 0 ? null : await sentAt(db, Math.min(...sent)),
+  };
+}
+
+async function sentAt(db: Db, sent_at: number): Promise<InquiryCounts['longest']> {
+  const row = await db
+    .selectFrom('inquiries')
+    .select('id')
+    .where('sent_at', '=', sent_at)
+    .where('state', 'in', ['sending', 'uncertain', 'open'])
+    .orderBy('id')
+    .executeTakeFirst();
+  return row === undefined ? null : { inquiry: row.id, sent_at };
+}
+
+async function deliveryCounts(db: Db): Promise<StatusOverview['deliveries']> {
+  const { pending = 0, failed = 0, parked = 0 } = await countDeliveries(db);
+  const { oldest_at } = await db
+    .selectFrom('deliveries')
+    .select((select) => select.fn.min('created_at').as('oldest_at'))
+    .where('state', 'in', ['pending', 'failed', 'parked'])
+    .executeTakeFirstOrThrow();
+  return { pending, failed, parked, oldest_at };
+}
+
+/**
+ * Runs `work` on one unchanging view of the database at `path`, read-only and without the lock of the instance: the daemon may
+ * be running meanwhile. Makes and migrates nothing.
+ *
+ * Throws EligdError `configuration` when there is no database yet, or when it cannot be read or has another version's form.
+ */
+export async function readDatabase<Value>(path: string, work: (db: Db) => Promise<Value>): Promise<Value> {
+  if (!existsSync(path)) {
+    throw new EligdError('configuration', {
+      what: `There is no database at ${path} yet.`,
+      why: 'eligd has not run with this configuration, or state.path is not the one that it ran with.',
+      next: 'Start it with "eligd run" or "eligd once", or name the right configuration with --config FILE.',
+    });
+  }
+  let db: Db | undefined;
+  try {
+    const database = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+    db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+    return await db.transaction().execute(work);
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    await db?.destroy();
+  }
+}
+
+function unreadable(path: string, error: unknown): unknown {
+  const code = errorCode(error);
+  if (code?.startsWith('SQLITE_') !== true) return error;
+  // SQLite's word for a table or a column that is not there.
+  if (code === 'SQLITE_ERROR') {
+    return new EligdError('configuration', {
+      what: `The database ${path} does not have the form that this version of eligd reads.`,
+      why: 'It is empty, or another version of eligd wrote it.',
+      next: 'Use the version that runs as the daemon; "eligd once" or "eligd run" of a newer version brings the database up to date.',
+      cause: error,
+    });
+  }
+  return new EligdError('configuration', {
+    what: `The database ${path} cannot be read.`,
+    why: `The system says ${code}.`,
+    next: 'Check state.path in the configuration, the permissions of the file and its folder, and the disk.',
+    cause: error,
+  });
+}

@@ -1,0 +1,309 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { lockInstance } from '../../src/store/database.ts';
+import { halt } from '../../src/store/halts.ts';
+import { closeAppointment } from '../../src/store/links.ts';
+import { openStore } from '../../src/store/store.ts';
+import { Clinic, NOW, VISIT } from '../store/clinic.ts';
+import { run } from './capture.ts';
+
+let folder: string;
+let config: string;
+let clinic: Clinic;
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: NOW });
+  folder = mkdtempSync(join(tmpdir(), 'eligd-status-'));
+  config = join(folder, 'eligd.yaml');
+  const minimal = readFileSync(resolve(import.meta.dirname, '../../config/minimal.yaml'), 'utf8');
+  writeFileSync(config, minimal.replace('./state/eligd.db', './eligd.db'));
+  clinic = await Clinic.open(folder);
+});
+afterEach(async () => {
+  await clinic.store.close();
+  rmSync(folder, { recursive: true });
+  vi.useRealTimers();
+});
+
+const eligd = async (...args: string[]) => await run([...args, '--config', config]);
+
+/** One appointment in each situation, and an entry about none. */
+async function fill(): Promise<{ delivered: number }> {
+  await clinic.appointment('waits', { plan: { due_at: NOW + 86_400_000, wait: 'outside_window' } });
+  const held = await clinic.planned('held');
+  await clinic.store.write(
+    async (tx) =>
+      void (await tx.updateTable('inquiries').set({ hold_reason: 'vanished' }).where('id', '=', held.inquiry).execute()),
+  );
+  await clinic.open((await clinic.planned('asked')).inquiry);
+  const delivered = await clinic.planned('delivered');
+  await clinic.open(delivered.inquiry);
+  await clinic.answer(delivered.inquiry, { deliver_to: [delivered.appointment] });
+  await clinic.store.write(
+    async (tx) => void (await tx.updateTable('deliveries').set({ notes: '["The call was made early."]' }).execute()),
+  );
+  await clinic.deliver('delivered');
+  const answered = await clinic.planned('answered');
+  await clinic.open(answered.inquiry);
+  await clinic.answer(answered.inquiry, { deliver_to: [answered.appointment] });
+  const refused = await clinic.planned('refused');
+  await clinic.move(refused.inquiry, ['planned', 'sending', 'rejected']);
+  await clinic.attention(refused, 'refused');
+  const closed = await clinic.appointment('closed');
+  await clinic.store.write((tx) => closeAppointment(tx, closed, 'no_coverage', NOW));
+  await clinic.store.write((tx) => halt(tx, 'account', 'The service answered 403.', NOW + 900_000, NOW));
+  await clinic.attention({}, 'submission_stopped');
+  return { delivered: delivered.inquiry };
+}
+
+describe('status', () => {
+  test('says in one page what is where and what to do', async () => {
+    await fill();
+    const { code, stdout, stderr } = await eligd('status');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n')).toEqual([
+      'Riverside Dental, 2026-11-20 09:00 (America/Chicago)',
+      '',
+      '  appointments              7',
+      '  waiting                   1   first visit 2026-11-24 09:30; 1: The visit is too far ahead: it is not within the look-ahead window yet. The first is looked at 2026-11-21 09:00.',
+      '  call planned              1   first visit 2026-11-24 09:30; 1 held: It was missing from the last export, so no call is made.',
+      '  being asked               1   first visit 2026-11-24 09:30; 1 with the service; the longest since 2026-11-20 09:00 (inquiry:2)',
+      '  being written back        1   first visit 2026-11-24 09:30',
+      '  delivered                 1   first visit 2026-11-24 09:30',
+      '  needs attention           1   first visit 2026-11-24 09:30',
+      '  closed                    1   1 no coverage',
+      '',
+      'Calls:       stopped since 2026-11-20 09:00: The service answered 403. Next try 2026-11-20 09:15.',
+      'Writing:     1 to write, 0 failed and tried again, 0 need a person; the oldest since 2026-11-20 09:00.',
+      'Last read:   front-desk 2026-11-20 09:00',
+      'For you:     2 entries (1 refused, 1 submission stopped), the oldest since 2026-11-20 09:00.',
+      'Next:        See what waits for you and what to do about it: eligd list --attention',
+      '',
+    ]);
+  });
+
+  test('of an empty state says where to begin', async () => {
+    const { stdout } = await eligd('status');
+    expect(stdout).toContain('Last read:   front-desk never');
+    expect(stdout).toContain('For you:     nothing.');
+    expect(stdout).toContain('eligd check');
+  });
+
+  test('works while the daemon holds its lock', async () => {
+    const lock = lockInstance(clinic.path);
+    try {
+      expect((await eligd('status')).code).toBe(0);
+    } finally {
+      lock.release();
+    }
+  });
+});
+
+test.each([['status'], ['list'], ['show', '1'], ['explain', '1']])(
+  '%s makes no database where there is none',
+  async (...args) => {
+    writeFileSync(config, readFileSync(config, 'utf8').replace('./eligd.db', './none/eligd.db'));
+    const { code, stdout, stderr } = await eligd(...args.filter((arg) => typeof arg === 'string'));
+    expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
+    expect(stderr).toContain(`eligd: There is no database at ${join(folder, 'none/eligd.db')} yet.`);
+    expect(existsSync(join(folder, 'none'))).toBe(false);
+  },
+);
+
+describe('list', () => {
+  test('shows open appointments with why and until, and no name', async () => {
+    await fill();
+    const { code, stdout } = await eligd('list');
+    expect(code).toBe(0);
+    expect(stdout.split('\n')[0]).toMatch(/^appointment +visit +payer +situation +until +why$/);
+    expect(stdout).toMatch(/^waits +2026-11-24 09:30 +Delta Dental +waiting +2026-11-21 09:00 +The visit is too far ahead/m);
+    expect(stdout).not.toMatch(/closed|Roe|W123/);
+  });
+
+  test('shows names when they are asked for, filters, and says what it left out', async () => {
+    await fill();
+    expect((await eligd('list', '--patients')).stdout).toContain('Jane Roe');
+    const { stdout } = await eligd('list', '--situation', 'closed');
+    expect(stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect((await eligd('list', '--limit', '2')).stdout).toMatch(/… and 4 more; --limit shows them\.\n$/);
+    await clinic.store.write((tx) => closeAppointment(tx, 1, 'past', NOW));
+    expect((await eligd('list', '--situation', 'waiting')).stdout).toBe('There is none.\n');
+  });
+
+  test('shows the attention list with what to do, also entries about no appointment', async () => {
+    await fill();
+    const { stdout } = await eligd('list', '--attention');
+    expect(stdout).toContain(
+      'appointment refused, visit 2026-11-24 09:30 (refused, since 2026-11-20 09:00)\n  What of refused.\n  → Next of refused.\n',
+    );
+    expect(stdout).toContain('the installation (submission_stopped, since 2026-11-20 09:00)');
+    expect(stdout).not.toContain('Roe');
+    expect((await eligd('list', '--attention', '--patients')).stdout).toContain('Jane Roe');
+  });
+
+  test.each([
+    [['--situation', 'wating'], 'Allowed choices are waiting, planned'],
+    [['--connector', 'front-dsk'], 'Did you mean --connector front-desk?'],
+    [['--limit', '0'], 'Write a whole number from 1'],
+    [['--attention', '--situation', 'asking'], 'cannot be used with'],
+  ])('refuses %j', async (args, told) => {
+    const { code, stderr } = await eligd('list', ...args);
+    expect(code).toBe(2);
+    expect(stderr).toContain(told);
+  });
+});
+
+describe('show', () => {
+  test('shows everything about an appointment, and who it is only when asked', async () => {
+    const { delivered } = await fill();
+    const { code, stdout } = await eligd('show', 'delivered');
+    expect(code).toBe(0);
+    expect(stdout).toContain('Appointment delivered of front-desk, visit 2026-11-24 09:30');
+    expect(stdout).toContain('Coverage 1: Delta Dental, payor id 12345');
+    expect(stdout).toMatch(new RegExp(`inquiry:${delivered} +1 +answered +service-${delivered} +SUCCESS`));
+    expect(stdout).toMatch(/plan name: +Gold/);
+    expect(stdout).not.toMatch(/Roe|W123|1980-02-03/);
+    const { stdout: named } = await eligd('show', 'delivered', '--patients');
+    expect(named).toMatch(/Jane Roe, born 1980-02-03[\s\S]*member id W123, group G9/);
+  });
+
+  test('takes the connector, a row, or the service’s id along with the plain id', async () => {
+    const { delivered } = await fill();
+    for (const id of ['front-desk:delivered', `inquiry:${delivered}`, `service-${delivered}`])
+      expect((await eligd('show', id)).stdout).toContain('Appointment delivered');
+  });
+
+  test('names the nearest id when there is none of that name', async () => {
+    await clinic.appointment('12045');
+    const { code, stdout, stderr } = await eligd('show', '12054');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('There is no appointment or inquiry 12054.');
+    expect(stderr).toContain('The nearest one is 12045.');
+  });
+
+  test('asks which one when two connectors have the id', async () => {
+    await clinic.appointment('7');
+    await clinic.appointment('7', { connector: 'ehr' });
+    const { code, stderr } = await eligd('explain', '7');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Write ehr:7 or front-desk:7.');
+  });
+});
+
+describe('explain', () => {
+  test('tells the story of a delivered appointment from its beginning', async () => {
+    await fill();
+    const { stdout } = await eligd('explain', 'delivered');
+    expect(stdout.split('\n').map((line) => line.replace('2026-11-20 09:00  ', ''))).toEqual([
+      'Appointment delivered of front-desk, visit 2026-11-24 09:30',
+      '',
+      'Read from the practice management system.',
+      'Inquiry 3: a call was planned. The visit is within the look-ahead window.',
+      'Inquiry 3: the request to the service was begun. Reason of sending.',
+      'Inquiry 3: the service has it and phones the payer. Reason of open.',
+      'Inquiry 3: the answer came. Reason of answered.',
+      'The answer is to be written into the practice management system through connector front-desk.',
+      expect.stringMatching(/^The answer was written .* through connector front-desk \(batch 20261120T150000Z-1\)\. As the/),
+      '',
+      'Now: delivered. The newest answer is written into the practice management system.',
+      'You have nothing to do.',
+      '',
+    ]);
+  });
+
+  test('says why a visit that was far ahead was not planned earlier', async () => {
+    const starts_at = new Date(VISIT + 30 * 86_400_000).toISOString();
+    await clinic.appointment('far', { starts_at, plan: { due_at: NOW, wait: 'outside_window' } });
+    vi.setSystemTime(VISIT + 25 * 86_400_000);
+    const { stdout } = await eligd('explain', 'far');
+    expect(stdout).toContain('2026-12-17 00:00  The visit came within 7 days (policy.look_ahead_days)');
+  });
+
+  test('says what to do when a person has to', async () => {
+    await fill();
+    const { stdout } = await eligd('explain', 'refused');
+    expect(stdout).toContain('the service refused it; nobody is called. Reason of rejected.');
+    expect(stdout).toContain('Now: needs attention. What of refused.\nFor you: What of refused. Next of refused.\n');
+  });
+
+  test('tells of an inquiry for whom it is asked, and of a closed appointment why', async () => {
+    await fill();
+    expect((await eligd('explain', 'inquiry:2')).stdout).toMatch(/^Inquiry 2\n[\s\S]*Now: appointment asked being asked\./);
+    expect((await eligd('explain', 'closed')).stdout).toContain('Closed. The practice management system holds no insurance');
+  });
+});
+
+/** The paths of every value: `a.b[].c`. */
+function pathsOf(value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.length === 0 ? [] : value.flatMap((item) => pathsOf(item, `${path}[]`));
+  if (typeof value !== 'object' || value === null) return [path];
+  return Object.entries(value).flatMap(([key, item]) => pathsOf(item, path === '' ? key : `${path}.${key}`));
+}
+
+describe('JSON.md', () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../src/cli/JSON.md'), 'utf8');
+  const documented = (schema: string) => {
+    const section = page.split(/^## /m).find((text) => text.startsWith(`${schema}\n`)) ?? '';
+    return [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, path]) => path!);
+  };
+
+  test.each([
+    ['eligd.status/1', [['status']]],
+    ['eligd.list/1', [['list', '--situation', 'closed'], ['list']]],
+    ['eligd.attention/1', [['list', '--attention']]],
+    [
+      'eligd.show/1',
+      [
+        ['show', 'delivered'],
+        ['show', 'refused'],
+        ['show', 'inquiry:3'],
+      ],
+    ],
+    [
+      'eligd.explain/1',
+      [
+        ['explain', 'delivered'],
+        ['explain', 'refused'],
+        ['explain', 'inquiry:3'],
+      ],
+    ],
+  ])('documents %s as it is', async (schema, commands) => {
+    await fill();
+    const real = new Set<string>();
+    for (const args of commands) {
+      const { code, stdout } = await eligd(...args, '--json');
+      expect(code).toBe(0);
+      const value = JSON.parse(stdout);
+      expect(value.schema).toBe(schema);
+      expect(stdout).not.toMatch(/Roe|W123|1980-02-03/);
+      for (const path of pathsOf(value)) real.add(path);
+    }
+    const paths = documented(schema);
+    const covers = (path: string, each: string) => path === each || (path.endsWith('.*') && each.startsWith(path.slice(0, -1)));
+    // A part that is null here is documented by its members.
+    const is_part = (each: string) => paths.some((path) => path.startsWith(`${each}.`));
+    expect([...real].filter((each) => !is_part(each) && !paths.some((path) => covers(path, each)))).toEqual([]);
+    expect(paths.filter((path) => ![...real].some((each) => covers(path, each)))).toEqual([]);
+  });
+
+  test('promises patients’ data with --patients only', async () => {
+    await fill();
+    const { stdout } = await eligd('show', 'delivered', '--json', '--patients');
+    expect(JSON.parse(stdout).appointments[0]).toMatchObject({
+      patient: 'Jane Roe',
+      birth_date: '1980-02-03',
+      coverages: [{ member_id: 'W123', group_id: 'G9' }],
+    });
+  });
+});
+
+test('reading leaves the database as it was', async () => {
+  await fill();
+  await clinic.store.close();
+  const before = readFileSync(clinic.path);
+  for (const args of [['status'], ['list'], ['list', '--attention'], ['show', 'delivered'], ['explain', 'delivered']])
+    expect((await eligd(...args)).code).toBe(0);
+  expect(readFileSync(clinic.path).equals(before)).toBe(true);
+  await (await openStore(clinic.path)).close();
+});

@@ -1,0 +1,356 @@
+import { describe, expect, test } from 'vitest';
+import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
+import { planAppointment, tooLateToCall, windowOpensAt } from '../../src/domain/planning.ts';
+import type { PayerMap } from '../../src/domain/policy.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { aCoverage, anAppointment, aPayer, aRule, FRIDAY_MS, facts } from './examples.ts';
+
+type Facts = Parameters<typeof facts>[0];
+
+function plan(over: Partial<AppointmentInput> = {}, known: Facts = {}) {
+  return planAppointment('front-desk|P-1|1980-01-02', anAppointment(over), facts(known));
+}
+
+function asked(over: Partial<AppointmentInput> = {}, known: Facts = {}) {
+  const decision = plan(over, known);
+  if (decision.kind !== 'ask') throw new Error(`It is not asked but ${decision.kind}.`);
+  return decision;
+}
+
+/** The draft of the one coverage that is asked about. */
+function draftOf(over: Partial<AppointmentInput> = {}, known: Facts = {}) {
+  const { coverages } = asked(over, known);
+  expect(coverages).toHaveLength(1);
+  return coverages[0]!.draft;
+}
+
+const inHours = (hours: number) => ({ starts_at: new Date(FRIDAY_MS + hours * HOUR_MS).toISOString() });
+const { patient, provider } = anAppointment();
+
+describe('the window', () => {
+  test('opens at the beginning of the day of the clinic that many days before the visit', () => {
+    const visit = { starts_at: '2026-11-30T15:30:00.000Z' };
+    const opens_at = Date.parse('2026-11-23T06:00:00Z');
+    expect(plan(visit)).toEqual({ kind: 'wait', until: opens_at, reason: 'outside_window' });
+    expect(plan(visit, { now: opens_at - 1 }).kind).toBe('wait');
+    expect(plan(visit, { now: opens_at }).kind).toBe('ask');
+  });
+
+  test('opens at midnight although daylight saving ends in between', () => {
+    const opens_at = windowOpensAt(Date.parse('2026-11-03T15:00:00Z'), { look_ahead_days: 7 }, facts().clinic);
+    expect(new Date(opens_at).toISOString()).toBe('2026-10-27T05:00:00.000Z');
+  });
+
+  test.each([
+    [0, '2026-11-23T06:00:00.000Z'],
+    [0.5, '2026-11-22T06:00:00.000Z'],
+    [365, '2025-11-23T06:00:00.000Z'],
+  ])('of %d days opens at %s', (look_ahead_days, expected) => {
+    const opens_at = windowOpensAt(Date.parse(anAppointment().starts_at), { look_ahead_days }, facts().clinic);
+    expect(new Date(opens_at).toISOString()).toBe(expected);
+  });
+
+  test('does not let a visit wait that nobody would ask about', () => {
+    const later = { starts_at: '2027-06-01T15:00:00.000Z' };
+    expect(plan({ ...later, status: 'cancelled' })).toEqual({ kind: 'close', reason: 'cancelled' });
+    expect(plan({ ...later, coverages: [] })).toEqual({ kind: 'close', reason: 'no_coverage' });
+  });
+});
+
+describe('a visit', () => {
+  test('that is cancelled is closed, whatever else', () => {
+    expect(plan({ status: 'cancelled' }, { is_clock_trusted: false })).toEqual({ kind: 'close', reason: 'cancelled' });
+  });
+
+  test('that is past is closed', () => {
+    expect(plan(inHours(-1 / 3600))).toEqual({ kind: 'close', reason: 'past' });
+  });
+
+  test('is not taken to be past by a clock that is not trusted', () => {
+    expect(plan(inHours(-48), { is_clock_trusted: false })).toEqual({
+      kind: 'wait',
+      until: FRIDAY_MS + MINUTE_MS,
+      reason: 'clock_unproven',
+    });
+  });
+
+  test('is too near for a call under the lead, and not from it on', () => {
+    expect(asked(inHours(3.99)).is_too_late).toBe(true);
+    expect(asked(inHours(4)).is_too_late).toBe(false);
+    expect(asked(inHours(0.1), { policy: { min_lead_hours: 0 } }).is_too_late).toBe(false);
+    expect(tooLateToCall({ min_lead_hours: 4 })).toMatchObject({
+      reason: 'too_late_to_call',
+      what: expect.stringContaining('4 hours'),
+      next: expect.stringContaining('Call the payer yourself'),
+    });
+  });
+});
+
+describe('the completion date', () => {
+  test.each([
+    ['2026-11-23T15:30:00.000Z', '2026-11-20', 'the Friday before a Monday, which is today'],
+    ['2026-11-25T15:30:00.000Z', '2026-11-24', 'the day before'],
+    ['2026-11-27T15:30:00.000Z', '2026-11-25', 'the Wednesday before Thanksgiving'],
+    ['2026-11-20T23:30:00.000Z', '2026-11-20', 'today, never earlier'],
+    ['2026-11-25T03:30:00.000Z', '2026-11-23', "counted from the clinic's day, which is Tuesday still"],
+  ])('of a visit at %s is %s: %s', (starts_at, expected) => {
+    expect(draftOf({ starts_at }).desired_completion_date).toBe(expected);
+  });
+
+  test('leaves out days on which the clinic is closed', () => {
+    const closed = new Set(['2026-11-24']);
+    expect(draftOf({ starts_at: '2026-11-25T15:30:00.000Z' }, { clinic: { closed } }).desired_completion_date).toBe('2026-11-23');
+  });
+});
+
+describe('coverage', () => {
+  const nothing = { carrier: ' ', payor_id: '', member_id: '', group_id: ' ' };
+
+  test.each([
+    ['none at all', []],
+    ['one with nothing in it', [aCoverage(nothing)]],
+    ['two with nothing in them', [aCoverage(nothing), aCoverage(nothing)]],
+  ] as [string, CoverageInput[]][])('of %s is self-pay: closed, and not on the attention list', (_, coverages) => {
+    expect(plan({ coverages })).toEqual({ kind: 'close', reason: 'no_coverage' });
+  });
+
+  test.each(['carrier', 'payor_id', 'member_id', 'group_id'] as const)('with nothing but %s is no self-pay', (field) => {
+    expect(plan({ coverages: [aCoverage({ ...nothing, [field]: 'X1' })] }).kind).toBe('ask');
+  });
+
+  test('keeps its rank, and a bad one does not hold up a good one (G7)', () => {
+    const { coverages, attention } = asked({ coverages: [aCoverage({ member_id: '' }), aCoverage({ member_id: 'M2' })] });
+    expect(coverages.map(({ rank, draft }) => [rank, draft.member_id])).toEqual([[2, 'M2']]);
+    expect(attention.map(({ reason }) => reason)).toEqual(['field_missing']);
+    const swapped = asked({ coverages: [aCoverage(nothing), aCoverage({ member_id: '' })] });
+    expect(swapped.attention[0]!.what).toContain('the member id (coverage 2)');
+  });
+});
+
+describe('required fields', () => {
+  const cases: [string, Partial<AppointmentInput>, string][] = [
+    ['a name', { patient: { ...patient, first_name: '', last_name: '' } }, "the patient's name is missing"],
+    ['a birth date', { patient: { ...patient, birth_date: null } }, "the patient's birth date is missing"],
+    ['a member id', { coverages: [aCoverage({ member_id: ' ' })] }, 'the member id is missing'],
+    ['a usable member id', { coverages: [aCoverage({ member_id: '--' })] }, 'the member id holds no letter or digit'],
+    ['a tax id', { provider: { ...provider, tax_id: '12345' } }, 'the tax id has not nine digits'],
+    ['a billing NPI', { provider: { ...provider, billing_npi: '1234567890' } }, 'the billing NPI is not a valid NPI'],
+    ["a provider's NPI", { provider: { ...provider, rendering_npi: '123' } }, "the provider's NPI is not a valid NPI"],
+  ];
+
+  test.each(cases)('keep a call without %s from being paid for', (_, over, told) => {
+    const { coverages, attention } = asked(over);
+    expect(coverages).toEqual([]);
+    expect(attention).toHaveLength(1);
+    expect(attention[0]!.what).toContain(`No call is made: ${told}`);
+    expect(attention[0]!.next).toMatch(/^Correct /);
+  });
+
+  test('are all named at once', () => {
+    const { attention } = asked({ patient: { ...patient, birth_date: null }, coverages: [aCoverage({ member_id: '' })] });
+    expect(attention.map(({ what }) => what).join()).toMatch(/birth date.*member id/);
+  });
+
+  test("say what the connector could not read, by the column's name and without the value", () => {
+    const problems = [{ field: 'DOB', value_class: 'impossible date', remedy: 'Mend it.' }];
+    const { attention } = asked({ patient: { ...patient, birth_date: null }, problems });
+    expect(attention).toMatchObject([{ reason: 'field_malformed', what: expect.stringContaining('(DOB: impossible date)') }]);
+  });
+
+  test('are those of the configuration, by specialty', () => {
+    const required_fields = { dental: [], medical: ['group_id', 'procedure_codes', 'rendering_npi'], mental_health: [] } as const;
+    const policy = { required_fields };
+    const bare = { coverages: [aCoverage({ group_id: '', member_id: '' })], procedure_codes: [] };
+    expect(asked(bare, { policy }).attention).toEqual([]);
+    expect(asked({ ...bare, specialty: 'medical' }, { policy }).attention).toHaveLength(3);
+  });
+});
+
+describe('the draft', () => {
+  test('holds the values of the visit, and the name of the person seen', () => {
+    expect(draftOf({ diagnosis_codes: ['K02.9'] })).toEqual({
+      specialty: 'dental',
+      patient_name: 'Ada Example',
+      dob: '1980-01-02',
+      member_id: 'W123',
+      group_id: 'G1',
+      tax_id: '123456789',
+      billing_npi: '1234567893',
+      rendering_npi: '',
+      insurance: 'DELTA_DENTAL',
+      insurance_payor_id: '12345',
+      insurance_in_network: null,
+      is_specialist: false,
+      practice_billing_address: '',
+      diagnosis_codes: ['K02.9'],
+      benefits_query: ['STANDARD'],
+      benefits_codes: ['D0120'],
+      call_script_id: null,
+      additional_info: '',
+      desired_completion_date: '2026-11-20',
+    });
+  });
+
+  test('says who holds the policy when that is somebody else', () => {
+    const said = (subscriber: CoverageInput['subscriber']) => draftOf({ coverages: [aCoverage({ subscriber })] }).additional_info;
+    expect(said({ name: 'Bo Example', birth_date: '1955-06-07', relationship: 'child' })).toBe(
+      "Subscriber: Bo Example, born 1955-06-07; the patient is the subscriber's child.",
+    );
+    expect(said({ name: 'Bo Example', birth_date: null, relationship: '' })).toBe('Subscriber: Bo Example.');
+    expect(said({ name: '', birth_date: '1955-06-07', relationship: 'child' })).toBe('');
+  });
+
+  test("has the clinic's address when there is one", () => {
+    const clinic = { practice_billing_address: '100 Main Street' };
+    expect(draftOf({}, { clinic }).practice_billing_address).toBe('100 Main Street');
+  });
+});
+
+describe('the payer map', () => {
+  test('gives carrier, payor id and age of an answer', () => {
+    const payer = aPayer({ carrier: 'AETNA', payor_id: '60054', reverify_after_days: 5 });
+    const { coverages, attention } = asked({}, { payer });
+    expect(coverages[0]).toMatchObject({ reverify_after_days: 5, draft: { insurance: 'AETNA', insurance_payor_id: '60054' } });
+    expect(attention).toEqual([]);
+    expect(asked().coverages[0]).toMatchObject({ reverify_after_days: 30, draft: { insurance_payor_id: '12345' } });
+  });
+
+  test('is asked by id and by name', () => {
+    const seen: string[][] = [];
+    const payers: PayerMap = {
+      find: (...words) => {
+        seen.push(words);
+        return null;
+      },
+    };
+    asked({}, { payers });
+    expect(seen).toEqual([['12345', 'Delta Dental']]);
+  });
+
+  test.each([[null], [aPayer({ carrier: '' })]])('without the dental carrier lets it go as UNKNOWN, for mapping: %o', (payer) => {
+    const { coverages, attention } = asked({}, { payer });
+    expect(coverages[0]!.draft).toMatchObject({ insurance: 'UNKNOWN', insurance_payor_id: '12345' });
+    expect(attention.map(({ reason }) => reason)).toEqual(['payer_unmapped']);
+  });
+
+  test('is not missed where the carrier is plain text', () => {
+    const { coverages, attention } = asked({ specialty: 'medical' }, { payer: null });
+    expect(coverages[0]!.draft).toMatchObject({ insurance: 'Delta Dental', insurance_payor_id: '12345' });
+    expect(attention).toEqual([]);
+  });
+
+  test('closes a visit whose only payer is skipped', () => {
+    expect(plan({}, { payer: aPayer({ action: 'skip' }) })).toEqual({ kind: 'close', reason: 'skipped' });
+  });
+
+  test('skips one coverage and asks about the other', () => {
+    const payers: PayerMap = { find: (id) => aPayer({ action: id === 'SKIP' ? 'skip' : 'call' }) };
+    const { coverages } = asked({ coverages: [aCoverage({ payor_id: 'SKIP' }), aCoverage()] }, { payers });
+    expect(coverages.map(({ rank }) => rank)).toEqual([2]);
+  });
+
+  test('hands a payer to a person', () => {
+    const { coverages, attention } = asked({}, { payer: aPayer({ action: 'attention' }) });
+    expect(coverages).toEqual([]);
+    expect(attention.map(({ reason }) => reason)).toEqual(['payer_needs_attention']);
+  });
+});
+
+describe('tax id, NPI, network and specialist', () => {
+  const by = (name: string) => ({ tax_id: name.repeat(9), is_specialist: true, in_network: false });
+  const clinic = { locations: new Map([['north', by('1')]]), providers: new Map([['1245319599', by('2')]]) };
+  const place = { location: ' NORTH ' };
+  const rendering = { ...provider, rendering_npi: '1245319599' };
+
+  test("are the clinic's unless something else is said", () => {
+    expect(draftOf({ location: 'South' }, { clinic })).toMatchObject({ tax_id: '123456789', is_specialist: false });
+  });
+
+  test("are the location's before the clinic's", () => {
+    const expected = { tax_id: '111111111', is_specialist: true, insurance_in_network: false, billing_npi: '1234567893' };
+    expect(draftOf(place, { clinic })).toMatchObject(expected);
+  });
+
+  test("are the provider's before the location's", () => {
+    expect(draftOf({ ...place, provider: rendering }, { clinic }).tax_id).toBe('222222222');
+  });
+
+  test("are the appointment's own before all, even when that is no", () => {
+    const own = { ...rendering, tax_id: '33-3333333', billing_npi: '1245319599', is_specialist: false, in_network: true };
+    expect(draftOf({ ...place, provider: own }, { clinic })).toMatchObject({
+      tax_id: '333333333',
+      billing_npi: '1245319599',
+      is_specialist: false,
+      insurance_in_network: true,
+    });
+  });
+});
+
+describe('the questions', () => {
+  const dental = [
+    aRule({ name: 'orthodontics', when_codes: [{ from: 'D8000', to: 'D8999' }], benefits_query: ['ORTHODONTICS'] }),
+    aRule({ name: 'implants', when_codes: [{ from: 'D6010', to: 'D6010' }], with_codes: false, call_script_id: 'S1' }),
+    aRule({ benefits_query: ['STANDARD', 'A_WORD_OF_OUR_OWN'] }),
+  ];
+  const policy = { questions: { ...facts().policy.questions, dental } };
+  const rule = (...procedure_codes: string[]) => {
+    const { need_base } = asked({ procedure_codes }, { policy }).coverages[0]!;
+    return need_base.split(':').at(-1);
+  };
+
+  test.each([
+    [['D8000'], 'orthodontics'],
+    [['D8999'], 'orthodontics'],
+    [['D7999'], 'standard'],
+    [['D9000'], 'standard'],
+    [['D0120', 'D8080'], 'orthodontics'],
+    [['D6010'], 'implants'],
+    [['D6011'], 'standard'],
+    [['D6010', 'D8080'], 'orthodontics'],
+    [['D800'], 'standard'],
+    [['D80000'], 'standard'],
+    [[], 'standard'],
+  ])('about %o are %s: the first rule that matches', (codes, expected) => {
+    expect(rule(...codes)).toBe(expected);
+  });
+
+  test('are those of the rule, words that are not documented included', () => {
+    expect(draftOf({}, { policy })).toMatchObject({
+      benefits_query: ['STANDARD', 'A_WORD_OF_OUR_OWN'],
+      benefits_codes: ['D0120'],
+      call_script_id: null,
+    });
+  });
+
+  test('go without the codes, and with a script, where the rule says so', () => {
+    expect(draftOf({ procedure_codes: ['D6010'] }, { policy })).toMatchObject({ benefits_codes: [], call_script_id: 'S1' });
+  });
+
+  test('are asked even when no rule matches', () => {
+    const none = { questions: { ...facts().policy.questions, dental: [] } };
+    expect(draftOf({}, { policy: none }).benefits_query).toEqual(['UNKNOWN']);
+  });
+
+  test("follow the appointment's specialty, else the clinic's", () => {
+    expect(draftOf({ specialty: 'mental_health' }).specialty).toBe('mental_health');
+    expect(draftOf({}, { clinic: { specialty: 'medical' } }).specialty).toBe('medical');
+  });
+});
+
+describe('the benefit year', () => {
+  test("is that of the visit in the clinic's zone, not that of the call", () => {
+    const year = (starts_at: string) => asked({ starts_at }, { policy: { look_ahead_days: 60 } }).coverages[0]!.benefit_year;
+    expect(year('2026-12-31T20:00:00.000Z')).toBe(2026);
+    expect(year('2027-01-01T05:30:00.000Z')).toBe(2026);
+    expect(year('2027-01-01T06:00:00.000Z')).toBe(2027);
+  });
+});
+
+test('planning is pure: the same appointment and facts give the same decision, and nothing is changed', () => {
+  const appointment = anAppointment();
+  const known = facts();
+  const before = JSON.stringify(appointment);
+  const first = planAppointment('p', appointment, known);
+  expect(planAppointment('p', appointment, known)).toEqual(first);
+  expect(JSON.stringify(appointment)).toBe(before);
+});

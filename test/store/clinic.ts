@@ -1,0 +1,181 @@
+/** A clinic's state on a real file, filled through the store's own functions, one step of an appointment's path at a time. */
+import { join } from 'node:path';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import type { Attention } from '../../src/domain/attention.ts';
+import type { InquiryDraft } from '../../src/domain/inquiry.ts';
+import type { InquiryState } from '../../src/domain/states.ts';
+import { storeAnswer, storeRecord } from '../../src/store/answers.ts';
+import { raiseAttention } from '../../src/store/attention.ts';
+import { appointmentSubject, inquirySubject } from '../../src/store/audit.ts';
+import { claimBatch, planDelivery, settleDelivery } from '../../src/store/deliveries.ts';
+import { addPlanned, type InquiryChanges, moveInquiries } from '../../src/store/inquiries.ts';
+import { acceptBatch } from '../../src/store/intake.ts';
+import { link, setPlanDue } from '../../src/store/links.ts';
+import { openStore, type Store } from '../../src/store/store.ts';
+import { recordOf } from '../records/answers.ts';
+
+/** 2026-11-20T15:00:00Z, 09:00 in Chicago. */
+export const NOW = Date.parse('2026-11-20T15:00:00.000Z');
+export const VISIT = Date.parse('2026-11-24T15:30:00.000Z');
+
+const DRAFT = { specialty: 'dental', member_id: 'W123' } as InquiryDraft;
+
+export function appointmentInput(source_id: string, more: Partial<AppointmentInput> = {}): AppointmentInput {
+  return {
+    source_id,
+    starts_at: new Date(VISIT).toISOString(),
+    status: 'booked',
+    patient: { id: `P${source_id}`, first_name: 'Jane', last_name: 'Roe', birth_date: '1980-02-03' },
+    coverages: [{ carrier: 'Delta Dental', payor_id: '12345', member_id: 'W123', group_id: 'G9', subscriber: null }],
+    provider: { rendering_npi: '1234567893', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    location: null,
+    specialty: null,
+    procedure_codes: ['D1110'],
+    diagnosis_codes: [],
+    problems: [],
+    ...more,
+  };
+}
+
+export class Clinic {
+  readonly path: string;
+  readonly store: Store;
+  #count = 0;
+
+  private constructor(path: string, store: Store) {
+    this.path = path;
+    this.store = store;
+  }
+
+  static async open(folder: string): Promise<Clinic> {
+    const path = join(folder, 'eligd.db');
+    return new Clinic(path, await openStore(path));
+  }
+
+  get db() {
+    return this.store.db;
+  }
+
+  /** Reads one appointment as a source of its own, and says when planning looks at it; without `plan` it is due at once. */
+  async appointment(
+    source_id: string,
+    more: Partial<AppointmentInput> & { connector?: string; plan?: { due_at: number | null; wait?: string } } = {},
+  ): Promise<number> {
+    const { connector = 'front-desk', plan, ...input } = more;
+    this.#count += 1;
+    const source = { key: `sha256:${this.#count}`, name: 'export.csv', is_last: true, completeness: 'changes' as const };
+    return await this.store.write(async (tx) => {
+      const batch = { source, appointments: [appointmentInput(source_id, input)], rejected: [], cursor: null };
+      await acceptBatch(tx, connector, batch, NOW);
+      const { id } = await tx
+        .selectFrom('appointments')
+        .select('id')
+        .where('source_id', '=', source_id)
+        .where('connector', '=', connector)
+        .where('superseded_at', 'is', null)
+        .executeTakeFirstOrThrow();
+      if (plan !== undefined) await setPlanDue(tx, id, plan.due_at, plan.wait ?? null);
+      return id;
+    });
+  }
+
+  /** An appointment that has been planned: planning looks again at the visit. */
+  async planned(
+    source_id: string,
+    more: Parameters<Clinic['appointment']>[1] = {},
+  ): Promise<{ appointment: number; inquiry: number }> {
+    const appointment = await this.appointment(source_id, { plan: { due_at: VISIT + 1 }, ...more });
+    return { appointment, inquiry: await this.inquiry(appointment) };
+  }
+
+  async inquiry(appointment: number, { rank = 1, due_at = NOW }: { rank?: number; due_at?: number } = {}): Promise<number> {
+    this.#count += 1;
+    const unique = `${appointment}-${rank}-${this.#count}`;
+    return await this.store.write(async (tx) => {
+      const row = await addPlanned(
+        tx,
+        {
+          connector: 'front-desk',
+          need_base: unique,
+          benefit_year: 2026,
+          attempt: 1,
+          retry: 0,
+          patient_key: 'front-desk|P|1980-02-03',
+          specialty: 'dental',
+          external_id: unique,
+          match_key: unique,
+          due_at,
+          visit_at: VISIT,
+          draft: DRAFT,
+        },
+        'The visit is within the look-ahead window.',
+        NOW,
+      );
+      if (row === null) throw new Error('The inquiry was not added.');
+      await link(tx, { inquiry: row.id, appointment, coverage_rank: rank, draft: DRAFT }, NOW);
+      return row.id;
+    });
+  }
+
+  /** Moves an inquiry along `path`, which begins with the state that it is in. */
+  async move(inquiry: number, path: readonly InquiryState[], changes: InquiryChanges = {}): Promise<void> {
+    for (const [index, to] of path.slice(1).entries()) {
+      const from = path[index]!;
+      await this.store.write(async (tx) => {
+        const sent = to === 'sending' ? { sent_at: NOW } : {};
+        const moved = await moveInquiries(tx, [inquiry], { from, to, reason: `Reason of ${to}.` }, { ...sent, ...changes }, NOW);
+        if (moved.length !== 1) throw new Error(`Inquiry ${inquiry} was not in ${from}.`);
+      });
+    }
+  }
+
+  async open(inquiry: number): Promise<void> {
+    const service_id = `service-${inquiry}`;
+    await this.move(inquiry, ['planned', 'sending', 'open'], { service_id, poll_at: NOW + 3_600_000, is_verified: 1 });
+  }
+
+  /** Ends an open inquiry with an answer; the record is made and, with `deliver_to`, its delivery is planned. */
+  async answer(inquiry: number, { service_status = 'SUCCESS', deliver_to = [] as number[], rank = 1 } = {}): Promise<number> {
+    await this.move(inquiry, ['open', 'answered'], { service_status, answered_at: NOW });
+    return await this.store.write(async (tx) => {
+      const raw = { status: service_status };
+      const revision = await storeAnswer(tx, { inquiry, service_status, raw, content_hash: String(this.#count++) }, NOW);
+      const { id } = await tx
+        .selectFrom('answers')
+        .select('id')
+        .where('inquiry', '=', inquiry)
+        .orderBy('id', 'desc')
+        .executeTakeFirstOrThrow();
+      const answer = { id, inquiry, revision: revision ?? 1, service_status, raw, received_at: NOW };
+      const results = { plan_information: { is_active: true, plan_name: 'Gold' } };
+      const record = await storeRecord(tx, answer, recordOf(results, { inquiry: { status: service_status } }), NOW);
+      for (const appointment of deliver_to)
+        await planDelivery(tx, { connector: 'front-desk', appointment, inquiry, record, coverage_rank: rank, notes: [] }, NOW);
+      return record;
+    });
+  }
+
+  /** Tries to write everything that is due. */
+  async deliver(to: 'delivered' | 'failed' | 'parked'): Promise<void> {
+    await this.store.write(async (tx) => {
+      const batch = await claimBatch(tx, 'front-desk', NOW, 100);
+      for (const delivery of batch?.deliveries ?? [])
+        await settleDelivery(tx, delivery, { to, reason: 'As the connector said.', due_at: NOW + 60_000 }, NOW);
+    });
+  }
+
+  async attention(about: { appointment?: number; inquiry?: number }, reason: Attention['reason']): Promise<void> {
+    const { appointment = null, inquiry = null } = about;
+    const subject =
+      inquiry !== null ? inquirySubject(inquiry) : appointment !== null ? appointmentSubject(appointment) : 'installation';
+    const entry = { reason, what: `What of ${reason}.`, next: `Next of ${reason}.` };
+    await this.store.write((tx) =>
+      raiseAttention(
+        tx,
+        { connector: appointment === null && inquiry === null ? null : 'front-desk', appointment, inquiry, subject },
+        entry,
+        NOW,
+      ),
+    );
+  }
+}

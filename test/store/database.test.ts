@@ -1,0 +1,216 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import Database from 'better-sqlite3';
+import { describe, expect, test } from 'vitest';
+import { EligdError } from '../../src/domain/errors.ts';
+import { inspectDatabase, isInstanceRunning, lockInstance } from '../../src/store/database.ts';
+import { openStore } from '../../src/store/store.ts';
+import { temporaryPath, temporaryStore } from './temporary.ts';
+
+const SOURCE = resolve(import.meta.dirname, '../../src/store');
+
+async function refusal(work: () => unknown): Promise<EligdError> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof EligdError) return error;
+    throw error;
+  }
+  throw new Error('It was not refused.');
+}
+
+function startScript(script: string) {
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  return { child, exit: once(child, 'exit') };
+}
+
+/** A process that holds the lock of `path` until it is killed. */
+async function lockHolder(path: string) {
+  const { child, exit } = startScript(`
+    import { lockInstance } from '${SOURCE}/database.ts';
+    globalThis.lock = lockInstance(${JSON.stringify(path)});
+    console.log('locked');
+    setInterval(() => {}, 1000);`);
+  await once(child.stdout, 'data');
+  return {
+    kill: async () => {
+      child.kill('SIGKILL');
+      await exit;
+    },
+  };
+}
+
+describe('a database', () => {
+  test('is made with its folder, and nobody else can read it', async () => {
+    const path = join(temporaryPath(), 'deeper', 'eligd.db');
+    await temporaryStore(path);
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
+    expect(statSync(`${path}-wal`).mode & 0o777).toBe(0o600);
+  });
+
+  test('keeps what was written when it is opened again', async () => {
+    const path = temporaryPath();
+    const store = await temporaryStore(path);
+    await store.write((tx) => tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute());
+    await store.close();
+    const again = await temporaryStore(path);
+    expect(await again.db.selectFrom('facts').select('value').execute()).toEqual([{ value: '1' }]);
+  });
+
+  test('commits to the disk before the outside effect, and holds its references', async () => {
+    const { db } = await temporaryStore();
+    // Through the same connection: these are settings of a connection, not of the file.
+    const { sql } = await import('kysely');
+    expect((await sql`pragma journal_mode`.execute(db)).rows).toEqual([{ journal_mode: 'wal' }]);
+    expect((await sql`pragma synchronous`.execute(db)).rows).toEqual([{ synchronous: 2 }]);
+    expect((await sql`pragma foreign_keys`.execute(db)).rows).toEqual([{ foreign_keys: 1 }]);
+  });
+
+  test('that a newer eligd wrote is refused, and left as it is', async () => {
+    const path = temporaryPath();
+    await (await temporaryStore(path)).close();
+    const raw = new Database(path);
+    raw.prepare(`insert into kysely_migration (name, timestamp) values ('9999-future', '2099')`).run();
+    raw.close();
+    for (const work of [() => openStore(path), () => inspectDatabase(path)]) {
+      const error = await refusal(work);
+      expect(error).toMatchObject({ kind: 'configuration', what: `The database ${path} was written by a newer eligd.` });
+      expect(error.next).toContain('Install the newer version again');
+    }
+  });
+
+  test.each([
+    ['no SQLite file', (bytes: Buffer) => bytes.fill(0x55, 0, 4096)],
+    ['damaged inside', (bytes: Buffer) => bytes.fill(0x55, 4096, bytes.length)],
+    ['cut off', (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2 / 4096) * 4096)],
+  ])('that is %s is refused, and left as it is', async (_, damage) => {
+    const path = temporaryPath();
+    await (await temporaryStore(path)).close();
+    const damaged = damage(readFileSync(path));
+    writeFileSync(path, damaged);
+    for (const work of [() => openStore(path), () => inspectDatabase(path)]) {
+      const error = await refusal(work);
+      expect(error.kind).toBe('configuration');
+      expect(error.what).toMatch(new RegExp(`^The database ${path} (is damaged|cannot be opened)\\.$`));
+    }
+    expect(readFileSync(path).equals(damaged)).toBe(true);
+  });
+
+  test('whose folder cannot be made is refused', async () => {
+    const file = temporaryPath();
+    writeFileSync(file, '');
+    const error = await refusal(() => openStore(join(file, 'eligd.db')));
+    expect(error).toMatchObject({ kind: 'configuration', why: expect.stringMatching(/ENOTDIR|EEXIST/) });
+    expect(error.next).toContain('state.path');
+  });
+
+  test('is migrated once when several processes start at the same time', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const path = temporaryPath();
+      const at = Date.now() + 600;
+      const script = `
+        import { openStore } from '${SOURCE}/store.ts';
+        while (Date.now() < ${at});
+        const store = await openStore(${JSON.stringify(path)});
+        await store.write((tx) => tx.insertInto('rate_slots').values({ taken_at: 1, ended_at: null }).execute());
+        await store.close();
+        console.log('done');`;
+      const starts = [1, 2, 3].map(() =>
+        promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]).then(({ stdout }) => stdout.trim()),
+      );
+      expect(await Promise.all(starts)).toEqual(['done', 'done', 'done']);
+      const store = await temporaryStore(path);
+      expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toHaveLength(3);
+    }
+  });
+
+  test('is not left half migrated by a crash in the middle', async () => {
+    const path = temporaryPath();
+    // A table that is in the way stands for whatever ends a migration halfway.
+    const raw = new Database(path);
+    raw.exec('create table facts (anything)');
+    raw.close();
+    expect((await refusal(() => openStore(path))).what).toContain('cannot be opened');
+    const after = new Database(path);
+    const tables = after.prepare(`select name from sqlite_master where type = 'table'`).pluck().all();
+    after.exec('drop table facts');
+    after.close();
+    expect(tables).toEqual(['facts']);
+    await temporaryStore(path);
+  });
+});
+
+describe('looking at a database', () => {
+  test('makes nothing', () => {
+    const path = temporaryPath();
+    expect(inspectDatabase(path)).toBe('absent');
+    expect(isInstanceRunning(path)).toBe(false);
+    expect(readdirSync(dirname(path))).toEqual([]);
+  });
+
+  test('migrates nothing', async () => {
+    const path = temporaryPath();
+    new Database(path).exec('create table anything (a)').close();
+    const before = readFileSync(path);
+    expect(inspectDatabase(path)).toBe('behind');
+    expect(readFileSync(path).equals(before)).toBe(true);
+    await temporaryStore(path);
+    expect(inspectDatabase(path)).toBe('current');
+  });
+});
+
+describe('the lock of the instance', () => {
+  test('is held by one at a time, and free again after its release', async () => {
+    const path = temporaryPath();
+    const lock = lockInstance(path);
+    const error = await refusal(() => lockInstance(path));
+    expect(error).toMatchObject({ kind: 'temporary', what: 'Another eligd is running on this database.' });
+    expect(error.why).toContain(`${path}.lock`);
+    expect(error.next).toContain('systemctl stop eligd');
+    expect(isInstanceRunning(path)).toBe(true);
+    lock.release();
+    expect(isInstanceRunning(path)).toBe(false);
+    lockInstance(path).release();
+  });
+
+  test('is given back by a process that was killed', async () => {
+    const path = temporaryPath();
+    const holder = await lockHolder(path);
+    expect(isInstanceRunning(path)).toBe(true);
+    expect((await refusal(() => lockInstance(path))).kind).toBe('temporary');
+    await holder.kill();
+    expect(isInstanceRunning(path)).toBe(false);
+    lockInstance(path).release();
+  });
+
+  test('keeps no command from the database', async () => {
+    const path = temporaryPath();
+    const lock = lockInstance(path);
+    const store = await temporaryStore(path);
+    await store.write((tx) => tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute());
+    lock.release();
+    expect(existsSync(path)).toBe(true);
+  });
+
+  test('of one database is not that of another in the same folder', () => {
+    const path = temporaryPath();
+    const locks = [lockInstance(path), lockInstance(join(dirname(path), 'other.db'))];
+    for (const lock of locks) lock.release();
+  });
+});
+
+describe('the audit trail', () => {
+  test('takes entries, and lets nobody change or delete one', async () => {
+    const store = await temporaryStore();
+    const entry = { at: 1, subject: 'appointment:1', from_state: null, to_state: 'accepted', reason: 'r' };
+    await store.write((tx) => tx.insertInto('audit').values(entry).execute());
+    const append_only = 'the audit trail is append-only';
+    await expect(store.write((tx) => tx.updateTable('audit').set({ reason: 'x' }).execute())).rejects.toThrow(append_only);
+    await expect(store.write((tx) => tx.deleteFrom('audit').execute())).rejects.toThrow(append_only);
+    expect(await store.db.selectFrom('audit').select('reason').execute()).toEqual([{ reason: 'r' }]);
+  });
+});

@@ -1,0 +1,78 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Db } from '../../src/store/database.ts';
+import { claimBatch } from '../../src/store/deliveries.ts';
+import { dueForPolling, dueForSubmission, uncertainDue } from '../../src/store/inquiries.ts';
+import { dueForPlanning } from '../../src/store/links.ts';
+import { countSituations } from '../../src/store/overview.ts';
+import { openStore } from '../../src/store/store.ts';
+import type { Tables } from '../../src/store/tables.ts';
+import { NOW } from './clinic.ts';
+
+let folder: string;
+let raw: Database.Database;
+let db: Db;
+let asked: CompiledQuery[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'eligd-plans-'));
+  const path = join(folder, 'eligd.db');
+  await (await openStore(path)).close();
+  raw = new Database(path);
+  db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }), log: ({ query }) => void asked.push(query) });
+});
+afterAll(async () => {
+  await db.destroy();
+  rmSync(folder, { recursive: true });
+});
+
+/** How SQLite runs the statements that `work` sends, one line per step. */
+async function planOf(work: () => Promise<unknown>): Promise<string[]> {
+  asked = [];
+  await work();
+  return asked
+    .filter(({ sql }) => /^\s*select/i.test(sql))
+    .flatMap(({ sql, parameters }) => raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[])
+    .map(({ detail }) => detail);
+}
+
+describe('the claim of', () => {
+  const claim = { now: NOW, limit: 100, specialties: ['dental' as const] };
+  test.each([
+    ['inquiries to send', () => dueForSubmission(db, claim), 'inquiries USING INDEX inquiries_due (state=?)'],
+    ['inquiries to look for', () => uncertainDue(db, NOW, 100), 'inquiries USING INDEX inquiries_look (state=? AND look_at<?)'],
+    [
+      'inquiries to ask about',
+      () => dueForPolling(db, NOW, 100, false),
+      'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)',
+    ],
+    ['appointments to plan', () => dueForPlanning(db, NOW, 100), 'INDEX appointments_plan_due (plan_due_at<?)'],
+    [
+      'deliveries to write',
+      () => db.transaction().execute((tx) => claimBatch(tx, 'front-desk', NOW, 100)),
+      'deliveries USING INDEX deliveries_due (connector=? AND state=? AND due_at<?)',
+    ],
+  ])('%s goes by its index and reads no whole table', async (_, work, step) => {
+    const plan = await planOf(work);
+    expect(plan.join('\n')).toContain(step);
+    expect(plan.filter((detail) => /^SCAN \w+$/.test(detail))).toEqual([]);
+  });
+
+  test.each([
+    ['inquiries to send', () => dueForSubmission(db, claim)],
+    ['inquiries to look for', () => uncertainDue(db, NOW, 100)],
+    ['appointments to plan', () => dueForPlanning(db, NOW, 100)],
+  ])('%s needs no sorting, so that it stops at its limit', async (_, work) => {
+    expect((await planOf(work)).filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
+  });
+});
+
+test('counting situations reads the appointments once, and everything else by index', async () => {
+  const plan = await planOf(() => countSituations(db, NOW));
+  expect(plan.filter((detail) => /^SCAN appointments/.test(detail))).toHaveLength(1);
+  expect(plan.filter((detail) => /^SCAN (i|l|d|n|newer|t)$/.test(detail))).toEqual([]);
+});

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createRateLimiter, endAbandonedSlots, type RateLimiter } from '../../src/store/rate-limit.ts';
+import { temporaryPath, temporaryStore } from './temporary.ts';
+import { type VirtualClock, virtualClock } from './virtual-clock.ts';
+
+const WINDOW_MS = 60_000;
+
+type Request = { started_ms: number; ended_ms: number };
+
+async function perform(limiter: RateLimiter, clock: VirtualClock, duration_ms: number): Promise<Request> {
+  const pass = await limiter.enter('send');
+  const started_ms = clock.now();
+  await clock.sleep(duration_ms);
+  const ended_ms = clock.now();
+  await pass.leave();
+  return { started_ms, ended_ms };
+}
+
+/** The most requests that a server can count in a window of 60 s when it may count each anywhere between start and end. */
+function mostInAnyWindow(requests: readonly Request[]): number {
+  return Math.max(
+    ...requests.map(
+      ({ ended_ms: from_ms }) =>
+        requests.filter(({ started_ms, ended_ms }) => started_ms < from_ms + WINDOW_MS && ended_ms >= from_ms).length,
+    ),
+  );
+}
+
+async function waited(limiter: RateLimiter, clock: VirtualClock): Promise<number> {
+  const before_ms = clock.elapsed();
+  await (await clock.runUntil(limiter.enter('send'))).leave();
+  return clock.elapsed() - before_ms;
+}
+
+describe('the rate limit', () => {
+  test('holds in every sliding minute, wherever the server counts a request, and wastes nothing (G5)', async () => {
+    const duration = fc.oneof(fc.nat(500), fc.nat(30_000), fc.integer({ min: 30_000, max: 120_000 }));
+    const crowd = fc.array(fc.record({ duration, delay: fc.nat(90_000) }), { minLength: 5, maxLength: 25 });
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 1, max: 6 }), crowd, async (max_per_minute, requests) => {
+        const clock = virtualClock();
+        const limiter = createRateLimiter(await temporaryStore(), clock, max_per_minute);
+        const all = Promise.all(
+          requests.map(async (request) => {
+            await clock.sleep(request.delay);
+            return await perform(limiter, clock, request.duration);
+          }),
+        );
+        const done = await clock.runUntil(all);
+        expect(mostInAnyWindow(done)).toBeLessThanOrEqual(max_per_minute);
+        // Each generation of requests takes at most the longest of them, a minute, and a look for one that is still out.
+        const generations = Math.ceil(requests.length / max_per_minute);
+        expect(clock.elapsed()).toBeLessThanOrEqual(90_000 + generations * (120_000 + WINDOW_MS + 100));
+      }),
+      { numRuns: 15 },
+    );
+  });
+
+  test('lets as many go at once as it allows, and the next one a minute after the first has ended', async () => {
+    const clock = virtualClock();
+    const limiter = createRateLimiter(await temporaryStore(), clock, 3);
+    const done = await clock.runUntil(Promise.all([100, 200, 300, 100].map((each) => perform(limiter, clock, each))));
+    const start_ms = done[0]!.started_ms;
+    expect(done.map(({ started_ms }) => started_ms - start_ms)).toEqual([0, 0, 0, 100 + WINDOW_MS]);
+  });
+
+  test('holds for two processes on one database', async () => {
+    const clock = virtualClock();
+    const path = temporaryPath();
+    const [daemon, command] = [await temporaryStore(path), await temporaryStore(path)];
+    const limiters = [daemon, command].map((store) => createRateLimiter(store, clock, 4));
+    const requests = Array.from({ length: 16 }, (_, index) => perform(limiters[index % 2]!, clock, index * 700));
+    expect(mostInAnyWindow(await clock.runUntil(Promise.all(requests)))).toBe(4);
+  });
+
+  test('holds over a restart', async () => {
+    const clock = virtualClock();
+    const path = temporaryPath();
+    const before = await temporaryStore(path);
+    const limiter = createRateLimiter(before, clock, 2);
+    await clock.runUntil(Promise.all([perform(limiter, clock, 0), perform(limiter, clock, 0)]));
+    await before.close();
+    const after = createRateLimiter(await temporaryStore(path), clock, 2);
+    expect(await waited(after, clock)).toBe(WINDOW_MS);
+  });
+
+  test('takes a request that a crash interrupted to have ended at the next start', async () => {
+    const clock = virtualClock();
+    const path = temporaryPath();
+    const before = await temporaryStore(path);
+    await clock.runUntil(createRateLimiter(before, clock, 1).enter('send'));
+    await before.close();
+    await clock.runUntil(clock.sleep(30_000));
+    const store = await temporaryStore(path);
+    await endAbandonedSlots(store, clock.now());
+    expect(await waited(createRateLimiter(store, clock, 1), clock)).toBe(WINDOW_MS);
+  });
+
+  test('gives back the slot of a process that died, in the end', async () => {
+    const clock = virtualClock();
+    const store = await temporaryStore();
+    const limiter = createRateLimiter(store, clock, 1);
+    await clock.runUntil(limiter.enter('send'));
+    await clock.runUntil(clock.sleep(9 * WINDOW_MS));
+    expect(await waited(limiter, clock)).toBe(WINDOW_MS);
+  });
+
+  test('of zero is none', async () => {
+    const clock = virtualClock();
+    const limiter = createRateLimiter(await temporaryStore(), clock, 0);
+    for (let count = 0; count < 100; count += 1) await limiter.enter('send');
+    expect(clock.elapsed()).toBe(0);
+  });
+
+  test('stops waiting when it is told to, and takes no slot then', async () => {
+    const clock = virtualClock();
+    const store = await temporaryStore();
+    const limiter = createRateLimiter(store, clock, 1);
+    await clock.runUntil(limiter.enter('send'));
+    const stop = new AbortController();
+    const refused = expect(limiter.enter('send', stop.signal)).rejects.toThrow('enough');
+    await clock.rest();
+    stop.abort(new Error('enough'));
+    await refused;
+    expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toHaveLength(1);
+  });
+
+  test('keeps nobody waiting longer than a minute when the clock is set back', async () => {
+    const clock = virtualClock();
+    const limiter = createRateLimiter(await temporaryStore(), clock, 1);
+    await clock.runUntil(perform(limiter, clock, 1000));
+    clock.set(clock.now() - 24 * 3_600_000);
+    expect(await waited(limiter, clock)).toBeLessThanOrEqual(WINDOW_MS);
+  });
+});
+
+describe('a pause that the service asked for', () => {
+  test('holds for everybody, and over a restart', async () => {
+    const clock = virtualClock();
+    const path = temporaryPath();
+    const before = await temporaryStore(path);
+    await createRateLimiter(before, clock, 10).pause(clock.now() + 90_000);
+    await before.close();
+    expect(await waited(createRateLimiter(await temporaryStore(path), clock, 10), clock)).toBe(90_000);
+  });
+
+  test('holds without a limit too, and a shorter one does not end it', async () => {
+    const clock = virtualClock();
+    const limiter = createRateLimiter(await temporaryStore(), clock, 0);
+    await limiter.pause(clock.now() + 90_000);
+    await limiter.pause(clock.now() + 10_000);
+    expect(await waited(limiter, clock)).toBe(90_000);
+  });
+
+  test('that is made longer meanwhile is waited for to its end', async () => {
+    const clock = virtualClock();
+    const limiter = createRateLimiter(await temporaryStore(), clock, 10);
+    await limiter.pause(clock.now() + 10_000);
+    const entered = limiter.enter('send');
+    await clock.rest();
+    await limiter.pause(clock.now() + 60_000);
+    await clock.runUntil(entered);
+    expect(clock.elapsed()).toBe(60_000);
+  });
+});

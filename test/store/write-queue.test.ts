@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import type { Tx } from '../../src/store/database.ts';
+import { writeFact } from '../../src/store/facts.ts';
+import type { Store } from '../../src/store/store.ts';
+import { temporaryPath, temporaryStore } from './temporary.ts';
+
+const note = (name: string) => (tx: Tx) => writeFact(tx, name, name, 0);
+
+async function names(store: Store): Promise<string[]> {
+  const rows = await store.db.selectFrom('facts').select('name').orderBy('name').execute();
+  return rows.map(({ name }) => name);
+}
+
+/** How often the database was committed to by others, as one connection sees it. */
+async function dataVersion(store: Store): Promise<number> {
+  const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(store.db);
+  return rows[0]!.data_version;
+}
+
+describe('the write queue', () => {
+  test('lets a piece of work that fails take nobody with it (G7)', async () => {
+    const store = await temporaryStore();
+    const outcomes = await Promise.allSettled([
+      store.write(note('a')),
+      store.write(async (tx) => {
+        await note('half')(tx);
+        throw new Error('broken');
+      }),
+      store.write(async (tx) => {
+        await note('other half')(tx);
+        await sql`insert into facts (name) values ('no value')`.execute(tx);
+      }),
+      store.write(note('b')),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    expect(outcomes[1]).toMatchObject({ reason: new Error('broken') });
+    expect(await names(store)).toEqual(['a', 'b']);
+  });
+
+  test('does the work in the order in which it came, and each sees what was done before', async () => {
+    const store = await temporaryStore();
+    const seen = await Promise.all(
+      Array.from({ length: 450 }, (_, index) =>
+        store.write(async (tx) => {
+          const { count } = await tx
+            .selectFrom('facts')
+            .select((select) => select.fn.countAll<number>().as('count'))
+            .executeTakeFirstOrThrow();
+          await note(String(index))(tx);
+          return count;
+        }),
+      ),
+    );
+    expect(seen).toEqual(Array.from({ length: 450 }, (_, index) => index));
+  });
+
+  test('puts what waits at the same time into one commit', async () => {
+    const path = temporaryPath();
+    const [store, watcher] = [await temporaryStore(path), await temporaryStore(path)];
+    const before = await dataVersion(watcher);
+    const halfway: string[][] = [];
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => index).map((index) =>
+        store.write(async (tx) => {
+          await note(String(index))(tx);
+          if (index % 33 === 32) halfway.push(await names(watcher));
+        }),
+      ),
+    );
+    // Nothing of it could be seen from outside until all of it could.
+    expect(halfway).toEqual([[], [], []]);
+    expect(await dataVersion(watcher)).not.toBe(before);
+    expect(await names(watcher)).toHaveLength(100);
+  });
+
+  test('resolves after the commit, so that another process sees what was written (G3)', async () => {
+    const path = temporaryPath();
+    const [store, watcher] = [await temporaryStore(path), await temporaryStore(path)];
+    for (const name of ['a', 'b', 'c']) {
+      await store.write(note(name));
+      expect(await names(watcher)).toContain(name);
+    }
+  });
+
+  test('goes on after all the work of a commit has failed', async () => {
+    const store = await temporaryStore();
+    await expect(store.write(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await store.write(note('a'));
+    expect(await names(store)).toEqual(['a']);
+  });
+
+  test('fails what waits when the commit fails, and says so to each', async () => {
+    const store = await temporaryStore();
+    const broken = (tx: Tx) => sql`rollback`.execute(tx);
+    const outcomes = await Promise.allSettled([store.write(note('a')), store.write(broken), store.write(note('b'))]);
+    expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+    expect(await names(store)).toEqual([]);
+  });
+
+  test('does not fail work that reads first because another process writes meanwhile', async () => {
+    const path = temporaryPath();
+    const store = await temporaryStore(path);
+    const script = `
+      import { openStore } from '${resolve(import.meta.dirname, '../../src/store/store.ts')}';
+      const store = await openStore(${JSON.stringify(path)});
+      for (let round = 0; round < 100; round += 1) {
+        await store.write(async (tx) => {
+          await tx.selectFrom('facts').selectAll().execute();
+          await new Promise((resolve) => setImmediate(resolve));
+          await tx.insertInto('rate_slots').values({ taken_at: 1, ended_at: null }).execute();
+        });
+      }
+      await store.close();`;
+    const other = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+    await Promise.all([other(), other()]);
+    expect(await store.db.selectFrom('rate_slots').select('id').execute()).toHaveLength(200);
+  });
+
+  test('finishes what waits before the store is closed', async () => {
+    const path = temporaryPath();
+    const store = await temporaryStore(path);
+    const written = store.write(note('a'));
+    await store.close();
+    await written;
+    expect(await names(await temporaryStore(path))).toEqual(['a']);
+  });
+});
