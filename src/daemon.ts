@@ -21,7 +21,7 @@ import { logStageFailure, runLoop, Waker } from './stages/loop.ts';
 import { planStep } from './stages/plan.ts';
 import { pullStep } from './stages/pull.ts';
 import { ensureSwept, forgetSweeps, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
-import { raiseAttention, resolveAttention } from './store/attention.ts';
+import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
 import { countByState } from './store/inquiries.ts';
 import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
@@ -32,6 +32,8 @@ export type DaemonOptions = {
   credentials: ServiceCredentials;
   env: Env;
   version: string;
+  /** How long a stage without work or a due time rests before it looks again; half a minute when left out. */
+  idle_ms?: number;
 };
 
 export type Daemon = {
@@ -65,7 +67,7 @@ type Parts = {
 /** A clock that jumps by more than this has the service's list swept again (design, "Sweep"). */
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
-const STAGE_INTERVAL_MS = 30_000;
+const IDLE_MS = 30_000;
 /** Steps of one stage in `once`: far above what any installation has due, and still an end (every loop has a bound). */
 const ONCE_STEPS_MAX = 10_000;
 
@@ -151,6 +153,7 @@ async function assemble(
   const policy = policyOf(config);
   const clinic = clinicProfile(config);
   const payers = config.policy.payers === null ? NO_PAYERS : await loadPayers(config.policy.payers);
+  await store.write((tx) => resolveMapped(tx, (id, name) => (payers.find(id, name)?.carrier ?? '') !== '', env.clock.now()));
   const wakers = { plan: new Waker(), submit: new Waker(), collect: new Waker() };
   const polling = {
     poll_interval_ms: config.polling.interval_minutes * MINUTE_MS,
@@ -244,7 +247,7 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
     timezone: config.clinic.time_zone,
     noOverlap: true,
   });
-  const common = { env, interval_ms: STAGE_INTERVAL_MS, signal };
+  const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
   const loops = [
     runLoop({ ...common, name: 'plan', step: step.plan, waker: wakers.plan }),
     runLoop({ ...common, name: 'submit', step: step.submit, waker: wakers.submit }),
@@ -293,7 +296,7 @@ async function watchClock({ options, submit }: Parts, signal: AbortSignal): Prom
   let wall = clock.now();
   let monotonic = clock.elapsed();
   while (!signal.aborted) {
-    await clock.sleep(CLOCK_CHECK_MS, signal).catch(() => {});
+    await clock.sleep(Math.max(CLOCK_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
     const jumped = clock.now() - wall - (clock.elapsed() - monotonic);
     if (Math.abs(jumped) > CLOCK_JUMP_MS) forgetSweeps(submit);
     wall = clock.now();

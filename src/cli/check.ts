@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { EligdError, type ErrorKind } from '../domain/errors.ts';
-import { PROJECT_ROOT } from '../ops/connectors.ts';
 import { checkConfiguration, checkSecrets } from './checks/configuration.ts';
 import { checkConnectors } from './checks/connectors.ts';
 import { badBecause, type CheckedLine, skipped } from './checks/line.ts';
@@ -11,6 +8,7 @@ import { checkState } from './checks/state.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
 import { commandEnv } from './service.ts';
+import { programVersion } from './version.ts';
 
 type Versions = { version: string; node: string; platform: string };
 
@@ -20,7 +18,7 @@ export function register(command: Command, context: CliContext): void {
       'Looks whether everything that eligd needs is there: configuration, secrets, payer map, database, disk, the login at the ' +
         'service, the clock, and each connector. Every fault is listed with its remedy. Nothing is changed and nobody is called.',
     )
-    .option('--json', 'as JSON: {"version", "node", "platform", "ok", "lines": [{"part", "state", "what", "next"}]}')
+    .option('--json', 'as JSON: {"schema", "version", "node", "platform", "ok", "lines": [{"part", "state", "what", "next"}]}')
     .addHelpText(
       'after',
       `
@@ -44,7 +42,7 @@ system is away, and 1 otherwise.
       }
       if (options.json) {
         const ok = lines.every(({ state }) => state !== 'failed');
-        printJson(context.stdout, { ...versions, ok, lines: lines.map(jsonLine) });
+        printJson(context.stdout, { schema: 'eligd.check/1', ...versions, ok, lines: lines.map(jsonLine) });
       }
       endWith(lines);
     });
@@ -101,6 +99,5 @@ function endWith(lines: readonly CheckedLine[]): void {
 }
 
 function readVersions(): Versions {
-  const manifest: { version: string } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
-  return { version: manifest.version, node: process.versions.node, platform: `${process.platform}-${process.arch}` };
+  return { version: programVersion(), node: process.versions.node, platform: `${process.platform}-${process.arch}` };
 }

@@ -17,6 +17,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'run', summary: 'the daemon, in the foreground', load: () => import('./run.ts') },
   { name: 'once', summary: 'every stage once, for cron and for trying out', load: () => import('./once.ts') },
   { name: 'demo', summary: 'sandbox, daemon and a drop folder in a throw-away directory', load: () => import('./demo.ts') },
+  { name: 'release', summary: 'lets submission go on after it was stopped', load: () => import('./release.ts') },
   { name: 'sandbox', summary: 'the inquiry service alone, for trying out', load: () => import('./sandbox.ts') },
   {
     name: 'config',

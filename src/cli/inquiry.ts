@@ -31,7 +31,7 @@ Examples:
     .command('list')
     .description('Lists the inquiries of a specialty at the service without anything about the patients.')
     .option('--external-id <id>', "only those with this label (the appointment's id)");
-  withOptions(list, 'as JSON: {"inquiries": [{"id", "status", "created_at", "external_id"}], "is_complete"}')
+  withOptions(list, 'as JSON: {"schema", "inquiries": [{"id", "status", "created_at", "external_id"}], "is_complete"}')
     .addHelpText(
       'after',
       `
@@ -56,7 +56,7 @@ Examples:
     .alias('show')
     .description('Shows one inquiry at the service: its status, and with --full the request and the answer.')
     .argument('<id>', 'the id that the service gave it');
-  withOptions(get, 'as JSON: {"id", "status", "created_at", "external_id"}')
+  withOptions(get, 'as JSON: {"schema", "id", "status", "created_at", "external_id"}')
     .addHelpText(
       'after',
       `
@@ -72,7 +72,7 @@ Examples:
         return unwrap(result, { what: 'The inquiry could not be read.' }, config) ?? notThere(specialty);
       });
       if (options.full) printJson(context.stdout, inquiry.raw);
-      else if (options.json) printJson(context.stdout, shown(inquiry));
+      else if (options.json) printJson(context.stdout, { schema: 'eligd.inquiry/1', ...shown(inquiry) });
       else showTable(context, [inquiry]);
     });
 }
@@ -89,7 +89,7 @@ function withOptions(command: Command, json: string): Command {
 function showList(context: CliContext, specialty: Specialty, found: InquiryList, options: Options): void {
   const { inquiries, is_complete, unreadable_count } = found;
   if (options.full) printJson(context.stdout, { inquiries: inquiries.map(({ raw }) => raw), is_complete });
-  else if (options.json) printJson(context.stdout, { inquiries: inquiries.map(shown), is_complete });
+  else if (options.json) printJson(context.stdout, { schema: 'eligd.inquiries/1', inquiries: inquiries.map(shown), is_complete });
   else if (inquiries.length === 0) context.stdout.write(`The service shows no such inquiry (${specialty}).\n`);
   else showTable(context, inquiries);
   if (is_complete) return;

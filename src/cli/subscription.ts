@@ -9,7 +9,7 @@ import { printJson } from './output.ts';
 import { unwrap, withService } from './service.ts';
 
 const DEFAULT_MINUTES = 5;
-const JSON_FORM = 'as JSON: {"subscription": {"callback_url", "update_frequency_min"}}; null: none';
+const JSON_FORM = 'as JSON: {"schema", "subscription": {"callback_url", "update_frequency_min"}}; null: none';
 
 type Shown = { callback_url: string; update_frequency_min: number };
 
@@ -95,7 +95,7 @@ function registerDelete(command: Command, context: CliContext): void {
 }
 
 function say({ stdout }: CliContext, subscription: Shown | null, options: { json?: true }): void {
-  if (options.json) printJson(stdout, { subscription });
+  if (options.json) printJson(stdout, { schema: 'eligd.subscription/1', subscription });
   else if (subscription === null) stdout.write('The service has no subscription; eligd asks it by itself.\n');
   else stdout.write(`The service reports to ${subscription.callback_url} every ${subscription.update_frequency_min} minutes.\n`);
 }

@@ -11,7 +11,7 @@ export function register(command: Command, context: CliContext): void {
       'Shows how the service has checked the transcripts of the calls for an inquiry: each criterion, and whether it was met.',
     )
     .argument('<id>', 'the id that the service gave the inquiry')
-    .option('--json', 'as JSON: {"verifications": [{"id", "created_at", "items": [{"name", "status"}]}]}')
+    .option('--json', 'as JSON: {"schema", "verifications": [{"id", "created_at", "items": [{"name", "status"}]}]}')
     .option('--full', 'everything that the service says, as JSON: quotes of the call, so mind where it goes')
     .addHelpText(
       'after',
@@ -27,7 +27,7 @@ Examples:
         return unwrap(result, { what: 'The verifications could not be read.' }, config);
       });
       if (options.full) printJson(context.stdout, { verifications: found });
-      else if (options.json) printJson(context.stdout, { verifications: found.map(shown) });
+      else if (options.json) printJson(context.stdout, { schema: 'eligd.verifications/1', verifications: found.map(shown) });
       else showTable(context, found);
     });
 }

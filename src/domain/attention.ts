@@ -34,5 +34,4 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'field_malformed',
   'too_late_to_call',
   'payer_needs_attention',
-  'payer_unmapped',
 ];

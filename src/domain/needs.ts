@@ -23,5 +23,6 @@ export function needBase(need: { patient_key: string; coverage: CoverageInput; t
 
 /** The label that an inquiry carries at the service: the appointment's own id, with the connector when there are several. */
 export function externalId(template: string, connector: string, source_id: string): string {
-  return template.replaceAll('{connector}', connector).replaceAll('{appointment}', source_id);
+  // In one pass and by a function: an id may hold braces, and "$&" means something to replaceAll.
+  return template.replaceAll(/\{(connector|appointment)\}/g, (_, word) => (word === 'connector' ? connector : source_id));
 }

@@ -25,7 +25,10 @@ export type PlanningDecision =
   /** Nothing to do before `until`; then it is looked at again. */
   | { kind: 'wait'; until: Instant; reason: 'outside_window' | 'clock_unproven' }
   /** `coverages` holds those that need an answer; `attention` what a person should mend. Both may be filled (G7). */
-  | { kind: 'ask'; coverages: PlannedCoverage[]; attention: Attention[]; is_too_late: boolean };
+  | { kind: 'ask'; coverages: PlannedCoverage[]; attention: Attention[]; unmapped: UnmappedPayer[]; is_too_late: boolean };
+
+/** A dental payer as the PMS names it, without a line in the payer map that says which carrier it is. */
+export type UnmappedPayer = { carrier: string; payor_id: string };
 
 export type PlannedCoverage = {
   /** 1 is the primary. */
@@ -55,16 +58,18 @@ export function planAppointment(patient_key: string, appointment: AppointmentInp
 
   const attention: Attention[] = [];
   const planned: PlannedCoverage[] = [];
+  const unmapped: UnmappedPayer[] = [];
   let skipped = 0;
   for (const [index, coverage] of appointment.coverages.entries()) {
     if (!isInsured(coverage)) continue;
     const outcome = planCoverage({ patient_key, appointment, coverage, rank: index + 1, starts_at }, facts);
     attention.push(...outcome.attention);
     if (outcome.planned !== null) planned.push(outcome.planned);
+    if (outcome.is_unmapped) unmapped.push({ carrier: coverage.carrier, payor_id: coverage.payor_id });
     if (outcome.is_skipped) skipped += 1;
   }
   if (planned.length === 0 && attention.length === 0 && skipped > 0) return { kind: 'close', reason: 'skipped' };
-  return { kind: 'ask', coverages: planned, attention, is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS };
+  return { kind: 'ask', coverages: planned, attention, unmapped, is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS };
 }
 
 /**
@@ -101,13 +106,13 @@ type CoverageQuestion = {
   starts_at: Instant;
 };
 
-type CoverageOutcome = { planned: PlannedCoverage | null; attention: Attention[]; is_skipped: boolean };
+type CoverageOutcome = { planned: PlannedCoverage | null; attention: Attention[]; is_skipped: boolean; is_unmapped: boolean };
 
 function planCoverage(question: CoverageQuestion, facts: PlanningFacts): CoverageOutcome {
   const { appointment, coverage, starts_at, rank } = question;
   const { clinic, policy, payers, now } = facts;
   const payer = payers.find(coverage.payor_id, coverage.carrier);
-  if (payer?.action === 'skip') return { planned: null, attention: [], is_skipped: true };
+  if (payer?.action === 'skip') return { planned: null, attention: [], is_skipped: true, is_unmapped: false };
   const specialty = appointment.specialty ?? clinic.specialty;
   const provider = effectiveProvider(appointment, clinic);
   const visit = localDate(starts_at, clinic.time_zone);
@@ -115,7 +120,7 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
     ...payerAttention(payer),
     ...missingFields({ appointment, coverage, provider, rank }, policy.required_fields[specialty]),
   ];
-  if (attention.length > 0) return { planned: null, attention, is_skipped: false };
+  if (attention.length > 0) return { planned: null, attention, is_skipped: false, is_unmapped: false };
 
   const questions = questionRule(policy.questions[specialty], appointment.procedure_codes);
   const draft = draftInquiry({ appointment, coverage, provider, payer, specialty, questions, visit }, facts);
@@ -132,8 +137,9 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
       reverify_after_days: payer?.reverify_after_days ?? policy.reverify_after_days,
       draft: { ...draft, desired_completion_date: desiredCompletionDate(visit, localDate(now, clinic.time_zone), clinic.closed) },
     },
-    attention: isUnmapped(specialty, payer) ? [unmappedPayer()] : [],
+    attention: [],
     is_skipped: false,
+    is_unmapped: specialty === 'dental' && (payer === null || payer.carrier === ''),
   };
 }
 
@@ -178,10 +184,6 @@ function carrierOf(specialty: Specialty, payer: PayerEntry | null, coverage: Cov
   return specialty === 'dental' ? 'UNKNOWN' : coverage.carrier;
 }
 
-function isUnmapped(specialty: Specialty, payer: PayerEntry | null): boolean {
-  return specialty === 'dental' && (payer === null || payer.carrier === '');
-}
-
 /** Who holds the policy, when it is not the patient: the request has no field for that person. */
 function subscriberSentence({ subscriber }: CoverageInput): string {
   if (subscriber === null || subscriber.name === '') return '';
@@ -209,12 +211,4 @@ function payerAttention(payer: PayerEntry | null): Attention[] {
       next: 'Take care of it by hand, or change the action in payers.csv.',
     },
   ];
-}
-
-function unmappedPayer(): Attention {
-  return {
-    reason: 'payer_unmapped',
-    what: 'This payer is not in the payer map. The call is made all the same, with the payor id alone.',
-    next: 'Add a line for it to payers.csv (policy.payers), so that the service knows the carrier.',
-  };
 }

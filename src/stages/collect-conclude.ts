@@ -46,10 +46,15 @@ type Outcome = { record: EligibilityRecord; record_id: number; service_status: s
 async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outcome, now: number): Promise<void> {
   const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
   const status = finalStatus(outcome.service_status);
-  if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, standing, now))) return;
-  if (status === 'SUCCESS') await resolveAttention(tx, inquirySubject(row.id), now, ['unsuccessful', 'cancelled_by_service']);
-  else await attendUnanswered(tx, row, standing[0], status, now);
   const notes = deliveryNotes(row, deps.settings.time_zone);
+  if (status === 'SUCCESS') {
+    await resolveAttention(tx, inquirySubject(row.id), now, ['unsuccessful', 'cancelled_by_service']);
+  } else if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, standing, now))) {
+    // The front desk sees at once that this call brought nothing, and that another one follows.
+    notes.push(`This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`);
+  } else {
+    await attendUnanswered(tx, row, standing[0], status, now);
+  }
   for (const { id, connector, coverage_rank } of standing) {
     await planDelivery(tx, { connector, appointment: id, inquiry: row.id, record: outcome.record_id, coverage_rank, notes }, now);
   }

@@ -14,7 +14,7 @@ import {
 } from '../domain/planning.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 import { latestRecord } from '../store/answers.ts';
-import { replaceAttention, resolveAttention } from '../store/attention.ts';
+import { listForMapping, replaceAttention, resolveAttention } from '../store/attention.ts';
 import { appointmentSubject, inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { planDelivery } from '../store/deliveries.ts';
@@ -130,6 +130,7 @@ async function ask(
     await revise(tx, deps, id, now);
   }
   await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
+  for (const payer of decision.unmapped) await listForMapping(tx, appointment.connector, payer, now);
   const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
   const next = wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
   await setPlanDue(tx, appointment.id, next, wait);
@@ -224,6 +225,7 @@ async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
  */
 async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
   const inquiry = await inquiryById(tx, id);
+  if (inquiry?.state === 'rejected') await dropRefused(tx, inquiry, now);
   if (inquiry?.state !== 'planned') return;
   const standing = (await appointmentsOf(tx, id)).filter(({ closed_reason }) => closed_reason === null);
   const [first, ...rest] = standing;
@@ -244,6 +246,19 @@ async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<
     },
     now,
   );
+}
+
+/** A refused inquiry that no appointment stands on any more: its content was corrected into another need. */
+async function dropRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
+  if ((await appointmentsOf(tx, inquiry.id)).some(({ closed_reason }) => closed_reason === null)) return;
+  await moveInquiries(
+    tx,
+    [inquiry.id],
+    { from: 'rejected', to: 'withdrawn', reason: 'No appointment needs it any more.' },
+    {},
+    now,
+  );
+  await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
 }
 
 async function reviseAll(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<void> {

@@ -235,7 +235,8 @@ async function reject(
 ): Promise<void> {
   await raiseAttention(
     tx,
-    { connector, appointment: null, inquiry: null, subject: `source:${connector}:${source.key}:${item.position}` },
+    // With the field: one item may have several faults, and each is a line of its own.
+    { connector, appointment: null, inquiry: null, subject: `source:${connector}:${source.key}:${item.position}:${item.field}` },
     {
       reason: 'row_unreadable',
       what: `${source.name}, ${item.position}: ${item.field} is ${item.value_class}.`,

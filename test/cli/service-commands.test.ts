@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { createCommandGate } from '../../src/cli/service.ts';
+import { loadConfig } from '../../src/ops/config.ts';
 import { openStore } from '../../src/store/store.ts';
 import { bench } from '../sandbox/harness.ts';
 import { deadAddress, serve } from '../service/harness.ts';
+import { virtualClock } from '../store/virtual-clock.ts';
 import { type Installation, install } from './installation.ts';
 
 const COMMANDS = [
@@ -42,6 +45,7 @@ describe('inquiry', () => {
       ...['inquiry', 'list', '--specialty', 'medical', '--external-id', 'A-2', '--json'],
     ]);
     expect(JSON.parse(stdout)).toEqual({
+      schema: 'eligd.inquiries/1',
       inquiries: [{ id: wanted, status: 'SCHEDULED', created_at: '2030-01-07T15:00:00.000Z', external_id: 'A-2' }],
       is_complete: true,
     });
@@ -139,10 +143,11 @@ describe('subscription', () => {
     expect(set.stderr).toContain('no part "webhook"');
     await run(['subscription', 'set', '--url', 'https://clinic.example/hook', '--minutes', '15']);
     expect(JSON.parse((await run(['subscription', 'show', '--json'])).stdout)).toEqual({
+      schema: 'eligd.subscription/1',
       subscription: { callback_url: 'https://clinic.example/hook', update_frequency_min: 15 },
     });
     expect(await run(['subscription', 'delete'])).toMatchObject({ code: 0, stdout: none });
-    expect((await run(['subscription', 'delete', '--json'])).stdout).toBe('{\n  "subscription": null\n}\n');
+    expect(JSON.parse((await run(['subscription', 'delete', '--json'])).stdout)).toMatchObject({ subscription: null });
   });
 
   test('goes to the address of the configuration when the command line has none', async () => {
@@ -265,5 +270,23 @@ describe('the rate limit', () => {
     expect(first.code).toBe(75);
     expect(first.stderr).toContain('Try again in 3600 seconds.');
     expect(calls()).toHaveLength(1);
+  });
+
+  test('is waited for a minute and a half, and then the command gives up', async () => {
+    const { database, file } = install('http://127.0.0.1:1');
+    const store = await openStore(database);
+    const clock = virtualClock();
+    const env = { clock, random: () => 0, log: () => {} };
+    const gate = createCommandGate(store, await loadConfig(file), env);
+    await gate.pause(clock.now() + 60_000);
+    await (await clock.runUntil(gate.enter('urgent'))).leave();
+    expect(clock.elapsed()).toBe(60_000);
+    await gate.pause(clock.now() + 3_600_000);
+    await expect(clock.runUntil(gate.enter('urgent'))).rejects.toMatchObject({
+      kind: 'temporary',
+      what: 'The service was not asked.',
+    });
+    expect(clock.elapsed()).toBe(150_000);
+    await store.close();
   });
 });

@@ -35,7 +35,7 @@ export function aPayer(over: Partial<PayerEntry> = {}): PayerEntry {
   return { carrier: 'DELTA_DENTAL', payor_id: '', action: 'call', reverify_after_days: null, ...over };
 }
 
-type Changes = Partial<Omit<PlanningFacts, 'clinic' | 'policy' | 'payers'>> & {
+type Changes = Partial<Omit<PlanningFacts, 'clinic' | 'policy'>> & {
   clinic?: Partial<ClinicProfile>;
   policy?: Partial<Policy>;
   payer?: PayerEntry | null;

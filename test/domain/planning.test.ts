@@ -209,9 +209,9 @@ describe('the draft', () => {
 describe('the payer map', () => {
   test('gives carrier, payor id and age of an answer', () => {
     const payer = aPayer({ carrier: 'AETNA', payor_id: '60054', reverify_after_days: 5 });
-    const { coverages, attention } = asked({}, { payer });
+    const { coverages, unmapped } = asked({}, { payer });
     expect(coverages[0]).toMatchObject({ reverify_after_days: 5, draft: { insurance: 'AETNA', insurance_payor_id: '60054' } });
-    expect(attention).toEqual([]);
+    expect(unmapped).toEqual([]);
     expect(asked().coverages[0]).toMatchObject({ reverify_after_days: 30, draft: { insurance_payor_id: '12345' } });
   });
 
@@ -228,15 +228,16 @@ describe('the payer map', () => {
   });
 
   test.each([[null], [aPayer({ carrier: '' })]])('without the dental carrier lets it go as UNKNOWN, for mapping: %o', (payer) => {
-    const { coverages, attention } = asked({}, { payer });
+    const { coverages, attention, unmapped } = asked({}, { payer });
     expect(coverages[0]!.draft).toMatchObject({ insurance: 'UNKNOWN', insurance_payor_id: '12345' });
-    expect(attention.map(({ reason }) => reason)).toEqual(['payer_unmapped']);
+    expect(unmapped).toEqual([{ carrier: 'Delta Dental', payor_id: '12345' }]);
+    expect(attention).toEqual([]);
   });
 
   test('is not missed where the carrier is plain text', () => {
-    const { coverages, attention } = asked({ specialty: 'medical' }, { payer: null });
+    const { coverages, unmapped } = asked({ specialty: 'medical' }, { payer: null });
     expect(coverages[0]!.draft).toMatchObject({ insurance: 'Delta Dental', insurance_payor_id: '12345' });
-    expect(attention).toEqual([]);
+    expect(unmapped).toEqual([]);
   });
 
   test('closes a visit whose only payer is skipped', () => {

@@ -1,0 +1,87 @@
+import { addDays, dayOfWeek } from '../domain/time.ts';
+
+const LAST = [
+  'Alvarez',
+  'Brandt',
+  'Chen',
+  'Dubois',
+  'Eriksen',
+  'Fofana',
+  'Greco',
+  'Hansen',
+  "O'Malley",
+  'Jensen',
+  'Kaur',
+  'Lindqvist',
+];
+const FIRST = ['Amelia', 'Bruno', 'Carmen', 'Dario', 'Elif', 'Farah', 'Gideon', 'Hana', 'Ivo', 'June'];
+const PAYERS = [
+  ['Delta Dental of Illinois', '05030'],
+  ['MetLife Dental', '65978'],
+  ['Cigna Dental PPO', '62308'],
+  ['Guardian Life', '64246'],
+] as const;
+const CODES = ['D0120 D1110', 'D0150 D0274', 'D2740', 'D4341 D4910', 'D2392 D0120', 'D6010'];
+
+const HEADER = [
+  'appointment_id',
+  'appointment_at',
+  'status',
+  'patient_id',
+  'patient_name',
+  'dob',
+  'carrier',
+  'payor_id',
+  'member_id',
+  'group_id',
+  'rendering_npi',
+  'procedure_codes',
+];
+type Row = Record<(typeof HEADER)[number], string>;
+
+/** What a front office's export has now and then; the demo shows what becomes of each. */
+const FLAWS: Readonly<Record<number, Partial<Row>>> = {
+  4: { member_id: '' },
+  9: { dob: '1987-02-30' },
+  14: { status: 'cancelled' },
+  19: { carrier: '', payor_id: '', member_id: '', group_id: '' },
+  24: { rendering_npi: '1234567890' },
+  29: { member_id: 'UNSUCC-20931' },
+  31: { member_id: 'UNSUCC1-5521' },
+  33: { member_id: 'INACTIVE-7' },
+};
+
+/**
+ * A practice's export of `count` appointments over the six days after `today`, as CSV. All people are invented. The last
+ * patient comes twice, which costs one call; some rows have what real exports have wrong.
+ */
+export function demoExport(today: string, count: number): string {
+  const rows = Array.from({ length: count }, (_, index) => appointment(today, index, Math.min(index, count - 2)));
+  return `${[HEADER.join(','), ...rows.map((row) => HEADER.map((column) => row[column]).join(','))].join('\r\n')}\r\n`;
+}
+
+function appointment(today: string, index: number, person: number): Row {
+  const [carrier, payor_id] = PAYERS[person % PAYERS.length] ?? PAYERS[0];
+  const hour = 8 + (index % 9);
+  return {
+    appointment_id: String(7001 + index),
+    appointment_at: `${workday(today, 1 + (index % 6))} ${String(hour).padStart(2, '0')}:${index % 2 === 0 ? '00' : '30'}`,
+    status: 'scheduled',
+    patient_id: String(300 + person),
+    patient_name: `${FIRST[person % FIRST.length]} ${LAST[person % LAST.length]}`,
+    dob: `${1950 + ((person * 7) % 60)}-${String(1 + (person % 12)).padStart(2, '0')}-${String(1 + ((person * 5) % 28)).padStart(2, '0')}`,
+    carrier,
+    payor_id,
+    member_id: `W${String(40_100_200 + person * 977)}`,
+    group_id: person % 3 === 0 ? '0012345' : '',
+    rendering_npi: '1245319599',
+    procedure_codes: CODES[index % CODES.length] ?? '',
+    ...FLAWS[index],
+  };
+}
+
+/** A practice is closed on Sundays. */
+function workday(today: string, days: number): string {
+  const date = addDays(today, days);
+  return dayOfWeek(date) === 7 ? addDays(date, 1) : date;
+}

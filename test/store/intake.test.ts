@@ -1,0 +1,291 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { openAttention } from '../../src/store/attention.ts';
+import { appointmentSubject, auditOf } from '../../src/store/audit.ts';
+import { acceptBatch, cursorOf, type IntakeBatch, isSourceAccepted } from '../../src/store/intake.ts';
+import { closeAppointment } from '../../src/store/links.ts';
+import type { Store } from '../../src/store/store.ts';
+import { aCoverage, anAppointment, FRIDAY_MS } from '../domain/examples.ts';
+import { temporaryStore } from './temporary.ts';
+
+const DESK = 'front-desk';
+const LATER_MS = FRIDAY_MS + 1000;
+
+let store: Store;
+beforeEach(async () => {
+  store = await temporaryStore();
+});
+
+type Parts = Partial<Omit<IntakeBatch, 'source'>> & { source?: Partial<IntakeBatch['source']> };
+
+function batch({ source, ...over }: Parts = {}): IntakeBatch {
+  return {
+    appointments: [],
+    rejected: [],
+    cursor: null,
+    ...over,
+    source: { key: 'sha256:1', name: 'export.csv', is_last: true, completeness: 'changes', ...source },
+  };
+}
+
+function accept(parts: Parts, now = FRIDAY_MS, connector = DESK) {
+  return store.write((tx) => acceptBatch(tx, connector, batch(parts), now));
+}
+
+/** A visit on the day with this number in December 2026; the number is its source id too. */
+function on(day: number, over: Partial<AppointmentInput> = {}): AppointmentInput {
+  const starts_at = new Date(Date.UTC(2026, 11, day, 15)).toISOString();
+  return anAppointment({ source_id: `A-${day}`, starts_at, ...over });
+}
+
+const rows = () => store.db.selectFrom('appointments').selectAll().orderBy('id').execute();
+
+async function row(source_id: string) {
+  const found = (await rows()).filter((each) => each.source_id === source_id && each.superseded_at === null);
+  expect(found).toHaveLength(1);
+  return found[0]!;
+}
+
+async function trail(id: number): Promise<string[]> {
+  return (await auditOf(store.db, [appointmentSubject(id)])).map(({ to_state }) => to_state);
+}
+
+describe('a batch', () => {
+  test('is stored, due for planning at once, and told of in the audit trail', async () => {
+    expect(await accept({ appointments: [on(1), on(2)] })).toEqual({
+      new: 2,
+      changed: 0,
+      unchanged: 0,
+      rejected: 0,
+      vanished: 0,
+    });
+    const stored = await row('A-1');
+    expect(JSON.parse(stored.content)).toEqual(on(1));
+    expect(stored).toMatchObject({
+      connector: DESK,
+      starts_at: Date.parse(on(1).starts_at),
+      patient_key: 'front-desk|P-1|1980-01-02',
+      plan_due_at: FRIDAY_MS,
+      closed_reason: null,
+    });
+    expect(await trail(stored.id)).toEqual(['accepted']);
+  });
+
+  test('that comes twice changes nothing', async () => {
+    const parts = { appointments: [on(1), on(2)], cursor: 'c1', source: { completeness: 'full' } } as const;
+    await accept(parts);
+    await store.write((tx) => tx.updateTable('appointments').set({ plan_due_at: null }).execute());
+    const before = [await rows(), await store.db.selectFrom('audit').selectAll().execute()];
+    expect(await accept(parts, LATER_MS)).toEqual({ new: 0, changed: 0, unchanged: 2, rejected: 0, vanished: 0 });
+    expect([await rows(), await store.db.selectFrom('audit').selectAll().execute()]).toEqual(before);
+    expect(await store.db.selectFrom('sources').selectAll().execute()).toHaveLength(1);
+    expect(await openAttention(store.db)).toEqual([]);
+  });
+
+  test('may be larger than one statement', async () => {
+    const many = Array.from({ length: 1203 }, (_, index) => on(1, { source_id: `B-${index}` }));
+    expect(await accept({ appointments: many })).toMatchObject({ new: 1203 });
+    expect(await accept({ appointments: many })).toMatchObject({ unchanged: 1203 });
+  });
+
+  test('counts the last mention of an appointment that it names twice', async () => {
+    expect(await accept({ appointments: [on(1), on(1, { location: 'North' })] })).toMatchObject({ new: 1 });
+    expect(JSON.parse((await row('A-1')).content)).toMatchObject({ location: 'North' });
+  });
+
+  test('of one connector says nothing about those of another', async () => {
+    await accept({ appointments: [on(1)] });
+    expect(await accept({ appointments: [on(1)] }, FRIDAY_MS, 'ehr')).toMatchObject({ new: 1 });
+    expect(await rows()).toHaveLength(2);
+  });
+});
+
+describe('an appointment that comes back', () => {
+  beforeEach(() => accept({ appointments: [on(1)] }));
+
+  test.each([
+    ['time', { starts_at: '2026-12-01T20:00:00.000Z' }],
+    ['status', { status: 'cancelled' }],
+    ['coverage', { coverages: [aCoverage({ group_id: 'G2' })] }],
+    ['patient', { patient: { ...anAppointment().patient, first_name: 'Adah' } }],
+    ['procedures', { procedure_codes: ['D1110'] }],
+    ['provider or place', { location: 'North' }],
+  ] as [string, Partial<AppointmentInput>][])('with another %s is the same one, and planned anew', async (what, change) => {
+    await store.write((tx) => tx.updateTable('appointments').set({ plan_due_at: null }).execute());
+    const before = await row('A-1');
+    expect(await accept({ appointments: [on(1, change)] }, LATER_MS)).toMatchObject({ new: 0, changed: 1 });
+    const after = await row('A-1');
+    expect(after).toMatchObject({ id: before.id, created_at: before.created_at, updated_at: LATER_MS, plan_due_at: LATER_MS });
+    expect(JSON.parse(after.content)).toEqual(on(1, change));
+    const audit = await auditOf(store.db, [appointmentSubject(after.id)]);
+    expect(audit.at(-1)).toMatchObject({ to_state: 'changed', reason: `Changed in the practice management system: ${what}.` });
+  });
+
+  test('unchanged stays closed, and changed is open again', async () => {
+    const { id } = await row('A-1');
+    await store.write((tx) => closeAppointment(tx, id, 'cancelled', FRIDAY_MS));
+    await accept({ appointments: [on(1)] }, LATER_MS);
+    expect(await row('A-1')).toMatchObject({ closed_reason: 'cancelled', plan_due_at: null });
+    await accept({ appointments: [on(1, { location: 'North' })] }, LATER_MS);
+    expect(await row('A-1')).toMatchObject({ closed_reason: null, closed_at: null, plan_due_at: LATER_MS });
+  });
+
+  test('with another birth date and another member id is another one: the old one closes', async () => {
+    const { id } = await row('A-1');
+    const other = on(1, {
+      patient: { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1999-09-09' },
+      coverages: [aCoverage({ member_id: 'Z999' })],
+    });
+    expect(await accept({ appointments: [other] }, LATER_MS)).toMatchObject({ new: 1, changed: 0 });
+    const [old, current] = await rows();
+    expect(old).toMatchObject({ id, superseded_at: LATER_MS, closed_reason: 'replaced', plan_due_at: LATER_MS });
+    expect(JSON.parse(old!.content)).toEqual(on(1));
+    expect(current).toMatchObject({ superseded_at: null, patient_key: 'front-desk|P-9|1999-09-09' });
+    expect(await trail(id)).toEqual(['accepted', 'closed']);
+    expect(await accept({ appointments: [other] }, LATER_MS)).toMatchObject({ unchanged: 1 });
+  });
+
+  test.each([
+    ['birth date', { patient: { ...anAppointment().patient, birth_date: '1999-09-09' } }],
+    ['member id', { coverages: [aCoverage({ member_id: 'Z999' })] }],
+    ['patient id (a merged patient)', { patient: { ...anAppointment().patient, id: 'P-2' } }],
+  ])('with another %s alone is the same one', async (_, change) => {
+    const { id } = await row('A-1');
+    expect(await accept({ appointments: [on(1, change)] })).toMatchObject({ new: 0, changed: 1 });
+    expect((await row('A-1')).id).toBe(id);
+  });
+});
+
+describe('cursor and source', () => {
+  test('are remembered with the batch', async () => {
+    expect(await cursorOf(store.db, DESK)).toBeNull();
+    await accept({ cursor: 'c1', source: { is_last: false } });
+    expect(await cursorOf(store.db, DESK)).toBe('c1');
+    expect(await isSourceAccepted(store.db, DESK, 'sha256:1')).toBe(false);
+    await accept({ cursor: null });
+    expect(await cursorOf(store.db, DESK)).toBe('c1');
+    expect(await isSourceAccepted(store.db, DESK, 'sha256:1')).toBe(true);
+    expect(await isSourceAccepted(store.db, 'ehr', 'sha256:1')).toBe(false);
+  });
+
+  test('are not, when the batch fails (G3)', async () => {
+    await accept({ cursor: 'c1' });
+    const before = await rows();
+    const crash = store.write(async (tx) => {
+      await acceptBatch(tx, DESK, batch({ appointments: [on(1)], cursor: 'c2', source: { key: 'sha256:2' } }), FRIDAY_MS);
+      throw new Error('crash');
+    });
+    await expect(crash).rejects.toThrow('crash');
+    const impossible = { appointments: [on(2), on(1, { starts_at: 'no time' })], cursor: 'c3', source: { key: 'sha256:2' } };
+    await expect(accept(impossible)).rejects.toThrow();
+    expect(await cursorOf(store.db, DESK)).toBe('c1');
+    expect(await isSourceAccepted(store.db, DESK, 'sha256:2')).toBe(false);
+    expect(await rows()).toEqual(before);
+  });
+});
+
+describe('an appointment that is missing', () => {
+  const days = [1, 2, 3, 4, 5].map((day) => on(day));
+  const next = (appointments: AppointmentInput[], completeness: 'full' | 'changes' | 'unknown', key = 'sha256:2') =>
+    accept({ appointments, source: { key, completeness } }, LATER_MS);
+  const missing = async () => (await rows()).filter((each) => each.missing_since !== null).map(({ source_id }) => source_id);
+
+  beforeEach(() => accept({ appointments: days }));
+
+  test('from a full export has vanished: on the attention list, due for planning', async () => {
+    expect(await next([on(1), on(2), on(4), on(5)], 'full')).toMatchObject({ unchanged: 4, vanished: 1 });
+    expect(await row('A-3')).toMatchObject({ missing_since: LATER_MS, plan_due_at: LATER_MS, closed_reason: null });
+    expect(await openAttention(store.db)).toMatchObject([{ reason: 'vanished', source_id: 'A-3', since: LATER_MS }]);
+  });
+
+  test('from a full export of other days has not', async () => {
+    expect(await next([on(2), on(3)], 'full')).toMatchObject({ vanished: 0 });
+    expect(await next([on(2), on(4)], 'full', 'sha256:3')).toMatchObject({ vanished: 1 });
+    expect(await missing()).toEqual(['A-3']);
+  });
+
+  test('from one that only brings changes has not', async () => {
+    expect(await next([on(1), on(5)], 'changes')).toMatchObject({ vanished: 0 });
+    expect(await missing()).toEqual([]);
+  });
+
+  test('from one that does not say counts as vanished when most of the days are there', async () => {
+    expect(await next([on(1), on(5)], 'unknown')).toMatchObject({ vanished: 0 });
+    expect(await next([on(1), on(2), on(5)], 'unknown', 'sha256:3')).toMatchObject({ vanished: 2 });
+    expect(await missing()).toEqual(['A-3', 'A-4']);
+  });
+
+  test('is not concluded from one row that does not say', async () => {
+    const twin = on(1, { source_id: 'A-1b' });
+    await accept({ appointments: [twin] });
+    expect(await next([on(1)], 'unknown')).toMatchObject({ vanished: 0 });
+  });
+
+  test('is looked for after the last batch of a source only', async () => {
+    const first = {
+      appointments: [on(1), on(2), on(5)],
+      source: { key: 'sha256:2', completeness: 'full', is_last: false },
+    } as const;
+    expect(await accept(first, LATER_MS)).toMatchObject({ vanished: 0 });
+    const last = { appointments: [on(3)], source: { key: 'sha256:2', completeness: 'full' } } as const;
+    expect(await accept(last, LATER_MS)).toMatchObject({ vanished: 1 });
+    expect(await missing()).toEqual(['A-4']);
+  });
+
+  test('is told of once', async () => {
+    await next([on(1), on(5)], 'full');
+    expect(await next([on(1), on(5)], 'full', 'sha256:3')).toMatchObject({ vanished: 0 });
+    expect(await openAttention(store.db)).toHaveLength(3);
+  });
+
+  test('is not concluded from an empty export, nor from one of the past', async () => {
+    expect(await next([], 'full')).toMatchObject({ vanished: 0 });
+    const past = [10, 19].map((day) => on(1, { source_id: `P-${day}`, starts_at: `2026-11-${day}T15:00:00.000Z` }));
+    expect(await next(past, 'full', 'sha256:3')).toMatchObject({ new: 2, vanished: 0 });
+  });
+
+  test('has not vanished when it is closed', async () => {
+    const { id } = await row('A-3');
+    await store.write((tx) => closeAppointment(tx, id, 'cancelled', FRIDAY_MS));
+    expect(await next([on(1), on(2), on(4), on(5)], 'full')).toMatchObject({ vanished: 0 });
+  });
+
+  test('of another connector has not', async () => {
+    const parts = { appointments: [on(1), on(5)], source: { key: 'sha256:2', completeness: 'full' } } as const;
+    expect(await accept(parts, LATER_MS, 'ehr')).toMatchObject({ new: 2, vanished: 0 });
+  });
+
+  test('is back when it is named again, even unchanged, and the entry goes', async () => {
+    await next([on(1), on(2), on(4), on(5)], 'full');
+    expect(await next([on(3)], 'changes', 'sha256:3')).toMatchObject({ changed: 1, unchanged: 0 });
+    expect(await missing()).toEqual([]);
+    expect(await row('A-3')).toMatchObject({ plan_due_at: LATER_MS });
+    expect(await openAttention(store.db)).toEqual([]);
+    const audit = await auditOf(store.db, [appointmentSubject((await row('A-3')).id)]);
+    expect(audit.at(-1)).toMatchObject({ reason: 'It is in the export again.' });
+  });
+});
+
+describe('a rejected item', () => {
+  const item = { position: 'row 17', field: 'DOB', value_class: 'impossible date', remedy: 'Mend the date.' };
+
+  test('is on the attention list, and its neighbours are stored (G7)', async () => {
+    expect(await accept({ appointments: [on(1)], rejected: [item] })).toMatchObject({ new: 1, rejected: 1 });
+    expect(await openAttention(store.db)).toMatchObject([
+      { connector: DESK, reason: 'row_unreadable', what: 'export.csv, row 17: DOB is impossible date.', next: 'Mend the date.' },
+    ]);
+  });
+
+  test('that comes again is there once, and since the first time', async () => {
+    await accept({ rejected: [item] });
+    await accept({ rejected: [item] }, LATER_MS);
+    expect(await openAttention(store.db)).toMatchObject([{ since: FRIDAY_MS }]);
+  });
+
+  test('with two faults is listed with both', async () => {
+    await accept({ rejected: [item, { ...item, field: 'Time', value_class: 'empty' }] });
+    const said = (await openAttention(store.db)).map(({ what }) => what).join(' ');
+    expect(said).toContain('DOB is impossible date');
+    expect(said).toContain('Time is empty');
+  });
+});
