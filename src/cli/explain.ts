@@ -58,7 +58,8 @@ function sentenceOf({ subject, from_state, to_state, reason }: AuditEntry, deliv
   const [kind, id = ''] = splitOnce(subject);
   switch (kind) {
     case 'appointment':
-      return to_state === 'closed' ? `Closed. ${closedSentence(reason)}` : reason;
+      if (to_state === 'closed') return `Closed. ${closedSentence(reason)}`;
+      return to_state === 'attention' ? `Needs attention. ${reason}` : reason;
     case 'inquiry':
       return `Inquiry ${id}: ${inquirySentence(from_state, to_state)} ${reason}`;
     default:
@@ -100,6 +101,8 @@ function inquirySentence(from_state: string | null, to_state: string): string {
       return 'it could not be found out whether the service has it.';
     case 'withdrawn':
       return 'it was withdrawn before it was sent.';
+    case 'attention':
+      return 'it was put on the attention list.';
     default:
       return `it became ${to_state}.`;
   }
@@ -115,6 +118,8 @@ function deliverySentence(to_state: string, reason: string, delivery: DeliveryRo
       return `The answer was written into the practice management system${where}${batch}. ${reason}`.trimEnd();
     case 'failed':
       return `Writing the answer${where} failed and is tried again. ${reason}`;
+    case 'attention':
+      return `It was put on the attention list. ${reason}`;
     case 'parked':
       return `Writing the answer${where} was given up until a person looks at it. ${reason}`;
     default:

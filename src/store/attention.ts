@@ -1,4 +1,5 @@
 import type { Attention, AttentionReason } from '../domain/attention.ts';
+import { writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
 
 const PAYER_SUBJECT = 'payer:';
@@ -11,8 +12,21 @@ export type AttentionSubject = {
   subject: string;
 };
 
-/** Puts an entry on the list, or brings the open one with this reason up to date. `since` of an open one stays. */
+/**
+ * Puts an entry on the list, which is part of the subject's story, or brings the open one with this reason up to date, whose
+ * `since` stays.
+ */
 export async function raiseAttention(tx: Tx, about: AttentionSubject, entry: Attention, now: number): Promise<void> {
+  const open = await tx
+    .selectFrom('attention')
+    .select('id')
+    .where('subject', '=', about.subject)
+    .where('reason', '=', entry.reason)
+    .where('resolved_at', 'is', null)
+    .executeTakeFirst();
+  if (open === undefined) {
+    await writeAudit(tx, [{ at: now, subject: about.subject, from_state: null, to_state: 'attention', reason: entry.what }]);
+  }
   await tx
     .insertInto('attention')
     .values({ ...about, ...entry, since: now, resolved_at: null })

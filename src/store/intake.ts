@@ -67,6 +67,7 @@ export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch,
   for (const item of batch.rejected) await reject(tx, connector, batch.source, item, now);
   if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
   if (batch.source.is_last) {
+    if (batch.source.completeness !== 'changes') await forgetUnreadable(tx, connector, batch.source.key, now);
     counts.vanished = await flagVanished(tx, { connector, source, completeness: batch.source.completeness }, now);
     await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
   }
@@ -244,6 +245,18 @@ async function reject(
     },
     now,
   );
+}
+
+/** A newer export takes the place of older ones: a row that is still unreadable is on the list again by this one. */
+async function forgetUnreadable(tx: Tx, connector: string, key: string, now: number): Promise<void> {
+  await tx
+    .updateTable('attention')
+    .set({ resolved_at: now })
+    .where('connector', '=', connector)
+    .where('reason', '=', 'row_unreadable')
+    .where('resolved_at', 'is', null)
+    .where('subject', 'not like', `source:${connector}:${key}:%`)
+    .execute();
 }
 
 /**

@@ -245,7 +245,7 @@ describe('JSON.md', () => {
   const page = readFileSync(resolve(import.meta.dirname, '../../src/cli/JSON.md'), 'utf8');
   const documented = (schema: string) => {
     const section = page.split(/^## /m).find((text) => text.startsWith(`${schema}\n`)) ?? '';
-    return [...section.matchAll(/^\| `([^`]+)` \|/gm)].map(([, path]) => path!);
+    return [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, path]) => path!);
   };
 
   test.each([

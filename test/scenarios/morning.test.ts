@@ -1,0 +1,73 @@
+/** The main job: an export is dropped, payers are asked, answers are written back (issue "The main job"). */
+import { describe, expect, test } from 'vitest';
+import { makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { expectOneCallPerAttempt, expectOwnAnswers, needsOf, placesOf, writtenFor } from '../support/needs.ts';
+import { judge, makeExport, readExport, SHAPES } from '../support/pms-export.ts';
+import { startService } from '../support/service.ts';
+
+describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
+  test('ends with a record for every good row, a reason for every bad one, and one call per need', async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const bytes = makeExport({ shape, count: 200, from: '2030-01-08' });
+    const { questions, bad, cancelled, past, self_pay } = judge(readExport(shape, bytes), '2030-01-07');
+    const needs = needsOf(questions);
+    // The test itself: every fault of make.mjs is there, and some needs are shared.
+    expect([cancelled, past, self_pay].map((rows) => rows.length)).toEqual([2, 2, 1]);
+    expect(bad.length).toBeGreaterThanOrEqual(5);
+    expect(needs.length).toBeLessThan(questions.length);
+
+    clinic.drop('Export.csv', bytes);
+    await clinic.once();
+    expect(clinic.inbox()).toEqual([]);
+    const sent = await service.ledger();
+    expect(sent).toHaveLength(needs.length);
+    expect(clinic.written()).toEqual([]);
+
+    await service.advance({ days: 14 });
+    await clinic.once();
+    // Unsuccessful calls get a second attempt after a pause.
+    machine.pass({ hours: 21 });
+    await clinic.once();
+    await service.advance({ days: 1 });
+    await clinic.once();
+
+    const ledger = await service.ledger();
+    expectOneCallPerAttempt(ledger, needs);
+    expectOwnAnswers(clinic, ledger);
+    expect(ledger.every(({ request }) => request.tax_id === '123456789')).toBe(true);
+    // What the first day did not reach is past by now and closed as such; nothing of it was good.
+    expect(writtenFor(clinic)).toEqual(placesOf(questions));
+    expect(clinic.written()).toHaveLength(questions.length);
+
+    const listed = new Set(clinic.attention().map((line) => line.appointment_id));
+    for (const row of self_pay) expect(listed).not.toContain(row.appointment_id);
+    const counts = JSON.parse((await clinic.run('status', '--json')).stdout);
+    expect(counts).toMatchObject({});
+    const fields = clinic.reasons().map((line) => line.value_class);
+    expect(fields.filter((value_class) => value_class === 'impossible date')).toHaveLength(
+      bad.filter(({ dob }) => dob.endsWith('-02-30')).length,
+    );
+  });
+
+  test('lists every bad row with a reason on the first morning, and self-pay not at all', async () => {
+    setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const bytes = makeExport({ shape, count: 200, from: '2030-01-08' });
+    const { bad, self_pay, past, cancelled } = judge(readExport(shape, bytes), '2030-01-07');
+    clinic.drop('Export.csv', bytes);
+    await clinic.once();
+    const about = clinic.attention().filter((line) => line.appointment_id !== '');
+    expect(new Set(about.map((line) => line.appointment_id))).toEqual(new Set(bad.map((row) => row.appointment_id)));
+    for (const line of about) expect([line.what_happened, line.what_to_do]).toEqual([expect.stringMatching(/\w+ .*\./), expect.stringMatching(/\w+ .*\./)]);
+    const { stdout } = await clinic.run('once', '--json');
+    expect(JSON.parse(stdout).closed).toMatchObject({
+      no_coverage: self_pay.length,
+      past: past.length,
+      cancelled: cancelled.length,
+    });
+  });
+});

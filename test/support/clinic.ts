@@ -1,0 +1,124 @@
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { createDaemon, type Daemon } from '../../src/daemon.ts';
+import type { Env } from '../../src/domain/env.ts';
+import { loadConfig } from '../../src/ops/config.ts';
+import { createEnv, realClock } from '../../src/ops/env.ts';
+import { openSecrets, serviceCredentials } from '../../src/ops/secrets.ts';
+import { run } from '../cli/capture.ts';
+import { readCsv } from './csv-text.ts';
+
+/** Keys of the configuration that differ from config/minimal.yaml; objects are merged, all else is replaced. */
+export type Overrides = { [key: string]: unknown };
+
+export type ClinicOptions = { base_url: string; config?: Overrides; secrets?: Record<string, string> };
+
+export type Line = Record<string, string>;
+
+/** A clinic's server: one folder with configuration, secrets, drop folder and state, and what a person there can do and see. */
+export type Clinic = {
+  folder: string;
+  file: string;
+  state: string;
+  drop: (name: string, content: string | Buffer) => void;
+  /** `eligd once`, in this process; fails the test with another exit code than `expected`. */
+  once: (expected?: number) => Promise<void>;
+  /** Any other command. */
+  run: (...args: string[]) => ReturnType<typeof run>;
+  /** One daemon for several rounds, as `eligd run` keeps it. */
+  daemon: (env?: Partial<Env>) => Promise<Daemon>;
+  /** Every line of every `outbox/eligibility-*.csv`, with the record beside it. */
+  written: () => (Line & { record: Record<string, unknown> })[];
+  attention: () => Line[];
+  reasons: () => Line[];
+  inbox: () => string[];
+};
+
+const MINIMAL = join(import.meta.dirname, '../../config/minimal.yaml');
+const OAUTH_SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
+export const BASIC_SECRETS = { ELIGD_SERVICE_PROJECT_ID: 'sandbox', ELIGD_SERVICE_API_KEY: 'sandbox' };
+
+const folders: string[] = [];
+
+/** A folder of a failed test stays, with its database; the last line of the test's output says where. */
+afterEach(({ task }) => {
+  for (const folder of folders.splice(0)) {
+    if (task.result?.state === 'fail') console.error(`Kept of "${task.name}": ${folder}`);
+    else rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** A clinic with the minimal configuration of the design, quick to settle and without a rate limit unless `config` says so. */
+export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: ClinicOptions): Clinic {
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-clinic-'));
+  folders.push(folder);
+  const file = join(folder, 'eligd.yaml');
+  const quick = { service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } }, policy: { look_ahead_days: 14 } };
+  const whole = merged(merged(merged(parse(readFileSync(MINIMAL, 'utf8')) as Overrides, quick), withStableFiles()), config);
+  writeFileSync(file, stringify(whole));
+  const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(folder, '.env'), lines.join(''), { mode: 0o600 });
+  const inbox = join(folder, 'dropbox/inbox');
+  const outbox = join(folder, 'dropbox/outbox');
+  mkdirSync(inbox, { recursive: true, mode: 0o700 });
+  const runHere: Clinic['run'] = (...args) =>
+    run([...args, '--config', file], { environment: { ELIGD_LOG_LEVEL: process.env.ELIGD_LOG_LEVEL ?? 'error' }, cwd: folder });
+  return {
+    folder,
+    file,
+    state: join(folder, 'state'),
+    drop: (name, content) => writeFileSync(join(inbox, name), content, { mode: 0o600 }),
+    once: async (expected = 0) => {
+      const { code, stderr } = await runHere('once');
+      if (code !== expected) throw new Error(`eligd once ended with ${code}, not ${expected}: ${stderr}`);
+    },
+    run: runHere,
+    daemon: async (env = {}) => {
+      const loaded = await loadConfig(file);
+      const credentials = serviceCredentials(await openSecrets(folder, {}), loaded.service.auth);
+      const world = { ...createEnv({ log: () => {}, clock: realClock }), ...env };
+      return await createDaemon({ config: loaded, credentials, env: world, version: '0.0.0' });
+    },
+    written: () =>
+      listed(outbox, /^eligibility-.*\.csv$/).flatMap((name) =>
+        readCsv(readFileSync(join(outbox, name), 'utf8')).map((line) => ({
+          ...line,
+          record: JSON.parse(readFileSync(join(outbox, line.json_file ?? ''), 'utf8')) as Record<string, unknown>,
+        })),
+      ) as ReturnType<Clinic['written']>,
+    attention: () =>
+      existsSync(join(outbox, 'attention.csv')) ? readCsv(readFileSync(join(outbox, 'attention.csv'), 'utf8')) : [],
+    reasons: () =>
+      ['processed', 'rejected'].flatMap((part) =>
+        listed(join(folder, 'dropbox', part), /\.reasons\.csv$/).flatMap((name) =>
+          readCsv(readFileSync(join(folder, 'dropbox', part, name), 'utf8')),
+        ),
+      ),
+    inbox: () => readdirSync(inbox),
+  };
+}
+
+/** Nobody writes slowly in a test, so a file is taken at the first look. */
+function withStableFiles(): Overrides {
+  return { connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0 }] };
+}
+
+function merged(base: Overrides, over: Overrides): Overrides {
+  const both = { ...base };
+  for (const [key, value] of Object.entries(over)) {
+    const below = both[key];
+    both[key] = isObject(value) && isObject(below) ? merged(below, value) : value;
+  }
+  return both;
+}
+
+function isObject(value: unknown): value is Overrides {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function listed(folder: string, pattern: RegExp): string[] {
+  return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)).sort() : [];
+}

@@ -1,0 +1,31 @@
+/** A few lines of CSV, read and written without eligd's own code, which the scenarios judge. */
+
+export function csvText(header: readonly string[], lines: readonly (readonly string[])[]): string {
+  const cell = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  return [header, ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
+}
+
+/** The lines by header name. Every cell that a line lacks is empty. */
+export function readCsv(text: string, separator = ','): Record<string, string>[] {
+  const [header = [], ...lines] = cellsOf(text.replace(/^\ufeff/, ''), separator);
+  return lines.map((line) => Object.fromEntries(header.map((name, index) => [name, line[index] ?? ''])));
+}
+
+function cellsOf(text: string, separator: string): string[][] {
+  const lines: string[][] = [];
+  let line: string[] = [];
+  let cell = '';
+  let is_quoted = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at] ?? '';
+    if (is_quoted) {
+      if (character !== '"') cell += character;
+      else if (text[at + 1] === '"') cell += text[at++] ?? '';
+      else is_quoted = false;
+    } else if (character === '"') is_quoted = true;
+    else if (character === separator) line.push(cell), (cell = '');
+    else if (character === '\n') lines.push([...line, cell]), (line = []), (cell = '');
+    else if (character !== '\r') cell += character;
+  }
+  return lines;
+}
