@@ -159,6 +159,7 @@ export async function resolveMapped(
     .selectFrom('attention')
     .select('subject')
     .where('reason', '=', 'payer_unmapped')
+    .where('subject', 'like', `${PAYER_SUBJECT}%`)
     .where('resolved_at', 'is', null)
     .execute();
   for (const { subject } of open) {

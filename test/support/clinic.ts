@@ -120,5 +120,9 @@ function isObject(value: unknown): value is Overrides {
 }
 
 function listed(folder: string, pattern: RegExp): string[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => pattern.test(name)).sort() : [];
+  return existsSync(folder)
+    ? readdirSync(folder)
+        .filter((name) => pattern.test(name))
+        .sort()
+    : [];
 }

@@ -57,7 +57,10 @@ export async function startService(options: Partial<SandboxOptions> = {}): Promi
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(sandbox.url + path, {
       method,
-      headers: { authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`,
+        'content-type': 'application/json',
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await response.text();

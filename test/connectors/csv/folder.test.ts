@@ -1,4 +1,4 @@
-import { appendFile, chmod, mkdir, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -125,16 +125,6 @@ describe('a file', () => {
     await opened.pull();
     expect(opened.appointments.map(({ source_id }) => source_id)).toEqual(['A-1']);
     expect(opened.said()).toContain('csv_file_unusable');
-  });
-
-  it.skipIf(process.getuid?.() === 0)('without permission blocks nobody', async () => {
-    await folder.drop('a.csv', text(1));
-    await folder.drop('b.csv', text(2));
-    await chmod(join(folder.path, 'inbox/a.csv'), 0);
-    const opened = openCsv(folder);
-    await opened.pull();
-    expect(opened.appointments.map(({ source_id }) => source_id)).toEqual(['A-2']);
-    expect(await folder.names('inbox')).toEqual(['a.csv']);
   });
 
   it('that vanishes while eligd waits is no error', async () => {

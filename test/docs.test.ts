@@ -1,0 +1,119 @@
+/** What the pages say about commands, states, files and events is what is there, both ways. */
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { COMMANDS } from '../src/cli/commands.ts';
+import { EXIT_CODES } from '../src/cli/exit.ts';
+import { EVENTS } from '../src/domain/events.ts';
+import { DELIVERY_STEPS, INQUIRY_STEPS } from '../src/domain/states.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const find = (pattern: string) =>
+  globSync(pattern, { cwd: ROOT, exclude: (path) => /(^|\/)(node_modules|\.git)(\/|$)/.test(path) }).toSorted();
+
+const PAGES = find('**/*.md');
+const README = read('README.md');
+const ARCHITECTURE = read('src/ARCHITECTURE.md');
+
+/** The rows of the table whose header begins with the cells `header`, each as its cells. */
+function table(page: string, ...header: string[]): string[][] {
+  const lines = page.split('\n').map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const start = lines.findIndex((cells) => header.every((name, index) => cells[index] === name));
+  if (start < 0) throw new Error(`There is no table ${header.join(', ')}.`);
+  const length = lines.slice(start + 2).findIndex((cells) => cells.length === 0);
+  return lines.slice(start + 2, length < 0 ? undefined : start + 2 + length);
+}
+
+/** What stands between single backquotes. */
+function codeSpans(text: string): string[] {
+  return [...text.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+}
+
+describe('README.md', () => {
+  test('has every command with its summary, and no other', () => {
+    const documented = table(README, 'command', 'does').map(([command = '', does]) => [codeSpans(command)[0], does]);
+    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(COMMANDS.map(({ name, summary }) => [name, summary])));
+    expect(documented).toHaveLength(COMMANDS.length);
+  });
+
+  test('gives an example of the command in whose row it stands', () => {
+    for (const [command = '', , examples = ''] of table(README, 'command', 'does')) {
+      const name = codeSpans(command)[0];
+      expect(codeSpans(examples).map((example) => example.split(' ').slice(0, 2))).toContainEqual(['bin/eligd', name]);
+    }
+  });
+
+  test('has every exit code, and no other', () => {
+    const [, sentence = ''] = /^Exit codes: (.*?)\n\n/ms.exec(README) ?? [];
+    expect([...sentence.matchAll(/\d+/g)].map(([code]) => Number(code))).toEqual(Object.values(EXIT_CODES));
+  });
+});
+
+describe('src/ARCHITECTURE.md', () => {
+  test.each([
+    ['inquiry', INQUIRY_STEPS],
+    ['delivery', DELIVERY_STEPS],
+  ])('has every state of the leg %s with every step', (leg, steps) => {
+    const documented = table(ARCHITECTURE, leg, 'means').map(([state = '', , next = '']) => [
+      codeSpans(state)[0],
+      codeSpans(next),
+    ]);
+    expect(documented.toSorted()).toEqual(Object.entries(steps).toSorted());
+  });
+
+  test('names files that are there', () => {
+    const named = codeSpans(ARCHITECTURE).filter((code) => /^[\w./-]+\.(ts|cjs|md|yaml)$/.test(code));
+    expect(named.length).toBeGreaterThan(20);
+    const places = ['', 'src'];
+    expect(named.filter((file) => !places.some((place) => existsSync(join(ROOT, place, file))))).toEqual([]);
+  });
+});
+
+describe('every page', () => {
+  test.each(PAGES)('%s links to what is there', (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+    const broken = links.filter((target) => !/^[a-z]+:/.test(target) && !isThere(page, target));
+    expect(broken).toEqual([]);
+  });
+
+  test.each(PAGES)('%s calls commands that are there', (page) => {
+    const called = [...read(page).matchAll(/(?:^|[`\s])bin\/eligd ([a-z]+)/gm)].map(([, name]) => name);
+    const known = COMMANDS.map(({ name }) => name);
+    expect(called.filter((name) => name === undefined || !known.includes(name))).toEqual([]);
+  });
+
+  test('was found', () => {
+    expect(PAGES).toEqual(expect.arrayContaining(['README.md', 'connectors/csv/README.md', 'src/sandbox/README.md']));
+  });
+});
+
+/** A file or folder beside the page, with the heading behind `#` where one is named. */
+function isThere(page: string, target: string): boolean {
+  const [path = '', heading] = target.split('#');
+  const file = path === '' ? page : join(dirname(page), path);
+  if (!existsSync(join(ROOT, file))) return false;
+  if (heading === undefined) return true;
+  const slugs = [...read(file).matchAll(/^#+ (.*)$/gm)].map(([, text = '']) =>
+    text
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  return slugs.includes(heading);
+}
+
+describe('the events of the log', () => {
+  test('are each logged somewhere, and nothing else is', () => {
+    const source = [...find('src/**/*.ts'), ...find('connectors/**/*.ts')].map(read).join('\n');
+    // The first argument of every call of a log; notes on the configuration carry the name of theirs.
+    const named = [...source.matchAll(/\blog\(([^,)]*)|\bevent: ('\w+')/g)].map(([, argument, event]) => argument ?? event ?? '');
+    const logged = new Set(named.flatMap((text) => [...text.matchAll(/'(\w+)'/g)].map(([, name]) => name)));
+    expect([...logged].toSorted()).toEqual(Object.keys(EVENTS).toSorted());
+  });
+});

@@ -1,0 +1,212 @@
+/** What a practice does between two exports: repeats, moves, cancels and corrects appointments. */
+import { describe, expect, test } from 'vitest';
+import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
+import { expectOneCallEach, expectOwnAnswers, needsOf, questionsOf, writtenFor } from '../support/needs.ts';
+import { type Service, startService } from '../support/service.ts';
+import { exportOf, type Visit, visits } from '../support/visits.ts';
+
+type Scene = { machine: MachineClock; service: Service; clinic: Clinic; drop: (...visits: Visit[]) => Promise<void> };
+
+/** `drop` puts an export into the inbox and takes every stage once. */
+async function scene(config: Overrides = {}): Promise<Scene> {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config });
+  let files = 0;
+  const drop = async (...exported: Visit[]) => {
+    files += 1;
+    clinic.drop(`export-${files}.csv`, exportOf(exported));
+    await clinic.once();
+  };
+  return { machine, service, clinic, drop };
+}
+
+const reasonsFor = (clinic: Clinic, id: string) =>
+  clinic
+    .attention()
+    .filter((line) => line.appointment_id === id)
+    .map((line) => line.reason);
+
+describe('nothing is sent again', () => {
+  test('by further rounds, by the same file, and by the same rows in another file', async () => {
+    const { service, clinic, machine } = await scene();
+    const all = visits(6);
+    clinic.drop('export.csv', exportOf(all));
+    await clinic.once();
+    const posts = async () => {
+      const routes = Object.entries((await service.traffic()).by_route);
+      return routes.filter(([route]) => route.startsWith('POST') && !route.includes('token'));
+    };
+    const before = await posts();
+    await clinic.once();
+    clinic.drop('export.csv', exportOf(all));
+    await clinic.once();
+    clinic.drop('again.csv', exportOf([...all].reverse()));
+    machine.pass({ days: 1, hours: 1 });
+    await clinic.once();
+    expect(await posts()).toEqual(before);
+    expectOneCallEach(await service.ledger(), needsOf(questionsOf(all)));
+  });
+
+  test('to an appointment that was moved, whose answer is written for its new time', async () => {
+    const { service, clinic, drop } = await scene();
+    const [visit] = visits(1) as [Visit];
+    await drop(visit);
+    await drop({ ...visit, appointment_at: '2030-01-16T14:15' });
+    await service.advance({ days: 10 });
+    await clinic.once();
+    expect(await service.ledger()).toHaveLength(1);
+    expect(clinic.written().map((line) => line.appointment_at)).toEqual(['2030-01-16T14:15:00-06:00']);
+    // Moved once more, after the answer.
+    await drop({ ...visit, appointment_at: '2030-01-17T09:00' });
+    expect(await service.ledger()).toHaveLength(1);
+  });
+
+  test('for a second visit of the same patient and coverage, which gets the same record', async () => {
+    const { service, clinic, drop } = await scene();
+    const [first, second, later] = visits(3, (index) => ({
+      patient_id: 'P1',
+      patient_name: 'Testpatient One',
+      dob: '1970-05-06',
+      member_id: 'ACTIVE1',
+      appointment_at: `2030-01-${10 + index}T09:00`,
+    })) as [Visit, Visit, Visit];
+    await drop(first, second);
+    await service.advance({ days: 6 });
+    await clinic.once();
+    expect(await service.ledger()).toHaveLength(1);
+    expect(writtenFor(clinic)).toEqual(new Set(['9001/1', '9002/1']));
+    // A third one that comes after the answer is served by it at once.
+    await drop(first, second, later);
+    expect(await service.ledger()).toHaveLength(1);
+    expect(writtenFor(clinic)).toEqual(new Set(['9001/1', '9002/1', '9003/1']));
+    expectOwnAnswers(clinic, await service.ledger());
+  });
+
+  test('when a name is spelled otherwise or the group changes', async () => {
+    const { service, drop } = await scene();
+    const [visit] = visits(1) as [Visit];
+    await drop(visit);
+    await drop({ ...visit, patient_name: 'Testpatient Renamed', group_id: '4711' });
+    expect(await service.ledger()).toHaveLength(1);
+  });
+});
+
+describe('a change of what is asked', () => {
+  test.each([
+    ['member id', { member_id: 'ACTIVE999' }],
+    ['payer', { payor_id: '62308', carrier: 'Cigna Dental PPO' }],
+    ['birth date', { dob: '1971-01-02' }],
+  ])('of the %s is another need, and its answer is the one that is written', async (_, change: Partial<Visit>) => {
+    const { service, clinic, drop } = await scene();
+    const [visit] = visits(1) as [Visit];
+    const changed = { ...visit, ...change };
+    await drop(visit);
+    await drop(changed);
+    await service.advance({ days: 6 });
+    await clinic.once();
+    const ledger = await service.ledger();
+    expectOneCallEach(ledger, needsOf(questionsOf([visit, changed])));
+    expect(clinic.written().map((line) => line.inquiry_id)).toEqual([ledger[1]?.id]);
+    expectOwnAnswers(clinic, ledger);
+  });
+
+  test('of a member id that could not be used is sent when it is corrected', async () => {
+    const { service, clinic, drop } = await scene();
+    const [bad, good] = visits(2) as [Visit, Visit];
+    await drop({ ...bad, member_id: '' }, good);
+    expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual(['9002']);
+    expect(reasonsFor(clinic, '9001')).toEqual(['field_missing']);
+    await drop(bad, good);
+    expectOneCallEach(await service.ledger(), needsOf(questionsOf([good, bad])));
+    expect(reasonsFor(clinic, '9001')).toEqual([]);
+  });
+
+  test.each(['bulk', 'single'])('of a row that the service refused sends it again (%s)', async (mode) => {
+    const { service, clinic, drop } = await scene({ service: { submission: { mode } } });
+    const all = visits(5);
+    const refused = all.map((visit, index) => (index === 2 ? { ...visit, member_id: 'REJECT77' } : visit));
+    await drop(...refused);
+    await clinic.once();
+    expect(await service.ledger()).toHaveLength(4);
+    expect(reasonsFor(clinic, '9003')).toEqual(['refused']);
+    const { stdout } = await clinic.run('explain', '9003');
+    expect(stdout).toMatch(/refused/);
+    expect(stdout).toMatch(/The carrier knows no member ids of this form/);
+    // The same content again is not tried again.
+    await drop(...refused, ...visits(6).slice(5));
+    expect(await service.ledger()).toHaveLength(5);
+    await drop(...all, ...visits(6).slice(5));
+    const needs = needsOf(questionsOf([...all, ...visits(6).slice(5)]));
+    const by_label = (await service.ledger()).map(({ external_id }) => external_id).sort();
+    expect(by_label).toEqual(needs.flatMap(({ appointment_ids }) => appointment_ids));
+    expect(reasonsFor(clinic, '9003')).toEqual([]);
+  });
+
+  test('of other content than the member id sends a refused row again under the same need', async () => {
+    const { service, clinic, drop } = await scene();
+    const all = visits(2);
+    await service.fault({
+      method: 'POST',
+      path: 'dental/batch_inquiries',
+      times: 1,
+      when: 'before',
+      action: 'status',
+      status: 422,
+      body: { detail: [{ loc: ['body', 0, 'group_id'], msg: 'Input should be a group of the carrier', type: 'value_error' }] },
+    });
+    await drop(...all);
+    expect(reasonsFor(clinic, '9001')).toEqual(['refused']);
+    await drop(...all.map((visit, index) => (index === 0 ? { ...visit, group_id: '4711' } : visit)));
+    await clinic.once();
+    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['9001', '9002']);
+    expect(reasonsFor(clinic, '9001')).toEqual([]);
+  });
+});
+
+describe('what is not needed any more', () => {
+  /** The service is away, so that nothing was sent yet. */
+  async function unsent(...exported: Visit[]): Promise<Scene> {
+    const made = await scene();
+    await made.service.fault({ times: 1000, when: 'before', action: 'status', status: 500 });
+    made.clinic.drop('first.csv', exportOf(exported));
+    await made.clinic.once(75);
+    await made.service.clearFaults();
+    return made;
+  }
+
+  test('is withdrawn when the appointment is cancelled before it was sent', async () => {
+    const all = visits(3);
+    const { service, clinic, drop } = await unsent(...all);
+    await drop(...all.map((visit, index) => (index === 1 ? { ...visit, status: 'cancelled' } : visit)));
+    await clinic.once();
+    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['9001', '9003']);
+    expect((await clinic.run('explain', '9002')).stdout).toMatch(/withdrawn[\s\S]*cancelled/i);
+    // It may come back.
+    await drop(...all);
+    expectOneCallEach(await service.ledger(), needsOf(questionsOf([all[0], all[2], all[1]] as Visit[])));
+  });
+
+  test('is kept when another appointment stands on it', async () => {
+    const both = visits(2, () => ({ patient_id: 'P1', dob: '1970-05-06', member_id: 'ACTIVE1', patient_name: 'Testpatient One' }));
+    const { service, clinic, drop } = await unsent(...both);
+    await drop({ ...both[0], status: 'cancelled' } as Visit, both[1] as Visit);
+    await service.advance({ days: 6 });
+    await clinic.once();
+    expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual(['9002']);
+    expect(writtenFor(clinic)).toEqual(new Set(['9002/1']));
+  });
+
+  test('is held and listed when the appointment vanished from a full export, and goes when it is back', async () => {
+    const all = visits(4);
+    const { service, clinic, drop } = await unsent(...all);
+    await drop(...all.filter((_, index) => index !== 1));
+    expect(reasonsFor(clinic, '9002')).toEqual(['vanished']);
+    expect((await service.ledger()).map(({ external_id }) => external_id)).not.toContain('9002');
+    expect((await clinic.run('explain', '9002')).stdout).toMatch(/not in the last export/);
+    await drop(...all);
+    expect(reasonsFor(clinic, '9002')).toEqual([]);
+    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['9001', '9002', '9003', '9004']);
+  });
+});
