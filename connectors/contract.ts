@@ -54,7 +54,7 @@ export type PullCall = {
    * passed (G3). Accepting the same batch twice is harmless.
    */
   accept: (batch: PullBatch) => Promise<void>;
-  /** Whether a source with this key was accepted to its end before. */
+  /** Whether the source that was last accepted to its end had this key: reading it again would change nothing. */
   isAccepted: (source_key: string) => Promise<boolean>;
   signal: AbortSignal;
 };

@@ -121,7 +121,7 @@ export const EVENTS = {
   },
   csv_file_repeated: {
     level: 'info',
-    means: 'A file with the content of one that was read before was moved to processed/ without reading it again.',
+    means: 'A file with the content of the one that was read last was moved to processed/ without reading it again.',
   },
   csv_file_rejected: {
     level: 'warn',

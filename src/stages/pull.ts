@@ -1,6 +1,6 @@
 import { type Connector, ConnectorError } from '../../connectors/contract.ts';
 import type { Env } from '../domain/env.ts';
-import { acceptBatch, cursorOf, isSourceAccepted } from '../store/intake.ts';
+import { acceptBatch, cursorOf, isLatestSource } from '../store/intake.ts';
 import type { Store } from '../store/store.ts';
 import { IDLE, type StepResult } from './loop.ts';
 
@@ -25,7 +25,7 @@ export async function pullStep(
   try {
     await connector.pull({
       cursor: await cursorOf(store.db, connector_id),
-      isAccepted: (key) => isSourceAccepted(store.db, connector_id, key),
+      isAccepted: (key) => isLatestSource(store.db, connector_id, key),
       accept: async (batch) => {
         const counts = await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now()));
         env.log('batch_accepted', {

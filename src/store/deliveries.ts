@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { DELIVERY_STEPS, type DeliveryState } from '../domain/states.ts';
@@ -14,7 +15,7 @@ export async function planDelivery(
   delivery: { connector: string; appointment: number; inquiry: number; record: number; coverage_rank: number; notes: string[] },
   now: number,
 ): Promise<boolean> {
-  const key = `${delivery.appointment}-${delivery.coverage_rank}-${delivery.record}`;
+  const key = await deliveryKey(tx, delivery);
   const row = await tx
     .insertInto('deliveries')
     .values({
@@ -35,6 +36,27 @@ export async function planDelivery(
     { at: now, subject: deliverySubject(key), from_state: null, to_state: 'pending', reason: 'An answer is there.' },
   ]);
   return true;
+}
+
+/**
+ * Names the delivery for good, at the PMS as well. The service's id is in it because the numbers of a database that was lost
+ * begin again, and another patient's record must not take the place of what was written before.
+ */
+async function deliveryKey(
+  tx: Tx,
+  {
+    appointment,
+    coverage_rank,
+    record,
+    inquiry,
+  }: { appointment: number; coverage_rank: number; record: number; inquiry: number },
+): Promise<string> {
+  const row = await tx.selectFrom('inquiries').select('service_id').where('id', '=', inquiry).executeTakeFirst();
+  const mark = createHash('sha256')
+    .update(row?.service_id ?? '')
+    .digest('hex')
+    .slice(0, 8);
+  return `${appointment}-${coverage_rank}-${record}-${mark}`;
 }
 
 export type ClaimedBatch = { id: string; created_at: number; deliveries: DeliveryToWrite[] };

@@ -86,6 +86,22 @@ export async function isSourceAccepted(db: Db, connector: string, key: string): 
   return row !== undefined;
 }
 
+/**
+ * Whether the source that was last accepted to its end had this content, so that reading it again would change nothing. An
+ * export that is the same as an earlier one takes back what those between them changed, so it has to be read.
+ */
+export async function isLatestSource(db: Db, connector: string, key: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('sources')
+    .select('key')
+    .where('connector', '=', connector)
+    .where('completed_at', 'is not', null)
+    .orderBy('completed_at', 'desc')
+    .orderBy('id', 'desc')
+    .executeTakeFirst();
+  return row?.key === key;
+}
+
 export async function cursorOf(db: Db, connector: string): Promise<string | null> {
   const row = await db.selectFrom('connectors').select('cursor').where('id', '=', connector).executeTakeFirst();
   return row?.cursor ?? null;

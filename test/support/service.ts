@@ -41,6 +41,8 @@ export type Service = {
   /** Creates an inquiry as another program on the same account would. */
   createBeside: (fields: Record<string, unknown>) => Promise<string>;
   revokeTokens: () => Promise<void>;
+  /** The service loses every inquiry, and behaves as before. */
+  forget: () => Promise<void>;
   close: () => Promise<void>;
 };
 
@@ -80,6 +82,11 @@ export async function startService(options: Partial<SandboxOptions> = {}): Promi
     createBeside: async (fields) =>
       ((await call('POST', '/api/v0/dental/inquiries', fields)) as { inquiry_id: string }).inquiry_id,
     revokeTokens: async () => void (await call('POST', '/_sandbox/revoke_tokens')),
+    forget: async () => {
+      const behaviors = await call('GET', '/_sandbox/behaviors');
+      await call('POST', '/_sandbox/reset');
+      await call('POST', '/_sandbox/behaviors', behaviors);
+    },
     close: () => sandbox.close(),
   };
 }

@@ -1,0 +1,53 @@
+/** A child of the bench: one export, from its file to committed rows, or through csv-parse alone. */
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import csv from '../../connectors/csv/index.ts';
+import { realClock } from '../../src/ops/env.ts';
+import { pullStep } from '../../src/stages/pull.ts';
+import { openStore } from '../../src/store/store.ts';
+import { jobOfChild } from './measure.ts';
+
+/** `file` is moved into the drop folder by `eligd`. */
+export type IntakeJob = { reader: 'eligd' | 'csv-parse'; file: string };
+export type IntakeResult = { rows: number; duration_ms: number; rss_mb: number };
+
+const { reader, file } = jobOfChild<IntakeJob>();
+const { rows, duration_ms } = reader === 'eligd' ? await throughEligd() : throughCsvParse();
+// The most that the process ever held; Linux and macOS both give kilobytes here through libuv.
+const result: IntakeResult = { rows, duration_ms, rss_mb: process.resourceUsage().maxRSS / 1024 };
+process.stdout.write(JSON.stringify(result));
+
+async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-'));
+  const store = await openStore(join(folder, 'eligd.db'));
+  try {
+    mkdirSync(join(folder, 'inbox'));
+    renameSync(file, join(folder, 'inbox', 'export.csv'));
+    const env = { clock: realClock, random: Math.random, log: () => {} };
+    const connector = csv.create(csv.config.parse({ folder, stable_seconds: 0 }), {
+      ...env,
+      connector_id: 'front-desk',
+      time_zone: 'America/Chicago',
+      resolvePath: (path) => path,
+    });
+    const started_ms = performance.now();
+    await pullStep({ store, env, connector_id: 'front-desk', connector, onAccepted: () => {} }, new AbortController().signal);
+    const duration_ms = performance.now() - started_ms;
+    const { count } = await store.db
+      .selectFrom('appointments')
+      .select((select) => select.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow();
+    return { rows: count, duration_ms };
+  } finally {
+    await store.close();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function throughCsvParse(): { rows: number; duration_ms: number } {
+  const started_ms = performance.now();
+  const records: string[][] = parse(readFileSync(file), { bom: true });
+  return { rows: records.length - 1, duration_ms: performance.now() - started_ms };
+}

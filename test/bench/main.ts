@@ -1,0 +1,122 @@
+/**
+ * `npm run bench`: how fast eligd is beside the bare tools on the same machine in the same run, so that the ratios mean
+ * something anywhere. Nothing is asserted. Every measurement is a process of its own.
+ */
+import { execFileSync, fork } from 'node:child_process';
+import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { IntakeJob, IntakeResult } from './intake.ts';
+import { inTurn, measureInChild, printTable, type Spread, spread } from './measure.ts';
+import type { SubmitJob, SubmitResult } from './submit.ts';
+
+const ROUNDS = 5;
+const MEMORY_ROUNDS = 3;
+const SMALL_ROWS = 20_000;
+const LARGE_ROWS = 100_000;
+const SINGLES = 2_000;
+const BULKED = 10_000;
+const BULK_SIZE = 50;
+const CONCURRENCY = 4;
+
+const MAKE = join(import.meta.dirname, '../fixtures/csv/make.mjs');
+
+const started_ms = performance.now();
+const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-'));
+const service = fork(join(import.meta.dirname, 'service.ts'), { stdio: 'inherit' });
+try {
+  console.log(`Node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}; medians\n`);
+  const port = await new Promise<unknown>((resolve, reject) => {
+    service.once('message', resolve);
+    service.once('exit', (code) => reject(new Error(`The service of the bench ended with ${code}.`)));
+  });
+  await benchIntake();
+  await benchMemory();
+  await benchSubmit(`http://127.0.0.1:${port}`);
+  console.log(`\n${Math.round((performance.now() - started_ms) / 1000)} s in all.`);
+} finally {
+  service.kill();
+  rmSync(folder, { recursive: true });
+}
+
+function makeExport(rows: number): string {
+  const file = join(folder, `${rows}.csv`);
+  const args = [MAKE, '--shape', 'opendental', '--count', String(rows), '--seed', '1'];
+  writeFileSync(file, execFileSync(process.execPath, args, { maxBuffer: 1024 * 1024 * 1024 }));
+  return file;
+}
+
+async function readExport(reader: IntakeJob['reader'], original: string): Promise<IntakeResult> {
+  // eligd takes its file away.
+  const file = join(folder, 'next.csv');
+  copyFileSync(original, file);
+  return await measureInChild<IntakeResult>('intake.ts', { reader, file } satisfies IntakeJob);
+}
+
+async function benchIntake(): Promise<void> {
+  const file = makeExport(SMALL_ROWS);
+  const rate = async (reader: IntakeJob['reader']) => {
+    const { rows, duration_ms } = await readExport(reader, file);
+    return (rows / duration_ms) * 1000;
+  };
+  const measured = await inTurn(ROUNDS, { eligd: () => rate('eligd'), csv_parse: () => rate('csv-parse') });
+  const megabytes = (statSync(file).size / 1_000_000).toFixed(1);
+  compare(`an export of ${SMALL_ROWS} rows (${megabytes} MB), rows per second`, [
+    ['eligd: file to committed rows', measured.eligd],
+    ['csv-parse alone', measured.csv_parse],
+  ]);
+}
+
+async function benchMemory(): Promise<void> {
+  const rows: [string, Spread][] = [];
+  for (const count of [SMALL_ROWS, LARGE_ROWS]) {
+    const file = makeExport(count);
+    const measured: number[] = [];
+    for (let round = 0; round < MEMORY_ROUNDS; round += 1) measured.push((await readExport('eligd', file)).rss_mb);
+    rows.push([`eligd: export of ${count} rows`, spread(measured)]);
+  }
+  rows.push([`csv-parse alone: ${LARGE_ROWS} rows`, spread([(await readExport('csv-parse', makeExport(LARGE_ROWS))).rss_mb])]);
+  compare('most memory of the process (RSS), MB', rows);
+}
+
+async function benchSubmit(base_url: string): Promise<void> {
+  const rate = async (job: Omit<SubmitJob, 'base_url'>) => {
+    const { inquiries, duration_ms } = await measureInChild<SubmitResult>('submit.ts', { ...job, base_url } satisfies SubmitJob);
+    return (inquiries / duration_ms) * 1000;
+  };
+  const single = { inquiries: SINGLES, batch_size: 1, concurrency: CONCURRENCY };
+  const singles = await inTurn(ROUNDS, {
+    eligd: () => rate({ ...single, sender: 'eligd' }),
+    undici: () => rate({ ...single, sender: 'undici' }),
+  });
+  compare(`single creates, ${CONCURRENCY} at a time, inquiries per second`, [
+    ['eligd: planned to open', singles.eligd],
+    ['undici Pool alone', singles.undici],
+  ]);
+  // The stage sends one bulk after another.
+  const bulk = { inquiries: BULKED, batch_size: BULK_SIZE, concurrency: 1 };
+  const bulks = await inTurn(ROUNDS, {
+    eligd: () => rate({ ...bulk, sender: 'eligd' }),
+    undici: () => rate({ ...bulk, sender: 'undici' }),
+  });
+  compare(`bulks of ${BULK_SIZE}, one at a time, inquiries per second`, [
+    ['eligd: planned to open', bulks.eligd],
+    ['undici Pool alone', bulks.undici],
+  ]);
+}
+
+/** A table in which every line is compared with the first one. */
+function compare(title: string, measured: readonly [string, Spread][]): void {
+  const base = measured[0]?.[1].median ?? Number.NaN;
+  const number = (value: number) => Math.round(value).toLocaleString('en-US');
+  const lines = measured.map(([name, { median, min, max, runs }]) => [
+    name,
+    number(median),
+    number(min),
+    number(max),
+    String(runs),
+    (median / base).toFixed(2),
+  ]);
+  printTable([[title, 'median', 'min', 'max', 'runs', 'ratio'], ...lines]);
+  console.log();
+}

@@ -1,0 +1,62 @@
+/** What the parts of the bench share: children that measure in a process of their own, and the middle of several runs. */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+export type Spread = { median: number; min: number; max: number; runs: number };
+
+export function spread(values: readonly number[]): Spread {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+  const lower = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
+  return {
+    median: (lower + upper) / 2,
+    min: sorted[0] ?? Number.NaN,
+    max: sorted.at(-1) ?? Number.NaN,
+    runs: sorted.length,
+  };
+}
+
+/** Runs a module of this folder as a process of its own and gives the JSON that it prints. */
+export async function measureInChild<Result>(module: string, job: object): Promise<Result> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, module), JSON.stringify(job)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', resolve);
+  });
+  const [printed, code] = await Promise.all([text(child.stdout), ended]);
+  if (code !== 0) throw new Error(`${module} ended with ${code}.`);
+  return JSON.parse(printed) as Result;
+}
+
+/** What the child was asked to do. */
+export function jobOfChild<Job>(): Job {
+  return JSON.parse(process.argv[2] ?? '{}') as Job;
+}
+
+/** Runs each measurement once per round, in turn, so that what disturbs the machine disturbs all of them. */
+export async function inTurn<Name extends string>(
+  rounds: number,
+  measurements: Record<Name, () => Promise<number>>,
+): Promise<Record<Name, Spread>> {
+  const names = Object.keys(measurements) as Name[];
+  const values = new Map<Name, number[]>(names.map((name) => [name, []]));
+  for (let round = 0; round < rounds; round += 1) {
+    for (const name of names) values.get(name)?.push(await measurements[name]());
+  }
+  return Object.fromEntries(names.map((name) => [name, spread(values.get(name) ?? [])])) as Record<Name, Spread>;
+}
+
+/** Columns of even width; the first one to the left, numbers to the right. */
+export function printTable(rows: readonly (readonly string[])[]): void {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows) {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    console.log(cells.join('  ').trimEnd());
+  }
+}

@@ -1,0 +1,37 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { bench } from '../sandbox/harness.ts';
+import { install } from './installation.ts';
+import { differences, pathsOf } from './json-page.ts';
+
+const EXPORT =
+  'appointment_id,appointment_at,status,patient_id\nA-1,2020-01-02 09:00,booked,1\nA-2,2020-01-02 09:00,cancelled,2\n';
+
+describe('JSON.md', () => {
+  test('documents what the commands that talk to the service print', async () => {
+    const { sandbox, create, advance } = await bench();
+    const id = await create('dental', { external_id: 'A-1' });
+    await advance({ days: 30 });
+    const clinic = install(sandbox.url, 'oauth', '', ', allow_insecure: false');
+    mkdirSync(join(clinic.folder, 'dropbox/inbox'), { recursive: true });
+    writeFileSync(join(clinic.folder, 'dropbox/inbox/a.csv'), EXPORT);
+    const url = ['--url', 'https://clinic.example/hook'];
+    const commands = [
+      ['once'],
+      ['check'],
+      ['inquiry', 'list'],
+      ['inquiry', 'get', id],
+      ['verification', id],
+      ['subscription', 'set', ...url],
+    ];
+    for (const command of commands) {
+      const { stdout, stderr, code } = await clinic.run([...command, '--json']);
+      const value = JSON.parse(stdout) as { schema: string };
+      expect({ command, code, ...differences(value.schema, new Set(pathsOf(value))) }, stderr).toMatchObject({
+        undocumented: [],
+        unseen: [],
+      });
+    }
+  }, 60_000);
+});

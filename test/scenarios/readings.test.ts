@@ -1,0 +1,160 @@
+/** The readings of the specification that `spec/silences.md` lists: under each of them the job is done, and every call is made once. */
+import { describe, expect, test } from 'vitest';
+import type { Behaviors } from '../../src/sandbox/server.ts';
+import { BASIC_SECRETS, type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
+import { expectOneCallEach, expectOwnAnswers, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
+import { type Service, startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+type Behavior = Partial<Record<keyof Behaviors, string | number>>;
+
+const VISITS = 8;
+
+/** A morning, the days until the answers are there, and as many rounds as a slow look may need. */
+async function wholeJob(machine: MachineClock, service: Service, clinic: Clinic): Promise<void> {
+  clinic.drop('export.csv', exportOf(visits(VISITS)));
+  for (let round = 0; round < 4; round += 1) {
+    await clinic.once();
+    machine.pass({ minutes: 16 });
+  }
+  await service.advance({ days: 6 });
+  await clinic.once();
+  machine.pass({ hours: 3 });
+  await clinic.once();
+}
+
+async function expectDone(behaviors: Behavior, config: Overrides = {}, secrets?: Record<string, string>): Promise<void> {
+  const machine = setMachineClock();
+  const service = await startService();
+  await service.behave(behaviors);
+  const clinic = makeClinic({ base_url: service.url, config, ...(secrets === undefined ? {} : { secrets }) });
+  await wholeJob(machine, service, clinic);
+  const questions = questionsOf(visits(VISITS));
+  const ledger = await service.ledger();
+  expect(ledger).toHaveLength(VISITS);
+  expectOneCallEach(ledger, needsOf(questions));
+  expect(writtenFor(clinic)).toEqual(placesOf(questions));
+  expectOwnAnswers(clinic, ledger);
+  expect(clinic.written().map(({ record }) => String(record.status).toUpperCase())).toEqual(questions.map(() => 'SUCCESS'));
+}
+
+const named = (cases: Behavior[]) => cases.map((behaviors) => ({ name: JSON.stringify(behaviors), behaviors }));
+const each = (behavior: keyof Behaviors, ...values: (string | number)[]): Behavior[] =>
+  values.map((value) => ({ [behavior]: value }));
+
+describe('in batches', () => {
+  test.each(
+    named([
+      ...each(
+        'bulk_response',
+        'creation_responses',
+        'inquiry_ids',
+        'wrapped_creations',
+        'read_forms',
+        'mixed',
+        'success_only',
+        'shuffled_ids',
+      ),
+      ...each('bulk_absent', '404', '405', '501'),
+      { bulk_max: 3, bulk_max_status: '413' },
+      { bulk_max: 3, bulk_max_status: '422' },
+      { bulk_max: 1, bulk_max_status: '422' },
+      { bulk_request_shape: 'object' },
+      { bulk_request_shape: 'object', bulk_response: 'wrapped_creations', bulk_max: 2 },
+      { bulk_response: 'success_only', list_filter: 'ignored' },
+      { bulk_response: 'shuffled_ids', list_paging: 'page', list_page_size: 3 },
+    ]),
+  )('$name', async ({ behaviors }) => {
+    await expectDone(behaviors);
+  });
+});
+
+describe('in lists', () => {
+  test.each(
+    named([
+      { list_filter: 'ignored' },
+      ...(['limit_offset', 'page', 'link', 'items_total'] as const).map((list_paging) => ({ list_paging, list_page_size: 3 })),
+      ...each('list_order', 'reverse', 'random'),
+    ]),
+  )('$name, with a lost reply in the middle', async ({ behaviors }) => {
+    const machine = setMachineClock();
+    const service = await startService();
+    await service.behave(behaviors);
+    const clinic = makeClinic({ base_url: service.url, config: { service: { submission: { mode: 'single' } } } });
+    await service.fault({ method: 'POST', path: 'dental/inquiries', skip: 4, times: 2, when: 'after', action: 'reset' });
+    await service.fault({ method: 'POST', path: 'dental/inquiries', skip: 6, times: 1, when: 'before', action: 'reset' });
+    await wholeJob(machine, service, clinic);
+    expect(await service.pendingFaults()).toEqual([]);
+    const questions = questionsOf(visits(VISITS));
+    expectOneCallEach(await service.ledger(), needsOf(questions));
+    expect(writtenFor(clinic)).toEqual(placesOf(questions));
+    expectOwnAnswers(clinic, await service.ledger());
+  });
+
+  test('a new inquiry that is listed late, but within the settle time, is not sent again', async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    await service.behave({ list_delay_seconds: 240 });
+    const clinic = makeClinic({ base_url: service.url, config: { service: { settle_seconds: 300 } } });
+    await service.fault({ method: 'POST', path: 'batch', skip: 1, when: 'after', action: 'reset' });
+    clinic.drop('export.csv', exportOf(visits(VISITS)));
+    for (let round = 0; round < 8; round += 1) {
+      await clinic.once();
+      machine.pass({ minutes: 2 });
+    }
+    await service.advance({ days: 6 });
+    await clinic.once();
+    expect(await service.pendingFaults()).toEqual([]);
+    expectOneCallEach(await service.ledger(), needsOf(questionsOf(visits(VISITS))));
+    expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(visits(VISITS))));
+  });
+});
+
+describe('in what is read', () => {
+  test.each(
+    named([
+      { read_shape: 'array' },
+      ...each('echo', 'nulls', 'defaults', 'trimmed_upper'),
+      ...each('timestamps', 'offset', 'naive_micros'),
+      ...each('dates', 'iso', 'mdy_slash'),
+      ...each('amounts', 'number', 'currency'),
+      ...each('call_details', 'array', 'object', 'absent'),
+      ...each('transcript_name', 'call_transcript', 'transcript'),
+      ...each('tooth_numbers', 'strings', 'integers'),
+      { status_case: 'lower' },
+      { token_expires_in: 'seconds', token_lifetime_seconds: 600 },
+      { token_lifetime_seconds: 60 },
+    ]),
+  )('$name', async ({ behaviors }) => {
+    await expectDone(behaviors);
+  });
+
+  test.each(named(each('unknown_id', '404', '422', 'null', 'empty_array')))(
+    'an inquiry that the service has forgotten ($name) is not sent again, but listed for a person',
+    async ({ behaviors }) => {
+      const machine = setMachineClock();
+      const service = await startService();
+      await service.behave(behaviors);
+      const clinic = makeClinic({ base_url: service.url });
+      clinic.drop('export.csv', exportOf(visits(2)));
+      await clinic.once();
+      const before = await service.traffic();
+      await service.forget();
+      for (let round = 0; round < 5; round += 1) {
+        machine.pass({ hours: 1 });
+        await clinic.once();
+      }
+      expect(await service.ledger()).toEqual([]);
+      expect((await service.traffic()).by_route['POST /api/v0/dental/inquiries']).toBeUndefined();
+      expect(before.total).toBeGreaterThan(0);
+      const lost = clinic.attention().filter((line) => line.reason === 'lost_at_service');
+      expect(lost.map((line) => line.appointment_id)).toEqual(['9001', '9002']);
+      expect((await clinic.run('explain', '9001')).stdout).toMatch(/does not know it any more/);
+    },
+  );
+});
+
+test('with HTTP Basic', async () => {
+  await expectDone({}, { service: { auth: 'basic' } }, BASIC_SECRETS);
+});
