@@ -15,7 +15,7 @@ import { clinicProfile, configNotes, policyOf } from './ops/profile.ts';
 import { revealCredentials, type ServiceCredentials } from './ops/secrets.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
-import { type CollectDeps, collectStep } from './stages/collect.ts';
+import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts';
 import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deliver.ts';
 import { logStageFailure, runLoop, Waker } from './stages/loop.ts';
 import { planStep } from './stages/plan.ts';
@@ -230,7 +230,7 @@ function stages(parts: Parts, signal: AbortSignal) {
         },
       }),
     submit: () => submitStep(parts.submit, { external_id_template, signal }),
-    collect: () => collectStep(parts.collect, { all_open: false }),
+    collect: () => collectStep(parts.collect),
     deliver: ({ id, connector, memory }: RunningConnector) =>
       deliverStep({ store, env, connector_id: id, connector, memory }, signal),
   };
@@ -325,21 +325,11 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
     result.is_service_away = !(await firstSweep(parts));
   });
   // What was sent a moment ago has no answer yet, so it is asked about the next time.
-  await guarded('collect', () => askAll(parts, signal));
+  await guarded('collect', () => askAboutAll(parts.collect, signal));
   await guarded('plan', () => untilIdle(step.plan));
   await guarded('submit', () => untilIdle(step.submit));
   for (const each of parts.connectors) await guarded(`deliver ${each.id}`, () => untilIdle(() => step.deliver(each)));
   return result;
-}
-
-/** Asks about every open inquiry, once each. */
-async function askAll({ collect }: Parts, signal: AbortSignal): Promise<void> {
-  let after = 0;
-  while (!signal.aborted) {
-    const { did, last } = await collectStep(collect, { all_open: true, after });
-    if (did === 0) return;
-    after = last;
-  }
 }
 
 /** The effective settings that decide what costs money, for the one line at start. */

@@ -7,9 +7,10 @@ import { inquiryId } from '../domain/ids.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
 import { canonicalExternalId, matchKeyOfEcho } from '../domain/matching.ts';
 import { nextPollAt, overdueAt } from '../domain/polling.ts';
+import type { Specialty } from '../domain/specialty.ts';
 import { finalStatus } from '../domain/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
-import type { Inquiry } from '../service/api.ts';
+import type { Inquiry, Result } from '../service/api.ts';
 import { answerHash, storeAnswer } from '../store/answers.ts';
 import { raiseAttention, resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
@@ -20,6 +21,7 @@ import {
   inquiryById,
   moveInquiries,
   nextPollDue,
+  openAfter,
   sameReply,
   updateInquiry,
 } from '../store/inquiries.ts';
@@ -32,6 +34,9 @@ import type { StepResult } from './loop.ts';
 export type { CollectDeps } from './collect-deps.ts';
 
 const INQUIRIES_PER_STEP = 50;
+const OPEN_PER_STEP = 500;
+/** From so many open inquiries of a specialty on, its list is the cheaper question. */
+const LIST_WORTHWHILE = 10;
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
 /** An id that the service had given is unknown: looked at so often before a person is told (silences, "unknown id"). */
 const UNKNOWN_LOOKS = 3;
@@ -40,24 +45,58 @@ const HOLLOW_BELIEVED_MS = 2 * HOUR_MS;
 /** A service revises answers now and then: asked once more, a day before the visit. */
 const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 
-/** Asks about what is due; with `all_open` about every open inquiry after the id `after`, whatever its schedule. */
-export async function collectStep(
-  deps: CollectDeps,
-  options: { all_open: boolean; after?: number },
-): Promise<StepResult & { last: number }> {
-  const { store, env } = deps;
-  const due = await dueForPolling(store.db, env.clock.now(), INQUIRIES_PER_STEP, options.all_open, options.after);
-  const results = await Promise.allSettled(due.map((row) => poll(deps, row)));
+/** Asks about what is due. */
+export async function collectStep(deps: CollectDeps): Promise<StepResult> {
+  const due = await dueForPolling(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_STEP);
+  await all(due.map((row) => poll(deps, row)));
   await conclude(deps);
-  for (const result of results) if (result.status === 'rejected') throw result.reason;
-  return { did: due.length, next_at: await nextPollDue(store.db), last: due.at(-1)?.id ?? 0 };
+  return { did: due.length, next_at: await nextPollDue(deps.store.db) };
+}
+
+/**
+ * Asks about every open inquiry, whatever its schedule. Where many are open, the service's list is read instead of each by
+ * its id: one request for all. What the list does not show, or shows without its results, is read all the same.
+ */
+export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
+  const lists = new Map<Specialty, ReadonlyMap<string, Inquiry>>();
+  for (let after = 0; !signal.aborted; ) {
+    const rows = await openAfter(deps.store.db, after, OPEN_PER_STEP);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+    for (const specialty of new Set(rows.map((row) => row.specialty))) {
+      const same = rows.filter((row) => row.specialty === specialty);
+      const listed = lists.get(specialty) ?? (same.length < LIST_WORTHWHILE ? new Map() : await listById(deps, specialty));
+      lists.set(specialty, listed);
+      await all(same.map((row) => pollOrTake(deps, row, listed)));
+    }
+    await conclude(deps);
+  }
+}
+
+/** Lets every piece of work come to its end before the first failure is thrown (G7). */
+async function all(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
+}
+
+async function listById({ client }: CollectDeps, specialty: Specialty): Promise<ReadonlyMap<string, Inquiry>> {
+  const listed = await client.list(specialty, {});
+  return new Map(listed.ok ? listed.value.inquiries.map((inquiry) => [inquiry.id, inquiry]) : []);
+}
+
+async function pollOrTake(deps: CollectDeps, row: InquiryRow, listed: ReadonlyMap<string, Inquiry>): Promise<void> {
+  const inquiry = listed.get(row.service_id ?? '');
+  if (inquiry === undefined || (finalStatus(inquiry.status) === 'SUCCESS' && inquiry.results === null)) await poll(deps, row);
+  else await settle(deps, row, { ok: true, value: inquiry });
 }
 
 async function poll(deps: CollectDeps, row: InquiryRow): Promise<void> {
   if (row.service_id === null) return;
-  const result = await deps.client.read(row.specialty, inquiryId(row.service_id), {
-    priority: isUrgent(deps, row) ? 'urgent' : 'routine',
-  });
+  const priority = isUrgent(deps, row) ? 'urgent' : 'routine';
+  await settle(deps, row, await deps.client.read(row.specialty, inquiryId(row.service_id), { priority }));
+}
+
+async function settle(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry | null>): Promise<void> {
   const now = deps.env.clock.now();
   await deps.store.write(async (tx) => {
     // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not match.

@@ -188,13 +188,30 @@ export async function uncertainDue(db: Db, now: number, limit: number): Promise<
     .execute();
 }
 
-/** Inquiries to ask about: those due by `poll_at`, or every open one with `all_open`. The nearest visit first. */
-export async function dueForPolling(db: Db, now: number, limit: number, all_open: boolean, after_id = 0): Promise<InquiryRow[]> {
-  let query = db.selectFrom('inquiries').selectAll().where('service_id', 'is not', null);
-  query = all_open
-    ? query.where('state', '=', 'open').where('id', '>', after_id).orderBy('id')
-    : query.where('poll_at', '<=', now).where('state', 'in', ['open', 'answered']).orderBy('poll_at');
-  return await query.limit(limit).execute();
+/** Inquiries whose time to be asked about has come, the longest waiting first. */
+export async function dueForPolling(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('service_id', 'is not', null)
+    .where('poll_at', '<=', now)
+    .where('state', 'in', ['open', 'answered'])
+    .orderBy('poll_at')
+    .limit(limit)
+    .execute();
+}
+
+/** Open inquiries in the order of their rows, after one. */
+export async function openAfter(db: Db, after: number, limit: number): Promise<InquiryRow[]> {
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', 'open')
+    .where('service_id', 'is not', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
 }
 
 /** The ids that came in the same reply, for doubting them together. */
