@@ -60,7 +60,10 @@ else if (existsSync(join(root, 'node_modules')))
   fail(
     `eligd: this machine has Node ${process.version} and eligd needs Node 24.10 or a later 24; there is no Node package for ${process.platform} ${process.arch}, so install Node 24 and run the same command again.`,
   );
-else fail(`eligd: its packages are not installed; run "npm ci --ignore-scripts" in ${root}, and then the same command again.`);
+else
+  fail(
+    `eligd: its packages are not installed; run "npm ci --ignore-scripts --loglevel=error" in ${root}, and then the same command again.`,
+  );
 
 const child = spawn(node, args, {
   stdio: 'inherit',

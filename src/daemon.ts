@@ -112,17 +112,19 @@ function makeClient({ config, credentials, env, version }: DaemonOptions, store:
     gate: createRateLimiter(store, env.clock, service.submission.max_per_minute),
     env,
     onServiceDate: (seen) => {
-      if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, seen);
+      const was_heard = clock_watch.skewMs() !== null;
+      if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, { ...seen, was_heard });
     },
     user_agent: `eligd/${version}`,
   });
 }
 
 /** Says once that the clock is wrong, or right again. */
-function judgeClock(store: Store, env: Env, clock_watch: ClockWatch, seen: SeenServiceDate): void {
+function judgeClock(store: Store, env: Env, clock_watch: ClockWatch, seen: SeenServiceDate & { was_heard: boolean }): void {
   const skew_ms = clock_watch.skewMs() ?? 0;
   const is_trusted = clock_watch.isTrusted();
-  env.log(is_trusted ? 'clock_right' : 'clock_wrong', { skew_ms });
+  if (!is_trusted) env.log('clock_wrong', { skew_ms });
+  else if (seen.was_heard) env.log('clock_right', { skew_ms });
   store
     .write(async (tx) => {
       const about = { connector: null, appointment: null, inquiry: null, subject: 'clock' };

@@ -116,7 +116,7 @@ function tellResult(stdout: Output, folder: string, counts: SituationCounts): vo
   const records = readdirSync(join(outbox, 'records')).length;
   const lines = [
     '',
-    `${counts.delivered} of ${counts.total} appointments have their answer; ${counts.attention} need a person; the others are closed with a reason.`,
+    `${counts.delivered} of ${counts.total} appointments have their answer; ${counts.attention} ${counts.attention === 1 ? 'needs' : 'need'} a person; the others are closed with a reason.`,
     '',
     `  ${outbox}/`,
     `    ${files[0] ?? 'eligibility-….csv'}${files.length > 1 ? ` and ${files.length - 1} more` : ''}: a line for each answer, for the office`,

@@ -115,7 +115,7 @@ function deliverySentence(to_state: string, reason: string, delivery: DeliveryRo
     case 'pending':
       return `The answer is to be written into the practice management system${where}.`;
     case 'delivered':
-      return `The answer was written into the practice management system${where}${batch}. ${reason}`.trimEnd();
+      return `The answer was written into the practice management system${where}${batch}.`;
     case 'failed':
       return `Writing the answer${where} failed and is tried again. ${reason}`;
     case 'attention':

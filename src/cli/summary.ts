@@ -9,7 +9,7 @@ export function summaryLine(counts: SituationCounts): string {
     [counts.asking, 'being asked'],
     [counts.planned, 'to be sent'],
     [counts.waiting, 'waiting'],
-    [counts.attention, 'need attention'],
+    [counts.attention, counts.attention === 1 ? 'needs attention' : 'need attention'],
   ];
   const said = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   if (closed.length > 0) said.push(`closed: ${closed.join(', ')}`);

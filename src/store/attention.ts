@@ -93,7 +93,10 @@ export type AttentionRow = {
   content: string | null;
 };
 
-/** The open entries with the appointment each is about; for one connector (and the installation), or all. Oldest first. */
+/**
+ * The open entries with the appointment each is about; for one connector (and the installation), or all. Those about a visit
+ * come first, the nearest one at the top.
+ */
 export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
   let query = db
     .selectFrom('attention')
@@ -113,6 +116,8 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
       'appointments.content',
     ])
     .where('attention.resolved_at', 'is', null)
+    .orderBy((order) => order('appointments.starts_at', 'is', null))
+    .orderBy('appointments.starts_at')
     .orderBy('attention.id');
   if (connector !== undefined) {
     query = query.where((where) =>

@@ -45,11 +45,7 @@ describe('the claim of', () => {
   test.each([
     ['inquiries to send', () => dueForSubmission(db, claim), 'inquiries USING INDEX inquiries_due (state=?)'],
     ['inquiries to look for', () => uncertainDue(db, NOW, 100), 'inquiries USING INDEX inquiries_look (state=? AND look_at<?)'],
-    [
-      'inquiries to ask about',
-      () => dueForPolling(db, NOW, 100),
-      'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)',
-    ],
+    ['inquiries to ask about', () => dueForPolling(db, NOW, 100), 'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)'],
     ['appointments to plan', () => dueForPlanning(db, NOW, 100), 'INDEX appointments_plan_due (plan_due_at<?)'],
     [
       'deliveries to write',
