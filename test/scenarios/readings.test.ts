@@ -10,11 +10,13 @@ import { exportOf, visits } from '../support/visits.ts';
 type Behavior = Partial<Record<keyof Behaviors, string | number>>;
 
 const VISITS = 8;
+/** So many that the answers are taken from the list and not read one by one. */
+const MANY = 12;
 
 /** A morning, the days until the answers are there, and as many rounds as a slow look may need. */
-async function wholeJob(machine: MachineClock, service: Service, clinic: Clinic): Promise<void> {
-  clinic.drop('export.csv', exportOf(visits(VISITS)));
-  for (let round = 0; round < 4; round += 1) {
+async function wholeJob(machine: MachineClock, service: Service, clinic: Clinic, count = VISITS): Promise<void> {
+  clinic.drop('export.csv', exportOf(visits(count)));
+  for (let round = 0; round < 3; round += 1) {
     await clinic.once();
     machine.pass({ minutes: 16 });
   }
@@ -24,15 +26,16 @@ async function wholeJob(machine: MachineClock, service: Service, clinic: Clinic)
   await clinic.once();
 }
 
-async function expectDone(behaviors: Behavior, config: Overrides = {}, secrets?: Record<string, string>): Promise<void> {
+type Case = { config?: Overrides; secrets?: Record<string, string>; count?: number };
+
+async function expectDone(behaviors: Behavior, { count = VISITS, ...options }: Case = {}): Promise<void> {
   const machine = setMachineClock();
   const service = await startService();
   await service.behave(behaviors);
-  const clinic = makeClinic({ base_url: service.url, config, ...(secrets === undefined ? {} : { secrets }) });
-  await wholeJob(machine, service, clinic);
-  const questions = questionsOf(visits(VISITS));
+  const clinic = makeClinic({ base_url: service.url, ...options });
+  await wholeJob(machine, service, clinic, count);
+  const questions = questionsOf(visits(count));
   const ledger = await service.ledger();
-  expect(ledger).toHaveLength(VISITS);
   expectOneCallEach(ledger, needsOf(questions));
   expect(writtenFor(clinic)).toEqual(placesOf(questions));
   expectOwnAnswers(clinic, ledger);
@@ -155,6 +158,20 @@ describe('in what is read', () => {
   );
 });
 
+describe('in answers that are taken from the list', () => {
+  test.each(
+    named([
+      { list_filter: 'ignored', echo: 'trimmed_upper' },
+      { list_paging: 'limit_offset', list_page_size: 5, dates: 'iso' },
+      { list_paging: 'link', list_page_size: 5, timestamps: 'naive_micros' },
+      { list_paging: 'items_total', list_page_size: 5, echo: 'nulls', bulk_response: 'shuffled_ids' },
+      { list_truncate: 5 },
+    ]),
+  )('$name', async ({ behaviors }) => {
+    await expectDone(behaviors, { count: MANY });
+  });
+});
+
 test('with HTTP Basic', async () => {
-  await expectDone({}, { service: { auth: 'basic' } }, BASIC_SECRETS);
+  await expectDone({}, { config: { service: { auth: 'basic' } }, secrets: BASIC_SECRETS });
 });

@@ -13,7 +13,7 @@ export function readCsv(text: string, separator = ','): Record<string, string>[]
 
 function cellsOf(text: string, separator: string): string[][] {
   const lines: string[][] = [];
-  let line: string[] = [];
+  const line: string[] = [];
   let cell = '';
   let is_quoted = false;
   for (let at = 0; at < text.length; at += 1) {
@@ -23,9 +23,11 @@ function cellsOf(text: string, separator: string): string[][] {
       else if (text[at + 1] === '"') cell += text[at++] ?? '';
       else is_quoted = false;
     } else if (character === '"') is_quoted = true;
-    else if (character === separator) line.push(cell), (cell = '');
-    else if (character === '\n') lines.push([...line, cell]), (line = []), (cell = '');
-    else if (character !== '\r') cell += character;
+    else if (character === separator || character === '\n') {
+      line.push(cell);
+      cell = '';
+      if (character === '\n') lines.push(line.splice(0));
+    } else if (character !== '\r') cell += character;
   }
   return lines;
 }

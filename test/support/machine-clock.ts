@@ -3,6 +3,8 @@ import { afterEach, vi } from 'vitest';
 /** A Monday, 09:00 in Chicago: what the clock of the machine shows when a test sets it. */
 export const MONDAY_MS = Date.parse('2030-01-07T15:00:00Z');
 
+const realNow = Date.now.bind(Date);
+
 export type MachineClock = {
   now: () => number;
   pass: (by: { seconds?: number; minutes?: number; hours?: number; days?: number }) => void;
@@ -13,7 +15,6 @@ export type MachineClock = {
  * goes on by itself, and `pass` lets time go by that nobody has to wait for. The real clock is back after the test.
  */
 export function setMachineClock(start_ms: number = MONDAY_MS): MachineClock {
-  const realNow = Date.now.bind(Date);
   let ahead_ms = start_ms - realNow();
   vi.spyOn(Date, 'now').mockImplementation(() => realNow() + ahead_ms);
   return {

@@ -36,7 +36,10 @@ export type Service = {
   fault: (...faults: FaultOrder[]) => Promise<void>;
   pendingFaults: () => Promise<FaultOrder[]>;
   clearFaults: () => Promise<void>;
+  /** Calls happen sooner, until this moment. */
+  advanceTo: (to: string) => Promise<void>;
   ledger: () => Promise<LedgerEntry[]>;
+  ledgerWithSteps: () => Promise<(LedgerEntry & { steps: { at: string; status: string }[] })[]>;
   traffic: () => Promise<Traffic>;
   /** Creates an inquiry as another program on the same account would. */
   createBeside: (fields: Record<string, unknown>) => Promise<string>;
@@ -77,6 +80,9 @@ export async function startService(options: Partial<SandboxOptions> = {}): Promi
     fault: async (...faults) => void (await call('POST', '/_sandbox/faults', faults)),
     pendingFaults: async () => (await call('GET', '/_sandbox/faults')) as FaultOrder[],
     clearFaults: async () => void (await call('DELETE', '/_sandbox/faults')),
+    advanceTo: async (to) => void (await call('POST', '/_sandbox/advance', { to })),
+    ledgerWithSteps: async () =>
+      ((await call('GET', '/_sandbox/ledger')) as { inquiries: Awaited<ReturnType<Service['ledgerWithSteps']>> }).inquiries,
     ledger: async () => ((await call('GET', '/_sandbox/ledger')) as { inquiries: LedgerEntry[] }).inquiries,
     traffic: async () => ((await call('GET', '/_sandbox/ledger?inquiries=no')) as { requests: Traffic }).requests,
     createBeside: async (fields) =>

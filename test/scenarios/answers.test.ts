@@ -1,0 +1,190 @@
+/** What payers and the service may answer, and what the front desk gets of it. */
+import { describe, expect, test } from 'vitest';
+import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
+import { type LedgerEntry, type Service, startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
+
+/** One visit on Wednesday of the week after, of a member whose id begins with `prefix`; sent on Monday morning. */
+async function sent(prefix: string, config: Overrides = {}): Promise<Scene> {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config });
+  clinic.drop('export.csv', exportOf(visits(1, () => ({ member_id: `${prefix}-77`, appointment_at: '2030-01-16T10:00' }))));
+  await clinic.once();
+  return { machine, service, clinic };
+}
+
+const statuses = async (service: Service) => (await service.ledger()).map(({ status }: LedgerEntry) => status);
+const lines = (clinic: Clinic) => clinic.written().map(({ status, revision, is_active }) => [status, revision, is_active]);
+const reasons = (clinic: Clinic) =>
+  clinic
+    .attention()
+    .filter(({ appointment_id }) => appointment_id === '9001')
+    .map(({ reason }) => reason);
+
+describe('a call that brought nothing', () => {
+  test('is tried once more after a pause, then written back as such and listed', async () => {
+    const { machine, service, clinic } = await sent('UNSUCC');
+    await service.advance({ days: 9 });
+    await clinic.once();
+    expect(await statuses(service)).toEqual(['UNSUCCESSFUL']);
+    expect(reasons(clinic)).toEqual([]);
+    machine.pass({ hours: 19 });
+    await clinic.once();
+    expect(await statuses(service)).toEqual(['UNSUCCESSFUL']);
+    machine.pass({ hours: 2 });
+    await clinic.once();
+    await service.advance({ days: 1 });
+    await clinic.once();
+    expect(await statuses(service)).toEqual(['UNSUCCESSFUL', 'UNSUCCESSFUL']);
+    expect(reasons(clinic)).toEqual(['unsuccessful']);
+    const last = clinic.written().at(-1);
+    expect([last?.status, last?.inquiry_id]).toEqual(['UNSUCCESSFUL', (await service.ledger())[1]?.id]);
+    // That is all.
+    machine.pass({ days: 2 });
+    await clinic.once();
+    expect(await service.ledger()).toHaveLength(2);
+    expect((await clinic.run('explain', '9001')).stdout).toMatch(/could not be asked successfully \(2 calls\)/);
+  });
+
+  test('the first time may be answered the second time, and then is on no list', async () => {
+    const { machine, service, clinic } = await sent('UNSUCC1');
+    await service.advance({ days: 9 });
+    await clinic.once();
+    machine.pass({ hours: 21 });
+    await clinic.once();
+    await service.advance({ days: 1 });
+    await clinic.once();
+    expect(await statuses(service)).toEqual(['UNSUCCESSFUL', 'SUCCESS']);
+    expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual(['9001', '9001']);
+    expect(clinic.written().at(-1)?.status).toBe('SUCCESS');
+    expect(reasons(clinic)).toEqual([]);
+  });
+
+  test('is not tried again with policy.attempts 1', async () => {
+    const { machine, service, clinic } = await sent('UNSUCC', { policy: { attempts: 1 } });
+    await service.advance({ days: 9 });
+    await clinic.once();
+    machine.pass({ hours: 30 });
+    await clinic.once();
+    expect(await service.ledger()).toHaveLength(1);
+    expect(lines(clinic).map(([status]) => status)).toEqual(['UNSUCCESSFUL']);
+    expect(reasons(clinic)).toEqual(['unsuccessful']);
+  });
+
+  test('because the service cancelled it is listed and never sent again by itself', async () => {
+    const { machine, service, clinic } = await sent('CANCEL');
+    await service.advance({ days: 9 });
+    await clinic.once();
+    machine.pass({ days: 2 });
+    await clinic.once();
+    expect(await statuses(service)).toEqual(['CANCELLED']);
+    expect(reasons(clinic)).toEqual(['cancelled_by_service']);
+    expect(lines(clinic).map(([status]) => status)).toEqual(['CANCELLED']);
+    expect((await clinic.run('explain', '9001')).stdout).toMatch(/The service cancelled the inquiry/);
+  });
+
+  test('because it never ends is given up two weeks after the visit, with a line on the list', async () => {
+    const { machine, service, clinic } = await sent('NEVER');
+    await service.advance({ days: 9 });
+    await clinic.once();
+    machine.pass({ days: 12 });
+    await clinic.once();
+    expect(reasons(clinic)).toEqual([]);
+    machine.pass({ days: 12 });
+    await clinic.once();
+    expect(reasons(clinic)).toEqual(['no_answer']);
+    expect(await service.ledger()).toHaveLength(1);
+    expect(clinic.written()).toEqual([]);
+  });
+});
+
+describe('an answer', () => {
+  test('that the plan is not active reads as no, and what was not asked then is empty', async () => {
+    const { service, clinic } = await sent('INACTIVE');
+    await service.advance({ days: 9 });
+    await clinic.once();
+    expect(lines(clinic)).toEqual([['SUCCESS', '1', 'no']]);
+  });
+
+  test('with holes reads as unknown, never as no or 0 (G8)', async () => {
+    const { service, clinic } = await sent('SILENT');
+    await service.advance({ days: 9 });
+    await clinic.once();
+    const [line] = clinic.written();
+    expect(line?.status).toBe('SUCCESS');
+    const cells = Object.entries(line ?? {}).filter(([name]) => /deductible|maximum|in_network|is_active/.test(name));
+    expect(cells.some(([, value]) => value === 'unknown')).toBe(true);
+    for (const [, value] of cells) expect(value).not.toMatch(/^0(\.0+)?$/);
+  });
+
+  test('of null results is asked for again until the results are there', async () => {
+    const { machine, service, clinic } = await sent('NULLS');
+    const [entry] = await service.ledgerWithSteps();
+    const ended = entry?.steps.find(({ status }) => status === 'SUCCESS')?.at ?? '';
+    await service.advanceTo(new Date(Date.parse(ended) + 30_000).toISOString());
+    await clinic.once();
+    expect(await statuses(service)).toEqual(['SUCCESS']);
+    expect(clinic.written()).toEqual([]);
+    machine.pass({ minutes: 20 });
+    await clinic.once();
+    const [line] = clinic.written();
+    expect([line?.status, line?.revision, line?.is_active]).toEqual(['SUCCESS', '1', 'yes']);
+    expect(clinic.written()).toHaveLength(1);
+  });
+
+  test('that is revised is written back again as a new revision, before the visit', async () => {
+    const { machine, service, clinic } = await sent('REVISE');
+    const [entry] = await service.ledgerWithSteps();
+    const ended = entry?.steps.find(({ status }) => status === 'SUCCESS')?.at ?? '';
+    await service.advanceTo(new Date(Date.parse(ended) + 60_000).toISOString());
+    await clinic.once();
+    expect(lines(clinic).map(([, revision]) => revision)).toEqual(['1']);
+    // `eligd run` asks once more a day before the visit, which is on the 16th at 10.
+    machine.pass({ days: 8, hours: 3 });
+    const daemon = await clinic.daemon();
+    const stop = new AbortController();
+    const running = daemon.run(stop.signal);
+    await expect.poll(() => clinic.written().length, { timeout: 5000 }).toBe(2);
+    stop.abort();
+    await running;
+    await daemon.close();
+    expect(lines(clinic).map(([, revision]) => revision)).toEqual(['1', '2']);
+    expect(await service.ledger()).toHaveLength(1);
+    expect(clinic.written()[1]?.record).not.toEqual(clinic.written()[0]?.record);
+  });
+
+  test('with what nobody expects is written all the same, and the rest is kept under unparsed', async () => {
+    const { service, clinic } = await sent('WEIRD');
+    await service.advance({ days: 9 });
+    await clinic.once();
+    const [line] = clinic.written();
+    expect(line?.status).toBe('SUCCESS');
+    const unparsed = line?.record.unparsed as { path: unknown; value: unknown }[];
+    expect(unparsed.length).toBeGreaterThan(0);
+    expect(reasons(clinic)).toEqual([]);
+  });
+
+  test('of every kind in one export: each appointment has its own', async () => {
+    const prefixes = ['ACTIVE', 'INACTIVE', 'NOTCOVERED', 'UNSUCC', 'CANCEL', 'SILENT', 'SLOW', 'WEIRD', 'NULLS', 'REOPEN'];
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url, config: { policy: { attempts: 1 } } });
+    clinic.drop(
+      'export.csv',
+      exportOf(visits(prefixes.length, (index) => ({ member_id: `${prefixes[index]}-1`, appointment_at: '2030-01-16T10:00' }))),
+    );
+    await clinic.once();
+    await service.advance({ days: 14 });
+    await clinic.once();
+    machine.pass({ hours: 3 });
+    await clinic.once();
+    const by_member = new Map(clinic.written().map((line) => [line.member_id, line.status]));
+    expect(by_member).toEqual(
+      new Map(prefixes.map((prefix) => [`${prefix}-1`, { UNSUCC: 'UNSUCCESSFUL', CANCEL: 'CANCELLED' }[prefix] ?? 'SUCCESS'])),
+    );
+  });
+});
