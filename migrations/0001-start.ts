@@ -86,7 +86,6 @@ const TABLES = [
   `CREATE UNIQUE INDEX inquiries_service_id ON inquiries (service_id) WHERE service_id IS NOT NULL`,
   // The state leads, because SQLite uses no partial index for a state that comes as a parameter. The first also counts by state.
   `CREATE INDEX inquiries_due ON inquiries (state, visit_at, id)`,
-  `CREATE INDEX inquiries_due_at ON inquiries (state, specialty, due_at)`,
   `CREATE INDEX inquiries_look ON inquiries (state, look_at) WHERE look_at IS NOT NULL`,
   `CREATE INDEX inquiries_poll ON inquiries (state, poll_at) WHERE poll_at IS NOT NULL`,
   `CREATE INDEX inquiries_sent ON inquiries (sent_at) WHERE sent_at IS NOT NULL`,

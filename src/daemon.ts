@@ -20,7 +20,7 @@ import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deli
 import { logStageFailure, runLoop, Waker } from './stages/loop.ts';
 import { planStep } from './stages/plan.ts';
 import { pullStep } from './stages/pull.ts';
-import { ensureSwept, forgetSweeps, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
+import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
 import { countByState } from './store/inquiries.ts';
@@ -239,7 +239,7 @@ function stages(parts: Parts, signal: AbortSignal) {
 }
 
 async function run(parts: Parts, signal: AbortSignal): Promise<void> {
-  const { options, wakers, connectors, submit } = parts;
+  const { options, wakers, connectors } = parts;
   const { env, config } = options;
   env.log('daemon_started', startFields(options));
   for (const note of configNotes(config)) env.log(note.event);
@@ -271,14 +271,13 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
     await Promise.all(loops);
   } finally {
     await daily.destroy();
-    forgetSweeps(submit);
   }
   env.log('daemon_stopped');
 }
 
 /** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */
 async function beginDay({ submit, store, options, wakers }: Parts): Promise<void> {
-  forgetSweeps(submit);
+  demandSweeps(submit);
   wakers.submit.wake();
   try {
     const counts = await countByState(store.db);
@@ -300,7 +299,7 @@ async function watchClock({ options, submit }: Parts, signal: AbortSignal): Prom
   while (!signal.aborted) {
     await clock.sleep(Math.max(CLOCK_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
     const jumped = clock.now() - wall - (clock.elapsed() - monotonic);
-    if (Math.abs(jumped) > CLOCK_JUMP_MS) forgetSweeps(submit);
+    if (Math.abs(jumped) > CLOCK_JUMP_MS) demandSweeps(submit);
     wall = clock.now();
     monotonic = clock.elapsed();
   }

@@ -18,6 +18,7 @@ export const ATTENTION_REASONS = {
   extra_call: 'The service holds more than one inquiry for one need.',
   unsuccessful: 'The payer could not be asked successfully in all attempts.',
   cancelled_by_service: 'The service cancelled the inquiry.',
+  answer_unusable: 'An answer is there, and no record could be made of it.',
   no_answer: 'The visit is over and the answer never came.',
   // delivery
   delivery_parked: 'A record could not be written into the practice management system.',

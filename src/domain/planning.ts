@@ -64,7 +64,9 @@ export function planAppointment(patient_key: string, appointment: AppointmentInp
     if (!isInsured(coverage)) continue;
     const outcome = planCoverage({ patient_key, appointment, coverage, rank: index + 1, starts_at }, facts);
     attention.push(...outcome.attention);
-    if (outcome.planned !== null) planned.push(outcome.planned);
+    // The PMS may name the same coverage twice; one answer is enough.
+    if (outcome.planned !== null && !planned.some(({ need_base }) => need_base === outcome.planned?.need_base))
+      planned.push(outcome.planned);
     if (outcome.is_unmapped) unmapped.push({ carrier: coverage.carrier, payor_id: coverage.payor_id });
     if (outcome.is_skipped) skipped += 1;
   }

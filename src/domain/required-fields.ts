@@ -3,6 +3,7 @@ import type { Attention } from './attention.ts';
 import { isNpi, taxIdDigits } from './identifiers.ts';
 import type { RequiredField } from './policy.ts';
 import type { Provider } from './provider.ts';
+import { isDate } from './time.ts';
 
 type Checked = { appointment: AppointmentInput; coverage: CoverageInput; provider: Provider; rank: number };
 
@@ -28,7 +29,8 @@ export function missingFields(checked: Checked, required: readonly RequiredField
   const found: Attention[] = [];
   for (const [field, value] of Object.entries(values) as [RequiredField, string][]) {
     const where = checked.rank === 1 ? LABELS[field] : `${LABELS[field]} (coverage ${checked.rank})`;
-    if (value === '' && required.includes(field)) found.push(missing(where, checked.appointment.problems));
+    // The request cannot be written without a birth date, whatever the configuration says.
+    if (value === '' && (field === 'dob' || required.includes(field))) found.push(missing(where, checked.appointment.problems));
     const fault = value === '' ? null : malformed(field, value);
     if (fault !== null)
       found.push({ reason: 'field_malformed', what: `No call is made: ${where} ${fault}.`, next: fixSentence(field) });
@@ -55,6 +57,7 @@ function malformed(field: RequiredField, value: string): string | null {
   if (field === 'tax_id' && taxIdDigits(value) === null) return 'has not nine digits';
   if ((field === 'billing_npi' || field === 'rendering_npi') && !isNpi(value))
     return 'is not a valid NPI (ten digits, of which the last one checks the others)';
+  if (field === 'dob' && !isDate(value)) return 'is no date';
   if (field === 'member_id' && !/[\p{L}\p{N}]/u.test(value)) return 'holds no letter or digit';
   return null;
 }

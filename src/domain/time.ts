@@ -31,6 +31,13 @@ export function instantOf(date: LocalDate, hour: number, time_zone: string): Ins
   return wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds;
 }
 
+/** Whether a text is a real day of the form `YYYY-MM-DD`, from the year 1000 on as the service's dates are. */
+export function isDate(text: string): boolean {
+  if (!/^[1-9]\d{3}-\d{2}-\d{2}$/.test(text)) return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
 export function addDays(date: LocalDate, days: number): LocalDate {
   return Temporal.PlainDate.from(date).add({ days }).toString();
 }

@@ -12,18 +12,53 @@ import { planDelivery } from '../store/deliveries.ts';
 import { addPlanned, type InquiryRow, inquiryById } from '../store/inquiries.ts';
 import { appointmentsOf, type LinkedAppointment, link } from '../store/links.ts';
 import type { CollectDeps } from './collect-deps.ts';
+import { logStageFailure } from './loop.ts';
 
 const ANSWERS_PER_STEP = 100;
 
-/** Makes every committed answer a record, and decides what follows from it: deliveries, another attempt, attention. */
+/**
+ * Makes every committed answer a record, and decides what follows from it: deliveries, another attempt, attention. One that
+ * fails is tried again with the next step, waits on the attention list until then, and holds up nobody (G7).
+ */
 export async function conclude(deps: CollectDeps): Promise<void> {
-  for (;;) {
-    const answers = await answersToNormalize(deps.store.db, ANSWERS_PER_STEP);
-    if (answers.length === 0) return;
+  for (let after = 0; ; ) {
+    const answers = await answersToNormalize(deps.store.db, ANSWERS_PER_STEP, after);
+    const last = answers.at(-1);
+    if (last === undefined) return;
+    after = last.id;
     const now = deps.env.clock.now();
-    await Promise.all(answers.map((answer) => deps.store.write((tx) => concludeOne(tx, deps, answer, now))));
+    await Promise.all(
+      answers.map(async (answer) => {
+        try {
+          await deps.store.write((tx) => concludeOne(tx, deps, answer, now));
+        } catch (error) {
+          logStageFailure(deps.env, 'collect', error, 0);
+          await deps.store.write((tx) => attendUnusable(tx, answer, now));
+        }
+      }),
+    );
     deps.onRecord();
   }
+}
+
+async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<void> {
+  const row = await inquiryById(tx, answer.inquiry);
+  const [appointment] = await appointmentsOf(tx, answer.inquiry);
+  await raiseAttention(
+    tx,
+    {
+      connector: row?.connector ?? null,
+      appointment: appointment?.id ?? null,
+      inquiry: answer.inquiry,
+      subject: inquirySubject(answer.inquiry),
+    },
+    {
+      reason: 'answer_unusable',
+      what: 'The service answered, and eligd could not make a record of the answer. The answer is kept.',
+      next: 'Install the newest version of eligd, which tries again by itself, or call the payer yourself.',
+    },
+    now,
+  );
 }
 
 async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: number): Promise<void> {
@@ -37,6 +72,7 @@ async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: nu
     asked: draft,
   });
   const record_id = await storeRecord(tx, answer, record, now);
+  await resolveAttention(tx, inquirySubject(row.id), now, ['answer_unusable']);
   deps.env.log('record_written', { inquiry: row.id, service_id: row.service_id, count: record.unparsed.length });
   await follow(tx, deps, row, { record, record_id, service_status: answer.service_status }, now);
 }
@@ -105,6 +141,8 @@ async function attendUnanswered(
   status: 'UNSUCCESSFUL' | 'CANCELLED' | null,
   now: number,
 ): Promise<void> {
+  // Nobody comes for a visit that was cancelled.
+  if (appointment === undefined) return;
   const entry =
     status === 'CANCELLED'
       ? {
@@ -119,7 +157,7 @@ async function attendUnanswered(
         };
   await raiseAttention(
     tx,
-    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    { connector: row.connector, appointment: appointment.id, inquiry: row.id, subject: inquirySubject(row.id) },
     entry,
     now,
   );

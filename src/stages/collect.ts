@@ -29,7 +29,7 @@ import { disown } from '../store/ledger.ts';
 import { appointmentsOf } from '../store/links.ts';
 import { conclude } from './collect-conclude.ts';
 import type { CollectDeps } from './collect-deps.ts';
-import type { StepResult } from './loop.ts';
+import { logStageFailure, type StepResult } from './loop.ts';
 
 export type { CollectDeps } from './collect-deps.ts';
 
@@ -58,6 +58,8 @@ export async function collectStep(deps: CollectDeps): Promise<StepResult> {
  * its id: one request for all. What the list does not show, or shows without its results, is read all the same.
  */
 export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
+  // What a process that died had committed and not made a record of.
+  await conclude(deps);
   const lists = new Map<Specialty, ReadonlyMap<string, Inquiry>>();
   for (let after = 0; !signal.aborted; ) {
     const rows = await openAfter(deps.store.db, after, OPEN_PER_STEP);
@@ -96,7 +98,19 @@ async function poll(deps: CollectDeps, row: InquiryRow): Promise<void> {
   await settle(deps, row, await deps.client.read(row.specialty, inquiryId(row.service_id), { priority }));
 }
 
+/** Commits what was said about one inquiry. One that cannot be committed is put off and stops neither stage nor others (G7). */
 async function settle(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry | null>): Promise<void> {
+  try {
+    await settleResult(deps, row, result);
+  } catch (error) {
+    const { max_ms } = FAILURE_LIMITS;
+    logStageFailure(deps.env, 'collect', error, max_ms);
+    const now = deps.env.clock.now();
+    await deps.store.write((tx) => updateInquiry(tx, row.id, { poll_at: now + max_ms }, now));
+  }
+}
+
+async function settleResult(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry | null>): Promise<void> {
   const now = deps.env.clock.now();
   await deps.store.write(async (tx) => {
     // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not match.
@@ -111,7 +125,7 @@ async function settle(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry
       const wait_ms =
         ('retry_after_ms' in result.failure ? result.failure.retry_after_ms : null) ??
         backoffMs(1, FAILURE_LIMITS, deps.env.random());
-      await updateInquiry(tx, row.id, { poll_at: now + wait_ms }, now);
+      await askAgain(tx, deps, current, now + wait_ms, now);
     } else if (result.value === null) {
       await countUnknown(tx, deps, current, now);
     } else {
@@ -192,7 +206,7 @@ async function takeAnswer(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: I
 async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
   const { settings, env } = deps;
   const draft = JSON.parse(row.draft) as InquiryDraft;
-  const is_given_up = now > row.visit_at + settings.give_up_after_days * DAY_MS;
+  const is_given_up = isGivenUp(deps, row, now);
   const changes = {
     is_verified: 1,
     service_status: inquiry.status,
@@ -222,7 +236,21 @@ async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: In
   } else {
     await updateInquiry(tx, row.id, changes, now);
   }
-  if (!is_given_up) return;
+  if (is_given_up) await attendNoAnswer(tx, deps, row, now);
+}
+
+/** Nothing was learned: asked again at `poll_at`, unless the visit is so long ago that asking ends. */
+async function askAgain(tx: Tx, deps: CollectDeps, row: InquiryRow, poll_at: number, now: number): Promise<void> {
+  const is_given_up = isGivenUp(deps, row, now);
+  await updateInquiry(tx, row.id, { poll_at: is_given_up ? null : poll_at }, now);
+  if (is_given_up && row.state === 'open') await attendNoAnswer(tx, deps, row, now);
+}
+
+function isGivenUp({ settings }: CollectDeps, row: InquiryRow, now: number): boolean {
+  return now > row.visit_at + settings.give_up_after_days * DAY_MS;
+}
+
+async function attendNoAnswer(tx: Tx, { settings }: CollectDeps, row: InquiryRow, now: number): Promise<void> {
   await attend(tx, row, now, {
     reason: 'no_answer',
     what: `The visit was ${settings.give_up_after_days} days ago and the service has not answered. It is not asked any more.`,
@@ -238,7 +266,7 @@ async function doubtIds(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number)
   deps.env.log('reply_mismatch', { inquiry: row.id, service_id: row.service_id });
   if (row.is_verified === 1 || row.state !== 'open') {
     // It was ours before: the service is confused, not we. Its answer is not taken.
-    await updateInquiry(tx, row.id, { poll_at: now + FAILURE_LIMITS.max_ms }, now);
+    await askAgain(tx, deps, row, now + FAILURE_LIMITS.max_ms, now);
     return;
   }
   const doubted = row.reply_group === null ? [row] : await sameReply(tx, row.reply_group);

@@ -19,9 +19,10 @@ import {
   nextDeliveryDue,
   postponeBatch,
   settleDelivery,
+  splitBatch,
 } from '../store/deliveries.ts';
 import type { Store } from '../store/store.ts';
-import type { StepResult } from './loop.ts';
+import { logStageFailure, type StepResult } from './loop.ts';
 
 export type DeliverDeps = {
   store: Store;
@@ -62,7 +63,7 @@ async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSign
   try {
     outcomes = await connector.deliver(toBatch(batch), signal);
   } catch (error) {
-    if (!(error instanceof ConnectorError)) throw error;
+    if (!(error instanceof ConnectorError)) return await isolate(deps, batch, error);
     memory.failures += 1;
     const wait_ms = error.retry_after_ms ?? backoffMs(memory.failures, CONNECTOR_LIMITS, env.random());
     await store.write((tx) => postponeBatch(tx, batch.id, env.clock.now() + wait_ms));
@@ -101,6 +102,18 @@ async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSign
     delivery_batch: batch.id,
     count: delivered,
     total: batch.deliveries.length,
+  });
+  return batch.deliveries.length;
+}
+
+/** The connector stumbled, which is a defect of it: the deliveries go one by one, and the one at fault fails alone (G7). */
+async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): Promise<number> {
+  const { store, env, connector_id } = deps;
+  logStageFailure(env, `deliver ${connector_id}`, error, 0);
+  const [only, ...others] = batch.deliveries;
+  await store.write(async (tx) => {
+    if (others.length > 0) await splitBatch(tx, batch, connector_id);
+    else if (only !== undefined) await fail(tx, deps, only, undefined, env.clock.now());
   });
   return batch.deliveries.length;
 }

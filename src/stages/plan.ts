@@ -72,6 +72,7 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
   if (appointment === null) return;
   if (appointment.closed_reason === 'replaced') {
     await setPlanDue(tx, id, null, null);
+    await resolveAttention(tx, appointmentSubject(id), now);
     await leaveUnsent(tx, deps, appointment, now);
     return;
   }
@@ -100,6 +101,7 @@ async function doNotAsk(
   if (decision.reason === 'past' && sent > 0) {
     // The visit is over and a call is under way or answered: the answer is still written back (G2).
     await setPlanDue(tx, appointment.id, null, null);
+    await resolveAttention(tx, about.subject, now);
     return;
   }
   await closeAppointment(tx, appointment.id, decision.reason, now);

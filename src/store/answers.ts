@@ -50,12 +50,13 @@ export async function storeAnswer(
   return revision;
 }
 
-/** Answers that are committed and not yet normalized, oldest first. */
-export async function answersToNormalize(db: Db, limit: number): Promise<RawAnswer[]> {
+/** Answers after the row `after` that are committed and not yet normalized, oldest first. */
+export async function answersToNormalize(db: Db, limit: number, after: number): Promise<RawAnswer[]> {
   const rows = await db
     .selectFrom('answers')
     .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'received_at'])
     .where('is_normalized', '=', 0)
+    .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
     .execute();

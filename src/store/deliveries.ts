@@ -187,6 +187,26 @@ export async function settleDelivery(
   ]);
 }
 
+/** Nothing more is written for an appointment. */
+export async function parkDeliveriesOf(tx: Tx, appointment: number, reason: string, now: number): Promise<void> {
+  const waiting = await tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state', 'failures'])
+    .where('appointment', '=', appointment)
+    .where('state', 'in', ['pending', 'failed'])
+    .execute();
+  for (const delivery of waiting) await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
+}
+
+/** Makes each delivery a batch of its own, for a connector that stumbled over one of them and could not say which (G7). */
+export async function splitBatch(tx: Tx, batch: ClaimedBatch, connector: string): Promise<void> {
+  for (const [index, { id }] of batch.deliveries.entries()) {
+    const own = `${batch.id}-${index + 1}`;
+    await tx.insertInto('delivery_batches').values({ id: own, connector, created_at: batch.created_at }).execute();
+    await tx.updateTable('deliveries').set({ batch: own }).where('id', '=', id).execute();
+  }
+}
+
 /** Puts a whole batch off without touching its id: nothing of it could be tried, and the repetition is the same batch. */
 export async function postponeBatch(tx: Tx, batch: string, due_at: number): Promise<void> {
   await tx

@@ -4,6 +4,7 @@ import { patientKey } from '../domain/needs.ts';
 import { raiseAttention, resolveAttention } from './attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
+import { parkDeliveriesOf } from './deliveries.ts';
 
 /** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
 export type IntakeBatch = {
@@ -178,13 +179,10 @@ async function supersede(tx: Tx, row: Known, now: number, audit: AuditEntry[]): 
     .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
     .where('id', '=', row.id)
     .execute();
-  audit.push({
-    at: now,
-    subject: appointmentSubject(row.id),
-    from_state: null,
-    to_state: 'closed',
-    reason: 'The practice management system uses this appointment id for somebody else now.',
-  });
+  const reason = 'The practice management system uses this appointment id for somebody else now.';
+  // Written now, the answer would land in that other person's chart.
+  await parkDeliveriesOf(tx, row.id, reason, now);
+  audit.push({ at: now, subject: appointmentSubject(row.id), from_state: null, to_state: 'closed', reason });
   return true;
 }
 

@@ -119,14 +119,33 @@ export async function setPlanDue(tx: Tx, appointment: number, due_at: number | n
   await tx.updateTable('appointments').set({ plan_due_at: due_at, plan_wait: wait }).where('id', '=', appointment).execute();
 }
 
-/** Has planning look at every appointment of an inquiry again. */
-export async function replanAppointmentsOf(tx: Tx, inquiry: number, now: number): Promise<void> {
+/**
+ * Has planning look again at those appointments of inquiries that it left alone because a call was under way: too near, or
+ * past. Nothing is sent for them before it has.
+ */
+export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
   await tx
     .updateTable('appointments')
     .set({ plan_due_at: now })
     .where('closed_reason', 'is', null)
-    .where('id', 'in', (select) => select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', '=', inquiry))
+    .where((where) => where.or([where('plan_due_at', 'is', null), where('plan_due_at', '>=', where.ref('starts_at'))]))
+    .where('id', 'in', (select) =>
+      select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', 'in', inquiries),
+    )
     .execute();
+}
+
+/** Those of the inquiries that no open appointment stands on. */
+export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
+  const needed = await tx
+    .selectFrom('inquiry_appointments')
+    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+    .select('inquiry_appointments.inquiry')
+    .where('inquiry_appointments.inquiry', 'in', inquiries)
+    .where('appointments.closed_reason', 'is', null)
+    .execute();
+  const ids = new Set(needed.map(({ inquiry }) => inquiry));
+  return inquiries.filter((id) => !ids.has(id));
 }
 
 /** Closes an appointment with a reason (G2); what was on the attention list for it goes. */

@@ -49,7 +49,7 @@ describe('a copy of eligd whose packages are not installed', () => {
   test('says in one sentence what to run', () => {
     const { status, stdout, stderr } = start(join(folder, 'eligd/bin/eligd'), ['--version']);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-    expect(stderr).toMatch(/^eligd: .*run "npm ci --ignore-scripts" in .*\n$/);
+    expect(stderr).toMatch(/^eligd: .*run "npm ci --ignore-scripts --loglevel=error" in .*\n$/);
     expect(stderr).toContain(join(folder, 'eligd'));
   });
 

@@ -205,7 +205,7 @@ describe('explain', () => {
       'Inquiry 3: the service has it and phones the payer. Reason of open.',
       'Inquiry 3: the answer came. Reason of answered.',
       'The answer is to be written into the practice management system through connector front-desk.',
-      expect.stringMatching(/^The answer was written .* through connector front-desk \(batch 20261120T150000Z-1\)\. As the/),
+      'The answer was written into the practice management system through connector front-desk (batch 20261120T150000Z-1).',
       '',
       'Now: delivered. The newest answer is written into the practice management system.',
       'You have nothing to do.',

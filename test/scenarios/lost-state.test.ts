@@ -64,6 +64,24 @@ test.each([
   expectOwnAnswers(clinic, after);
 });
 
+test('the database was lost after answers were written: new records do not take the place of other patients’ old ones', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const all = visits(5);
+  for (const exported of [all, [...all].reverse()]) {
+    clinic.drop('export.csv', exportOf(exported));
+    await clinic.once();
+    await service.advance({ days: 6 });
+    await clinic.once();
+    rmSync(clinic.state, { recursive: true });
+    machine.pass({ minutes: 1 });
+  }
+  expect(await service.ledger()).toHaveLength(5);
+  expect(clinic.written()).toHaveLength(10);
+  expectOwnAnswers(clinic, await service.ledger());
+});
+
 test('the database was lost and the appointments come under other ids: what was asked lately serves them', async () => {
   setMachineClock();
   const service = await startService();

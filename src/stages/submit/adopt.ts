@@ -4,7 +4,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Tx } from '../../store/database.ts';
-import { type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
+import { type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
 import { type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 
@@ -59,7 +59,15 @@ export async function adoptUnowned(
   const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
   const is_usable = (entry: LedgerEntry) =>
     finalStatus(entry.service_status) === null || finalStatus(entry.service_status) === 'SUCCESS';
-  const found = unowned.find((entry) => labels.has(entry.external_id) || (is_fresh(entry) && is_usable(entry)));
+  // Twins share everything but the label: what bears the label of somebody else's inquiry is theirs.
+  const others = new Set(
+    (await inquiriesByMatch(tx, row.specialty, row.match_key))
+      .filter(({ patient_key }) => patient_key !== row.patient_key)
+      .map(({ external_id }) => canonicalExternalId(external_id)),
+  );
+  const found =
+    unowned.find((entry) => labels.has(entry.external_id)) ??
+    unowned.find((entry) => !others.has(entry.external_id) && is_fresh(entry) && is_usable(entry));
   if (found === undefined) return null;
   await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
   return found.service_id;

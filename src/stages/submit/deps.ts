@@ -31,10 +31,10 @@ export type SubmitSettings = {
 };
 
 export type SweepMemory = {
-  /** Per specialty: when this process last compared the service's list, by the clock. */
-  swept_at: Map<Specialty, number>;
+  /** Per specialty: when this process last compared the service's list, by the clock. `is_due`: it has to be again. */
+  sweeps: Map<Specialty, { at: number; is_due: boolean }>;
 };
 
 export function newSweepMemory(): SweepMemory {
-  return { swept_at: new Map() };
+  return { sweeps: new Map() };
 }

@@ -10,10 +10,10 @@ import { earlier, type StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
 import { recoverSending, sendDue } from './send.ts';
-import { ensureSwept } from './sweep.ts';
+import { allowStrangers, ensureSwept } from './sweep.ts';
 
 export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
-export { ensureSwept, forgetSweeps } from './sweep.ts';
+export { demandSweeps, ensureSwept } from './sweep.ts';
 
 const LOOKS_PER_STEP = 20;
 /** When the list could not be read: nothing is sent, and it is tried again. */
@@ -25,6 +25,7 @@ export async function submitStep(
 ): Promise<StepResult> {
   const { store, env } = deps;
   await recoverLeft(deps);
+  await allowStrangers(deps);
   const swept: Specialty[] = [];
   const wanted = await specialtiesToSend(store.db, env.clock.now());
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);

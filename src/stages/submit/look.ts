@@ -11,6 +11,7 @@ import { idsAListMustShow, own, ownersOf, sampleOfOurs } from '../../store/ledge
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
+import { backToPlanned } from './outcome.ts';
 import { reportExtraCall, seenInquiry } from './sweep.ts';
 
 /** How long a filtered query that showed one of ours is trusted to show ours. */
@@ -125,13 +126,9 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     deps.env.log('inquiry_undecidable', { inquiry: row.id });
     await askAPerson(tx, current, now);
   } else {
-    await moveInquiries(
-      tx,
-      [row.id],
-      { from: 'uncertain', to: 'planned', reason: 'Two looks at the service have shown that it was not accepted.' },
-      { empty_looks, look_at: null, body: null, sent_at: null, due_at: now },
-      now,
-    );
+    await updateInquiry(tx, row.id, { empty_looks }, now);
+    const reason = 'Two looks at the service have shown that it was not accepted.';
+    await backToPlanned(tx, [row.id], reason, now, now, 'uncertain');
     deps.env.log('inquiry_absent', { inquiry: row.id });
   }
 }

@@ -8,8 +8,8 @@ import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { endHalt, halt } from '../../store/halts.ts';
 import { type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
-import { own } from '../../store/ledger.ts';
-import { appointmentsOf } from '../../store/links.ts';
+import { own, ownersOf } from '../../store/ledger.ts';
+import { appointmentsOf, replanAppointmentsOf, withoutAppointment } from '../../store/links.ts';
 import type { SubmitDeps } from './deps.ts';
 
 /** How soon an id that was assigned by order alone is verified by reading it. */
@@ -20,9 +20,18 @@ export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
 export type Accepted = { inquiry_id: string; evidence: 'reply' | 'position' | 'read_form'; reply_group: string };
 
-/** The service has it under an id we know. What the id stands for is believed once a read form under it matches. */
+/**
+ * The service has it under an id we know. What the id stands for is believed once a read form under it matches; one that
+ * another inquiry holds is of no use, and this one is looked for.
+ */
 export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, accepted: Accepted, now: number): Promise<void> {
   const { settings, env } = deps;
+  const owner = (await ownersOf(tx, [accepted.inquiry_id])).get(accepted.inquiry_id) ?? row.id;
+  if (owner !== row.id) {
+    const reason = 'The service accepted the inquiry under an id that another inquiry has.';
+    await makeUncertain(tx, deps, [row.id], { reason, was_accepted: true }, now);
+    return;
+  }
   const draft = JSON.parse(row.draft) as InquiryDraft;
   const scheduled = nextPollAt({
     now,
@@ -94,9 +103,23 @@ export async function settleFailure(
   }
 }
 
-/** `sending` to `planned`: the request provably did not reach the service, so it is safe to send it again. */
-export async function backToPlanned(tx: Tx, ids: readonly number[], reason: string, due_at: number, now: number): Promise<void> {
-  await moveInquiries(tx, ids, { from: 'sending', to: 'planned', reason }, { body: null, sent_at: null, due_at }, now);
+/**
+ * To `planned`: the request provably did not reach the service, so it is safe to send it again. Planning could not withdraw it
+ * meanwhile, so that is made up for: no call for a visit that was cancelled or took place.
+ */
+export async function backToPlanned(
+  tx: Tx,
+  ids: readonly number[],
+  reason: string,
+  due_at: number,
+  now: number,
+  from: 'sending' | 'uncertain' = 'sending',
+): Promise<void> {
+  if (ids.length === 0) return;
+  await moveInquiries(tx, ids, { from, to: 'planned', reason }, { body: null, sent_at: null, look_at: null, due_at }, now);
+  const needless = await withoutAppointment(tx, ids);
+  await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' }, {}, now);
+  await replanAppointmentsOf(tx, ids, now);
 }
 
 /** `sending` to `uncertain`: looked for after a settle time; never sent again unlooked (G1). */

@@ -8,7 +8,7 @@ import { dueForSubmission, type InquiryRow, moveInquiries, sentSince, updateInqu
 import { adoptUnowned } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import type { SubmitDeps } from './deps.ts';
-import { backToPlanned, bindAccepted, resumeSubmission, settleFailure, settleItem } from './outcome.ts';
+import { backToPlanned, bindAccepted, makeUncertain, resumeSubmission, settleFailure, settleItem } from './outcome.ts';
 
 /** A claimed inquiry with the exact body that is committed as its intent. */
 export type Intent = { row: InquiryRow; request: InquiryRequest };
@@ -181,12 +181,12 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
           now,
         );
       } else if (result.failure.class === 'refused' && rows.length > 1) {
-        // A refusal that names nobody says nothing about each: sent again one by one.
-        await backToPlanned(
+        // A refusal that names nobody says nothing about each, and some may have been taken: looked for, then one by one.
+        await makeUncertain(
           tx,
+          deps,
           rows.map(({ id }) => id),
-          'The service refused the batch as a whole; it goes again one by one.',
-          now,
+          { reason: 'The service refused the batch as a whole; whether this one was taken is not said.', was_accepted: false },
           now,
         );
       } else {

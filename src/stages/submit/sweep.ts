@@ -3,10 +3,10 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
-import { raiseAttention } from '../../store/attention.ts';
+import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
-import { halt } from '../../store/halts.ts';
+import { currentHalts, endHalt, halt } from '../../store/halts.ts';
 import { inquiriesByMatch } from '../../store/inquiries.ts';
 import { noteSeen, own, type SeenInquiry } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
@@ -19,8 +19,8 @@ import type { SubmitDeps } from './deps.ts';
  */
 export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, sweeps } = deps;
-  const before = sweeps.swept_at.get(specialty) ?? null;
-  if (before !== null && before > env.clock.now() - DAY_MS) return true;
+  const last = sweeps.sweeps.get(specialty) ?? null;
+  if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
@@ -29,15 +29,26 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
   }
   if (!listed.value.is_complete) env.log('sweep_incomplete', { specialty, count: listed.value.unreadable_count });
   const seen = listed.value.inquiries.map(seenInquiry);
-  const fresh = await store.write((tx) => compare(tx, deps, { specialty, seen, before, started_at }));
+  const fresh = await store.write((tx) => compare(tx, deps, { specialty, seen, is_first: last === null, started_at }));
   env.log('sweep_done', { specialty, total: seen.length, count: fresh });
-  sweeps.swept_at.set(specialty, started_at);
+  sweeps.sweeps.set(specialty, { at: started_at, is_due: false });
   return true;
 }
 
-/** Has every specialty swept again before the next send. */
-export function forgetSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
-  deps.sweeps.swept_at.clear();
+/** Has every specialty swept again before the next send. That there was a sweep is remembered: what is new since is strange. */
+export function demandSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
+  for (const sweep of deps.sweeps.sweeps.values()) sweep.is_due = true;
+}
+
+/** Others may use the account by now: what stopped submission because of them is over. */
+export async function allowStrangers({ store, env, settings }: SubmitDeps): Promise<void> {
+  if (!settings.is_shared_account) return;
+  if (!(await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return;
+  await store.write(async (tx) => {
+    await endHalt(tx, 'foreign');
+    await resolveAttention(tx, 'installation', env.clock.now(), ['submission_stopped']);
+  });
+  env.log('submission_resumed');
 }
 
 export function seenInquiry(inquiry: Inquiry): SeenInquiry {
@@ -50,22 +61,23 @@ export function seenInquiry(inquiry: Inquiry): SeenInquiry {
   };
 }
 
-type Comparison = { specialty: Specialty; seen: SeenInquiry[]; before: number | null; started_at: number };
+type Comparison = { specialty: Specialty; seen: SeenInquiry[]; is_first: boolean; started_at: number };
 
-async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, before, started_at }: Comparison): Promise<number> {
+async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, started_at }: Comparison): Promise<number> {
   const fresh = await noteSeen(tx, specialty, seen, started_at);
   let strangers = 0;
   for (const each of fresh) {
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
     const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
-    // Its reply is under way or lost: the look adopts it.
-    if (ours.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
+    // Its reply is under way or lost: the look adopts it. It was proven absent, and shows up: it is adopted before the call.
+    if (ours.some(({ state }) => state === 'sending' || state === 'uncertain' || state === 'undecidable')) continue;
+    if (same_label.some(({ state, empty_looks }) => state === 'planned' && empty_looks >= 2)) continue;
     const resent = same_label.find(({ empty_looks, service_id }) => empty_looks >= 2 && service_id !== null);
     if (resent !== undefined) {
       await own(tx, specialty, each, resent.id, 'extra', started_at);
       await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
       deps.env.log('extra_call_found', { inquiry: resent.id, service_id: each.service_id });
-    } else if (before !== null) {
+    } else if (!is_first) {
       strangers += 1;
     }
   }

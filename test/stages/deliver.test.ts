@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { aCoverage } from '../domain/examples.ts';
+import { connector, type Installation, install } from './installation.ts';
+
+async function answered(clinic: Installation, ...ids: string[]): Promise<void> {
+  await clinic.read(...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(2 * DAY_MS);
+  await clinic.collectAll();
+}
+
+test('a record that the connector stumbles over holds up no other and is parked at last', async () => {
+  const clinic = await install();
+  await answered(clinic, 'A-1', 'A-2', 'A-3');
+  const written: string[] = [];
+  const stumbling = connector(({ appointment }) => {
+    if (appointment.source_id === 'A-1') throw new TypeError('No such thing.');
+    written.push(appointment.source_id);
+  });
+  for (let step = 0; step < 5; step += 1) await clinic.deliverNow(stumbling);
+  expect([...new Set(written)].sort()).toEqual(['A-2', 'A-3']);
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['failed', 'delivered', 'delivered']);
+  for (let step = 0; step < 12; step += 1) {
+    clinic.pass(DAY_MS);
+    await clinic.deliverNow(stumbling);
+  }
+  expect((await clinic.deliveries())[0]?.state).toBe('parked');
+  expect(await clinic.attention()).toEqual(['delivery_parked']);
+});
+
+test('an answer is not written under an id that the practice management system gave to somebody else', async () => {
+  const clinic = await install();
+  await answered(clinic, 'A-1');
+  const patient = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
+  await clinic.read(clinic.visit('A-1', { patient, coverages: [aCoverage({ member_id: 'X9' })] }));
+  const written: string[] = [];
+  const { did, next_at } = await clinic.deliverNow(connector(({ appointment }) => void written.push(appointment.source_id)));
+  expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
+});

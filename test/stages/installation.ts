@@ -1,0 +1,140 @@
+/** The stages over a real store and the real sandbox, taken one step at a time under a clock that a test sets. */
+import { afterEach } from 'vitest';
+import type { Connector, Delivery } from '../../connectors/contract.ts';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import type { Env } from '../../src/domain/env.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import type { ServiceClient } from '../../src/service/api.ts';
+import { createServiceClient } from '../../src/service/client.ts';
+import { askAboutAll, type CollectDeps, collectStep } from '../../src/stages/collect.ts';
+import { deliverStep, newDeliverMemory } from '../../src/stages/deliver.ts';
+import { planStep } from '../../src/stages/plan.ts';
+import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
+import { openAttention } from '../../src/store/attention.ts';
+import { acceptBatch } from '../../src/store/intake.ts';
+import type { Store } from '../../src/store/store.ts';
+import { anAppointment, facts } from '../domain/examples.ts';
+import { temporaryStore } from '../store/temporary.ts';
+import { type Service, startService } from '../support/service.ts';
+
+export const SETTLE_MS = 5 * MINUTE_MS;
+const TEMPLATE = '{appointment}';
+
+const clients: ServiceClient[] = [];
+
+afterEach(async () => {
+  for (const client of clients.splice(0)) await client.close();
+});
+
+export type Installation = Awaited<ReturnType<typeof install>>;
+
+export async function install({
+  policy = {},
+  settings = {},
+}: {
+  policy?: object;
+  settings?: Partial<SubmitDeps['settings']>;
+} = {}) {
+  const store: Store = await temporaryStore();
+  const service: Service = await startService();
+  let ahead_ms = 0;
+  const events: string[] = [];
+  const env: Env = {
+    clock: { now: () => Date.now() + ahead_ms, elapsed: () => performance.now() + ahead_ms, sleep: async () => {} },
+    random: () => 0.5,
+    log: (event) => void events.push(event),
+  };
+  const real = createServiceClient({
+    base_url: service.url,
+    credentials: { scheme: 'oauth', username: 'clinic', password: 'sandbox' },
+    timeout_ms: 5_000,
+    concurrency: 4,
+    gate: { enter: async () => ({ leave: async () => {} }), pause: async () => {} },
+    env,
+  });
+  clients.push(real);
+  const client = { ...real };
+  const planning = () => {
+    const { now: _, ...rest } = facts({ policy });
+    return rest;
+  };
+  const polling = {
+    poll_interval_ms: HOUR_MS,
+    urgent_poll_interval_ms: 10 * MINUTE_MS,
+    settle_ms: SETTLE_MS,
+    concurrency: 4,
+    time_zone: 'America/Chicago',
+  };
+  const submit: SubmitDeps = {
+    store,
+    env,
+    client,
+    sweeps: newSweepMemory(),
+    onOpen: () => {},
+    settings: {
+      ...polling,
+      mode: 'single',
+      batch_size: 25,
+      bulk_shape: 'auto',
+      is_shared_account: false,
+      calls_per_day: null,
+      calls_per_month: null,
+      reverify_after_days: 30,
+      ...settings,
+    },
+  };
+  const collect: CollectDeps = {
+    store,
+    env,
+    client,
+    onRecord: () => {},
+    onPlanned: () => {},
+    settings: { ...polling, give_up_after_days: 14, attempts: 2, attempt_pause_ms: HOUR_MS, min_lead_ms: 4 * HOUR_MS },
+  };
+  const signal = new AbortController().signal;
+  const memory = newDeliverMemory();
+  let sources = 0;
+  return {
+    store,
+    service,
+    env,
+    events,
+    submit,
+    collect,
+    /** What the stages call; a test may put a reply of its own in the place of the service's. */
+    client,
+    now: env.clock.now,
+    pass: (duration_ms: number) => {
+      ahead_ms += duration_ms;
+    },
+    /** A visit in so many days. */
+    visit: (source_id: string, over: Partial<AppointmentInput> = {}, days = 3): AppointmentInput =>
+      anAppointment({ source_id, starts_at: new Date(env.clock.now() + days * DAY_MS).toISOString(), ...over }),
+    read: async (...appointments: AppointmentInput[]) => {
+      sources += 1;
+      const source = { key: `sha256:${sources}`, name: 'export.csv', is_last: true, completeness: 'changes' as const };
+      await store.write((tx) =>
+        acceptBatch(tx, 'front-desk', { source, appointments, rejected: [], cursor: null }, env.clock.now()),
+      );
+    },
+    planNow: () => planStep({ store, env, facts: planning, external_id_template: TEMPLATE, onPlanned: () => {} }),
+    submitNow: () => submitStep(submit, { external_id_template: TEMPLATE, signal }),
+    collectAll: () => askAboutAll(collect, signal),
+    collectNow: () => collectStep(collect),
+    deliverNow: (connector: Connector) => deliverStep({ store, env, connector_id: 'front-desk', connector, memory }, signal),
+    inquiries: () => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute(),
+    deliveries: () => store.db.selectFrom('deliveries').selectAll().orderBy('id').execute(),
+    attention: async () => (await openAttention(store.db)).map(({ reason }) => reason),
+  };
+}
+
+/** A connector that takes everything but the deliveries for which `write` throws. */
+export function connector(write: (delivery: Delivery) => void): Connector {
+  return {
+    deliver: async ({ deliveries }) => {
+      for (const delivery of deliveries) write(delivery);
+      return deliveries.map(({ key }) => ({ key, outcome: 'delivered' as const }));
+    },
+    check: async () => [],
+  };
+}
