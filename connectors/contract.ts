@@ -25,6 +25,21 @@ export type ConnectorEnv = Env & {
   time_zone: string;
   /** A path of the configuration made absolute: relative ones are relative to the configuration file. */
   resolvePath: (path: string) => string;
+  /** A secret of this connector by the last part of its name: `token` of the connector `ehr` is `ELIGD_EHR_TOKEN`. */
+  secret: (name: string) => ConnectorSecret;
+  journal: Journal;
+};
+
+/** `name` in full, to name it when it is missing (null). The value never goes into a log or an error. */
+export type ConnectorSecret = { name: string; value: string | null };
+
+/**
+ * What a connector has to know of its own writes after a crash, e.g. the id that the PMS gave to what it wrote. `write` is durable when
+ * it resolves. The PMS has the last word: a journal may be older than the PMS (a restored database), or gone.
+ */
+export type Journal = {
+  read: (key: string) => Promise<string | null>;
+  write: (key: string, value: string) => Promise<void>;
 };
 
 export type Connector = {

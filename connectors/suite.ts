@@ -517,10 +517,13 @@ function attention(number: number): AttentionEntry {
 export function makeSuiteEnv(): { env: ConnectorEnv; said: () => string; hear: (words: string) => void } {
   let elapsed_ms = 0;
   const lines: string[] = [];
+  const notes = new Map<string, string>();
   const env: ConnectorEnv = {
     connector_id: 'suite',
     time_zone: TIME_ZONE,
     resolvePath: (path) => path,
+    secret: (name) => ({ name: `ELIGD_SUITE_${name.toUpperCase()}`, value: null }),
+    journal: { read: async (key) => notes.get(key) ?? null, write: async (key, value) => void notes.set(key, value) },
     random: () => 0.5,
     log: (event, fields) => void lines.push(JSON.stringify([event, fields])),
     clock: {

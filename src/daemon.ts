@@ -9,10 +9,10 @@ import type { Env } from './domain/env.ts';
 import type { PlanningFacts } from './domain/planning.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import type { Config } from './ops/config.ts';
-import { createConnectors } from './ops/connectors.ts';
+import { type ConnectorMeans, createConnectors } from './ops/connectors.ts';
 import { loadPayers, NO_PAYERS } from './ops/payers.ts';
 import { clinicProfile, configNotes, policyOf } from './ops/profile.ts';
-import { revealCredentials, type ServiceCredentials } from './ops/secrets.ts';
+import { revealCredentials, type SecretSource, type ServiceCredentials } from './ops/secrets.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts';
@@ -24,12 +24,15 @@ import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep 
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
 import { countByState } from './store/inquiries.ts';
+import { connectorJournal } from './store/journal.ts';
 import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
 import { openStore, type Store } from './store/store.ts';
 
 export type DaemonOptions = {
   config: Config;
   credentials: ServiceCredentials;
+  /** For what connectors log in with. */
+  secrets: SecretSource;
   env: Env;
   version: string;
   /** How long a stage without work or a due time rests before it looks again; half a minute when left out. */
@@ -90,7 +93,8 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     const clock_watch = new ClockWatch();
     const client = makeClient(options, store, clock_watch);
     closers.push(() => client.close());
-    const connectors = (await createConnectors(config, env)).map(({ id, connector }) => {
+    const means: ConnectorMeans = { secrets: options.secrets, journal: (id) => connectorJournal(store, id, env.clock) };
+    const connectors = (await createConnectors(config, env, means)).map(({ id, connector }) => {
       closers.push(() => connector.close?.());
       return { id, connector, pull: new Waker(), deliver: new Waker(), memory: newDeliverMemory() };
     });

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EligdError, type ErrorKind } from '../domain/errors.ts';
 import { checkConfiguration, checkSecrets } from './checks/configuration.ts';
-import { checkConnectors } from './checks/connectors.ts';
+import { checkConnectors, NO_SECRETS } from './checks/connectors.ts';
 import { badBecause, type CheckedLine, skipped } from './checks/line.ts';
 import { checkService, serviceSkipped } from './checks/service.ts';
 import { checkState } from './checks/state.ts';
@@ -65,7 +65,7 @@ async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   yield await checkState(config.state.path);
   if ('part' in secrets || secret_lines.some(({ state }) => state === 'failed')) yield serviceSkipped();
   else yield await checkService({ config, secrets, env });
-  yield await checkConnectors(config, env);
+  yield await checkConnectors(config, env, 'part' in secrets ? NO_SECRETS : secrets);
 }
 
 const MARKS = { ok: 'ok', failed: '!!', skipped: '--' } as const;

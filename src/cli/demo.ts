@@ -63,8 +63,9 @@ async function demonstrate(
     stdout.write(`An export of ${APPOINTMENTS} appointments was dropped into dropbox/inbox/.\n`);
     const log_stream = createWriteStream(join(folder, 'eligd.log'), { mode: 0o600 });
     const env = createEnv({ clock, log: createLog({ level: 'info', to: log_stream, pretty: false, now: clock.now }) });
-    const credentials = serviceCredentials(openSecrets(folder, {}), config.service.auth);
-    const daemon = await createDaemon({ config, credentials, env, version: programVersion(), idle_ms: HOUR_MS });
+    const secrets = openSecrets(folder, {});
+    const credentials = serviceCredentials(secrets, config.service.auth);
+    const daemon = await createDaemon({ config, credentials, secrets, env, version: programVersion(), idle_ms: HOUR_MS });
     const ending = new AbortController();
     const running = daemon.run(AbortSignal.any([signal, ending.signal]));
     try {

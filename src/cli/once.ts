@@ -20,11 +20,12 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText('after', '\nExamples:\n  eligd once\n  eligd once --config config/eligd.yaml --json\n')
     .action(async ({ json }: { json?: true }) => {
       const config = await context.config();
-      const credentials = await serviceCredentials(await context.secrets(), config.service.auth);
+      const secrets = await context.secrets();
+      const credentials = serviceCredentials(secrets, config.service.auth);
       const env = await commandEnv(context);
       const stop = stopSignal();
       try {
-        const daemon = await createDaemon({ config, credentials, env, version: programVersion() });
+        const daemon = await createDaemon({ config, credentials, secrets, env, version: programVersion() });
         try {
           const result = await daemon.once(stop.signal);
           const counts = await countSituations(daemon.store.db, env.clock.now());

@@ -14,11 +14,12 @@ export function register(command: Command, context: CliContext): void {
     .addHelpText('after', '\nExamples:\n  eligd run\n  eligd run --config /etc/eligd/eligd.yaml\n')
     .action(async () => {
       const config = await context.config();
-      const credentials = await serviceCredentials(await context.secrets(), config.service.auth);
+      const secrets = await context.secrets();
+      const credentials = serviceCredentials(secrets, config.service.auth);
       const env = await context.env({ log_to: 'stdout' });
       const stop = stopSignal();
       try {
-        const daemon = await createDaemon({ config, credentials, env, version: programVersion() });
+        const daemon = await createDaemon({ config, credentials, secrets, env, version: programVersion() });
         try {
           await daemon.run(stop.signal);
         } finally {

@@ -17,6 +17,11 @@ export type AppointmentInput = {
   provider: ProviderInput;
   /** The PMS's name or id of the place, looked up in `locations:`. */
   location: string | null;
+  /**
+   * The PMS's id of the appointment that this one was rescheduled from, where rescheduling makes a new one: it keeps the old one's
+   * inquiry. Left out otherwise.
+   */
+  replaces?: string;
   /** Null: the clinic's. */
   specialty: Specialty | null;
   /** CDT or CPT codes as written in the PMS, upper case, in order, without repeats. */
@@ -40,6 +45,8 @@ export type Patient = {
 };
 
 export type CoverageInput = {
+  /** The PMS's id of the coverage, to write the answer beside it; left out when it gives none. */
+  id?: string;
   /** The payer's name in the PMS, empty when it gives none. */
   carrier: string;
   /** The payer's electronic id, text because leading zeros count; empty when there is none. */

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Connector, ConnectorType } from '../../connectors/contract.ts';
+import type { Connector, ConnectorEnv, ConnectorType, Journal } from '../../connectors/contract.ts';
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { Config } from './config-schema.ts';
 import { nearest, oneOf } from './nearest.ts';
+import { connectorSecretName, type SecretSource } from './secrets.ts';
 
 /** The folder that holds package.json. */
 export const PROJECT_ROOT = resolve(import.meta.dirname, '..', '..');
@@ -90,17 +91,26 @@ function loadFailure(error: unknown): string {
 
 export type OpenConnector = { id: string; type: string; connector: Connector };
 
+/** What the installation gives to its connectors, besides the world. */
+export type ConnectorMeans = { secrets: SecretSource; journal: (connector_id: string) => Journal };
+
 /** Makes every configured connector. Nothing is opened yet: a connector begins to work when it is pulled or listened to. */
-export async function createConnectors(config: Config, env: Env): Promise<OpenConnector[]> {
+export async function createConnectors(config: Config, env: Env, means: ConnectorMeans): Promise<OpenConnector[]> {
   return await Promise.all(
     config.connectors.map(async ({ id, type, options }) => {
       const { create } = await loadConnectorType(type);
-      const resolvePath = (path: string) => resolve(config.folder, path);
-      return {
-        id,
-        type,
-        connector: create(options, { ...env, connector_id: id, time_zone: config.clinic.time_zone, resolvePath }),
+      const own: ConnectorEnv = {
+        ...env,
+        connector_id: id,
+        time_zone: config.clinic.time_zone,
+        resolvePath: (path) => resolve(config.folder, path),
+        secret: (last_part) => {
+          const name = connectorSecretName(id, last_part);
+          return { name, value: means.secrets.find(name)?.secret.reveal() ?? null };
+        },
+        journal: means.journal(id),
       };
+      return { id, type, connector: create(options, own) };
     }),
   );
 }

@@ -16,6 +16,11 @@ export const SECRETS = {
 
 export type SecretName = keyof typeof SECRETS;
 
+/** The secret `token` of the connector `front-desk` is `ELIGD_FRONT_DESK_TOKEN`. */
+export function connectorSecretName(connector_id: string, last_part: string): string {
+  return `ELIGD_${connector_id}_${last_part}`.replaceAll('-', '_').toUpperCase();
+}
+
 /** A secret value that does not show itself: only `reveal()` gives it, every way of printing gives `[secret]`. */
 export class Secret {
   readonly #value: string;

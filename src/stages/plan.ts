@@ -26,6 +26,7 @@ import {
   closeAppointment,
   dueForPlanning,
   inquiriesOf,
+  inquiriesOfSource,
   link,
   nextPlanDue,
   setPlanDue,
@@ -200,8 +201,10 @@ async function reuseOf(
     return is_same_content ? 'serve' : 'revive';
   }
   if (latest.state !== 'answered' || (latest.answered_at ?? 0) > now - coverage.reverify_after_days * DAY_MS) return 'serve';
-  // A rescheduled appointment keeps its inquiry, however old.
+  // A rescheduled appointment keeps its inquiry, however old, also when rescheduling made a new appointment.
+  const { replaces } = appointment.input;
   const linked = await inquiriesOf(tx, appointment.id);
+  if (replaces !== undefined) linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
   return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
 }
 

@@ -68,6 +68,22 @@ export async function inquiriesOf(db: Db | Tx, appointment: number): Promise<{ i
     .execute();
 }
 
+/** The inquiries of the appointment that the PMS has under this id now. */
+export async function inquiriesOfSource(
+  tx: Tx,
+  connector: string,
+  source_id: string,
+): Promise<{ id: number; coverage_rank: number }[]> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select('id')
+    .where('connector', '=', connector)
+    .where('source_id', '=', source_id)
+    .where('superseded_at', 'is', null)
+    .executeTakeFirst();
+  return row === undefined ? [] : await inquiriesOf(tx, row.id);
+}
+
 export type AppointmentRow = {
   id: number;
   connector: string;

@@ -40,6 +40,7 @@ export type Tables = {
   records: { id: Generated<number>; answer: number; inquiry: number; revision: number; record: string; created_at: number };
   deliveries: DeliveryTable;
   delivery_batches: { id: string; connector: string; created_at: number };
+  connector_journal: { connector: string; key: string; value: string; updated_at: number };
   attention: {
     id: Generated<number>;
     connector: string | null;

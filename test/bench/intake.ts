@@ -31,6 +31,8 @@ async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
       connector_id: 'front-desk',
       time_zone: 'America/Chicago',
       resolvePath: (path) => path,
+      secret: (name) => ({ name, value: null }),
+      journal: { read: async () => null, write: async () => {} },
     });
     const started_ms = performance.now();
     await pullStep({ store, env, connector_id: 'front-desk', connector, onAccepted: () => {} }, new AbortController().signal);

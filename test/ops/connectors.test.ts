@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/ops/config.ts';
 import { builtInTypes, createConnectors, loadConnectorType } from '../../src/ops/connectors.ts';
 import { createEnv } from '../../src/ops/env.ts';
+import { openSecrets } from '../../src/ops/secrets.ts';
 
 let root: string;
 
@@ -17,7 +18,7 @@ function addConnector(path: string, source: string): string {
 const GOOD = `export default {
   name: 'good',
   config: { safeParse: (data) => ({ success: true, data }) },
-  create: (config, env) => ({ config, id: env.connector_id, zone: env.time_zone, path: env.resolvePath('./a') }),
+  create: (config, env) => ({ config, id: env.connector_id, zone: env.time_zone, path: env.resolvePath('./a'), token: env.secret('token') }),
 };`;
 
 beforeEach(() => {
@@ -62,8 +63,13 @@ state: { path: a.db }
 `;
     const schema = async () => (await import('zod')).z.looseObject({});
     const config = await parseConfig(source, join(root, 'eligd.yaml'), schema);
-    const [made] = await createConnectors(config, createEnv({ log: () => {} }));
+    const means = {
+      secrets: openSecrets(root, { ELIGD_ONE_TOKEN: 'abc' }),
+      journal: () => ({ read: async () => null, write: async () => {} }),
+    };
+    const [made] = await createConnectors(config, createEnv({ log: () => {} }), means);
     expect(made).toMatchObject({ id: 'one', type: join(root, 'connectors/good/index.ts') });
     expect(made?.connector).toMatchObject({ config: { any: 1 }, id: 'one', zone: 'America/Chicago', path: join(root, 'a') });
+    expect(made?.connector).toMatchObject({ token: { name: 'ELIGD_ONE_TOKEN', value: 'abc' } });
   });
 });

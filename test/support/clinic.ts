@@ -78,9 +78,10 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
     run: runHere,
     daemon: async (env = {}) => {
       const loaded = await loadConfig(file);
-      const credentials = serviceCredentials(await openSecrets(folder, {}), loaded.service.auth);
+      const own = openSecrets(folder, {});
+      const credentials = serviceCredentials(own, loaded.service.auth);
       const world = { ...createEnv({ log: () => {}, clock: realClock }), ...env };
-      return await createDaemon({ config: loaded, credentials, env: world, version: '0.0.0' });
+      return await createDaemon({ config: loaded, credentials, secrets: own, env: world, version: '0.0.0' });
     },
     written: () =>
       listed(outbox, /^eligibility-.*\.csv$/).flatMap((name) =>

@@ -1,20 +1,30 @@
 import { ConnectorError } from '../../../connectors/contract.ts';
 import type { Env } from '../../domain/env.ts';
-import type { Config, ConnectorConfig } from '../../ops/config.ts';
-import { createConnectors } from '../../ops/connectors.ts';
+import type { Config } from '../../ops/config.ts';
+import { type ConnectorMeans, createConnectors } from '../../ops/connectors.ts';
+import type { SecretSource } from '../../ops/secrets.ts';
 import { bad, badBecause, type CheckedLine, fine } from './line.ts';
 
 /** A system that does not answer must not keep the check from its end. */
 const CHECK_TIMEOUT_MS = 30_000;
 
+/** Stands in for secrets that cannot be read, which has a line of its own. */
+export const NO_SECRETS: SecretSource = { find: () => null, names: [], env_file: '' };
+
+/** A check writes nothing, so there is nothing to remember. */
+const NO_JOURNAL: ReturnType<ConnectorMeans['journal']> = { read: async () => null, write: async () => {} };
+
 /** What every connector says of itself; one that fails keeps none of the others from being looked at (G7). */
-export async function checkConnectors(config: Config, env: Env): Promise<CheckedLine[]> {
-  const lines = await Promise.all(config.connectors.map((connector) => checkOne(connector, config, env)));
+export async function checkConnectors(config: Config, env: Env, secrets: SecretSource): Promise<CheckedLine[]> {
+  const means: ConnectorMeans = { secrets, journal: () => NO_JOURNAL };
+  const lines = await Promise.all(
+    config.connectors.map((connector) => checkOne({ ...config, connectors: [connector] }, env, means)),
+  );
   return lines.flat();
 }
 
-async function checkOne(connector: ConnectorConfig, config: Config, env: Env): Promise<CheckedLine[]> {
-  const part = `connector ${connector.id}`;
+async function checkOne(config: Config, env: Env, means: ConnectorMeans): Promise<CheckedLine[]> {
+  const part = `connector ${config.connectors[0]?.id}`;
   const stop = new AbortController();
   const over = new AbortController();
   const timeout = env.clock.sleep(CHECK_TIMEOUT_MS, over.signal).then(
@@ -26,15 +36,15 @@ async function checkOne(connector: ConnectorConfig, config: Config, env: Env): P
     (): CheckedLine[] => [],
   );
   try {
-    return await Promise.race([ask(part, { ...config, connectors: [connector] }, env, stop.signal), timeout]);
+    return await Promise.race([ask(part, config, env, means, stop.signal), timeout]);
   } finally {
     over.abort();
   }
 }
 
-async function ask(part: string, config: Config, env: Env, signal: AbortSignal): Promise<CheckedLine[]> {
+async function ask(part: string, config: Config, env: Env, means: ConnectorMeans, signal: AbortSignal): Promise<CheckedLine[]> {
   try {
-    const [opened] = await createConnectors(config, env);
+    const [opened] = await createConnectors(config, env, means);
     if (opened === undefined) return [];
     try {
       const said = await opened.connector.check(signal);
