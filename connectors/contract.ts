@@ -7,7 +7,10 @@
  */
 import type { ZodType } from 'zod';
 import type { AppointmentInput, FieldProblem } from '../src/domain/appointment.ts';
+import type { ClaimInput } from '../src/domain/claim.ts';
 import type { Env } from '../src/domain/env.ts';
+import type { ClaimStatusRecord } from '../src/records/claim-status.ts';
+import type { Coordination } from '../src/records/coordination.ts';
 import type { EligibilityRecord } from '../src/records/eligibility.ts';
 
 export type ConnectorType<Config = unknown> = {
@@ -53,6 +56,11 @@ export type Connector = {
    * order; a delivery without one counts as failed. Throws `ConnectorError` when nothing could be tried.
    */
   deliver: (batch: DeliveryBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
+  /**
+   * The same for what payers said about claims; batches hold either the one or the other. Left out by a connector that hands
+   * over no claims.
+   */
+  deliverClaims?: (batch: ClaimBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
   /** Replaces the PMS's view of what needs a person by this whole list. Repeatable. Left out when the PMS has no place for it. */
   publishAttention?: (entries: AttentionEntry[], signal: AbortSignal) => Promise<void>;
   /** Looks whether everything the connector needs is there, without changing anything. For `eligd check`. */
@@ -92,6 +100,8 @@ export type PullBatch = {
     completeness: 'full' | 'changes' | 'unknown';
   };
   appointments: AppointmentInput[];
+  /** Claims that were sent to payers; left out when the source holds none. They need `deliverClaims`. */
+  claims?: ClaimInput[];
   /** Items that cannot even be named or dated. They go to the attention list as they are. */
   rejected: RejectedItem[];
   /** Stored in the same transaction; null leaves the stored one. */
@@ -115,6 +125,8 @@ export type Delivery = {
   revision: number;
   /** Plain sentences a person should see beside the record, e.g. that the call was made before the benefit year began. */
   notes: string[];
+  /** How the answers about all coverages of the appointment go together; left out when it has one coverage. */
+  coordination?: Coordination;
 };
 
 export type DeliveredAppointment = Pick<
@@ -126,6 +138,32 @@ export type DeliveredAppointment = Pick<
   coverage: AppointmentInput['coverages'][number];
 };
 
+/** Claim records for one connector, at most a few hundred. `id` stays the same when the same batch is delivered again. */
+export type ClaimBatch = { id: string; created_at: string; deliveries: ClaimDelivery[] };
+
+export type ClaimDelivery = {
+  /** Identifies (claim, revision of the record) for good. Letters, digits, `-`. */
+  key: string;
+  claim: DeliveredClaim;
+  record: ClaimStatusRecord;
+  /** 1 for the first answer of a call, counted up when the service revised it. Another call about the claim begins anew. */
+  revision: number;
+  notes: string[];
+};
+
+export type DeliveredClaim = Pick<
+  ClaimInput,
+  | 'source_id'
+  | 'claim_number'
+  | 'date_of_service'
+  | 'billed_amount'
+  | 'patient'
+  | 'coverage'
+  | 'coverage_rank'
+  | 'location'
+  | 'procedure_codes'
+>;
+
 export type DeliveryOutcome =
   | { key: string; outcome: 'delivered' }
   /** `is_permanent`: trying again cannot help; it goes to the attention list at once. */
@@ -133,8 +171,10 @@ export type DeliveryOutcome =
 
 /** One line of the attention list: something waits for a person. May hold protected health information; it stays in the PMS. */
 export type AttentionEntry = {
-  /** The appointment's id in the PMS, or null when the entry is about a source or the installation. */
+  /** The appointment's id in the PMS, or null when the entry is about a claim, a source or the installation. */
   source_id: string | null;
+  /** The claim's id in the PMS; left out when the entry is not about a claim. */
+  claim_id?: string;
   starts_at: string | null;
   patient_name: string | null;
   carrier: string | null;

@@ -7,6 +7,7 @@ import { builtInTypes, loadConnectorType, PROJECT_ROOT } from '../ops/connectors
 import { configJsonSchema, type JsonSchema } from '../ops/json-schema.ts';
 import { configNotes } from '../ops/profile.ts';
 import { namesFor, secretStatus } from '../ops/secrets.ts';
+import { claimJsonSchema } from '../records/claim-status.ts';
 import { eligibilityJsonSchema } from '../records/eligibility.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
@@ -88,6 +89,7 @@ export async function schemaFiles(): Promise<Record<string, string>> {
   const schemas = {
     'config.schema.json': await configSchemaWithConnectors(),
     'eligibility.schema.json': eligibilityJsonSchema(),
+    'claim.schema.json': claimJsonSchema(),
   };
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, `${JSON.stringify(schema, null, 2)}\n`]));
 }

@@ -28,6 +28,10 @@ export type AppointmentInput = {
   procedure_codes: string[];
   /** ICD-10 codes as written in the PMS, upper case. */
   diagnosis_codes: string[];
+  /** Where the service is given, in words or as the code of CMS; left out when unknown. Medical and mental health. */
+  place_of_service?: string;
+  /** What will be billed in US dollars, decimal text (`120.00`); left out when unknown. Medical and mental health. */
+  billed_amount?: string;
   /** Values that the connector could not read; the field itself is null or left out then. */
   problems: FieldProblem[];
 };

@@ -15,73 +15,27 @@
  * A field that was not asked about and is answered all the same is there like any other.
  */
 import { z } from 'zod';
-import type { Specialty } from '../domain/specialty.ts';
+import {
+  ageSchema,
+  answered,
+  callSchema,
+  confidenceSchema,
+  customAnswersSchema,
+  dateSchema,
+  known,
+  moneySchema,
+  percentSchema,
+  SPECIALTY_WORDS,
+  text,
+  timestampSchema,
+  unparsedSchema,
+  verificationSchema,
+  yesNo,
+} from './parts.ts';
+
+export type { Age, Call, CustomAnswers, Money, Percent, Unparsed, Verification } from './parts.ts';
 
 export const ELIGIBILITY_SCHEMA = 'eligd.eligibility/1';
-
-const SPECIALTY_WORDS = ['dental', 'medical', 'mental_health'] as const satisfies readonly Specialty[];
-
-const dateSchema = z.iso.date().describe('A calendar date, YYYY-MM-DD.');
-const timestampSchema = z.iso.datetime({ precision: 3 }).describe('UTC with milliseconds, 2026-11-23T15:30:00.000Z.');
-
-const wordsSchema = z.strictObject({ text: z.string().min(1).describe('The words as they came.') }).meta({
-  id: 'Words',
-  description: "The payer's words where a number was expected, e.g. unlimited or N/A. Never to be read as 0.",
-});
-
-const moneySchema = z
-  .union([
-    z.strictObject({
-      amount: z
-        .string()
-        .regex(/^\d+\.\d{2,}$/)
-        .describe('Decimal text with at least two decimals, exact: 1500.00.'),
-      currency: z
-        .string()
-        .regex(/^[A-Z]{3}$/)
-        .describe('ISO 4217.'),
-    }),
-    wordsSchema,
-  ])
-  .meta({ id: 'Money', description: 'An amount with its currency, or the words that stand in its place.' });
-
-const percentSchema = z
-  .union([z.number().min(0).max(100), wordsSchema])
-  .meta({ id: 'Percent', description: 'A percentage from 0 to 100; 80 is eighty per cent. The field says whose share it is.' });
-
-const ageSchema = z
-  .union([z.int().min(1).max(120), wordsSchema])
-  .meta({ id: 'Age', description: 'An age in years, or the words that stand in its place.' });
-
-const customAnswersSchema = z
-  .array(
-    z.strictObject({
-      question: z.string().describe('The key, as it came.'),
-      answer: z.string().nullable().describe('The answer, as it came; null when it was left empty.'),
-    }),
-  )
-  .meta({ id: 'CustomAnswers', description: 'Answers to custom follow-up questions. Absent when the answer brought none.' });
-
-/** A field that is absent when not asked and null when not answered. */
-const known = <Schema extends z.ZodType>(schema: Schema, description: string) =>
-  schema.nullable().optional().describe(description);
-
-const yesNo = (description: string) => known(z.boolean(), description);
-const text = (description: string) => known(z.string(), description);
-
-const answered = z.boolean().describe('Whether the payer said anything here that could be read.');
-
-const callSchema = z
-  .strictObject({
-    ended_at: timestampSchema.nullable(),
-    representative: z.string().nullable().describe("The payer's representative, as named in the call."),
-    reference_number: z.string().nullable().describe("The payer's reference number of the call."),
-    recording_url: z.string().nullable(),
-    transcript_url: z.string().nullable(),
-    has_transcript: z.boolean().describe('Whether the answer holds the transcript itself. Its text stays in the stored answer.'),
-    custom_answers: customAnswersSchema.optional(),
-  })
-  .meta({ id: 'Call', description: 'One call to the payer.' });
 
 const planSchema = z
   .strictObject({
@@ -198,17 +152,6 @@ const clausesSchema = z
   })
   .meta({ id: 'Clauses', description: 'Dental: clauses of the plan.' });
 
-const unparsedSchema = z
-  .strictObject({
-    path: z.string().describe('Where it stands in the inquiry: results.maximums.individual_deductible.'),
-    value: z.unknown().describe('The value as it came, any JSON.'),
-    why: z.string().describe('A stable phrase: unknown field, not an amount, impossible date, …'),
-  })
-  .meta({
-    id: 'Unparsed',
-    description: 'Something in the answer that has no place in the record, or that a person should look at.',
-  });
-
 /** The one schema of the record. Strict: a field that is not listed is an error. */
 export const eligibilityRecordSchema = z
   .strictObject({
@@ -233,7 +176,10 @@ export const eligibilityRecordSchema = z
       })
       .describe('What the inquiry asked.'),
     calls: z.array(callSchema).describe('In the order of the answer; empty when it names no call.'),
-    verification: z.null().describe('Kept free for the verification of the transcript.'),
+    confidence: confidenceSchema.optional(),
+    verification: verificationSchema
+      .nullable()
+      .describe('What the service found in the transcripts; null while it has said nothing.'),
     plan: planSchema.optional(),
     maximums: maximumsSchema.optional(),
     procedure_classes: z
@@ -257,7 +203,6 @@ export const eligibilityRecordSchema = z
   });
 
 export type EligibilityRecord = z.infer<typeof eligibilityRecordSchema>;
-export type EligibilityCall = z.infer<typeof callSchema>;
 export type EligibilityPlan = z.infer<typeof planSchema>;
 export type EligibilityMaximums = z.infer<typeof maximumsSchema>;
 export type EligibilityClauses = z.infer<typeof clausesSchema>;
@@ -266,11 +211,6 @@ export type BenefitRule = z.infer<typeof benefitRuleSchema>;
 export type ProcedureClassBenefits = z.infer<typeof classSchema>;
 export type ProcedureCodeBenefits = z.infer<typeof codeSchema>;
 export type Treatment = z.infer<typeof treatmentSchema>;
-export type CustomAnswers = z.infer<typeof customAnswersSchema>;
-export type Money = z.infer<typeof moneySchema>;
-export type Percent = z.infer<typeof percentSchema>;
-export type Age = z.infer<typeof ageSchema>;
-export type Unparsed = z.infer<typeof unparsedSchema>;
 
 /** The record's JSON Schema (draft 2020-12), as published in `config/schemas/eligibility.schema.json`. */
 export function eligibilityJsonSchema(): Record<string, unknown> {

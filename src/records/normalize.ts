@@ -11,18 +11,18 @@
 import type { Specialty } from '../domain/specialty.ts';
 import { type Questions, questionsOf } from './asked.ts';
 import { readClasses, readCodes, readTreatments } from './benefits.ts';
+import { readCalls, readCustomAnswers } from './calls.ts';
 import {
   type Allowance,
-  type CustomAnswers,
   ELIGIBILITY_SCHEMA,
-  type EligibilityCall,
   type EligibilityClauses,
   type EligibilityMaximums,
   type EligibilityPlan,
   type EligibilityRecord,
 } from './eligibility.ts';
-import { isObject, keepKnown, ObjectReader, pathTo, Remainder, settle } from './reader.ts';
-import { isSilent, readAmount, readDate, readText, readTimestamp, readYesNo, subtractMoney } from './values.ts';
+import { isObject, keepKnown, ObjectReader, Remainder, settle } from './reader.ts';
+import { readAmount, readDate, readText, readTimestamp, readYesNo, subtractMoney } from './values.ts';
+import { readVerification } from './verification.ts';
 
 export type NormalizeInput = {
   /** The service's read form of the inquiry (specification, "Inquiry (read form)"). `results` and `request`: any JSON. */
@@ -37,6 +37,8 @@ export type NormalizeInput = {
   specialty: Specialty;
   /** What eligd asked; the echo in `request` is not relied on. */
   asked: { benefits_query: readonly string[]; benefits_codes: readonly string[] };
+  /** The transcript verifications of the inquiry, newest first, any JSON; null or left out while there are none. */
+  verifications?: unknown;
 };
 
 const STATUSES: ReadonlySet<string> = new Set(['SCHEDULED', 'IN_PROGRESS', 'SUCCESS', 'UNSUCCESSFUL', 'CANCELLED', 'UNKNOWN']);
@@ -46,20 +48,16 @@ const STATUSES: ReadonlySet<string> = new Set(['SCHEDULED', 'IN_PROGRESS', 'SUCC
  * (UNSUCCESSFUL, CANCELLED, SUCCESS with null) gives a record whose asked parts are there, unanswered, with
  * `completeness: "none"`.
  */
-export function normalizeEligibility({ inquiry, specialty, asked }: NormalizeInput): EligibilityRecord {
+export function normalizeEligibility({ inquiry, specialty, asked, verifications }: NormalizeInput): EligibilityRecord {
   const remainder = new Remainder();
   const request = isObject(inquiry.request) ? inquiry.request : {};
   const call_script_id =
     typeof request.call_script_id === 'string' && request.call_script_id !== '' ? request.call_script_id : null;
   const questions = questionsOf(specialty, asked, { type: request.type, call_script_id });
-  if (!STATUSES.has(inquiry.status)) remainder.add('status', inquiry.status, 'unknown status');
   const head = {
     schema: ELIGIBILITY_SCHEMA as typeof ELIGIBILITY_SCHEMA,
-    inquiry_id: inquiry.id,
-    inquiry_created_at: settle(readTimestamp(inquiry.creation_ts), inquiry.creation_ts, 'creation_ts', remainder) ?? null,
+    ...readHead(inquiry, remainder),
     specialty,
-    status: inquiry.status,
-    summary: settle(readText(inquiry.summary), inquiry.summary, 'summary', remainder) ?? null,
     asked: {
       benefits_query: [...asked.benefits_query],
       benefits_codes: [...asked.benefits_codes],
@@ -81,9 +79,20 @@ export function normalizeEligibility({ inquiry, specialty, asked }: NormalizeInp
     ...head,
     completeness: completenessOf(parts, questions),
     calls,
-    verification: null,
+    ...readVerification(verifications, remainder),
     ...leaveOutAbsent(parts),
     unparsed: remainder.entries,
+  };
+}
+
+/** What every inquiry says about itself, whatever it asked. */
+export function readHead(inquiry: NormalizeInput['inquiry'], remainder: Remainder) {
+  if (!STATUSES.has(inquiry.status)) remainder.add('status', inquiry.status, 'unknown status');
+  return {
+    inquiry_id: inquiry.id,
+    inquiry_created_at: settle(readTimestamp(inquiry.creation_ts), inquiry.creation_ts, 'creation_ts', remainder) ?? null,
+    status: inquiry.status,
+    summary: settle(readText(inquiry.summary), inquiry.summary, 'summary', remainder) ?? null,
   };
 }
 
@@ -102,55 +111,6 @@ function completenessOf(parts: Parts, questions: Questions): EligibilityRecord['
   const isEachPartAnswered = names.every((name) => !questions.asks(name) || parts[name]?.answered === true);
   const isEachCodeAnswered = (parts.procedure_codes?.codes ?? []).every((entry) => !entry.asked || entry.answered);
   return isEachPartAnswered && isEachCodeAnswered ? 'complete' : 'partial';
-}
-
-/** `call_details`: a list; some samples show one object instead. */
-function readCalls(raw: unknown, remainder: Remainder): EligibilityCall[] {
-  const path = 'results.call_details';
-  if (Array.isArray(raw)) return raw.flatMap((call: unknown, index) => readCall(call, pathTo(path, index), remainder));
-  return readCall(raw, path, remainder);
-}
-
-function readCall(raw: unknown, path: string, remainder: Remainder): EligibilityCall[] {
-  const fields = new ObjectReader(raw, path, remainder);
-  if (!isObject(raw)) return [];
-  const transcripts = [readTranscript(fields, 'call_transcript'), readTranscript(fields, 'transcript')];
-  const custom_answers = readCustomAnswers(fields, remainder);
-  const call = {
-    ended_at: fields.read('call_end_time', readTimestamp) ?? null,
-    representative: fields.read('representative_name', readText) ?? null,
-    reference_number: fields.read('reference_number', readText) ?? null,
-    recording_url: fields.read('call_recording_url', readText) ?? null,
-    transcript_url: fields.read('call_transcript_url', readText) ?? null,
-    has_transcript: transcripts.includes(true),
-    ...(custom_answers === undefined ? {} : { custom_answers }),
-  };
-  fields.finish();
-  return [call];
-}
-
-/** Whether there is a text; it stays in the stored answer. What is no text goes into the remainder. */
-function readTranscript(fields: ObjectReader, name: string): boolean {
-  const raw = fields.take(name);
-  if (isSilent(raw)) return false;
-  if (typeof raw === 'string') return true;
-  fields.flag(name, 'not text');
-  return false;
-}
-
-/** `custom_answers`: a map from question to answer, kept as it came; undefined when there is none. */
-function readCustomAnswers(fields: ObjectReader, remainder: Remainder): CustomAnswers | undefined {
-  const raw = fields.take('custom_answers');
-  if (isSilent(raw)) return undefined;
-  if (!isObject(raw)) {
-    fields.flag('custom_answers', 'not an object');
-    return undefined;
-  }
-  const path = pathTo(fields.path, 'custom_answers');
-  return Object.entries(raw).map(([question, answer]) => {
-    const text = typeof answer === 'boolean' ? String(answer) : answer;
-    return { question, answer: settle(readText(text), answer, pathTo(path, question), remainder) ?? null };
-  });
 }
 
 function readPlan(raw: unknown, questions: Questions, remainder: Remainder): EligibilityPlan | undefined {
