@@ -8,11 +8,14 @@ import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
 import type { Env } from './domain/env.ts';
 import type { PlanningFacts } from './domain/planning.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
+import { type HttpService, startHttpServers } from './http/server.ts';
+import { newWebhookCounts, type WebhookCounts, webhookRoute } from './http/webhook.ts';
 import type { Config } from './ops/config.ts';
+import { parseAddress } from './ops/config-values.ts';
 import { type ConnectorMeans, createConnectors } from './ops/connectors.ts';
 import { loadPayers, NO_PAYERS } from './ops/payers.ts';
 import { clinicProfile, configNotes, policyOf } from './ops/profile.ts';
-import { revealCredentials, type SecretSource, type ServiceCredentials } from './ops/secrets.ts';
+import { revealCredentials, type SecretSource, type ServiceCredentials, webhookSecrets } from './ops/secrets.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts';
@@ -23,6 +26,7 @@ import { pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
+import { Inbox } from './store/inbox.ts';
 import { countByState } from './store/inquiries.ts';
 import { connectorJournal } from './store/journal.ts';
 import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
@@ -31,7 +35,7 @@ import { openStore, type Store } from './store/store.ts';
 export type DaemonOptions = {
   config: Config;
   credentials: ServiceCredentials;
-  /** For what connectors log in with. */
+  /** For what connectors log in with, and the keys of the webhook's signature. */
   secrets: SecretSource;
   env: Env;
   version: string;
@@ -65,6 +69,7 @@ type Parts = {
   collect: CollectDeps;
   facts: () => Omit<PlanningFacts, 'now'>;
   wakers: { plan: Waker; submit: Waker; collect: Waker };
+  webhook_counts: WebhookCounts;
 };
 
 /** A clock that jumps by more than this has the service's list swept again (design, "Sweep"). */
@@ -175,6 +180,7 @@ async function assemble(
     clock_watch,
     connectors,
     wakers,
+    webhook_counts: newWebhookCounts(),
     facts: () => ({ is_clock_trusted: clock_watch.isTrusted(), clinic, policy, payers }),
     submit: {
       store,
@@ -242,10 +248,48 @@ function stages(parts: Parts, signal: AbortSignal) {
   };
 }
 
+/** What the local HTTP server offers; services with the same address share one. */
+function httpServices({ options, store, wakers, webhook_counts }: Parts): HttpService[] {
+  const { config, secrets, env } = options;
+  const services: HttpService[] = [];
+  const { webhook } = config;
+  if (webhook !== null) {
+    const route = webhookRoute({
+      path: webhook.path ?? new URL(webhook.public_url).pathname,
+      signature_header: webhook.signature_header,
+      secrets: webhookSecrets(secrets).map((secret) => secret.reveal()),
+      body_bytes_max: webhook.max_body_megabytes * 1_000_000,
+      inbox: new Inbox(store),
+      env,
+      onStored: () => wakers.collect.wake(),
+      counts: webhook_counts,
+    });
+    services.push({ address: addressOf(webhook.listen), route });
+  }
+  return services;
+}
+
+function addressOf(listen: string): { host: string; port: number } {
+  const address = parseAddress(listen);
+  if (address === null) throw new Error('The configuration was read with an address that is none.');
+  return address;
+}
+
 async function run(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { env } = parts.options;
+  env.log('daemon_started', startFields(parts.options));
+  const servers = await startHttpServers(httpServices(parts), env);
+  try {
+    await runStages(parts, signal);
+  } finally {
+    await Promise.all(servers.map((server) => server.close()));
+  }
+  env.log('daemon_stopped');
+}
+
+async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const { options, wakers, connectors } = parts;
   const { env, config } = options;
-  env.log('daemon_started', startFields(options));
   for (const note of configNotes(config)) env.log(note.event);
   const step = stages(parts, signal);
   await firstSweep(parts).catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
@@ -276,7 +320,6 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
   } finally {
     await daily.destroy();
   }
-  env.log('daemon_stopped');
 }
 
 /** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */

@@ -10,9 +10,22 @@ export const EVENTS = {
   daemon_started: { level: 'info', means: 'The daemon is up; the line holds version and effective settings.' },
   daemon_stopping: { level: 'info', means: 'A stop was asked for; each stage finishes the step in hand.' },
   daemon_stopped: { level: 'info', means: 'Everything is closed.' },
-  webhook_not_served: {
+  http_listening: { level: 'info', means: 'The local HTTP server takes connections.' },
+  http_failed: {
+    level: 'error',
+    means: 'A request to the local HTTP server failed by a fault of eligd; it was answered with http_status.',
+    next: 'It is a defect worth reporting.',
+  },
+  webhook_exposed: {
     level: 'warn',
-    means: 'The configuration has a part "webhook", but this version has no receiver yet; answers come by polling only.',
+    means: 'webhook.listen is an address that other machines can reach, without encryption.',
+    next: 'Write 127.0.0.1 and put a reverse proxy in front, unless the proxy is another machine of the same network.',
+  },
+  webhook_refused: {
+    level: 'warn',
+    means:
+      'A delivery to the webhook was refused; reason says why and count how many were since the start. Said once a minute for each reason.',
+    next: 'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the operator of the service gave you; no_commit: look at the disk.',
   },
   stage_failed: {
     level: 'error',

@@ -6,12 +6,14 @@ import {
   connectorId,
   cronLine,
   externalIdTemplate,
+  headerName,
   listenAddress,
   localDate,
   nonEmpty,
   npi,
   taxId,
   timeZone,
+  urlPath,
   webAddress,
 } from './config-values.ts';
 
@@ -258,11 +260,28 @@ const override = z.strictObject({
 
 const webhook = z
   .strictObject({
-    listen: listenAddress.describe('Where eligd listens for the service.').meta({ examples: ['127.0.0.1:8686'] }),
+    listen: listenAddress
+      .describe('Where eligd listens for the service, or for the reverse proxy in front of it.')
+      .meta({ examples: ['127.0.0.1:8686'] }),
     public_url: webAddress
       .describe('The address at which the service reaches it.')
       .meta({ examples: ['https://clinic.example/webhooks/inquiries'] }),
-    signature_header: nonEmpty.default('X-Service-Signature').describe("Name of the header that holds the service's signature."),
+    path: urlPath
+      .nullable()
+      .default(null)
+      .describe('The path at which eligd itself receives; null: that of public_url.')
+      .meta({ examples: ['/webhooks/inquiries'] }),
+    signature_header: headerName
+      .default('X-Service-Signature')
+      .describe("Name of the header that holds the service's signature."),
+    update_frequency_minutes: wholeFrom(1).default(5).describe('How often the service shall report, in minutes.'),
+    take_over: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether a subscription that points elsewhere is replaced. The account has only one, so somebody else loses theirs.',
+      ),
+    max_body_megabytes: above0.max(256).default(16).describe('The longest delivery that is taken.'),
   })
   .nullable()
   .default(null)

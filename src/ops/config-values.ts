@@ -94,6 +94,19 @@ export function parseAddress(value: string): { host: string; port: number } | nu
   return host === undefined || port > 65_535 ? null : { host, port };
 }
 
+/** The path of a route: no query, no fragment, and none of the signs that a router gives a meaning to. */
+export const urlPath = text(
+  (value) => /^\/[A-Za-z0-9/._~-]*$/.test(value),
+  { what: 'is not a path.', next: 'Write one that begins with a slash, such as /webhooks/inquiries.' },
+  '^/[A-Za-z0-9/._~-]*$',
+);
+
+export const headerName = text(
+  (value) => /^[A-Za-z0-9-]+$/.test(value),
+  { what: 'is not the name of a header.', next: 'Write one such as X-Service-Signature.' },
+  '^[A-Za-z0-9-]+$',
+);
+
 const CODE_RANGE = /^([A-Za-z0-9]+)(?:-([A-Za-z0-9]+))?$/;
 
 /** A procedure code or a range of them; see `codeRange`. */

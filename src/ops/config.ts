@@ -126,6 +126,17 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     say(['service', 'base_url'], 'is plain http to another machine, where patient data can be read on the way.', next);
   }
 
+  const { public_url } = partOf(document.data, 'webhook');
+  if (
+    typeof public_url === 'string' &&
+    /^http:/i.test(public_url) &&
+    !isLoopback(public_url) &&
+    service.allow_insecure !== true
+  ) {
+    const next = 'Write an address that begins with https://; for tests, set service.allow_insecure: true.';
+    say(['webhook', 'public_url'], 'is plain http to another machine, where patient data can be read on the way.', next);
+  }
+
   const places = Object.keys(partOf(document.data, 'locations'));
   for (const [index, place] of places.entries()) {
     const same = places.findIndex((other) => other.trim().toLowerCase() === place.trim().toLowerCase());

@@ -2,7 +2,7 @@ import type { EventName } from '../domain/events.ts';
 import type { ClinicProfile, Policy, ProviderOverride, QuestionRules } from '../domain/policy.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import type { Config } from './config-schema.ts';
-import { codeRange } from './config-values.ts';
+import { codeRange, isLoopback } from './config-values.ts';
 
 /** The configuration as the planning rules of `domain/` see the clinic. */
 export function clinicProfile(config: Config): ClinicProfile {
@@ -41,13 +41,13 @@ function questionRules(config: Config, specialty: Specialty): QuestionRules {
 /** Something that is configured and does not work as somebody might expect: said by the log at start, `check` and `config show`. */
 export type ConfigNote = { event: EventName; what: string; next: string };
 
-export function configNotes(config: Config): ConfigNote[] {
-  if (config.webhook === null) return [];
+export function configNotes({ webhook }: Config): ConfigNote[] {
+  if (webhook === null || isLoopback(`http://${webhook.listen}`)) return [];
   return [
     {
-      event: 'webhook_not_served',
-      what: 'The part "webhook" is accepted, but this version of eligd has no receiver yet: answers come by polling only.',
-      next: 'Nothing is lost by that; answers come a little later.',
+      event: 'webhook_exposed',
+      what: `webhook.listen is ${webhook.listen}, which other machines can reach, and what comes there is not encrypted.`,
+      next: 'Write 127.0.0.1 and let a reverse proxy on this machine pass the route on (README.md, "Webhooks"), unless the proxy is another machine of the same network.',
     },
   ];
 }

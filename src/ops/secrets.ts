@@ -12,6 +12,7 @@ export const SECRETS = {
   ELIGD_SERVICE_PROJECT_ID: 'project id at the inquiry service (auth: basic)',
   ELIGD_SERVICE_API_KEY: 'API key at the inquiry service (auth: basic)',
   ELIGD_WEBHOOK_SECRET: "key with which the inquiry service signs what it sends to eligd's webhook",
+  ELIGD_WEBHOOK_SECRET_PREVIOUS: 'the key before that one, while it is being replaced; both are taken',
 } as const;
 
 export type SecretName = keyof typeof SECRETS;
@@ -143,6 +144,13 @@ export function revealCredentials(
   return found.auth === 'oauth'
     ? { scheme: 'oauth', username: found.username.reveal(), password: found.password.reveal() }
     : { scheme: 'basic', project_id: found.project_id.reveal(), api_key: found.api_key.reveal() };
+}
+
+/** The keys of the webhook's signature: the one in use, and the one before it if there is one. Throws when there is none. */
+export function webhookSecrets(source: SecretSource): readonly Secret[] {
+  const [current] = requireSecrets(source, ['ELIGD_WEBHOOK_SECRET'] as const, 'the configuration has a part "webhook"');
+  const previous = source.find('ELIGD_WEBHOOK_SECRET_PREVIOUS');
+  return previous === null ? [current] : [current, previous.secret];
 }
 
 /** The secrets of these names, in order; throws with every missing one, where to put it, and a misspelt one that was found. */

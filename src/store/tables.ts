@@ -57,6 +57,8 @@ export type Tables = {
   rate_slots: { id: Generated<number>; taken_at: number; ended_at: number | null };
   halts: { reason: string; since: number; next_try_at: number | null; detail: string };
   facts: { name: string; value: string; updated_at: number };
+  inbox: { id: Generated<number>; message_hash: string; body: Buffer | null; received_at: number };
+  inbox_unknown: { service_id: string; has_ended: number; first_seen_at: number };
 };
 
 type AppointmentTable = {
@@ -112,6 +114,7 @@ type InquiryTable = {
   overdue_since: number | null;
   answered_at: number | null;
   reason: string | null;
+  is_unannounced: Generated<number>;
   created_at: number;
   updated_at: number;
 };

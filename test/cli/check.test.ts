@@ -84,7 +84,7 @@ describe('eligd check', () => {
   });
 
   test('says notes of the configuration without calling them faults', async () => {
-    const webhook = 'webhook: { listen: "127.0.0.1:8686", public_url: "https://clinic.example/webhooks" }\n';
+    const webhook = 'webhook: { listen: "0.0.0.0:8686", public_url: "https://clinic.example/webhooks" }\n';
     const { code, of } = await linesOf(install(await sandboxUrl(), 'oauth', webhook));
     expect(code).toBe(0);
     expect(of('note')).toMatchObject([{ state: 'ok', what: expect.stringContaining('webhook') }]);

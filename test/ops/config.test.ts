@@ -90,10 +90,15 @@ questions: { dental: [{ name: ortho, when_codes: [d8000-D8999, D0120], benefits_
     ]);
   });
 
-  test('makes nobody believe that a configured webhook is served', async () => {
+  test('is said when the webhook can be reached by other machines without a proxy', async () => {
+    const notes = async (listen: string) =>
+      configNotes(await load(`${MINIMAL}webhook: { listen: "${listen}", public_url: https://clinic.example/hook }\n`)).map(
+        ({ event }) => event,
+      );
     expect(configNotes(await load(MINIMAL))).toEqual([]);
-    const config = await load(`${MINIMAL}webhook: { listen: 127.0.0.1:8686, public_url: https://clinic.example/hook }\n`);
-    expect(configNotes(config).map(({ event }) => event)).toEqual(['webhook_not_served']);
+    expect(await notes('127.0.0.1:8686')).toEqual([]);
+    expect(await notes('[::1]:8686')).toEqual([]);
+    expect(await notes('0.0.0.0:8686')).toEqual(['webhook_exposed']);
   });
 });
 

@@ -41,7 +41,7 @@ describe('the log', () => {
   test('leaves out what is below its level', () => {
     const { lines, log } = capture({ level: 'error' });
     log('daemon_started');
-    log('webhook_not_served');
+    log('webhook_exposed');
     expect(lines).toEqual([]);
   });
 

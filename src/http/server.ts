@@ -1,0 +1,140 @@
+/**
+ * The local HTTP server. Each route is a file of its own that is handed in, so this file knows none of them; routes with the
+ * same address share a server. It speaks plain HTTP and expects a reverse proxy in front of whatever is reached from outside.
+ *
+ * A slow or hostile client costs a connection at most: heads, bodies and idle connections have an end (`HttpLimits`), a
+ * refused request ends its connection, and when connections run out the idlest one makes room (`connections.ts`).
+ */
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
+import type { Env } from '../domain/env.ts';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { ConnectionLimit } from './connections.ts';
+
+/** Puts its routes on the server; called once, before it listens. Use `app.register` for hooks and parsers of your own. */
+export type HttpRoute = (app: FastifyInstance) => void;
+
+export type HttpAddress = { host: string; port: number };
+
+export type HttpLimits = {
+  connections_max: number;
+  /** From the connection, or the end of the request before, to the last byte of the head. */
+  head_timeout_ms: number;
+  /** From the first byte of a request to its last. */
+  request_timeout_ms: number;
+  /** Between two requests on one connection. */
+  idle_timeout_ms: number;
+  requests_per_connection_max: number;
+};
+
+export const HTTP_LIMITS: HttpLimits = {
+  connections_max: 1_000,
+  head_timeout_ms: 10_000,
+  request_timeout_ms: 30_000,
+  idle_timeout_ms: 15_000,
+  requests_per_connection_max: 10_000,
+};
+
+const CHECKS_PER_TIMEOUT = 10;
+
+export type HttpServer = { address: HttpAddress; close: () => Promise<void> };
+
+export type HttpService = { address: HttpAddress; route: HttpRoute };
+
+/**
+ * Starts a server for every address that `services` name. Throws an EligdError when an address cannot be had, after closing
+ * those that were started before.
+ */
+export async function startHttpServers(services: readonly HttpService[], env: Env, limits?: HttpLimits): Promise<HttpServer[]> {
+  const by_address = Map.groupBy(services, ({ address: { host, port } }) => `${host} ${port}`);
+  const started: HttpServer[] = [];
+  try {
+    for (const same of by_address.values()) {
+      const [{ address }] = same as [HttpService];
+      started.push(
+        await startHttpServer(
+          address,
+          same.map(({ route }) => route),
+          env,
+          limits,
+        ),
+      );
+    }
+    return started;
+  } catch (error) {
+    await Promise.all(started.map((server) => server.close()));
+    throw error;
+  }
+}
+
+/** Starts one server. `port` 0 takes any that is free; `address` of the result says which. */
+export async function startHttpServer(
+  address: HttpAddress,
+  routes: readonly HttpRoute[],
+  env: Env,
+  limits: HttpLimits = HTTP_LIMITS,
+): Promise<HttpServer> {
+  const app = Fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    keepAliveTimeout: limits.idle_timeout_ms,
+    requestTimeout: limits.request_timeout_ms,
+    // A client that does not read its answer.
+    connectionTimeout: limits.request_timeout_ms * 2,
+    maxRequestsPerSocket: limits.requests_per_connection_max,
+    http: {
+      headersTimeout: limits.head_timeout_ms,
+      connectionsCheckingInterval: Math.max(20, limits.head_timeout_ms / CHECKS_PER_TIMEOUT),
+    },
+  });
+  new ConnectionLimit(app.server, limits.connections_max);
+  app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
+  app.setErrorHandler((error: FastifyError, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500) env.log('http_failed', { error_name: error.name, error_code: errorCode(error), http_status: status });
+    return refuse(reply, status);
+  });
+  for (const route of routes) route(app);
+  try {
+    await app.listen(address);
+  } catch (error) {
+    await app.close();
+    throw cannotListen(address, error);
+  }
+  const bound = app.server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
+  env.log('http_listening', { host: address.host, port });
+  let closed: Promise<void> | undefined;
+  return {
+    address: { ...address, port },
+    close: () => {
+      closed ??= app.close().then(() => {});
+      return closed;
+    },
+  };
+}
+
+/** An empty answer after which the connection ends, so that whatever else was piped into it is not even read. */
+export function refuse(reply: FastifyReply, status: number): FastifyReply {
+  return reply.code(status).header('connection', 'close').send();
+}
+
+function cannotListen({ host, port }: HttpAddress, error: unknown): EligdError {
+  const code = errorCode(error);
+  const told: Record<string, { why: string; next: string }> = {
+    EADDRINUSE: {
+      why: 'Another program listens there, perhaps a second eligd.',
+      next: 'End that program, or write another port into the configuration.',
+    },
+    EACCES: { why: 'This user may not listen at that port.', next: 'Write a port above 1023 into the configuration.' },
+    EADDRNOTAVAIL: {
+      why: 'That is no address of this machine.',
+      next: 'Write 127.0.0.1 with a reverse proxy in front, or an address of this machine.',
+    },
+  };
+  return new EligdError('configuration', {
+    what: `eligd cannot listen at ${host}:${port}.`,
+    ...(told[code ?? ''] ?? { why: `The system says ${code ?? 'no'}.`, next: 'Check "listen" in the configuration.' }),
+    cause: error,
+  });
+}
