@@ -6,7 +6,6 @@ import cron from 'node-cron';
 import type { Connector } from '../connectors/contract.ts';
 import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
 import type { Env } from './domain/env.ts';
-import type { PlanningFacts } from './domain/planning.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import { type HttpService, startHttpServers } from './http/server.ts';
 import { newWebhookCounts, type WebhookCounts, webhookRoute } from './http/webhook.ts';
@@ -21,7 +20,7 @@ import { createServiceClient } from './service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts';
 import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deliver.ts';
 import { logStageFailure, runLoop, Waker } from './stages/loop.ts';
-import { planStep } from './stages/plan.ts';
+import { closeOldVisits, type PlanDeps, planStep } from './stages/plan.ts';
 import { pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
@@ -67,7 +66,7 @@ type Parts = {
   connectors: RunningConnector[];
   submit: SubmitDeps;
   collect: CollectDeps;
-  facts: () => Omit<PlanningFacts, 'now'>;
+  plan: PlanDeps;
   wakers: { plan: Waker; submit: Waker; collect: Waker };
   webhook_counts: WebhookCounts;
 };
@@ -95,7 +94,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
     const store = await openStore(config.state.path);
     closers.push(() => store.close());
     await endAbandonedSlots(store, env.clock.now());
-    const clock_watch = new ClockWatch();
+    const clock_watch = new ClockWatch(env.clock);
     const client = makeClient(options, store, clock_watch);
     closers.push(() => client.close());
     const means: ConnectorMeans = { secrets: options.secrets, journal: (id) => connectorJournal(store, id, env.clock) };
@@ -181,7 +180,16 @@ async function assemble(
     connectors,
     wakers,
     webhook_counts: newWebhookCounts(),
-    facts: () => ({ is_clock_trusted: clock_watch.isTrusted(), clinic, policy, payers }),
+    plan: {
+      store,
+      env,
+      facts: () => ({ is_clock_trusted: clock_watch.isTrusted(), clinic, policy, payers }),
+      external_id_template: config.service.external_id,
+      onPlanned: () => {
+        wakers.submit.wake();
+        for (const { deliver } of connectors) deliver.wake();
+      },
+    },
     submit: {
       store,
       env,
@@ -230,17 +238,7 @@ function stages(parts: Parts, signal: AbortSignal) {
   return {
     pull: ({ id, connector }: RunningConnector) =>
       pullStep({ store, env, connector_id: id, connector, onAccepted: () => wakers.plan.wake() }, signal),
-    plan: () =>
-      planStep({
-        store,
-        env,
-        facts: parts.facts,
-        external_id_template,
-        onPlanned: () => {
-          wakers.submit.wake();
-          for (const { deliver } of parts.connectors) deliver.wake();
-        },
-      }),
+    plan: () => planStep(parts.plan),
     submit: () => submitStep(parts.submit, { external_id_template, signal }),
     collect: () => collectStep(parts.collect),
     deliver: ({ id, connector, memory }: RunningConnector) =>
@@ -323,10 +321,11 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
 }
 
 /** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */
-async function beginDay({ submit, store, options, wakers }: Parts): Promise<void> {
+async function beginDay({ submit, plan, store, options, wakers }: Parts): Promise<void> {
   demandSweeps(submit);
   wakers.submit.wake();
   try {
+    await closeOldVisits(plan, options.config.policy.give_up_after_days);
     const counts = await countByState(store.db);
     options.env.log('daily_summary', {
       planned: counts.planned ?? 0,
@@ -375,6 +374,7 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   // What was sent a moment ago has no answer yet, so it is asked about the next time.
   await guarded('collect', () => askAboutAll(parts.collect, signal));
   await guarded('plan', () => untilIdle(step.plan));
+  await guarded('plan', () => closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days));
   await guarded('submit', () => untilIdle(step.submit));
   for (const each of parts.connectors) await guarded(`deliver ${each.id}`, () => untilIdle(() => step.deliver(each)));
   return result;

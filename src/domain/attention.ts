@@ -1,3 +1,5 @@
+import type { FinalStatus } from './states.ts';
+
 /** Something that waits for a person (G2): what happened and why, and what to do, in sentences an office manager understands. */
 export type Attention = { reason: AttentionReason; what: string; next: string };
 
@@ -11,8 +13,10 @@ export const ATTENTION_REASONS = {
   payer_unmapped: 'The payer is not in the payer map; the call is made by its payor id alone.',
   vanished: 'The appointment was missing from the last full export.',
   row_unreadable: 'A row or message could not be read.',
+  planning_failed: 'eligd failed to plan the appointment, and tries again.',
   // inquiry
   refused: 'The service refused the content of the inquiry.',
+  unconfirmed: 'A reply was lost, and whether the service has the inquiry is still not known.',
   undecidable: 'It could not be found out whether the service has the inquiry.',
   lost_at_service: 'The service does not know an inquiry any more that it had accepted.',
   extra_call: 'The service holds more than one inquiry for one need.',
@@ -35,4 +39,21 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'field_malformed',
   'too_late_to_call',
   'payer_needs_attention',
+  'planning_failed',
 ];
+
+/** For an inquiry that ended without an answer after so many calls. */
+export function unanswered(status: FinalStatus | null, calls: number): Attention {
+  if (status === 'CANCELLED') {
+    return {
+      reason: 'cancelled_by_service',
+      what: 'The service cancelled the inquiry. It is not sent again by itself.',
+      next: 'Ask the operator of the service why, or call the payer yourself.',
+    };
+  }
+  return {
+    reason: 'unsuccessful',
+    what: `The payer could not be asked successfully (${calls} ${calls === 1 ? 'call' : 'calls'}).`,
+    next: 'Read the summary in the record, check the member id and the payer, or call the payer yourself.',
+  };
+}

@@ -1,3 +1,4 @@
+import type { Clock } from './env.ts';
 import { MINUTE_MS } from './time.ts';
 
 /** How far the clock may be from the service's `Date` header (design, "Time"). */
@@ -18,24 +19,38 @@ export function clockSkew({ service_ms, sent_ms, received_ms }: SeenServiceDate)
 
 /**
  * Whether the clock may be believed. Until the service has been heard it may not: an appointment is closed as past on
- * somebody's word, and a wrong clock would close a whole day.
+ * somebody's word, and a wrong clock would close a whole day. What the service said counts for the clock as it ran then; one
+ * that was set since, as the monotonic clock shows, has to be compared anew.
  */
 export class ClockWatch {
-  #skew_ms: number | null = null;
+  readonly #clock: Clock;
+  /** `offset_ms`: the clock's time less the monotonic one when it was compared. */
+  #compared: { skew_ms: number; offset_ms: number } | null = null;
+  #told: boolean | null = null;
 
-  /** Returns whether the judgement changed. */
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns whether the judgement is another one than the last comparison's. */
   observe(seen: SeenServiceDate): boolean {
-    const before = this.isTrusted();
-    const was_heard = this.#skew_ms !== null;
-    this.#skew_ms = clockSkew(seen);
-    return !was_heard || before !== this.isTrusted();
+    this.#compared = { skew_ms: clockSkew(seen), offset_ms: this.#offset() };
+    const before = this.#told;
+    this.#told = this.isTrusted();
+    return before !== this.#told;
   }
 
   isTrusted(): boolean {
-    return this.#skew_ms !== null && Math.abs(this.#skew_ms) <= SKEW_MS_MAX;
+    const skew_ms = this.skewMs();
+    return skew_ms !== null && Math.abs(skew_ms) <= SKEW_MS_MAX;
   }
 
+  /** With what the clock was set by since; null until the service has been heard. */
   skewMs(): number | null {
-    return this.#skew_ms;
+    return this.#compared === null ? null : Math.round(this.#compared.skew_ms + this.#offset() - this.#compared.offset_ms);
+  }
+
+  #offset(): number {
+    return this.#clock.now() - this.#clock.elapsed();
   }
 }

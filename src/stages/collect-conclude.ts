@@ -1,6 +1,7 @@
+import { unanswered } from '../domain/attention.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
 import { deliveryNotes } from '../domain/notes.ts';
-import { finalStatus } from '../domain/states.ts';
+import { type FinalStatus, finalStatus } from '../domain/states.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';
 import { normalizeEligibility } from '../records/normalize.ts';
 import { parseInquiry } from '../service/wire.ts';
@@ -9,8 +10,8 @@ import { raiseAttention, resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { planDelivery } from '../store/deliveries.ts';
-import { addPlanned, type InquiryRow, inquiryById } from '../store/inquiries.ts';
-import { appointmentsOf, type LinkedAppointment, link } from '../store/links.ts';
+import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries } from '../store/inquiries.ts';
+import { appointmentsOf, type LinkedAppointment, link, unlink } from '../store/links.ts';
 import type { CollectDeps } from './collect-deps.ts';
 import { logStageFailure } from './loop.ts';
 
@@ -85,6 +86,7 @@ async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outco
   const notes = deliveryNotes(row, deps.settings.time_zone);
   if (status === 'SUCCESS') {
     await resolveAttention(tx, inquirySubject(row.id), now, ['unsuccessful', 'cancelled_by_service']);
+    await withdrawAttempt(tx, row, now);
   } else if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, standing, now))) {
     // The front desk sees at once that this call brought nothing, and that another one follows.
     notes.push(`This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`);
@@ -107,7 +109,11 @@ async function planAttempt(
   const { attempts, attempt_pause_ms, min_lead_ms } = deps.settings;
   const due_at = now + attempt_pause_ms;
   const in_time = standing.filter(({ starts_at }) => starts_at - min_lead_ms > due_at);
-  if (row.retry + 1 >= attempts || in_time.length === 0) return false;
+  if (row.retry + 1 >= attempts) return false;
+  const next = await latestForNeed(tx, row.need_base, row.benefit_year);
+  // This answer is a revision of one that had its other attempt already.
+  if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') return true;
+  if (in_time.length === 0) return false;
   const added = await addPlanned(
     tx,
     {
@@ -134,31 +140,28 @@ async function planAttempt(
   return true;
 }
 
+/** The service revised an unsuccessful call to a successful one: the other attempt is not needed, while it is not sent. */
+async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<void> {
+  const next = await latestForNeed(tx, row.need_base, row.benefit_year);
+  if (next === null || next.attempt <= row.attempt || next.state !== 'planned') return;
+  for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id);
+  const reason = 'The call before it was answered after all.';
+  await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, {}, now);
+}
+
 async function attendUnanswered(
   tx: Tx,
   row: InquiryRow,
   appointment: LinkedAppointment | undefined,
-  status: 'UNSUCCESSFUL' | 'CANCELLED' | null,
+  status: FinalStatus | null,
   now: number,
 ): Promise<void> {
   // Nobody comes for a visit that was cancelled.
   if (appointment === undefined) return;
-  const entry =
-    status === 'CANCELLED'
-      ? {
-          reason: 'cancelled_by_service' as const,
-          what: 'The service cancelled the inquiry. It is not sent again by itself.',
-          next: 'Ask the operator of the service why, or call the payer yourself.',
-        }
-      : {
-          reason: 'unsuccessful' as const,
-          what: `The payer could not be asked successfully (${row.retry + 1} ${row.retry === 0 ? 'call' : 'calls'}).`,
-          next: 'Read the summary in the record, check the member id and the payer, or call the payer yourself.',
-        };
   await raiseAttention(
     tx,
     { connector: row.connector, appointment: appointment.id, inquiry: row.id, subject: inquirySubject(row.id) },
-    entry,
+    unanswered(status, row.retry + 1),
     now,
   );
 }

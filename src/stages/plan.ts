@@ -1,4 +1,4 @@
-import { PLANNING_REASONS } from '../domain/attention.ts';
+import { PLANNING_REASONS, unanswered } from '../domain/attention.ts';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
 import { mergeDrafts } from '../domain/inquiry.ts';
@@ -12,13 +12,22 @@ import {
   planAppointment,
   tooLateToCall,
 } from '../domain/planning.ts';
+import { finalStatus } from '../domain/states.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 import { latestRecord } from '../store/answers.ts';
-import { listForMapping, replaceAttention, resolveAttention } from '../store/attention.ts';
+import { expireAttention, listForMapping, raiseAttention, replaceAttention, resolveAttention } from '../store/attention.ts';
 import { appointmentSubject, inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { planDelivery } from '../store/deliveries.ts';
-import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries, updateInquiry } from '../store/inquiries.ts';
+import {
+  addPlanned,
+  attemptOfNeed,
+  type InquiryRow,
+  inquiryById,
+  latestForNeed,
+  moveInquiries,
+  updateInquiry,
+} from '../store/inquiries.ts';
 import {
   type AppointmentRow,
   appointmentDueForPlanning,
@@ -30,6 +39,7 @@ import {
   link,
   nextPlanDue,
   setPlanDue,
+  stillOpen,
   unlink,
 } from '../store/links.ts';
 import type { Store } from '../store/store.ts';
@@ -61,11 +71,45 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   for (const [index, result] of results.entries()) {
     if (result.status === 'fulfilled') continue;
     const id = due[index];
-    if (errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') !== true) logStageFailure(env, 'plan', result.reason, RETRY_MS);
-    if (id !== undefined) await store.write((tx) => setPlanDue(tx, id, now + RETRY_MS, 'other_inquiry_first'));
+    const is_collision = errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') === true;
+    if (!is_collision) logStageFailure(env, 'plan', result.reason, RETRY_MS);
+    if (id === undefined) continue;
+    await store.write(async (tx) => {
+      await setPlanDue(tx, id, now + RETRY_MS, is_collision ? 'other_inquiry_first' : 'planning_failed');
+      if (!is_collision) await attendUnplannable(tx, id, now);
+    });
   }
   if (results.some(({ status }) => status === 'fulfilled')) deps.onPlanned();
   return { did: due.length, next_at: await nextPlanDue(store.db) };
+}
+
+/** A fault of eligd's own, or of a connector: a person knows of it while eligd tries again (G2). */
+async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void> {
+  const appointment = await appointmentDueForPlanning(tx, id);
+  if (appointment === null) return;
+  await raiseAttention(
+    tx,
+    subjectOf(appointment),
+    {
+      reason: 'planning_failed',
+      what: 'eligd could not decide what this appointment needs, because of an error of its own; the log has it (stage_failed). It tries again every minute.',
+      next: 'Call the payer yourself if the visit is near, and report the line of the log to whoever installed eligd.',
+    },
+    now,
+  );
+}
+
+/**
+ * Once a day: visits that are over for longer than an answer is waited for leave the attention list and are closed. Not while
+ * the clock is in doubt.
+ */
+export async function closeOldVisits({ store, env, facts }: PlanDeps, after_days: number): Promise<void> {
+  if (!facts().is_clock_trusted) return;
+  const now = env.clock.now();
+  await store.write(async (tx) => {
+    const expired = await expireAttention(tx, now - after_days * DAY_MS, now);
+    for (const id of await stillOpen(tx, expired)) await closeAppointment(tx, id, 'past', now);
+  });
 }
 
 async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
@@ -126,8 +170,9 @@ async function ask(
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else serving.add(inquiry.id);
   }
+  const needs = new Set(decision.coverages.map(needOf));
   for (const { id } of await inquiriesOf(tx, appointment.id)) {
-    if (serving.has(id)) continue;
+    if (serving.has(id) || (await isEarlierAttempt(tx, id, needs))) continue;
     // A need that is no more: another member id, payer, birth date or tax id.
     await unlink(tx, id, appointment.id);
     await revise(tx, deps, id, now);
@@ -139,6 +184,16 @@ async function ask(
   await setPlanDue(tx, appointment.id, next, wait);
 }
 
+function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: number }): string {
+  return `${need_base} ${benefit_year}`;
+}
+
+/** An attempt that was called for, of a need that is still there: the service may revise its answer, which is written back then. */
+async function isEarlierAttempt(tx: Tx, id: number, needs: ReadonlySet<string>): Promise<boolean> {
+  const inquiry = await inquiryById(tx, id);
+  return inquiry?.state === 'answered' && needs.has(needOf(inquiry));
+}
+
 /** The inquiry that serves a coverage: one that is there (G1), or a new one. */
 async function inquiryFor(
   tx: Tx,
@@ -147,7 +202,8 @@ async function inquiryFor(
   coverage: PlannedCoverage,
   { now, is_too_late }: { now: number; is_too_late: boolean },
 ): Promise<InquiryRow | 'too_late' | 'other_first'> {
-  const latest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
+  const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
+  const latest = newest === null ? null : await answeredBefore(tx, newest);
   const reuse = latest === null ? 'new' : await reuseOf(tx, latest, appointment, coverage, now);
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned') await unlink(tx, latest.id, appointment.id).then(() => revise(tx, deps, latest.id, now));
@@ -167,7 +223,7 @@ async function inquiryFor(
       connector: appointment.connector,
       need_base: coverage.need_base,
       benefit_year: coverage.benefit_year,
-      attempt: (latest?.attempt ?? 0) + 1,
+      attempt: (newest?.attempt ?? 0) + 1,
       retry: 0,
       patient_key: appointment.patient_key,
       specialty: coverage.draft.specialty,
@@ -184,6 +240,13 @@ async function inquiryFor(
   await link(tx, { inquiry: added.id, ...join }, now);
   await revise(tx, deps, added.id, now);
   return added;
+}
+
+/** Another attempt that was withdrawn because the call before it was answered after all is not the one that serves. */
+async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<InquiryRow> {
+  if (newest.state !== 'withdrawn' || newest.retry === 0) return newest;
+  const before = await attemptOfNeed(tx, newest.need_base, newest.benefit_year, newest.attempt - 1);
+  return before?.state === 'answered' && before.service_status === 'SUCCESS' ? before : newest;
 }
 
 /** Whether the newest inquiry for the need serves this appointment, comes back to life for it, or is too old. */
@@ -296,6 +359,11 @@ async function deliverAnswered(
 ): Promise<void> {
   const record = await latestRecord(tx, inquiry.id);
   if (record === null) return;
+  if (inquiry.service_status !== 'SUCCESS') {
+    // The list has it for this visit too, although the one it was called for may be over.
+    const about = { ...subjectOf(appointment), inquiry: inquiry.id, subject: inquirySubject(inquiry.id) };
+    await raiseAttention(tx, about, unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1), now);
+  }
   await planDelivery(
     tx,
     {

@@ -55,6 +55,22 @@ export async function resolveAttention(
   await update.execute();
 }
 
+/**
+ * Takes entries about visits off the list when both the visit and the entry are older than `before`: nobody can act any more,
+ * and the list stays one that a person reads. They stay in the story. Returns the appointments whose visits they were about.
+ */
+export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {
+  const expired = await tx
+    .updateTable('attention')
+    .set({ resolved_at: now })
+    .where('resolved_at', 'is', null)
+    .where('since', '<', before)
+    .where('appointment', 'in', (select) => select.selectFrom('appointments').select('id').where('starts_at', '<', before))
+    .returning('appointment')
+    .execute();
+  return [...new Set(expired.flatMap(({ appointment }) => appointment ?? []))];
+}
+
 /** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */
 export async function replaceAttention(
   tx: Tx,

@@ -10,6 +10,11 @@ export async function currentHalts(db: Db | Tx): Promise<Halt[]> {
   return rows.map((row) => ({ ...row, reason: row.reason as HaltReason }));
 }
 
+/** What the attention list's entry about a halt stands under. */
+export function haltSubject(reason: HaltReason): string {
+  return `halt:${reason}`;
+}
+
 /** Stops submission, or puts the next try off; `since` of one that stands is kept. */
 export async function halt(tx: Tx, reason: HaltReason, detail: string, next_try_at: number | null, now: number): Promise<void> {
   await tx

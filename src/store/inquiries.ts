@@ -119,6 +119,22 @@ export async function latestForNeed(tx: Tx, need_base: string, benefit_year: num
   return row ?? null;
 }
 
+export async function attemptOfNeed(
+  tx: Tx,
+  need_base: string,
+  benefit_year: number,
+  attempt: number,
+): Promise<InquiryRow | null> {
+  const row = await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('need_base', '=', need_base)
+    .where('benefit_year', '=', benefit_year)
+    .where('attempt', '=', attempt)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
 export type Claim = {
   /** Not after. */
   now: number;

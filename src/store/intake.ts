@@ -35,9 +35,11 @@ type Known = {
  */
 export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch, now: number): Promise<IntakeCounts> {
   const source = await rememberSource(tx, connector, batch.source, now);
-  const latest = new Map(batch.appointments.map((appointment) => [appointment.source_id, appointment]));
+  const { readable, unreadable } = sift(batch.appointments);
+  const rejected = [...batch.rejected, ...unreadable];
+  const latest = new Map(readable.map((appointment) => [appointment.source_id, appointment]));
   const known = await knownAppointments(tx, connector, [...latest.keys()]);
-  const counts: IntakeCounts = { new: 0, changed: 0, unchanged: 0, rejected: batch.rejected.length, vanished: 0 };
+  const counts: IntakeCounts = { new: 0, changed: 0, unchanged: 0, rejected: rejected.length, vanished: 0 };
   const audit: AuditEntry[] = [];
   const seen: number[] = [];
   const added: Prepared[] = [];
@@ -65,7 +67,7 @@ export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch,
   await writeAudit(tx, audit);
   counts.new = added.length;
   counts.unchanged = seen.length;
-  for (const item of batch.rejected) await reject(tx, connector, batch.source, item, now);
+  for (const item of rejected) await reject(tx, connector, batch.source, item, now);
   if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
   if (batch.source.is_last) {
     if (batch.source.completeness !== 'changes') await forgetUnreadable(tx, connector, batch.source.key, now);
@@ -73,6 +75,25 @@ export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch,
     await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
   }
   return counts;
+}
+
+/** A connector that names or dates an appointment badly costs that one, not its neighbours (G7). */
+function sift(appointments: readonly AppointmentInput[]) {
+  const readable: AppointmentInput[] = [];
+  const unreadable: IntakeBatch['rejected'][number][] = [];
+  for (const [index, appointment] of appointments.entries()) {
+    const field =
+      appointment.source_id === '' ? 'source_id' : Number.isNaN(Date.parse(appointment.starts_at)) ? 'starts_at' : null;
+    if (field === null) readable.push(appointment);
+    else
+      unreadable.push({
+        position: `appointment ${index + 1}`,
+        field,
+        value_class: field === 'source_id' ? 'empty' : 'not a date and time',
+        remedy: 'Tell the maker of the connector: every appointment needs an id and a start.',
+      });
+  }
+  return { readable, unreadable };
 }
 
 /** Whether a source with this content was accepted to its end. */

@@ -164,6 +164,18 @@ export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): 
   return inquiries.filter((id) => !ids.has(id));
 }
 
+/** Those of the appointments that are not closed. */
+export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx
+    .selectFrom('appointments')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('closed_reason', 'is', null)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
 /** Closes an appointment with a reason (G2); what was on the attention list for it goes. */
 export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason, now: number): Promise<void> {
   await tx

@@ -184,6 +184,8 @@ export function waitWords(plan_wait: string | null): string {
       return 'It is not known whether the clock of this computer is right, so it is not judged whether the visit is over.';
     case 'other_inquiry_first':
       return 'Another inquiry that the service could not tell from this one goes first.';
+    case 'planning_failed':
+      return 'It could not be planned because of an error in eligd; the log has it (stage_failed). It is tried again every minute.';
     default:
       return `Planning waits: ${plan_wait}.`;
   }

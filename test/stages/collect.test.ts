@@ -90,3 +90,56 @@ test('an answer that a process left without a record when it died gets one, alth
   await clinic.collectAll();
   expect(await clinic.deliveries()).toHaveLength(1);
 });
+
+/** Has the service answer with `status` from now on, with something else in the answer each time it is called. */
+function answering(clinic: Installation) {
+  const { read } = clinic.client;
+  let revision = 0;
+  return (status: string) => {
+    revision += 1;
+    const representative_name = `Representative ${revision}`;
+    clinic.client.read = async (specialty, id, options) => {
+      const result = await read(specialty, id, options);
+      if (!result.ok || result.value === null) return result;
+      return { ok: true, value: { ...result.value, status, representative_name } as typeof result.value };
+    };
+  };
+}
+
+test('a call that is answered after all needs no other attempt, and planning does not bring it back', async () => {
+  const clinic = await install();
+  const { read } = clinic.client;
+  const answer = answering(clinic);
+  await callFor(clinic, 'A-1');
+  answer('UNSUCCESSFUL');
+  await clinic.collectAll();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+  clinic.client.read = read;
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(1);
+  await clinic.collectNow();
+  expect((await clinic.inquiries()).map(({ state, service_status }) => [state, service_status])).toEqual([
+    ['answered', 'SUCCESS'],
+    ['withdrawn', null],
+  ]);
+  clinic.pass(HOUR_MS);
+  await clinic.store.write((tx) => tx.updateTable('appointments').set({ plan_due_at: clinic.now() }).execute());
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).length).toBe(1);
+});
+
+test('an unsuccessful answer that is revised while its other attempt is planned needs no person', async () => {
+  const clinic = await install();
+  const answer = answering(clinic);
+  await callFor(clinic, 'A-1');
+  answer('UNSUCCESSFUL');
+  await clinic.collectAll();
+  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+  answer('UNSUCCESSFUL');
+  clinic.pass(1);
+  await clinic.collectNow();
+  expect((await clinic.deliveries()).length).toBeGreaterThan(0);
+  expect(await clinic.attention()).toEqual([]);
+});

@@ -8,7 +8,7 @@ import type { ServiceClient } from '../../src/service/api.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from '../../src/stages/collect.ts';
 import { deliverStep, newDeliverMemory } from '../../src/stages/deliver.ts';
-import { planStep } from '../../src/stages/plan.ts';
+import { closeOldVisits, planStep } from '../../src/stages/plan.ts';
 import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
 import { openAttention } from '../../src/store/attention.ts';
 import { acceptBatch } from '../../src/store/intake.ts';
@@ -65,6 +65,7 @@ export async function install({
     concurrency: 4,
     time_zone: 'America/Chicago',
   };
+  const plan = { store, env, facts: planning, external_id_template: TEMPLATE, onPlanned: () => {} };
   const submit: SubmitDeps = {
     store,
     env,
@@ -117,7 +118,8 @@ export async function install({
         acceptBatch(tx, 'front-desk', { source, appointments, rejected: [], cursor: null }, env.clock.now()),
       );
     },
-    planNow: () => planStep({ store, env, facts: planning, external_id_template: TEMPLATE, onPlanned: () => {} }),
+    planNow: () => planStep(plan),
+    closeOld: () => closeOldVisits(plan, 14),
     submitNow: () => submitStep(submit, { external_id_template: TEMPLATE, signal }),
     collectAll: () => askAboutAll(collect, signal),
     collectNow: () => collectStep(collect),

@@ -51,3 +51,67 @@ test.each([
   // The answer that is there is written to both, or to the first one only.
   expect(await clinic.deliveries()).toHaveLength(3 - calls);
 });
+
+test('an appointment that cannot be planned is on the attention list and tried again, and its neighbour is planned', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('bad'), clinic.visit('good', { coverages: [aCoverage({ member_id: 'W9' })] }));
+  const broken = { content: JSON.stringify({ ...clinic.visit('bad'), coverages: null }) };
+  const { content } = await clinic.store.db
+    .selectFrom('appointments')
+    .select('content')
+    .where('source_id', '=', 'bad')
+    .executeTakeFirstOrThrow();
+  await clinic.store.write((tx) => tx.updateTable('appointments').set(broken).where('source_id', '=', 'bad').execute());
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['planning_failed']);
+  expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['good']);
+  await clinic.store.write((tx) => tx.updateTable('appointments').set({ content }).where('source_id', '=', 'bad').execute());
+  clinic.pass(61_000);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('what nobody can act on any more leaves the attention list a fortnight after the visit, and the visit is closed', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'status',
+    status: 422,
+  });
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['refused']);
+  clinic.pass(10 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).toEqual(['refused']);
+  clinic.pass(8 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).toEqual([]);
+  const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
+  expect(rows).toEqual([{ closed_reason: 'past' }]);
+});
+
+test('a visit that is served by an unsuccessful call is on the attention list, too', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1', {}, 1));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const { read } = clinic.client;
+  clinic.client.read = async (specialty, id, options) => {
+    const result = await read(specialty, id, options);
+    return result.ok && result.value !== null ? { ok: true, value: { ...result.value, status: 'CANCELLED' } } : result;
+  };
+  await clinic.collectAll();
+  clinic.pass(16 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).toEqual([]);
+  await clinic.read(clinic.visit('A-2'));
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['cancelled_by_service']);
+  expect((await clinic.deliveries()).length).toBe(2);
+  expect((await clinic.service.ledger()).length).toBe(1);
+});

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DAY_MS } from '../../src/domain/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { currentHalts } from '../../src/store/halts.ts';
 import { aCoverage } from '../domain/examples.ts';
@@ -171,4 +171,65 @@ test('a batch that is refused as a whole without naming anybody is looked for be
   await look(clinic);
   expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['A-1', 'A-2', 'A-3']);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
+});
+
+test('a service that turns the sweep away is told to a person at once, asked slowly, and sent to when it lets us in', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  const { list } = clinic.client;
+  let asked = 0;
+  clinic.client.list = async () => {
+    asked += 1;
+    return { ok: false, failure: { class: 'unsent', cause: 'unauthorized', status: 401, retry_after_ms: null } };
+  };
+  await clinic.submitNow();
+  clinic.pass(2 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(asked).toBe(1);
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+  clinic.client.list = list;
+  clinic.pass(15 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  expect((await clinic.service.ledger()).length).toBe(1);
+});
+
+test('a service that is away is told to a person after an hour', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  clinic.pass(61 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+});
+
+test('a lost reply that stays unproven for an hour is told to a person until it is found', async () => {
+  const clinic = await install();
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const { list } = clinic.client;
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  clinic.pass(SETTLE_MS + 1);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  clinic.pass(61 * MINUTE_MS);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toContain('unconfirmed');
+  clinic.client.list = list;
+  clinic.pass(15 * MINUTE_MS);
+  await clinic.submitNow();
+  expect((await clinic.inquiries())[0]?.state).toBe('open');
+  expect(await clinic.attention()).toEqual([]);
 });

@@ -51,6 +51,15 @@ async function trail(id: number): Promise<string[]> {
 }
 
 describe('a batch', () => {
+  test('with an appointment that has no readable start or no id loses neither its neighbours nor that one', async () => {
+    const counts = await accept({ appointments: [on(1), on(2, { starts_at: 'tomorrow' }), on(3, { source_id: '' })] });
+    expect(counts).toMatchObject({ new: 1, rejected: 2 });
+    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+      'export.csv, appointment 2: starts_at is not a date and time.',
+      'export.csv, appointment 3: source_id is empty.',
+    ]);
+  });
+
   test('is stored, due for planning at once, and told of in the audit trail', async () => {
     expect(await accept({ appointments: [on(1), on(2)] })).toEqual({
       new: 2,
@@ -176,7 +185,7 @@ describe('cursor and source', () => {
       throw new Error('crash');
     });
     await expect(crash).rejects.toThrow('crash');
-    const impossible = { appointments: [on(2), on(1, { starts_at: 'no time' })], cursor: 'c3', source: { key: 'sha256:2' } };
+    const impossible = { appointments: [on(2), on(1, { source_id: null as never })], cursor: 'c3', source: { key: 'sha256:2' } };
     await expect(accept(impossible)).rejects.toThrow();
     expect(await cursorOf(store.db, DESK)).toBe('c1');
     expect(await isSourceAccepted(store.db, DESK, 'sha256:2')).toBe(false);

@@ -3,6 +3,8 @@ import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import { resolveAttention } from '../../store/attention.ts';
+import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
 import { type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
@@ -36,6 +38,7 @@ export async function bindFound(
     now,
   );
   await own(tx, specialty, seen, row.id, 'main', now);
+  await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
 }
 
 /**

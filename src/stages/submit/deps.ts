@@ -33,8 +33,10 @@ export type SubmitSettings = {
 export type SweepMemory = {
   /** Per specialty: when this process last compared the service's list, by the clock. `is_due`: it has to be again. */
   sweeps: Map<Specialty, { at: number; is_due: boolean }>;
+  /** Per specialty, since when its list could not be read, and until when it is not asked for again. */
+  failures: Map<Specialty, { since: number; retry_at: number }>;
 };
 
 export function newSweepMemory(): SweepMemory {
-  return { sweeps: new Map() };
+  return { sweeps: new Map(), failures: new Map() };
 }

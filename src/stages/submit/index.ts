@@ -10,14 +10,12 @@ import { earlier, type StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
 import { recoverSending, sendDue } from './send.ts';
-import { allowStrangers, ensureSwept } from './sweep.ts';
+import { allowStrangers, ensureSwept, SWEEP_RETRY_MS } from './sweep.ts';
 
 export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
 export { demandSweeps, ensureSwept } from './sweep.ts';
 
 const LOOKS_PER_STEP = 20;
-/** When the list could not be read: nothing is sent, and it is tried again. */
-const SWEEP_RETRY_MS = 60_000;
 
 export async function submitStep(
   deps: SubmitDeps,

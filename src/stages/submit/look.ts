@@ -2,7 +2,7 @@ import { canonicalExternalId, matchKeyOfEcho, resemblance } from '../../domain/m
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
-import { raiseAttention } from '../../store/attention.ts';
+import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { readFact, writeFact } from '../../store/facts.ts';
@@ -18,6 +18,8 @@ import { reportExtraCall, seenInquiry } from './sweep.ts';
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
 /** When a look could not be taken or proves nothing, the next one follows no sooner than this. */
 const NEXT_LOOK_MS_MIN = 10_000;
+/** A row that stays uncertain for longer is on the attention list (G2). */
+const UNCONFIRMED_MS = 60 * MINUTE_MS;
 /** Absence is proven by two looks (G1). */
 const LOOKS_FOR_ABSENCE = 2;
 
@@ -35,7 +37,10 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
     await store.write((tx) => adoptMatches(tx, deps, row, result.matches, now));
   } else if (result.kind === 'inconclusive') {
     env.log('look_inconclusive', { inquiry: row.id, reason: result.why });
-    await store.write((tx) => updateInquiry(tx, row.id, { look_at: now + Math.max(settings.settle_ms, NEXT_LOOK_MS_MIN) }, now));
+    await store.write(async (tx) => {
+      await updateInquiry(tx, row.id, { look_at: now + Math.max(settings.settle_ms, NEXT_LOOK_MS_MIN) }, now);
+      if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS) await attendUnconfirmed(tx, row, result.why, now);
+    });
   } else {
     await store.write((tx) => countAbsence(tx, deps, row, now));
   }
@@ -112,6 +117,7 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
 async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: number): Promise<void> {
   const current = await inquiryById(tx, row.id);
   if (current?.state !== 'uncertain') return;
+  await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
   const empty_looks = current.empty_looks + 1;
   if (empty_looks < LOOKS_FOR_ABSENCE) {
     await updateInquiry(tx, row.id, { empty_looks, look_at: now + deps.settings.settle_ms }, now);
@@ -133,11 +139,29 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
   }
 }
 
-async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
-  const [appointment] = await appointmentsOf(tx, row.id);
+/** Nothing is sent and nothing is proven, perhaps for days: a person should know before the visit. */
+async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
   await raiseAttention(
     tx,
-    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    await subjectOf(tx, row),
+    {
+      reason: 'unconfirmed',
+      what: `The reply to the inquiry was lost, and whether the service has it could not be found out yet: ${why}. It is looked for again by itself, and not sent again, because that could be a second paid call.`,
+      next: 'Ask the operator of the service whether the inquiry exists; if the visit is near, call the payer yourself.',
+    },
+    now,
+  );
+}
+
+async function subjectOf(tx: Tx, row: InquiryRow) {
+  const [appointment] = await appointmentsOf(tx, row.id);
+  return { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) };
+}
+
+async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
+  await raiseAttention(
+    tx,
+    await subjectOf(tx, row),
     {
       reason: 'undecidable',
       what: 'The service said it accepted the inquiry but gave no id, and its list does not show it. It is not sent again, because that could be a second paid call.',

@@ -6,7 +6,7 @@ import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
-import { endHalt, halt } from '../../store/halts.ts';
+import { endHalt, halt, haltSubject } from '../../store/halts.ts';
 import { type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
 import { own, ownersOf } from '../../store/ledger.ts';
 import { appointmentsOf, replanAppointmentsOf, withoutAppointment } from '../../store/links.ts';
@@ -185,7 +185,7 @@ export async function stopSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, stat
   await halt(tx, 'account', `The service answered ${status}.`, now + STOPPED_RETRY_MS, now);
   await raiseAttention(
     tx,
-    { connector: null, appointment: null, inquiry: null, subject: 'installation' },
+    { connector: null, appointment: null, inquiry: null, subject: haltSubject('account') },
     {
       reason: 'submission_stopped',
       what: `Nothing is sent: the service answered ${status}. Everything due is kept, and it is tried again every 15 minutes.`,
@@ -202,7 +202,7 @@ export async function stopSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, stat
 /** The service took something: whatever it had against us is over. */
 export async function resumeSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, now: number): Promise<void> {
   if (!(await endHalt(tx, 'account'))) return;
-  await resolveAttention(tx, 'installation', now, ['submission_stopped']);
+  await resolveAttention(tx, haltSubject('account'), now);
   deps.env.log('submission_resumed');
 }
 

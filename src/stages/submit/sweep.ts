@@ -1,16 +1,22 @@
 import { canonicalExternalId, matchKeyOfEcho } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { DAY_MS } from '../../domain/time.ts';
-import type { Inquiry } from '../../service/api.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
+import type { Inquiry, ServiceFailure } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
-import { currentHalts, endHalt, halt } from '../../store/halts.ts';
+import { currentHalts, endHalt, halt, haltSubject } from '../../store/halts.ts';
 import { inquiriesByMatch } from '../../store/inquiries.ts';
 import { noteSeen, own, type SeenInquiry } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import type { SubmitDeps } from './deps.ts';
+import { STOPPED_RETRY_MS } from './outcome.ts';
+
+/** When the list could not be read, nothing is sent, and it is asked for again. */
+export const SWEEP_RETRY_MS = MINUTE_MS;
+/** A service that is away for longer is on the attention list. */
+const AWAY_ATTENTION_MS = HOUR_MS;
 
 /**
  * The sweep: the service's whole list against the ledger, at every start, after a clock jump, daily, and always before the
@@ -22,17 +28,61 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
   const last = sweeps.sweeps.get(specialty) ?? null;
   if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
+  const failed = sweeps.failures.get(specialty);
+  if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at) return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
     env.log('sweep_failed', { specialty, failure: listed.failure.class, http_status: listed.failure.status });
+    await noteFailedSweep(deps, specialty, listed.failure);
     return false;
   }
   if (!listed.value.is_complete) env.log('sweep_incomplete', { specialty, count: listed.value.unreadable_count });
   const seen = listed.value.inquiries.map(seenInquiry);
-  const fresh = await store.write((tx) => compare(tx, deps, { specialty, seen, is_first: last === null, started_at }));
+  const fresh = await store.write(async (tx) => {
+    await resolveAttention(tx, sweepSubject(specialty), started_at);
+    return await compare(tx, deps, { specialty, seen, is_first: last === null, started_at });
+  });
   env.log('sweep_done', { specialty, total: seen.length, count: fresh });
   sweeps.sweeps.set(specialty, { at: started_at, is_due: false });
+  sweeps.failures.delete(specialty);
   return true;
+}
+
+/**
+ * Nothing is sent without a sweep, so a list that stays unreadable is told to a person: at once when the service turns us away
+ * (and then it is asked slowly, because an account may be locked after a few bad passwords), after an hour when it is away.
+ */
+async function noteFailedSweep(deps: SubmitDeps, specialty: Specialty, failure: ServiceFailure): Promise<void> {
+  const { store, env, sweeps } = deps;
+  const now = env.clock.now();
+  const since = sweeps.failures.get(specialty)?.since ?? now;
+  const is_turned_away = failure.class === 'stopped' || failure.class === 'refused' || failure.status === 401;
+  const wait_ms = Math.max(is_turned_away ? STOPPED_RETRY_MS : SWEEP_RETRY_MS, retryAfter(failure));
+  sweeps.failures.set(specialty, { since, retry_at: now + wait_ms });
+  if (!is_turned_away && now - since < AWAY_ATTENTION_MS) return;
+  await store.write((tx) => reportUnreadableList(tx, specialty, failure.status, now));
+}
+
+function retryAfter(failure: ServiceFailure): number {
+  return 'retry_after_ms' in failure ? (failure.retry_after_ms ?? 0) : 0;
+}
+
+async function reportUnreadableList(tx: Tx, specialty: Specialty, status: number | null, now: number): Promise<void> {
+  const answer = status === null ? 'it cannot be reached' : `it answered ${status}`;
+  await raiseAttention(
+    tx,
+    { connector: null, appointment: null, inquiry: null, subject: sweepSubject(specialty) },
+    {
+      reason: 'submission_stopped',
+      what: `Nothing is sent: the service's list of ${specialty} inquiries could not be read, because ${answer}. Everything due is kept and sent when the list can be read again.`,
+      next: 'Run "eligd check", which names the cause: the credentials (ELIGD_SERVICE_…), service.base_url, or the network.',
+    },
+    now,
+  );
+}
+
+function sweepSubject(specialty: Specialty): string {
+  return `sweep:${specialty}`;
 }
 
 /** Has every specialty swept again before the next send. That there was a sweep is remembered: what is new since is strange. */
@@ -46,7 +96,7 @@ export async function allowStrangers({ store, env, settings }: SubmitDeps): Prom
   if (!(await currentHalts(store.db)).some(({ reason }) => reason === 'foreign')) return;
   await store.write(async (tx) => {
     await endHalt(tx, 'foreign');
-    await resolveAttention(tx, 'installation', env.clock.now(), ['submission_stopped']);
+    await resolveAttention(tx, haltSubject('foreign'), env.clock.now());
   });
   env.log('submission_resumed');
 }
@@ -111,7 +161,7 @@ async function stopForStrangers(tx: Tx, deps: SubmitDeps, strangers: number, now
   await halt(tx, 'foreign', `${strangers} new inquiries on the account were not sent by this installation.`, null, now);
   await raiseAttention(
     tx,
-    { connector: null, appointment: null, inquiry: null, subject: 'installation' },
+    { connector: null, appointment: null, inquiry: null, subject: haltSubject('foreign') },
     {
       reason: 'submission_stopped',
       what: `Nothing is sent: ${strangers} new inquiries on the account were not sent by this installation, so a second one may be calling for the same patients.`,
