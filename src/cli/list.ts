@@ -134,12 +134,18 @@ async function listAttention({ db, config, moment }: State, options: Options, st
   sayMore(stdout, entries.length - shown.length);
 }
 
+/** For an entry that is about no visit. */
+function subjectName({ subject, connector }: AttentionRow): string {
+  if (subject.startsWith('payer:')) return `payer of ${connector ?? 'every connector'}`;
+  return connector ?? 'the installation';
+}
+
 function attentionBlock(entry: AttentionRow, { patients }: Options, config: Config): string {
   const { source_id, connector, starts_at, content } = entry;
   const about =
     source_id === null || connector === null || starts_at === null
       ? entry.inquiry === null
-        ? (connector ?? 'the installation')
+        ? subjectName(entry)
         : `inquiry:${entry.inquiry}`
       : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ${clinicTime(starts_at, config)}`;
   const patient = patients && content !== null ? `, ${patientName(inputOf(content))}` : '';

@@ -172,10 +172,10 @@ function waitingRemarks({ waiting }: StatusOverview, config: Config): string[] {
 function askingRemarks({ inquiries }: StatusOverview, config: Config): string[] {
   const { sending, uncertain, open, overdue, longest } = inquiries;
   return [
-    ...(open > 0 ? [`${open} with the service`] : []),
+    ...(open > 0 ? [`${open} ${open === 1 ? 'call' : 'calls'} with the service`] : []),
     ...(sending > 0 ? [`${sending} on the way there`] : []),
     ...(uncertain > 0 ? [`${uncertain} being looked for after a lost reply`] : []),
-    ...(overdue > 0 ? [`${overdue} late`] : []),
+    ...(overdue > 0 ? [`${overdue} of them late`] : []),
     ...(longest === null ? [] : [`the longest since ${clinicTime(longest.sent_at, config)} (inquiry:${longest.inquiry})`]),
   ];
 }
@@ -192,6 +192,6 @@ function attentionLines({ attention }: StatusOverview, config: Config): string[]
   const oldest = Math.min(...attention.map(({ since }) => since));
   const kinds = attention.map(({ reason, count }) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ');
   return [
-    `For you:     ${entries} ${entries === 1 ? 'entry' : 'entries'} (${kinds}), the oldest since ${clinicTime(oldest, config)}.`,
+    `For you:     ${entries} ${entries === 1 ? 'entry' : 'entries'} on the attention list (${kinds}), the oldest since ${clinicTime(oldest, config)}.`,
   ];
 }

@@ -88,7 +88,7 @@ function readEnvFile(file: string): Environment {
     const mode = statSync(file).mode;
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       throw new EligdError('configuration', {
-        what: `The file ${file} can be read by other users of this machine, so eligd did not start.`,
+        what: `The file ${file} can be read by other users of this machine, so eligd does not use it.`,
         why: `It holds secrets, and its mode is ${(mode & 0o777).toString(8)} instead of 600.`,
         next: `Run "chmod 600 ${file}" and then the same command again.`,
       });
@@ -113,7 +113,7 @@ function readCredential(directory: string, name: string): string | undefined {
 
 function unreadable(file: string, error: unknown): EligdError {
   return new EligdError('configuration', {
-    what: `The file ${file} could not be read, so eligd did not start.`,
+    what: `The file ${file} could not be read.`,
     why: `The system said ${errorCode(error) ?? 'no'}.`,
     next: 'Let the user that eligd runs as own the file, with mode 600.',
     cause: error,

@@ -69,7 +69,7 @@ describe('status', () => {
       '  appointments              7',
       '  waiting                   1   first visit 2026-11-24 09:30; 1: The visit is too far ahead: it is not within the look-ahead window yet. The first is looked at 2026-11-21 09:00.',
       '  call planned              1   first visit 2026-11-24 09:30; 1 held: It was missing from the last export, so no call is made.',
-      '  being asked               1   first visit 2026-11-24 09:30; 1 with the service; the longest since 2026-11-20 09:00 (inquiry:2)',
+      '  being asked               1   first visit 2026-11-24 09:30; 1 call with the service; the longest since 2026-11-20 09:00 (inquiry:2)',
       '  being written back        1   first visit 2026-11-24 09:30',
       '  delivered                 1   first visit 2026-11-24 09:30',
       '  needs attention           1   first visit 2026-11-24 09:30',
@@ -78,7 +78,7 @@ describe('status', () => {
       'Calls:       stopped since 2026-11-20 09:00: The service answered 403. Next try 2026-11-20 09:15.',
       'Writing:     1 to write, 0 failed and tried again, 0 need a person; the oldest since 2026-11-20 09:00.',
       'Last read:   front-desk 2026-11-20 09:00',
-      'For you:     2 entries (1 refused, 1 submission stopped), the oldest since 2026-11-20 09:00.',
+      'For you:     2 entries on the attention list (1 refused, 1 submission stopped), the oldest since 2026-11-20 09:00.',
       'Next:        See what waits for you and what to do about it: eligd list --attention',
       '',
     ]);
