@@ -6,8 +6,8 @@ import {
   comparableCode,
   isSilent,
   readAge,
-  readAmount,
   readCoinsurance,
+  readCopay,
   readDate,
   readPercent,
   readText,
@@ -19,14 +19,16 @@ type Rule = { benefits: BenefitRule; answered: boolean };
 /** A benefits object (specification, "Benefits object"); of what it leaves out, the fields that were asked become null. */
 function readRule(raw: unknown, path: string, isAsked: (name: keyof BenefitRule) => boolean, remainder: Remainder): Rule {
   const fields = new ObjectReader(raw, path, remainder);
+  const coverage = fields.read('coverage_percentage', readPercent);
+  const coinsurance = fields.read('coinsurance_percentage', readCoinsurance);
   const benefits: BenefitRule = keepKnown(
     {
       is_covered: fields.read('is_covered', readYesNo),
       is_prior_auth_required: fields.read('is_prior_auth_required', readYesNo),
       prior_auth_info: fields.read('prior_auth_info', readText),
-      plan_pays_percent: fields.read('coverage_percentage', readPercent),
-      patient_pays_percent: fields.read('coinsurance_percentage', readCoinsurance),
-      copay: fields.read('copay_amount', readAmount),
+      plan_pays_percent: coverage ?? coinsurance?.plan ?? coverage,
+      patient_pays_percent: coinsurance === null ? null : coinsurance?.patient,
+      copay: fields.read('copay_amount', readCopay),
       is_deductible_waived: fields.read('is_deductible_waived', readYesNo),
       frequency_limitations: fields.read('frequency_limitations', readText),
       age_limit: fields.read('age_limit', readAge),

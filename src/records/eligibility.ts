@@ -90,7 +90,10 @@ const benefitRuleSchema = z
     is_covered: yesNo('Whether it is covered. Null is unknown, never no.'),
     is_prior_auth_required: yesNo('Whether prior authorization is required.'),
     prior_auth_info: text('About prior authorization.'),
-    plan_pays_percent: known(percentSchema, "The plan's share (the service's coverage_percentage)."),
+    plan_pays_percent: known(
+      percentSchema,
+      "The plan's share (the service's coverage_percentage; or a coinsurance that names the plan as the one who pays).",
+    ),
     patient_pays_percent: known(
       percentSchema,
       "The patient's share (the service's coinsurance_percentage). Over 50 it is given as words, because payers also say coinsurance of the plan's share.",
@@ -114,6 +117,22 @@ const classSchema = z
   })
   .meta({ id: 'ProcedureClass' });
 
+const nextEligibleSchema = z
+  .strictObject({
+    standing: z
+      .enum(['open', 'from_date', 'used_up'])
+      .describe(
+        'open: nothing on file stands against another one. from_date: one is allowed from `date` on. used_up: never again.',
+      ),
+    date: dateSchema.nullable(),
+    counted: z.array(dateSchema).describe('The treatments that were counted, earliest first.'),
+  })
+  .meta({
+    id: 'NextEligible',
+    description:
+      "When another treatment is allowed, computed from the frequency and the treatments of this very code. Absent when the frequency is not in one of the usual forms, when it is limited by tooth, or when the history was not answered: then the payer's words are all there is.",
+  });
+
 const codeSchema = z
   .strictObject({
     code: z.string().describe('Upper case; a dental code with its D (1110 is D1110).'),
@@ -122,6 +141,7 @@ const codeSchema = z
     asked: z.boolean().describe('Whether the inquiry asked about this code.'),
     answered,
     benefits: benefitRuleSchema,
+    next_eligible: nextEligibleSchema.optional(),
   })
   .meta({
     id: 'ProcedureCode',
@@ -210,6 +230,7 @@ export type Allowance = z.infer<typeof allowanceSchema>;
 export type BenefitRule = z.infer<typeof benefitRuleSchema>;
 export type ProcedureClassBenefits = z.infer<typeof classSchema>;
 export type ProcedureCodeBenefits = z.infer<typeof codeSchema>;
+export type NextEligible = z.infer<typeof nextEligibleSchema>;
 export type Treatment = z.infer<typeof treatmentSchema>;
 
 /** The record's JSON Schema (draft 2020-12), as published in `config/schemas/eligibility.schema.json`. */

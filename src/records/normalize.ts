@@ -20,6 +20,7 @@ import {
   type EligibilityPlan,
   type EligibilityRecord,
 } from './eligibility.ts';
+import { withNextEligible } from './frequency.ts';
 import { isObject, keepKnown, ObjectReader, Remainder, settle } from './reader.ts';
 import { readAmount, readDate, readText, readTimestamp, readYesNo, subtractMoney } from './values.ts';
 import { readVerification } from './verification.ts';
@@ -66,14 +67,14 @@ export function normalizeEligibility({ inquiry, specialty, asked, verifications 
   };
   const results = new ObjectReader(inquiry.results, 'results', remainder);
   const calls = readCalls(results.take('call_details'), remainder);
-  const parts = {
+  const parts = withNextEligible({
     plan: readPlan(results.take('plan_information'), questions, remainder),
     maximums: readMaximums(results.take('maximums'), questions, remainder),
     procedure_classes: readClasses(results.take('procedure_classes'), questions, remainder),
     procedure_codes: readCodes(results.take('procedure_codes'), asked.benefits_codes, questions, remainder),
     treatment_history: readTreatments(results.take('treatment_history'), questions, remainder),
     clauses: readClauses(results.take('extra_info'), questions, remainder),
-  };
+  });
   results.finish();
   return {
     ...head,

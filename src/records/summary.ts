@@ -1,5 +1,17 @@
 /** The handful of flat values that a front desk needs from a record; the CSV connector's columns. */
-import type { Age, Allowance, BenefitRule, EligibilityRecord, Money, Percent, Unparsed } from './eligibility.ts';
+import type { ClaimStatusRecord } from './claim-status.ts';
+import type {
+  Age,
+  Allowance,
+  BenefitRule,
+  EligibilityRecord,
+  Money,
+  Percent,
+  ProcedureCodeBenefits,
+  Unparsed,
+} from './eligibility.ts';
+import type { Confidence, CustomAnswers, Verification } from './parts.ts';
+import { latestChecks } from './verification.ts';
 
 /**
  * Text only, so that it goes into a line of a file as it is (guarantee G8):
@@ -28,8 +40,15 @@ export type EligibilitySummary = {
   annual_maximum: string;
   annual_maximum_remaining: string;
   /** Medical, mental health. */
+  individual_out_of_pocket_maximum: string;
   individual_out_of_pocket_remaining: string;
+  family_out_of_pocket_maximum: string;
   family_out_of_pocket_remaining: string;
+  /** Whether this coverage pays first, as its payer says. */
+  pays_first: YesNoText;
+  referral_required: YesNoText;
+  /** Whether the provider is the patient's primary care provider. */
+  provider_is_pcp: YesNoText;
   /** In the order of the record; a code that was asked and not answered has the line `unknown`. */
   procedure_codes: { code: string; line: string }[];
   procedure_classes: { name: string; line: string }[];
@@ -40,6 +59,8 @@ export type EligibilitySummary = {
   call_ended_at: string;
   /** The service's summary; empty when it gave none. */
   call_summary: string;
+  /** By the checks of the transcripts: `high`, `low`, or empty while there is none. */
+  confidence: Confidence | '';
   /** Plain sentences, the most important first: what else a person should read before the visit. */
   notes: string[];
 };
@@ -68,11 +89,16 @@ export function summarizeEligibility(record: EligibilityRecord): EligibilitySumm
     family_deductible_remaining: allowanceText(maximums?.family_deductible, 'remaining'),
     annual_maximum: allowanceText(maximums?.coverage_limit, 'amount'),
     annual_maximum_remaining: allowanceText(maximums?.coverage_limit, 'remaining'),
+    individual_out_of_pocket_maximum: allowanceText(maximums?.individual_out_of_pocket_maximum, 'amount'),
     individual_out_of_pocket_remaining: allowanceText(maximums?.individual_out_of_pocket_maximum, 'remaining'),
+    family_out_of_pocket_maximum: allowanceText(maximums?.family_out_of_pocket_maximum, 'amount'),
     family_out_of_pocket_remaining: allowanceText(maximums?.family_out_of_pocket_maximum, 'remaining'),
+    pays_first: yesNoText(plan?.is_primary_insurance),
+    referral_required: yesNoText(plan?.referral_required),
+    provider_is_pcp: yesNoText(plan?.is_provider_pcp),
     procedure_codes: (record.procedure_codes?.codes ?? []).map((entry) => ({
       code: entry.code,
-      line: entry.answered ? benefitLine(entry.benefits) : 'unknown',
+      line: entry.answered ? [benefitLine(entry.benefits), ...nextEligibleWords(entry)].join('; ') : 'unknown',
     })),
     procedure_classes: (record.procedure_classes?.classes ?? []).map((entry) => ({
       name: entry.name,
@@ -82,6 +108,7 @@ export function summarizeEligibility(record: EligibilityRecord): EligibilitySumm
     representative: joinCalls(calls.map((call) => call.representative)),
     call_ended_at: lastEnd(calls.map((call) => call.ended_at)),
     call_summary: record.summary ?? '',
+    confidence: record.confidence ?? '',
     notes: notesOf(record),
   };
 }
@@ -138,6 +165,12 @@ function benefitLine(rule: BenefitRule): string {
   return parts.filter((part) => part !== null).join('; ');
 }
 
+/** When the next one is allowed, where history and frequency say so together. */
+function nextEligibleWords({ next_eligible }: ProcedureCodeBenefits): string[] {
+  if (next_eligible === undefined || next_eligible.standing === 'open') return [];
+  return [next_eligible.date === null ? 'used up' : `next eligible ${next_eligible.date}`];
+}
+
 function yesNoWords(value: boolean | null | undefined, yes: string, no: string, unknown: string | null): string | null {
   if (value === undefined) return null;
   if (value === null) return unknown;
@@ -179,12 +212,13 @@ function notesOf(record: EligibilityRecord): string[] {
     ...sentence('Waiting periods', clauses?.waiting_periods),
     ...sentence('Missing teeth', clauses?.missing_tooth_clause),
     ...(clauses?.has_pending_claims === true ? ['Claims are pending that may use up benefits.'] : []),
+    ...verificationNotes(record.verification),
     ...customNotes(record),
     ...unparsedNotes(record.unparsed),
   ];
 }
 
-function completenessNotes({ status, completeness }: EligibilityRecord): string[] {
+function completenessNotes({ status, completeness }: Pick<EligibilityRecord, 'status' | 'completeness'>): string[] {
   if (status !== 'SUCCESS') return [`The inquiry ended as ${status}.`];
   if (completeness === 'none') return ['The answer holds nothing that could be read.'];
   return completeness === 'partial' ? ['Not everything that was asked was answered.'] : [];
@@ -194,8 +228,17 @@ const sentence = (label: string, words: string | null | undefined) =>
   words === undefined || words === null ? [] : [`${label}: ${words}`];
 
 function customNotes({ plan, calls }: EligibilityRecord): string[] {
-  const answers = [...(plan?.custom_answers ?? []), ...calls.flatMap((call) => call.custom_answers ?? [])];
-  return answers.map(({ question, answer }) => `${question}: ${answer ?? 'unknown'}`);
+  return answerNotes([...(plan?.custom_answers ?? []), ...calls.flatMap((call) => call.custom_answers ?? [])]);
+}
+
+const answerNotes = (answers: CustomAnswers) => answers.map(({ question, answer }) => `${question}: ${answer ?? 'unknown'}`);
+
+/** A check that is not met tells a person what to doubt. */
+function verificationNotes(verification: Verification | null): string[] {
+  if (verification === null) return [];
+  return latestChecks(verification)
+    .filter(({ is_met }) => !is_met)
+    .map(({ name, status }) => `A check of the call is not met: ${name ?? 'without a name'} (${status ?? 'no status'}).`);
 }
 
 function unparsedNotes(entries: readonly Unparsed[]): string[] {
@@ -206,4 +249,72 @@ function unparsedNotes(entries: readonly Unparsed[]): string[] {
   });
   const more = entries.length - notes.length;
   return more > 0 ? [...notes, `And ${more} more under "unparsed" in the full record.`] : notes;
+}
+
+/** The flat values of a claim record, in the same manner as those of an eligibility record. */
+export type ClaimSummary = {
+  /** Of the inquiry. */
+  status: string;
+  completeness: ClaimStatusRecord['completeness'];
+  /** One of the six words of `CLAIM_STATUSES`. */
+  claim_status: string;
+  /** What the payer said in its place. */
+  said_status: string;
+  claim_number: string;
+  received_on: string;
+  processed_on: string;
+  paid_on: string;
+  /** Empty when nothing was said. */
+  processed_up_to: string;
+  turnaround: string;
+  codes: { code: string; line: string }[];
+  reference_number: string;
+  representative: string;
+  call_ended_at: string;
+  call_summary: string;
+  confidence: Confidence | '';
+  notes: string[];
+};
+
+/** Pure; every record gives a summary. */
+export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
+  const { claim, calls } = record;
+  return {
+    status: record.status,
+    completeness: record.completeness,
+    claim_status: claim.status,
+    said_status: knownText(claim.said_status),
+    claim_number: knownText(claim.number),
+    received_on: knownText(claim.received_on),
+    processed_on: knownText(claim.processed_on),
+    paid_on: knownText(claim.paid_on),
+    processed_up_to: knownText(claim.processed_up_to),
+    turnaround: knownText(claim.turnaround),
+    codes: claim.codes.map((entry) => ({ code: entry.code, line: entry.answered ? claimCodeLine(entry) : 'unknown' })),
+    reference_number: joinCalls(calls.map((call) => call.reference_number)),
+    representative: joinCalls(calls.map((call) => call.representative)),
+    call_ended_at: lastEnd(calls.map((call) => call.ended_at)),
+    call_summary: record.summary ?? '',
+    confidence: record.confidence ?? '',
+    notes: [
+      ...completenessNotes(record),
+      ...verificationNotes(record.verification),
+      ...calls.flatMap(({ custom_answers }) => answerNotes(custom_answers ?? [])),
+      ...unparsedNotes(record.unparsed),
+    ],
+  };
+}
+
+function claimCodeLine(entry: ClaimStatusRecord['claim']['codes'][number]): string {
+  const amount = (label: string, money: Money | null) =>
+    money === null ? `${label} unknown` : 'text' in money ? `${label} "${money.text}"` : `${label} ${money.amount}`;
+  const parts = [
+    amount('paid', entry.paid),
+    amount('patient owes', entry.patient_responsibility),
+    amount('of it deductible', entry.applied_to_deductible),
+    quoted('denied', entry.denial_reason),
+    quoted('appeal', entry.appeal_info),
+    quoted('adjustment', entry.adjustment),
+  ];
+  return parts.filter((part) => part !== null).join('; ');
 }

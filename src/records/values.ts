@@ -132,14 +132,53 @@ export function readPercent(raw: unknown): Reading<Percent> {
   return { is: 'read', value };
 }
 
+export type Shares = { plan?: Percent; patient: Percent };
+
 /**
  * The service's `coinsurance_percentage`: by the usual meaning of coinsurance, the patient's share. Payers' staff also say
- * "80 per cent coinsurance" and mean the plan's share; so what is over 50 is kept as words for a person to judge.
+ * "80 per cent coinsurance" and mean the plan's share; so a bare number over 50 is kept as words for a person to judge. A text
+ * that says whose share it is ("plan pays 80%", "20% patient responsibility") gives both.
  */
-export function readCoinsurance(raw: unknown): Reading<Percent> {
+export function readCoinsurance(raw: unknown): Reading<Shares> {
+  const named = typeof raw === 'string' ? namedShares(raw) : null;
+  if (named !== null) return { is: 'read', value: named };
   const reading = readPercent(raw);
-  if (reading.is !== 'read' || typeof reading.value !== 'number' || reading.value <= 50) return reading;
-  return { is: 'doubtful', value: { text: String(raw) }, why: "may be the plan's share" };
+  if (reading.is === 'silent' || reading.is === 'unreadable') return reading;
+  if (reading.is === 'doubtful') return { ...reading, value: { patient: reading.value } };
+  if (typeof reading.value !== 'number' || reading.value <= 50) return { is: 'read', value: { patient: reading.value } };
+  return { is: 'doubtful', value: { patient: { text: String(raw) } }, why: "may be the plan's share" };
+}
+
+const PERCENT = String.raw`(\d{1,3}(?:\.\d{1,6})?) ?(?:%|percent|per cent)`;
+const PLAN = '(?:the )?(?:plan|payer|payor|insurance|insurer|carrier)';
+const PATIENT = '(?:the )?(?:patient|member|insured)';
+const PAYS = '(?: (?:pays|covers|owes|share|share is|responsibility|responsibility is|is responsible for))?';
+const SAID_OF = [
+  [new RegExp(`^${PLAN}${PAYS}:? ${PERCENT}$`, 'i'), 'plan'],
+  [new RegExp(`^${PERCENT} (?:paid by |covered by )?${PLAN}${PAYS}$`, 'i'), 'plan'],
+  [new RegExp(`^${PATIENT}${PAYS}:? ${PERCENT}$`, 'i'), 'patient'],
+  [new RegExp(`^${PERCENT} (?:paid by )?${PATIENT}${PAYS}$`, 'i'), 'patient'],
+] as const;
+
+function namedShares(said: string): { plan: number; patient: number } | null {
+  for (const [pattern, whose] of SAID_OF) {
+    const share = Number(pattern.exec(said.trim().replace(/\.$/, ''))?.[1] ?? Number.NaN);
+    if (Number.isNaN(share) || share > 100) continue;
+    // Of hundredths, so that 100 - 33.3 is 66.7.
+    const rest = Math.round((100 - share) * 1e6) / 1e6;
+    return whose === 'plan' ? { plan: share, patient: rest } : { plan: rest, patient: share };
+  }
+  return null;
+}
+
+/** A copay: an amount, alone or with the words that say it is one: `$25 copay`, `25.00 per visit`. */
+export function readCopay(raw: unknown): Reading<Money> {
+  if (typeof raw !== 'string') return readAmount(raw);
+  const amount =
+    /^(?:copay(?:ment)?:? )?(\$? ?[\d.,]+)(?: copay(?:ment)?)?(?: ?(?:\/|per|each) ?(?:office )?(?:visit|session|service))?$/i.exec(
+      raw.trim(),
+    )?.[1];
+  return readAmount(amount === undefined || readAmount(amount).is !== 'read' ? raw : amount);
 }
 
 /** An age in whole years from 1 to 120, as a number or its digits; anything else is kept as words. */

@@ -5,6 +5,7 @@ import {
   readAge,
   readAmount,
   readCoinsurance,
+  readCopay,
   readDate,
   readPercent,
   readText,
@@ -122,6 +123,20 @@ describe('a difference of amounts', () => {
   });
 });
 
+describe('a copay', () => {
+  it.each([
+    ['$25', usd('25.00')],
+    [25, usd('25.00')],
+    ['$25 copay', usd('25.00')],
+    ['25.00 per visit', usd('25.00')],
+    ['copay $1,025.50/session', usd('1025.50')],
+    ['$25 then 20%', doubtful('$25 then 20%', 'not an amount')],
+    ['25 or 50', doubtful('25 or 50', 'not an amount')],
+    ['none', words('none')],
+    [{}, unreadable('not an amount')],
+  ])('%j reads as %j', (raw, reading) => expect(readCopay(raw)).toEqual(reading));
+});
+
 describe('a percentage', () => {
   it.each([
     [80, read(80)],
@@ -145,12 +160,22 @@ describe('a percentage', () => {
   ])('%j reads as %j', (raw, reading) => expect(readPercent(raw)).toEqual(reading));
 
   it.each([
-    ['20', read(20)],
-    ['0', read(0)],
-    [50, read(50)],
-    ['80', doubtful('80', "may be the plan's share")],
-    [100, doubtful('100', "may be the plan's share")],
-    ['N/A', words('N/A')],
+    ['20', read({ patient: 20 })],
+    ['0', read({ patient: 0 })],
+    [50, read({ patient: 50 })],
+    ['80', { is: 'doubtful', value: { patient: { text: '80' } }, why: "may be the plan's share" }],
+    [100, { is: 'doubtful', value: { patient: { text: '100' } }, why: "may be the plan's share" }],
+    ['80/20', { is: 'doubtful', value: { patient: { text: '80/20' } }, why: 'not a percentage' }],
+    ['N/A', read({ patient: { text: 'N/A' } })],
+    ['plan pays 80%', read({ plan: 80, patient: 20 })],
+    ['80% paid by the plan', read({ plan: 80, patient: 20 })],
+    ['The insurance covers 66.7 percent.', read({ plan: 66.7, patient: 33.3 })],
+    ['Patient responsibility is 20%', read({ plan: 80, patient: 20 })],
+    ['20% patient responsibility', read({ plan: 80, patient: 20 })],
+    ['member pays 60%', read({ plan: 40, patient: 60 })],
+    ['plan pays 120%', { is: 'doubtful', value: { patient: { text: 'plan pays 120%' } }, why: 'not a percentage' }],
+    ['', { is: 'silent' }],
+    [true, unreadable('not a percentage')],
   ])('of coinsurance, %j reads as %j', (raw, reading) => expect(readCoinsurance(raw)).toEqual(reading));
 });
 

@@ -1,0 +1,261 @@
+import { readFileSync } from 'node:fs';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claimStatusOf, type NormalizeClaimInput, normalizeClaim } from '../../src/records/claim-normalize.ts';
+import { claimJsonSchema, claimStatusRecordSchema } from '../../src/records/claim-status.ts';
+import { summarizeClaim } from '../../src/records/summary.ts';
+import { inputOf } from './answers.ts';
+
+const ASKED = {
+  claim_number: 'C-1',
+  date_of_service: '2026-10-01',
+  procedure_codes: ['99213', '87880'],
+  billed_amount: '180.00',
+};
+const usd = (amount: string) => ({ amount, currency: 'USD' });
+
+function inputWith(results: unknown, more: Partial<NormalizeClaimInput> = {}): NormalizeClaimInput {
+  return { inquiry: inputOf(results).inquiry, specialty: 'medical', asked: ASKED, ...more };
+}
+
+function recordOf(results: unknown, more: Partial<NormalizeClaimInput> = {}) {
+  return claimStatusRecordSchema.parse(normalizeClaim(inputWith(results, more)));
+}
+
+const whole = {
+  call_details: [{ call_end_time: '2026-11-20T16:00:00Z', representative_name: 'Grace', reference_number: 'R1' }],
+  status: 'APPROVED',
+  number: 'CLM9',
+  timeline: { date_received: '10-05-2026', date_processed: '10-12-2026', date_paid: '10-15-2026' },
+  unprocessed_claim_info: { date_processed_up_to: '10-20-2026', turnaround_time: '30 days' },
+  code_details: [
+    {
+      procedure_code: '99213',
+      amound_paid: 80.5,
+      patient_responsibility: '20.00',
+      patient_applied_to_deductible: 0,
+      adjustment_details: 'Contractual.',
+      claim_denial_reason: null,
+      appeal_or_correction_info: null,
+    },
+    {
+      procedure_code: '87880',
+      amound_paid: 0,
+      patient_responsibility: 12,
+      patient_applied_to_deductible: 12,
+      claim_denial_reason: 'Not covered.',
+      appeal_or_correction_info: 'In writing within 180 days.',
+    },
+  ],
+};
+
+describe('the answer about a claim', () => {
+  it('becomes a record with every field', () => {
+    const record = recordOf(whole);
+    expect(record.claim).toEqual({
+      answered: true,
+      status: 'paid',
+      said_status: 'APPROVED',
+      number: 'CLM9',
+      received_on: '2026-10-05',
+      processed_on: '2026-10-12',
+      paid_on: '2026-10-15',
+      processed_up_to: '2026-10-20',
+      turnaround: '30 days',
+      codes: [
+        {
+          code: '99213',
+          asked: true,
+          answered: true,
+          paid: usd('80.50'),
+          patient_responsibility: usd('20.00'),
+          applied_to_deductible: usd('0.00'),
+          adjustment: 'Contractual.',
+          denial_reason: null,
+          appeal_info: null,
+        },
+        {
+          code: '87880',
+          asked: true,
+          answered: true,
+          paid: usd('0.00'),
+          patient_responsibility: usd('12.00'),
+          applied_to_deductible: usd('12.00'),
+          adjustment: null,
+          denial_reason: 'Not covered.',
+          appeal_info: 'In writing within 180 days.',
+        },
+      ],
+    });
+    expect(record.calls[0]?.reference_number).toBe('R1');
+    expect(record.asked.billed_amount).toEqual(usd('180.00'));
+    expect([record.completeness, record.unparsed]).toEqual(['complete', []]);
+  });
+
+  it('has flat texts for a front desk', () => {
+    const summary = summarizeClaim(recordOf(whole));
+    expect(summary).toMatchObject({ claim_status: 'paid', said_status: 'APPROVED', paid_on: '2026-10-15', claim_number: 'CLM9' });
+    expect(summary.codes[1]).toEqual({
+      code: '87880',
+      line: 'paid 0.00; patient owes 12.00; of it deductible 12.00; denied "Not covered."; appeal "In writing within 180 days."',
+    });
+  });
+
+  it.each([
+    ['APPROVED', false, 'approved'],
+    ['APPROVED', true, 'paid'],
+    ['Paid in full', false, 'paid'],
+    ['PARTIALLY_PAID', false, 'paid'],
+    ['DENIED', false, 'denied'],
+    ['Denied', true, 'denied'],
+    ['in process', false, 'pending'],
+    ['PENDING', false, 'pending'],
+    ['NOT_ON_FILE', false, 'not_on_file'],
+    ['Not paid', false, 'unknown'],
+    ['UNPAID', true, 'unknown'],
+    ['PARTIALLY_DENIED', false, 'unknown'],
+    ['???', false, 'unknown'],
+    [null, true, 'unknown'],
+  ])('with the status %s (payment day: %s) counts as %s', (said, has_payment_day, status) => {
+    expect(claimStatusOf(said, has_payment_day)).toBe(status);
+  });
+
+  it('with a status that is not known keeps the word, and a person should look', () => {
+    const record = recordOf({ ...whole, status: 'AWAITING_COB' });
+    expect([record.claim.status, record.claim.said_status, record.completeness]).toEqual(['unknown', 'AWAITING_COB', 'partial']);
+    expect(record.unparsed).toEqual([{ path: 'results.status', value: 'AWAITING_COB', why: 'unknown status' }]);
+  });
+
+  it('without a code of the claim says that it is unanswered, never 0 (G8)', () => {
+    const record = recordOf({ ...whole, code_details: [whole.code_details[0]] });
+    expect(record.completeness).toBe('partial');
+    expect(record.claim.codes[1]).toMatchObject({ code: '87880', asked: true, answered: false, paid: null });
+    expect(summarizeClaim(record).codes[1]).toEqual({ code: '87880', line: 'unknown' });
+  });
+
+  it('about a claim that is not on file needs no codes to be whole', () => {
+    const record = recordOf({
+      status: 'NOT_ON_FILE',
+      unprocessed_claim_info: { date_processed_up_to: '10-20-2026', turnaround_time: null },
+    });
+    expect([record.claim.status, record.completeness]).toEqual(['not_on_file', 'complete']);
+    expect(record.claim).not.toHaveProperty('turnaround');
+  });
+
+  it.each([[null], [{}], [[]], ['']])('that holds nothing (%j) is a record that says so', (results) => {
+    const record = recordOf(results, { inquiry: { ...inputOf(results).inquiry, status: 'UNSUCCESSFUL' } });
+    expect([record.status, record.completeness, record.claim.status]).toEqual(['UNSUCCESSFUL', 'none', 'unknown']);
+  });
+
+  it('about dental codes puts their D back', () => {
+    const record = recordOf(
+      { status: 'PAID', code_details: [{ procedure_code: '1110', amound_paid: 5 }] },
+      { specialty: 'dental', asked: { ...ASKED, procedure_codes: ['D1110'] } },
+    );
+    expect(record.claim.codes).toMatchObject([{ code: 'D1110', said_as: '1110', asked: true, paid: usd('5.00') }]);
+  });
+});
+
+const PUBLISHED = new URL('../../config/schemas/claim.schema.json', import.meta.url);
+
+describe('the schema of the claim record', () => {
+  it('is published under config/schemas as it is in the program', () => {
+    expect(JSON.parse(readFileSync(PUBLISHED, 'utf8')), 'run "npm run schemas"').toEqual(
+      JSON.parse(JSON.stringify(claimJsonSchema())),
+    );
+  });
+
+  it('refuses a field that it does not list', () => {
+    expect(claimStatusRecordSchema.safeParse({ ...recordOf(whole), extra: 1 }).success).toBe(false);
+  });
+});
+
+type Node = Record<string, unknown>;
+
+function objectsOf(raw: unknown): Node[] {
+  if (Array.isArray(raw)) return raw.flatMap(objectsOf);
+  if (typeof raw !== 'object' || raw === null) return [];
+  return [raw as Node, ...Object.values(raw).flatMap(objectsOf)];
+}
+
+const something = fc
+  .jsonValue({ maxDepth: 2 })
+  .filter((value) => value !== null && !(typeof value === 'string' && value.trim() === ''));
+const odd = fc.constantFrom<unknown>(['x'], { inner: 1 }, [[]], 'no such thing', true);
+
+/** Every leaf of a record by its path, without what a field may change by being answered or not. */
+function leavesOf(node: unknown, path = ''): Map<string, unknown> {
+  if (typeof node !== 'object' || node === null) return new Map([[path, node]]);
+  return new Map(
+    Object.entries(node)
+      .filter(([name]) => !['unparsed', 'answered', 'completeness'].includes(name))
+      .flatMap(([name, value]) => [...leavesOf(value, `${path}/${name}`)]),
+  );
+}
+
+/** Where in the record each field of the answer stands. */
+const PLACES: Record<string, string> = {
+  status: '/claim/status /claim/said_status',
+  number: '/claim/number',
+  date_received: '/claim/received_on',
+  date_processed: '/claim/processed_on',
+  date_paid: '/claim/paid_on /claim/status',
+  date_processed_up_to: '/claim/processed_up_to',
+  turnaround_time: '/claim/turnaround',
+  amound_paid: 'paid',
+  patient_responsibility: 'patient_responsibility',
+  patient_applied_to_deductible: 'applied_to_deductible',
+  adjustment_details: 'adjustment',
+  claim_denial_reason: 'denial_reason',
+  appeal_or_correction_info: 'appeal_info',
+};
+
+describe('the record of any answer about a claim', () => {
+  it('is valid whatever JSON the results are, and its summary is made', () => {
+    const names = ['status', 'number', 'timeline', 'unprocessed_claim_info', 'code_details', 'call_details', '__proto__'];
+    const results = fc.oneof(
+      fc.jsonValue({ maxDepth: 3 }),
+      fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 4 })),
+    );
+    fc.assert(
+      fc.property(results, fc.jsonValue({ maxDepth: 3 }), (any, verifications) => {
+        expect(summarizeClaim(recordOf(any, { verifications })).status).toBe('SUCCESS');
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('is the same but for its unparsed entry when an unknown field is added anywhere', () => {
+    fc.assert(
+      fc.property(fc.nat(), something, (pick, value) => {
+        const { unparsed: before, ...record } = recordOf(whole);
+        const widened = structuredClone(whole);
+        const objects = objectsOf(widened);
+        objects[pick % objects.length]!.zz_new = value;
+        const { unparsed: after, ...same } = recordOf(widened);
+        expect(same).toEqual(record);
+        expect(after.filter(({ path }) => !path.endsWith('.zz_new'))).toEqual(before);
+        expect(after).toHaveLength(before.length + 1);
+      }),
+    );
+  });
+
+  it('changes in one field alone when that field has an odd shape, which is kept', () => {
+    fc.assert(
+      fc.property(fc.nat(), fc.nat(), odd, (pick, pickField, value) => {
+        const bent = structuredClone(whole);
+        const objects = objectsOf(bent).filter((node) => Object.keys(node).some((name) => name in PLACES));
+        const node = objects[pick % objects.length]!;
+        const names = Object.keys(node).filter((name) => name in PLACES);
+        const name = names[pickField % names.length]!;
+        node[name] = value;
+        const record = recordOf(bent);
+        const [before, after] = [leavesOf(recordOf(whole)), leavesOf(record)];
+        const changed = [...new Set([...before.keys(), ...after.keys()])].filter((path) => before.get(path) !== after.get(path));
+        const places = PLACES[name]!.split(' ');
+        expect(changed.filter((path) => !places.some((place) => path.includes(place)))).toEqual([]);
+        expect(JSON.stringify(record)).toContain(JSON.stringify(value));
+      }),
+    );
+  });
+});

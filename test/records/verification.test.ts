@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { eligibilityRecordSchema } from '../../src/records/eligibility.ts';
+import { normalizeEligibility } from '../../src/records/normalize.ts';
+import { summarizeEligibility } from '../../src/records/summary.ts';
+import { inputOf } from './answers.ts';
+
+const item = (name: string, status: unknown, more: object = {}) => ({
+  name,
+  description: 'd',
+  status,
+  evidence: 'e',
+  reasoning: 'r',
+  ...more,
+});
+
+const call = (...items: unknown[]) => ({
+  id: 'v-1',
+  inquiry_id: 'i-1',
+  call_log_id: 'call-1',
+  verification_items: items,
+  creation_ts: '2026-11-20T16:00:00Z',
+});
+
+function recordWith(verifications: unknown) {
+  const record = normalizeEligibility({ ...inputOf({}), verifications });
+  eligibilityRecordSchema.parse(record);
+  return record;
+}
+
+describe('the verification of a record', () => {
+  it.each([[undefined], [null], [[]], ['']])('is null while there is none (%j), and says nothing about confidence', (nothing) => {
+    const record = recordWith(nothing);
+    expect(record.verification).toBeNull();
+    expect(record).not.toHaveProperty('confidence');
+    expect(record.unparsed).toEqual([]);
+  });
+
+  it('keeps every field of a check, with the call it is about', () => {
+    const record = recordWith([call(item('payer_reached', 'MET', { validation: { is_validated: true } }))]);
+    expect(record.verification).toEqual({
+      checks: [
+        {
+          name: 'payer_reached',
+          description: 'd',
+          status: 'MET',
+          is_met: true,
+          evidence: 'e',
+          reasoning: 'r',
+          validation: { is_validated: true },
+          call_log_id: 'call-1',
+          checked_at: '2026-11-20T16:00:00.000Z',
+        },
+      ],
+    });
+    expect(record.confidence).toBe('high');
+  });
+
+  it.each(['NOT_MET', 'UNCLEAR', 'not met', '', null, 7])('turns the confidence down for the status %j', (status) => {
+    const record = recordWith([call(item('a', 'MET'), item('b', status))]);
+    expect(record.confidence).toBe('low');
+    expect(summarizeEligibility(record)).toMatchObject({ confidence: 'low' });
+    expect(summarizeEligibility(record).notes.join(' ')).toContain('A check of the call is not met: b');
+  });
+
+  it('goes by the newest call that has the check, which comes first', () => {
+    expect(recordWith([call(item('a', 'MET')), call(item('a', 'NOT_MET'))]).confidence).toBe('high');
+    expect(recordWith([call(item('a', 'NOT_MET')), call(item('a', 'MET'))]).confidence).toBe('low');
+    expect(recordWith([call(item('a', 'MET')), call(item('b', 'NOT_MET'))]).confidence).toBe('low');
+  });
+
+  it('keeps what it does not know under unparsed, and takes the rest', () => {
+    const record = recordWith([{ ...call(item('a', 'MET', { score: 3 })), model: 'm' }, 'odd']);
+    expect(record.confidence).toBe('high');
+    expect(record.unparsed.map(({ path, why }) => [path, why])).toEqual([
+      ['verifications[0].model', 'unknown field'],
+      ['verifications[0].verification_items[0].score', 'unknown field'],
+      ['verifications[1]', 'not an object'],
+    ]);
+  });
+});
