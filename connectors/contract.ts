@@ -9,6 +9,7 @@ import type { ZodType } from 'zod';
 import type { AppointmentInput, FieldProblem } from '../src/domain/appointment.ts';
 import type { ClaimInput } from '../src/domain/claim.ts';
 import type { Env } from '../src/domain/env.ts';
+import type { PatientUpdate } from '../src/domain/patient-update.ts';
 import type { ClaimStatusRecord } from '../src/records/claim-status.ts';
 import type { Coordination } from '../src/records/coordination.ts';
 import type { EligibilityRecord } from '../src/records/eligibility.ts';
@@ -46,9 +47,9 @@ export type Journal = {
 };
 
 export type Connector = {
-  /** Reads what is there and returns; eligd calls it again on its schedule. Either this or `listen`. */
+  /** Reads what is there and returns; eligd calls it again on its schedule. A connector has this, `listen`, or both. */
   pull?: (call: PullCall) => Promise<void>;
-  /** Receives until `signal` is aborted; resolves when the last acknowledgement is out. */
+  /** Receives until `signal` is aborted; resolves when the last acknowledgement is out. One that ends before is called again. */
   listen?: (call: ListenCall) => Promise<void>;
   /**
    * Writes records into the PMS, all of one batch. Repeatable (G4): the same batch again, even after a crash in the middle,
@@ -74,15 +75,19 @@ export type PullCall = {
   cursor: string | null;
   /**
    * Commits a batch. Only after it resolved may the source be acknowledged: the file moved, the message answered, the cursor
-   * passed (G3). Accepting the same batch twice is harmless.
+   * passed (G3). Accepting the same batch twice is harmless. Batches are committed in the order of the calls; a connector that
+   * does not wait for one before it hands over the next shares its commit.
    */
-  accept: (batch: PullBatch) => Promise<void>;
+  accept: (batch: PullBatch) => Promise<Accepted>;
   /** Whether the source that was last accepted to its end had this key: reading it again would change nothing. */
   isAccepted: (source_key: string) => Promise<boolean>;
   signal: AbortSignal;
 };
 
-export type ListenCall = Omit<PullCall, 'cursor'>;
+export type ListenCall = Pick<PullCall, 'accept' | 'signal'>;
+
+/** `reply`: what the source is answered, when it has a `reply`: its own, or the one that was stored when it came before. */
+export type Accepted = { reply: string | null };
 
 /** A piece of one source (a file, a message, a page), small enough to be committed at once: a few hundred appointments. */
 export type PullBatch = {
@@ -98,10 +103,19 @@ export type PullBatch = {
      * `unknown`: it does if most of what was known is in it.
      */
     completeness: 'full' | 'changes' | 'unknown';
+    /**
+     * For a source that is one message, whole in this batch, and that somebody may send again: what it is answered. It is stored
+     * with the message; when one with this key comes again, nothing else happens and `accept` gives back what was stored.
+     */
+    reply?: string;
   };
   appointments: AppointmentInput[];
   /** Claims that were sent to payers; left out when the source holds none. They need `deliverClaims`. */
   claims?: ClaimInput[];
+  /** What the source says about patients apart from appointments. Taken before `appointments`. */
+  patients?: PatientUpdate[];
+  /** Ids of appointments that do not take place, from a source that says nothing else about them. An unknown one is passed over. */
+  cancelled_ids?: string[];
   /** Items that cannot even be named or dated. They go to the attention list as they are. */
   rejected: RejectedItem[];
   /** Stored in the same transaction; null leaves the stored one. */
@@ -111,6 +125,8 @@ export type PullBatch = {
 export type RejectedItem = FieldProblem & {
   /** Where it stands in the source: `row 17`, `message 3`. */
   position: string;
+  /** The appointment's id, when that at least could be read: the entry leaves the attention list when the appointment comes readable. */
+  source_id?: string;
 };
 
 /** Records for one connector, at most a few hundred. `id` stays the same when the same batch is delivered again. */

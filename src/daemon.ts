@@ -21,7 +21,7 @@ import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts'
 import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deliver.ts';
 import { logStageFailure, runLoop, Waker } from './stages/loop.ts';
 import { closeOldVisits, type PlanDeps, planStep } from './stages/plan.ts';
-import { pullStep } from './stages/pull.ts';
+import { listenStep, pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
@@ -235,9 +235,16 @@ function stages(parts: Parts, signal: AbortSignal) {
   const { options, store, wakers } = parts;
   const { env, config } = options;
   const external_id_template = config.service.external_id;
+  const intake = ({ id, connector }: RunningConnector) => ({
+    store,
+    env,
+    connector_id: id,
+    connector,
+    onAccepted: () => wakers.plan.wake(),
+  });
   return {
-    pull: ({ id, connector }: RunningConnector) =>
-      pullStep({ store, env, connector_id: id, connector, onAccepted: () => wakers.plan.wake() }, signal),
+    pull: (each: RunningConnector) => pullStep(intake(each), signal),
+    listen: (each: RunningConnector) => listenStep(intake(each), signal),
     plan: () => planStep(parts.plan),
     submit: () => submitStep(parts.submit, { external_id_template, signal }),
     collect: () => collectStep(parts.collect),
@@ -290,13 +297,27 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const { env, config } = options;
   for (const note of configNotes(config)) env.log(note.event);
   const step = stages(parts, signal);
+  const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
+  const pull_ms = config.schedule.pull_seconds * 1000;
+  // At once: senders do not wait until the service has answered.
+  const listening = connectors
+    .filter(({ connector }) => connector.listen !== undefined)
+    .map((each) =>
+      runLoop({
+        ...common,
+        name: `listen ${each.id}`,
+        step: () => step.listen(each),
+        waker: new Waker(),
+        interval_ms: pull_ms,
+      }),
+    );
   await firstSweep(parts).catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
   const daily = cron.schedule(config.schedule.sweep_cron, () => void beginDay(parts), {
     timezone: config.clinic.time_zone,
     noOverlap: true,
   });
-  const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
   const loops = [
+    ...listening,
     runLoop({ ...common, name: 'plan', step: step.plan, waker: wakers.plan }),
     runLoop({ ...common, name: 'submit', step: step.submit, waker: wakers.submit }),
     runLoop({ ...common, name: 'collect', step: step.collect, waker: wakers.collect }),
@@ -307,7 +328,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
         name: `pull ${each.id}`,
         step: () => step.pull(each),
         waker: each.pull,
-        interval_ms: config.schedule.pull_seconds * 1000,
+        interval_ms: pull_ms,
       }),
       runLoop({ ...common, name: `deliver ${each.id}`, step: () => step.deliver(each), waker: each.deliver }),
     ]),

@@ -12,8 +12,14 @@ export type AppointmentInput = {
   starts_at: string;
   status: AppointmentStatus;
   patient: Patient;
-  /** In order: primary first. Empty when the PMS holds nothing about insurance (self-pay). */
+  /** In order: primary first. Empty when the PMS holds nothing about insurance (self-pay), unless `insurance` says otherwise. */
   coverages: CoverageInput[];
+  /**
+   * Left out: `coverages` is what the PMS has. `of_patient`: the source keeps insurance with the patient (`PatientUpdate`) and not
+   * with the appointment; `coverages` is then filled, and kept up to date, with the patient's. `awaited`, set by eligd alone: nothing
+   * has come about that patient's insurance yet, so that the empty `coverages` is unknown and not self-pay (G8).
+   */
+  insurance?: 'of_patient' | 'awaited';
   provider: ProviderInput;
   /** The PMS's name or id of the place, looked up in `locations:`. */
   location: string | null;

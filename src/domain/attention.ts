@@ -9,6 +9,7 @@ export const ATTENTION_REASONS = {
   field_missing: 'A field that a call needs is empty.',
   field_malformed: 'A field that a call needs has a value that cannot be right.',
   too_late_to_call: 'The visit is too near for a call.',
+  insurance_awaited: 'The practice management system has said nothing about the patient’s insurance yet.',
   payer_needs_attention: 'The payer map says that a person takes care of this payer.',
   payer_unmapped: 'The payer is not in the payer map; the call is made by its payor id alone.',
   vanished: 'The appointment was missing from the last full export.',
@@ -38,6 +39,7 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'field_missing',
   'field_malformed',
   'too_late_to_call',
+  'insurance_awaited',
   'payer_needs_attention',
   'planning_failed',
 ];

@@ -23,7 +23,7 @@ export type PlanningFacts = {
 export type PlanningDecision =
   | { kind: 'close'; reason: 'cancelled' | 'past' | 'no_coverage' | 'skipped' }
   /** Nothing to do before `until`; then it is looked at again. */
-  | { kind: 'wait'; until: Instant; reason: 'outside_window' | 'clock_unproven' }
+  | { kind: 'wait'; until: Instant; reason: 'outside_window' | 'clock_unproven' | 'insurance_awaited'; attention: Attention[] }
   /** `coverages` holds those that need an answer; `attention` what a person should mend. Both may be filled (G7). */
   | { kind: 'ask'; coverages: PlannedCoverage[]; attention: Attention[]; unmapped: UnmappedPayer[]; is_too_late: boolean };
 
@@ -49,12 +49,13 @@ export function planAppointment(patient_key: string, appointment: AppointmentInp
   const starts_at = Date.parse(appointment.starts_at);
   if (starts_at < now) {
     if (facts.is_clock_trusted) return { kind: 'close', reason: 'past' };
-    return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven' };
+    return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
   }
+  if (appointment.insurance === 'awaited') return awaitInsurance(starts_at, facts);
   const coverages = appointment.coverages.filter(isInsured);
   if (coverages.length === 0) return { kind: 'close', reason: 'no_coverage' };
   const opens_at = windowOpensAt(starts_at, policy, clinic);
-  if (opens_at > now) return { kind: 'wait', until: opens_at, reason: 'outside_window' };
+  if (opens_at > now) return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
 
   const attention: Attention[] = [];
   const planned: PlannedCoverage[] = [];
@@ -72,6 +73,21 @@ export function planAppointment(patient_key: string, appointment: AppointmentInp
   }
   if (planned.length === 0 && attention.length === 0 && skipped > 0) return { kind: 'close', reason: 'skipped' };
   return { kind: 'ask', coverages: planned, attention, unmapped, is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS };
+}
+
+/**
+ * Nothing has come about the patient's insurance: that is unknown, not self-pay (G8). It is planned when it comes; a person is
+ * asked from the day on which the call should be made.
+ */
+function awaitInsurance(starts_at: Instant, { now, policy, clinic }: PlanningFacts): PlanningDecision {
+  const opens_at = windowOpensAt(starts_at, policy, clinic);
+  if (opens_at > now) return { kind: 'wait', until: opens_at, reason: 'insurance_awaited', attention: [] };
+  const attention: Attention = {
+    reason: 'insurance_awaited',
+    what: 'No call is made: the practice management system has sent nothing about the patient’s insurance yet.',
+    next: 'Enter the insurance there and save the patient, so that it is sent; the call then starts by itself. A patient who pays alone needs nothing.',
+  };
+  return { kind: 'wait', until: starts_at + 1, reason: 'insurance_awaited', attention: [attention] };
 }
 
 /**

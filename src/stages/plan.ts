@@ -138,7 +138,7 @@ async function doNotAsk(
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
-    await replaceAttention(tx, about, PLANNING_REASONS, [], now);
+    await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
     await leaveUnsent(tx, deps, appointment, now);
     return;
   }

@@ -5,6 +5,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, type Transaction } from 'ky
 import { Migrator } from 'kysely/migration';
 import * as start from '../../migrations/0001-start.ts';
 import * as webhooks from '../../migrations/0002-webhooks.ts';
+import * as patients from '../../migrations/0003-patients.ts';
 import * as journal from '../../migrations/0007-journal.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { Tables } from './tables.ts';
@@ -13,7 +14,7 @@ export type Db = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
 
 /** Every migration by name, in order. Forward only: a database is never changed back. */
-const MIGRATIONS = { '0001-start': start, '0002-webhooks': webhooks, '0007-journal': journal };
+const MIGRATIONS = { '0001-start': start, '0002-webhooks': webhooks, '0003-patients': patients, '0007-journal': journal };
 
 const MEMOISED_STATEMENTS_MAX = 400;
 const BUSY_TIMEOUT_MS = 10_000;

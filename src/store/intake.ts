@@ -1,33 +1,35 @@
-import { createHash } from 'node:crypto';
 import type { AppointmentInput } from '../domain/appointment.ts';
-import { patientKey } from '../domain/needs.ts';
+import type { PatientUpdate } from '../domain/patient-update.ts';
+import {
+  changeContent,
+  changed,
+  IDS_PER_STATEMENT,
+  type KnownAppointment,
+  knownAppointments,
+  type NamedAppointment,
+  type PreparedAppointment,
+  prepare,
+} from './appointments.ts';
 import { raiseAttention, resolveAttention } from './attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
 import { parkDeliveriesOf } from './deliveries.ts';
+import { takePatientUpdates, withInsurance } from './patients.ts';
+import { forgetUnreadable, forgetUnreadableItems, type Rejected, reject } from './rejected.ts';
 
 /** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
 export type IntakeBatch = {
   source: { key: string; name: string; is_last: boolean; completeness: 'full' | 'changes' | 'unknown' };
   appointments: readonly AppointmentInput[];
-  rejected: readonly { position: string; field: string; value_class: string; remedy: string }[];
+  patients?: readonly PatientUpdate[];
+  cancelled_ids?: readonly string[];
+  rejected: readonly Rejected[];
   cursor: string | null;
 };
 
 export type IntakeCounts = { new: number; changed: number; unchanged: number; rejected: number; vanished: number };
 
-/** Variables a statement may have; SQLite takes 32,766. */
-const IDS_PER_STATEMENT = 500;
-
-type Known = {
-  id: number;
-  source_id: string;
-  content: string;
-  content_hash: string;
-  patient_key: string;
-  closed_reason: string | null;
-  missing_since: number | null;
-};
+export const NOTHING_COUNTED: Readonly<IntakeCounts> = { new: 0, changed: 0, unchanged: 0, rejected: 0, vanished: 0 };
 
 /**
  * Stores a batch: all of it, with the cursor, or nothing (G3). Taking the same batch twice changes nothing. Appointments that
@@ -37,36 +39,11 @@ export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch,
   const source = await rememberSource(tx, connector, batch.source, now);
   const { readable, unreadable } = sift(batch.appointments);
   const rejected = [...batch.rejected, ...unreadable];
-  const latest = new Map(readable.map((appointment) => [appointment.source_id, appointment]));
-  const known = await knownAppointments(tx, connector, [...latest.keys()]);
-  const counts: IntakeCounts = { new: 0, changed: 0, unchanged: 0, rejected: rejected.length, vanished: 0 };
-  const audit: AuditEntry[] = [];
-  const seen: number[] = [];
-  const added: Prepared[] = [];
-  for (const appointment of latest.values()) {
-    const prepared = prepare(connector, appointment, source, now);
-    const row = known.get(appointment.source_id);
-    if (row === undefined || (isSomebodyElse(row, prepared) && (await supersede(tx, row, now, audit)))) {
-      added.push(prepared);
-    } else if (row.content_hash === prepared.content_hash && row.missing_since === null) {
-      seen.push(row.id);
-    } else {
-      await update(tx, row, prepared, now);
-      audit.push({
-        at: now,
-        subject: appointmentSubject(row.id),
-        from_state: null,
-        to_state: 'changed',
-        reason: changeReason(row, appointment),
-      });
-      counts.changed += 1;
-    }
-  }
-  await insert(tx, added, audit, now);
-  await touch(tx, seen, source);
-  await writeAudit(tx, audit);
-  counts.new = added.length;
-  counts.unchanged = seen.length;
+  const counts = { ...NOTHING_COUNTED, rejected: rejected.length };
+  const named = readable.map((appointment) => ({ appointment, source }));
+  await takePatientUpdates(tx, connector, batch.patients ?? [], counts, now);
+  await takeCancelled(tx, connector, batch.cancelled_ids ?? [], counts, now);
+  await takeAppointments(tx, connector, named, counts, now);
   for (const item of rejected) await reject(tx, connector, batch.source, item, now);
   if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
   if (batch.source.is_last) {
@@ -94,6 +71,58 @@ function sift(appointments: readonly AppointmentInput[]) {
       });
   }
   return { readable, unreadable };
+}
+
+/** Stores appointments, of which the last one counts when several have the same id. */
+export async function takeAppointments(
+  tx: Tx,
+  connector: string,
+  named: readonly NamedAppointment[],
+  counts: IntakeCounts,
+  now: number,
+): Promise<void> {
+  if (named.length === 0) return;
+  const latest = new Map(named.map((each) => [each.appointment.source_id, each]));
+  const known = await knownAppointments(tx, connector, [...latest.keys()]);
+  const insured = await withInsurance(tx, connector, [...latest.values()]);
+  const audit: AuditEntry[] = [];
+  const seen: { id: number; source: number }[] = [];
+  const added: PreparedAppointment[] = [];
+  for (const { appointment, source } of insured) {
+    const prepared = prepare(connector, appointment, source, now);
+    const row = known.get(appointment.source_id);
+    if (row === undefined || (isSomebodyElse(row, prepared) && (await supersede(tx, row, now, audit)))) {
+      added.push(prepared);
+    } else if (row.content_hash === prepared.content_hash && row.missing_since === null) {
+      seen.push({ id: row.id, source });
+    } else {
+      await update(tx, row, prepared, now);
+      audit.push(changed(row, appointment, now));
+      counts.changed += 1;
+    }
+  }
+  await insert(tx, added, audit, now);
+  await touch(tx, seen);
+  await writeAudit(tx, audit);
+  await forgetUnreadableItems(tx, connector, [...latest.keys()], now);
+  counts.new += added.length;
+  counts.unchanged += seen.length;
+}
+
+/** Cancels appointments of which the source says nothing else; one that is not known, or cancelled already, is passed over. */
+export async function takeCancelled(
+  tx: Tx,
+  connector: string,
+  source_ids: readonly string[],
+  counts: IntakeCounts,
+  now: number,
+): Promise<void> {
+  for (const row of (await knownAppointments(tx, connector, source_ids)).values()) {
+    const appointment = JSON.parse(row.content) as AppointmentInput;
+    if (appointment.status === 'cancelled') continue;
+    await changeContent(tx, row, { ...appointment, status: 'cancelled' }, now);
+    counts.changed += 1;
+  }
 }
 
 /** Whether a source with this content was accepted to its end. */
@@ -147,46 +176,8 @@ async function rememberSource(tx: Tx, connector: string, source: IntakeBatch['so
   return row.id;
 }
 
-async function knownAppointments(tx: Tx, connector: string, source_ids: readonly string[]): Promise<Map<string, Known>> {
-  const known = new Map<string, Known>();
-  for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
-    const rows = await tx
-      .selectFrom('appointments')
-      .select(['id', 'source_id', 'content', 'content_hash', 'patient_key', 'closed_reason', 'missing_since'])
-      .where('connector', '=', connector)
-      .where('superseded_at', 'is', null)
-      .where('source_id', 'in', source_ids.slice(first, first + IDS_PER_STATEMENT))
-      .execute();
-    for (const row of rows) known.set(row.source_id, row);
-  }
-  return known;
-}
-
-type Prepared = ReturnType<typeof prepare>;
-
-function prepare(connector: string, appointment: AppointmentInput, source: number, now: number) {
-  const content = JSON.stringify(appointment);
-  return {
-    connector,
-    source_id: appointment.source_id,
-    superseded_at: null,
-    content,
-    content_hash: createHash('sha256').update(content).digest('base64'),
-    starts_at: Date.parse(appointment.starts_at),
-    patient_key: patientKey(connector, appointment),
-    last_source: source,
-    missing_since: null,
-    closed_reason: null,
-    closed_at: null,
-    plan_due_at: now,
-    plan_wait: null,
-    created_at: now,
-    updated_at: now,
-  };
-}
-
 /** A source id that comes back with another birth date and another member id is another appointment (design, section 3). */
-function isSomebodyElse(row: Known, next: Prepared): boolean {
+function isSomebodyElse(row: KnownAppointment, next: PreparedAppointment): boolean {
   if (row.patient_key === next.patient_key) return false;
   const before = JSON.parse(row.content) as AppointmentInput;
   const after = JSON.parse(next.content) as AppointmentInput;
@@ -194,7 +185,7 @@ function isSomebodyElse(row: Known, next: Prepared): boolean {
   return before.patient.birth_date !== after.patient.birth_date && member(before) !== member(after);
 }
 
-async function supersede(tx: Tx, row: Known, now: number, audit: AuditEntry[]): Promise<true> {
+async function supersede(tx: Tx, row: KnownAppointment, now: number, audit: AuditEntry[]): Promise<true> {
   await tx
     .updateTable('appointments')
     .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
@@ -207,7 +198,7 @@ async function supersede(tx: Tx, row: Known, now: number, audit: AuditEntry[]): 
   return true;
 }
 
-async function update(tx: Tx, row: Known, next: Prepared, now: number): Promise<void> {
+async function update(tx: Tx, row: KnownAppointment, next: PreparedAppointment, now: number): Promise<void> {
   const { created_at: _, ...changes } = next;
   // A closed appointment opens again: planning decides anew what becomes of it.
   await tx
@@ -218,22 +209,7 @@ async function update(tx: Tx, row: Known, next: Prepared, now: number): Promise<
   if (row.missing_since !== null) await resolveAttention(tx, appointmentSubject(row.id), now, ['vanished']);
 }
 
-function changeReason(row: Known, after: AppointmentInput): string {
-  if (row.missing_since !== null) return 'It is in the export again.';
-  const before = JSON.parse(row.content) as AppointmentInput;
-  const parts: [string, (appointment: AppointmentInput) => unknown][] = [
-    ['status', ({ status }) => status],
-    ['time', ({ starts_at }) => starts_at],
-    ['patient', ({ patient }) => patient],
-    ['coverage', ({ coverages }) => coverages],
-    ['provider or place', ({ provider, location }) => [provider, location]],
-    ['procedures', ({ procedure_codes }) => procedure_codes],
-  ];
-  const changed = parts.filter(([, of]) => JSON.stringify(of(before)) !== JSON.stringify(of(after))).map(([name]) => name);
-  return `Changed in the practice management system: ${changed.length === 0 ? 'other values' : changed.join(', ')}.`;
-}
-
-async function insert(tx: Tx, rows: readonly Prepared[], audit: AuditEntry[], now: number): Promise<void> {
+async function insert(tx: Tx, rows: readonly PreparedAppointment[], audit: AuditEntry[], now: number): Promise<void> {
   for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
     const ids = await tx
       .insertInto('appointments')
@@ -252,46 +228,13 @@ async function insert(tx: Tx, rows: readonly Prepared[], audit: AuditEntry[], no
   }
 }
 
-async function touch(tx: Tx, ids: readonly number[], source: number): Promise<void> {
-  for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
-    await tx
-      .updateTable('appointments')
-      .set({ last_source: source })
-      .where('id', 'in', ids.slice(first, first + IDS_PER_STATEMENT))
-      .execute();
+async function touch(tx: Tx, seen: readonly { id: number; source: number }[]): Promise<void> {
+  for (const [source, rows] of Map.groupBy(seen, ({ source }) => source)) {
+    for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
+      const ids = rows.slice(first, first + IDS_PER_STATEMENT).map(({ id }) => id);
+      await tx.updateTable('appointments').set({ last_source: source }).where('id', 'in', ids).execute();
+    }
   }
-}
-
-async function reject(
-  tx: Tx,
-  connector: string,
-  source: IntakeBatch['source'],
-  item: IntakeBatch['rejected'][number],
-  now: number,
-): Promise<void> {
-  await raiseAttention(
-    tx,
-    // With the field: one item may have several faults, and each is a line of its own.
-    { connector, appointment: null, inquiry: null, subject: `source:${connector}:${source.key}:${item.position}:${item.field}` },
-    {
-      reason: 'row_unreadable',
-      what: `${source.name}, ${item.position}: ${item.field} is ${item.value_class}.`,
-      next: item.remedy,
-    },
-    now,
-  );
-}
-
-/** A newer export takes the place of older ones: a row that is still unreadable is on the list again by this one. */
-async function forgetUnreadable(tx: Tx, connector: string, key: string, now: number): Promise<void> {
-  await tx
-    .updateTable('attention')
-    .set({ resolved_at: now })
-    .where('connector', '=', connector)
-    .where('reason', '=', 'row_unreadable')
-    .where('resolved_at', 'is', null)
-    .where('subject', 'not like', `source:${connector}:${key}:%`)
-    .execute();
 }
 
 /**

@@ -182,6 +182,8 @@ export function waitWords(plan_wait: string | null): string {
       return 'The visit is too far ahead: it is not within the look-ahead window yet.';
     case 'clock_unproven':
       return 'It is not known whether the clock of this computer is right, so it is not judged whether the visit is over.';
+    case 'insurance_awaited':
+      return 'The practice management system has sent nothing about the patient’s insurance yet; planned when it comes.';
     case 'other_inquiry_first':
       return 'Another inquiry that the service could not tell from this one goes first.';
     case 'planning_failed':

@@ -12,7 +12,9 @@ export type Tables = {
     name: string;
     first_seen_at: number;
     completed_at: number | null;
+    reply: string | null;
   };
+  patients: { connector: string; patient_id: string; coverages: string; updated_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;
   inquiry_appointments: { inquiry: number; appointment: number; coverage_rank: number; draft: string; created_at: number };

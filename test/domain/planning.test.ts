@@ -31,7 +31,7 @@ describe('the window', () => {
   test('opens at the beginning of the day of the clinic that many days before the visit', () => {
     const visit = { starts_at: '2026-11-30T15:30:00.000Z' };
     const opens_at = Date.parse('2026-11-23T06:00:00Z');
-    expect(plan(visit)).toEqual({ kind: 'wait', until: opens_at, reason: 'outside_window' });
+    expect(plan(visit)).toEqual({ kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] });
     expect(plan(visit, { now: opens_at - 1 }).kind).toBe('wait');
     expect(plan(visit, { now: opens_at }).kind).toBe('ask');
   });
@@ -71,6 +71,7 @@ describe('a visit', () => {
       kind: 'wait',
       until: FRIDAY_MS + MINUTE_MS,
       reason: 'clock_unproven',
+      attention: [],
     });
   });
 

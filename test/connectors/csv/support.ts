@@ -56,6 +56,7 @@ export function openCsv(folder: DropFolder, settings: Record<string, unknown> = 
         appointments.push(...batch.appointments);
         rejected.push(...batch.rejected);
         if (batch.source.is_last) finished.add(batch.source.key);
+        return { reply: null };
       },
     });
   return { connector, pull, batches, appointments, rejected, finished, core, said: world.said };

@@ -1,0 +1,157 @@
+/**
+ * What becomes known about patients apart from appointments. Insurance is kept here and copied into the appointments, so that
+ * planning, delivery and every list find it where it is for all others.
+ */
+import type { AppointmentInput, CoverageInput, Patient } from '../domain/appointment.ts';
+import type { PatientUpdate } from '../domain/patient-update.ts';
+import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
+import type { Tx } from './database.ts';
+import { mergeNeeds } from './merge-needs.ts';
+
+/** The appointments with the insurance of their patients filled in, or marked as awaited when nothing is known of it. */
+export async function withInsurance(
+  tx: Tx,
+  connector: string,
+  named: readonly NamedAppointment[],
+): Promise<readonly NamedAppointment[]> {
+  const ids = named.flatMap(({ appointment }) => patientOf(appointment) ?? []);
+  if (ids.length === 0) return named;
+  const known = await insuranceOf(tx, connector, [...new Set(ids)]);
+  return named.map(({ appointment, source }) => ({ appointment: insured(appointment, known), source }));
+}
+
+/** Applies the updates one after another, as they came. `counts.changed` grows by the appointments that they changed. */
+export async function takePatientUpdates(
+  tx: Tx,
+  connector: string,
+  updates: readonly PatientUpdate[],
+  counts: { changed: number },
+  now: number,
+): Promise<void> {
+  for (const update of updates) {
+    if (update.kind === 'described') {
+      const { patient, coverages } = update;
+      if (coverages !== null) await storeInsurance(tx, connector, patient.id, coverages, now);
+      counts.changed += await changeAppointmentsOf(tx, connector, patient.id, (each) => described(each, patient), now);
+    } else if (update.kind === 'merged') {
+      counts.changed += await merge(tx, connector, update, now);
+    } else {
+      const cancel = (each: AppointmentInput): AppointmentInput => ({ ...each, status: 'cancelled' });
+      counts.changed += await changeAppointmentsOf(tx, connector, update.patient_id, cancel, now);
+      await forgetInsurance(tx, connector, update.patient_id);
+    }
+  }
+}
+
+async function merge(
+  tx: Tx,
+  connector: string,
+  { from_id, into }: Extract<PatientUpdate, { kind: 'merged' }>,
+  now: number,
+): Promise<number> {
+  if (from_id === into.id) return 0;
+  const known = await insuranceOf(tx, connector, [from_id, into.id]);
+  const left = known.get(from_id);
+  if (left !== undefined && !known.has(into.id)) await storeInsurance(tx, connector, into.id, left, now);
+  await forgetInsurance(tx, connector, from_id);
+  await mergeNeeds(tx, connector, from_id, into.id, now);
+  const moved = await changeAppointmentsOf(tx, connector, from_id, (each) => described(each, into), now);
+  return moved + (await changeAppointmentsOf(tx, connector, into.id, (each) => described(each, into), now));
+}
+
+/** What the PMS left empty stays as it is known. */
+function described(appointment: AppointmentInput, patient: Patient): AppointmentInput {
+  const { first_name, last_name, birth_date } = appointment.patient;
+  const has_name = patient.first_name !== '' || patient.last_name !== '';
+  return {
+    ...appointment,
+    patient: {
+      id: patient.id,
+      first_name: has_name ? patient.first_name : first_name,
+      last_name: has_name ? patient.last_name : last_name,
+      birth_date: patient.birth_date ?? birth_date,
+    },
+  };
+}
+
+/**
+ * Changes the patient's appointments that are open or were closed for want of insurance. Returns how many are different now.
+ */
+async function changeAppointmentsOf(
+  tx: Tx,
+  connector: string,
+  patient_id: string,
+  change: (appointment: AppointmentInput) => AppointmentInput,
+  now: number,
+): Promise<number> {
+  const rows = await tx
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'content'])
+    .where('patient_key', '>=', `${connector}|${patient_id}|`)
+    // The character after the bar: whatever begins with the id and a bar comes before it.
+    .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .where('superseded_at', 'is', null)
+    .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]))
+    .orderBy('id')
+    .execute();
+  let different = 0;
+  for (const row of rows) {
+    const before = JSON.parse(row.content) as AppointmentInput;
+    if (before.patient.id !== patient_id) continue;
+    const changed = change(before);
+    const known = await insuranceOf(tx, connector, patientOf(changed) ?? []);
+    const after = insured(changed, known);
+    if (JSON.stringify(after) === row.content) continue;
+    await changeContent(tx, row, after, now);
+    different += 1;
+  }
+  return different;
+}
+
+/** The id of the patient whose insurance counts for the appointment; null when the appointment has its own. */
+function patientOf({ insurance, patient }: AppointmentInput): [string] | null {
+  return insurance === undefined || patient.id === null ? null : [patient.id];
+}
+
+function insured(appointment: AppointmentInput, known: ReadonlyMap<string, CoverageInput[]>): AppointmentInput {
+  const [id] = patientOf(appointment) ?? [];
+  if (id === undefined) return appointment;
+  const coverages = known.get(id);
+  if (coverages === undefined) return { ...appointment, coverages: [], insurance: 'awaited' };
+  return { ...appointment, coverages, insurance: 'of_patient' };
+}
+
+async function insuranceOf(tx: Tx, connector: string, patient_ids: readonly string[]): Promise<Map<string, CoverageInput[]>> {
+  const known = new Map<string, CoverageInput[]>();
+  for (let first = 0; first < patient_ids.length; first += IDS_PER_STATEMENT) {
+    const rows = await tx
+      .selectFrom('patients')
+      .select(['patient_id', 'coverages'])
+      .where('connector', '=', connector)
+      .where('patient_id', 'in', patient_ids.slice(first, first + IDS_PER_STATEMENT))
+      .execute();
+    for (const { patient_id, coverages } of rows) known.set(patient_id, JSON.parse(coverages) as CoverageInput[]);
+  }
+  return known;
+}
+
+async function storeInsurance(
+  tx: Tx,
+  connector: string,
+  patient_id: string,
+  coverages: readonly CoverageInput[],
+  now: number,
+): Promise<void> {
+  const values = { connector, patient_id, coverages: JSON.stringify(coverages), updated_at: now };
+  await tx
+    .insertInto('patients')
+    .values(values)
+    .onConflict((conflict) =>
+      conflict.columns(['connector', 'patient_id']).doUpdateSet({ coverages: values.coverages, updated_at: now }),
+    )
+    .execute();
+}
+
+async function forgetInsurance(tx: Tx, connector: string, patient_id: string): Promise<void> {
+  await tx.deleteFrom('patients').where('connector', '=', connector).where('patient_id', '=', patient_id).execute();
+}

@@ -1,0 +1,108 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { openAttention } from '../../src/store/attention.ts';
+import { acceptMessages, type Message } from '../../src/store/messages.ts';
+import type { Store } from '../../src/store/store.ts';
+import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
+import { temporaryStore } from './temporary.ts';
+
+let store: Store;
+beforeEach(async () => {
+  store = await temporaryStore();
+});
+
+const message = (key: string, parts: Partial<Omit<Message, 'source'>> = {}): Message => ({
+  appointments: [],
+  rejected: [],
+  cursor: null,
+  ...parts,
+  source: { key, name: key, is_last: true, completeness: 'changes', reply: `reply to ${key}` },
+});
+
+const visit = (source_id: string, over: Partial<AppointmentInput> = {}) => anAppointment({ source_id, ...over });
+
+async function accept(...messages: Message[]) {
+  const { outcomes } = await store.write((tx) => acceptMessages(tx, 'lab', messages, FRIDAY_MS));
+  return outcomes.map((outcome) => ('reply' in outcome ? outcome.reply : 'error'));
+}
+
+const statuses = async () => {
+  const rows = await store.db.selectFrom('appointments').select(['source_id', 'content']).orderBy('id').execute();
+  return rows.map(({ source_id, content }) => [source_id, (JSON.parse(content) as AppointmentInput).status]);
+};
+
+describe('messages that come together', () => {
+  test('are all stored, with their replies', async () => {
+    expect(await accept(message('1', { appointments: [visit('A')] }), message('2', { appointments: [visit('B')] }))).toEqual([
+      'reply to 1',
+      'reply to 2',
+    ]);
+    expect(await statuses()).toEqual([
+      ['A', 'booked'],
+      ['B', 'booked'],
+    ]);
+  });
+
+  test('count in their order when they are about the same appointment', async () => {
+    await accept(
+      message('1', { appointments: [visit('A')] }),
+      message('2', { cancelled_ids: ['A'] }),
+      message('3', { appointments: [visit('B')] }),
+      message('4', { appointments: [visit('B', { status: 'cancelled' })] }),
+      message('5', { appointments: [visit('B')] }),
+    );
+    expect(await statuses()).toEqual([
+      ['A', 'cancelled'],
+      ['B', 'booked'],
+    ]);
+  });
+
+  test('of which one cannot be stored are stored without it (G7)', async () => {
+    const bad = { ...visit('B'), starts_at: 'no time' };
+    expect(
+      await accept(
+        message('1', { appointments: [visit('A')] }),
+        message('2', { appointments: [bad] }),
+        message('3', { appointments: [visit('C')] }),
+      ),
+    ).toEqual(['reply to 1', 'error', 'reply to 3']);
+    expect((await statuses()).map(([id]) => id)).toEqual(['A', 'C']);
+    const sources = await store.db.selectFrom('sources').select('key').orderBy('id').execute();
+    expect(sources.map(({ key }) => key)).toEqual(['1', '3']);
+  });
+});
+
+describe('a message that comes again', () => {
+  test('gets what it was answered first, and undoes nothing that came between', async () => {
+    const first = message('1', { appointments: [visit('A')] });
+    await accept(first);
+    await accept(message('2', { cancelled_ids: ['A'] }));
+    expect(await accept({ ...first, source: { ...first.source, reply: 'another reply' } })).toEqual(['reply to 1']);
+    expect(await statuses()).toEqual([['A', 'cancelled']]);
+  });
+
+  test('in the same breath is taken once', async () => {
+    const first = message('1', { appointments: [visit('A')] });
+    expect(await accept(first, message('2', { cancelled_ids: ['A'] }), first)).toEqual([
+      'reply to 1',
+      'reply to 2',
+      'reply to 1',
+    ]);
+    expect(await statuses()).toEqual([['A', 'cancelled']]);
+  });
+});
+
+test('a cancellation of an appointment that is not known changes nothing', async () => {
+  expect(await accept(message('1', { cancelled_ids: ['A'] }))).toEqual(['reply to 1']);
+  expect(await statuses()).toEqual([]);
+});
+
+test('an item that could not be read leaves the attention list when it comes readable', async () => {
+  const rejected = [
+    { position: 'message 1', source_id: 'A', field: 'SCH-11', value_class: 'not a time', remedy: 'Enter the time.' },
+  ];
+  await accept(message('1', { rejected }), message('2', { appointments: [visit('B')] }));
+  expect((await openAttention(store.db)).map(({ reason }) => reason)).toEqual(['row_unreadable']);
+  await accept(message('3', { appointments: [visit('A')] }));
+  expect(await openAttention(store.db)).toEqual([]);
+});
