@@ -1,11 +1,11 @@
 /**
- * A call on its way: the queue (bounded concurrency), credentials, the rate limit's gate, one exchange, and its repetition
+ * A call on its way: credentials, the rate limit's gate, the queue (bounded concurrency), one exchange, and its repetition
  * with a new token after a 401. What the reply means is for the caller to say.
  *
- *     queue ─▶ token ─▶ gate ─▶ exchange ─▶ 401? new token ─▶ gate ─▶ exchange
+ *     token ─▶ gate ─▶ queue ─▶ exchange ─▶ 401? new token ─▶ gate ─▶ queue ─▶ exchange
  *
- * The token comes before the gate, so that no slot is held by a request that waits for one. A token request does not take
- * a place in the queue: the call that needs it holds one.
+ * The token comes before the gate, so that no slot is held by a request that waits for one. The queue comes after it, so that
+ * what waits for a slot stands in nobody's way: at the gate, where the waiting is, sending and urgent asking go first.
  */
 import PQueue from 'p-queue';
 import type { GatePass, RequestPriority, ServiceClientOptions } from './api.ts';
@@ -29,6 +29,8 @@ export type Call = {
   signal: AbortSignal | undefined;
 };
 
+type Sent = { exchange: Exchange; sent_ms: number; received_ms: number; retry_after_ms: number | null };
+
 export class Session {
   /** Where calls go, without the base URL's path. */
   readonly origin: string;
@@ -39,6 +41,9 @@ export class Session {
   readonly #queue: PQueue;
   readonly #tokens: TokenSource;
   readonly #closing = new AbortController();
+  readonly #under_way = new Set<Promise<Answered>>();
+  /** How often the service has told us to wait. */
+  #pauses = 0;
   #closed: Promise<void> | null = null;
 
   constructor(options: ServiceClientOptions, base: URL) {
@@ -54,24 +59,12 @@ export class Session {
   /** Performs a call. Never rejects for what the network or the service does; a failing gate (the store) does reject. */
   async perform(call: Call): Promise<Answered> {
     const waiting = linkSignals(call.signal, this.#closing.signal);
-    const leaveQueue = new AbortController();
-    let is_running = false;
-    const onStop = () => {
-      if (!is_running) leaveQueue.abort();
-    };
-    waiting.signal.addEventListener('abort', onStop, { once: true });
-    if (waiting.signal.aborted) onStop();
+    const work = this.#authorized(call, waiting.signal);
+    this.#under_way.add(work);
     try {
-      const run = async () => {
-        is_running = true;
-        return this.#authorized(call, waiting.signal);
-      };
-      return await this.#queue.add(run, { priority: QUEUE_PRIORITY[call.priority], signal: leaveQueue.signal });
-    } catch (error) {
-      if (!is_running && leaveQueue.signal.aborted) return this.#stopped();
-      throw error;
+      return await work;
     } finally {
-      waiting.signal.removeEventListener('abort', onStop);
+      this.#under_way.delete(work);
       waiting.unlink();
     }
   }
@@ -84,7 +77,7 @@ export class Session {
   close(): Promise<void> {
     this.#closed ??= (async () => {
       this.#closing.abort();
-      await this.#queue.onIdle();
+      await Promise.allSettled(this.#under_way);
       await this.#transport.close();
     })();
     return this.#closed;
@@ -128,30 +121,74 @@ export class Session {
     signal: AbortSignal | undefined,
     waiting: AbortSignal,
   ): Promise<Answered> {
-    const { gate, env, onServiceDate } = this.#options;
-    let pass: GatePass;
-    try {
-      pass = await gate.enter(priority, waiting);
-    } catch (error) {
-      if (waiting.aborted) return this.#stopped();
-      throw error;
-    }
-    let exchange: Exchange;
-    const sent_ms = env.clock.now();
-    try {
-      exchange = waiting.aborted
-        ? { outcome: 'unsent', cause: this.#stopCause() }
-        : await this.#transport.exchange(request, signal);
-    } finally {
-      await this.#keepResult('leave', () => pass.leave());
-    }
+    const { onServiceDate } = this.#options;
+    const sent = await this.#exchange(request, priority, signal, waiting);
+    if (sent === null) return this.#stopped();
+    const { exchange, sent_ms, received_ms, retry_after_ms } = sent;
     if (exchange.outcome !== 'reply') return { outcome: 'none', failure: failureOfExchange(exchange) };
-    const received_ms = env.clock.now();
     const service_ms = parseHttpDate(String(exchange.headers.date ?? ''));
     if (service_ms !== null) {
       await this.#keepResult('service_date', async () => onServiceDate?.({ service_ms, sent_ms, received_ms }));
     }
-    return { outcome: 'reply', reply: exchange, retry_after_ms: await this.#obeyRetryAfter(exchange, received_ms) };
+    return { outcome: 'reply', reply: exchange, retry_after_ms };
+  }
+
+  /** One exchange, with a slot of the rate limit. Null: stopped before anything was sent. */
+  async #exchange(
+    request: HttpRequest,
+    priority: RequestPriority,
+    signal: AbortSignal | undefined,
+    waiting: AbortSignal,
+  ): Promise<Sent | null> {
+    const { clock } = this.#options.env;
+    for (;;) {
+      let pass: GatePass;
+      try {
+        pass = await this.#options.gate.enter(priority, waiting);
+      } catch (error) {
+        if (waiting.aborted) return null;
+        throw error;
+      }
+      const pauses = this.#pauses;
+      try {
+        const sent = await this.#inQueue(priority, waiting, async () => {
+          // A neighbour was told to wait while this one stood in the queue: back to the gate.
+          if (pauses !== this.#pauses) return 'paused';
+          const sent_ms = clock.now();
+          const exchange = await this.#transport.exchange(request, signal);
+          const received_ms = clock.now();
+          // Before the place is free for the next one.
+          const retry_after_ms = exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;
+          return { exchange, sent_ms, received_ms, retry_after_ms };
+        });
+        if (sent !== 'paused') return sent;
+      } finally {
+        await this.#keepResult('leave', () => pass.leave());
+      }
+    }
+  }
+
+  /** Runs `work` when there is a place for it. A stop takes it out of the queue, but not off the wire; null then. */
+  async #inQueue<Value>(priority: RequestPriority, waiting: AbortSignal, work: () => Promise<Value>): Promise<Value | null> {
+    const leave = new AbortController();
+    let is_running = false;
+    const onStop = () => {
+      if (!is_running) leave.abort();
+    };
+    waiting.addEventListener('abort', onStop, { once: true });
+    if (waiting.aborted) onStop();
+    try {
+      const run = () => {
+        is_running = true;
+        return work();
+      };
+      return await this.#queue.add(run, { priority: QUEUE_PRIORITY[priority], signal: leave.signal });
+    } catch (error) {
+      if (!is_running && leave.signal.aborted) return null;
+      throw error;
+    } finally {
+      waiting.removeEventListener('abort', onStop);
+    }
   }
 
   /** 429 holds for everybody, with or without a Retry-After; a 5xx only with one. */
@@ -160,6 +197,7 @@ export class Session {
     const retry_after_ms = parseRetryAfter(headers['retry-after'], headers.date, now_ms);
     if (status !== 429 && (status < 500 || retry_after_ms === null)) return retry_after_ms;
     const pause_ms = retry_after_ms ?? RATE_LIMIT_PAUSE_MS;
+    this.#pauses += 1;
     this.#options.env.log('service_asked_to_wait', { http_status: status, retry_after_ms: pause_ms });
     await this.#keepResult('pause', () => this.#options.gate.pause(now_ms + pause_ms));
     return retry_after_ms;

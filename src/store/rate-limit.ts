@@ -6,13 +6,15 @@ import type { Store } from './store.ts';
 const WINDOW_MS = 60_000;
 /** A request ends within its time-out; a slot without an end that is older than this belongs to a process that died. */
 const ABANDONED_MS = 10 * 60_000;
+/** How soon to look again for a slot whose request is still out. */
+const STILL_OUT_MS = 50;
 const PAUSE_FACT = 'requests_paused_until';
 
-export type SlotOutcome = { slot: number } | { wait_ms: number };
+export type RequestPriority = 'send' | 'urgent' | 'routine';
 
 /** How a request asks for leave; the shape is that of the client's `RequestGate`. */
 export type RateLimiter = {
-  enter: (priority: 'send' | 'urgent' | 'routine', signal?: AbortSignal) => Promise<{ leave: () => Promise<void> }>;
+  enter: (priority: RequestPriority, signal?: AbortSignal) => Promise<{ leave: () => Promise<void> }>;
   pause: (until_ms: number) => Promise<void>;
 };
 
@@ -20,20 +22,20 @@ export type RateLimiter = {
  * The rate limit (G5): at most `max_per_minute` requests in any sliding minute at the server, across restarts and for every
  * process on this database. A slot is committed before its request and is free again 60 s after the request ended, because
  * the server may count it anywhere between. Zero means no limit; a pause that the service asked for holds all the same.
+ *
+ * Of the requests that wait in this process `send` goes first, then `urgent`, then `routine`; among equals whoever came first.
  */
 export function createRateLimiter(store: Store, clock: Clock, max_per_minute: number): RateLimiter {
   let paused_until: number | null = null;
+  const line = new WaitingLine(store, clock, max_per_minute);
   return {
-    enter: async (_priority, signal) => {
+    enter: async (priority, signal) => {
       paused_until ??= await readPause(store);
       while (paused_until > clock.now()) await clock.sleep(paused_until - clock.now(), signal);
       if (max_per_minute === 0) return { leave: async () => {} };
-      for (;;) {
-        signal?.throwIfAborted();
-        const outcome = await store.write((tx) => takeSlot(tx, clock.now(), max_per_minute));
-        if ('slot' in outcome) return { leave: () => store.write((tx) => endSlot(tx, outcome.slot, clock.now())) };
-        await clock.sleep(outcome.wait_ms, signal);
-      }
+      signal?.throwIfAborted();
+      const slot = await line.slot(priority, signal);
+      return { leave: () => store.write((tx) => endSlot(tx, slot, clock.now())) };
     },
     pause: async (until_ms) => {
       paused_until = Math.max(until_ms, paused_until ?? (await readPause(store)));
@@ -43,11 +45,86 @@ export function createRateLimiter(store: Store, clock: Clock, max_per_minute: nu
   };
 }
 
+type Waiter = { resolve: (slot: number) => void; reject: (error: unknown) => void };
+
+/** Requests that wait for a slot. One of them at a time looks for slots, for as many as wait, and hands them out in order. */
+class WaitingLine {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #max_per_minute: number;
+  readonly #waiting: Readonly<Record<RequestPriority, Set<Waiter>>> = { send: new Set(), urgent: new Set(), routine: new Set() };
+  #is_serving = false;
+
+  constructor(store: Store, clock: Clock, max_per_minute: number) {
+    this.#store = store;
+    this.#clock = clock;
+    this.#max_per_minute = max_per_minute;
+  }
+
+  slot(priority: RequestPriority, signal: AbortSignal | undefined): Promise<number> {
+    const line = this.#waiting[priority];
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const waiter: Waiter = { resolve, reject };
+    line.add(waiter);
+    const onAbort = () => {
+      line.delete(waiter);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (!this.#is_serving) void this.#serve();
+    return promise.finally(() => signal?.removeEventListener('abort', onAbort));
+  }
+
+  async #serve(): Promise<void> {
+    this.#is_serving = true;
+    while (this.#count() > 0) {
+      try {
+        const wanted = this.#count();
+        const { slots, wait_ms } = await this.#store.write((tx) =>
+          takeSlots(tx, this.#clock.now(), this.#max_per_minute, wanted),
+        );
+        for (const slot of slots) {
+          const first = this.#takeFirst();
+          // Whoever wanted it has gone away meanwhile, and no request was made.
+          if (first === null) await this.#store.write((tx) => dropSlot(tx, slot));
+          else first.resolve(slot);
+        }
+        if (this.#count() > 0 && slots.length < wanted) await this.#clock.sleep(wait_ms);
+      } catch (error) {
+        for (let waiter = this.#takeFirst(); waiter !== null; waiter = this.#takeFirst()) waiter.reject(error);
+      }
+    }
+    this.#is_serving = false;
+  }
+
+  #count(): number {
+    const { send, urgent, routine } = this.#waiting;
+    return send.size + urgent.size + routine.size;
+  }
+
+  #takeFirst(): Waiter | null {
+    for (const line of [this.#waiting.send, this.#waiting.urgent, this.#waiting.routine]) {
+      const [first] = line;
+      if (first !== undefined) {
+        line.delete(first);
+        return first;
+      }
+    }
+    return null;
+  }
+}
+
 async function readPause(store: Store): Promise<number> {
   return Number((await readFact(store.db, PAUSE_FACT))?.value ?? 0);
 }
 
-async function takeSlot(tx: Tx, now: number, max_per_minute: number): Promise<SlotOutcome> {
+/** Takes up to `wanted` free slots, and says after which time it is worthwhile to look for more. */
+async function takeSlots(
+  tx: Tx,
+  now: number,
+  max_per_minute: number,
+  wanted: number,
+): Promise<{ slots: number[]; wait_ms: number }> {
   // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
   await tx.updateTable('rate_slots').set({ ended_at: now }).where('ended_at', '>', now).execute();
   await tx.updateTable('rate_slots').set({ taken_at: now }).where('taken_at', '>', now).execute();
@@ -59,17 +136,20 @@ async function takeSlot(tx: Tx, now: number, max_per_minute: number): Promise<Sl
     .selectFrom('rate_slots')
     .select((select) => [select.fn.countAll<number>().as('taken'), select.fn.min('ended_at').as('first_free_at')])
     .executeTakeFirstOrThrow();
-  if (taken >= max_per_minute) {
-    // Without an end in sight a request is still out: look again soon.
-    const wait_ms = first_free_at === null ? 50 : first_free_at + WINDOW_MS - now;
-    return { wait_ms: Math.min(Math.max(wait_ms, 1), WINDOW_MS) };
-  }
-  const { id } = await tx
+  // Without an end in sight a request is still out: look again soon.
+  const wait_ms = Math.min(Math.max(first_free_at === null ? STILL_OUT_MS : first_free_at + WINDOW_MS - now, 1), WINDOW_MS);
+  const free = Math.min(wanted, max_per_minute - taken);
+  if (free <= 0) return { slots: [], wait_ms };
+  const rows = await tx
     .insertInto('rate_slots')
-    .values({ taken_at: now, ended_at: null })
+    .values(Array.from({ length: free }, () => ({ taken_at: now, ended_at: null })))
     .returning('id')
-    .executeTakeFirstOrThrow();
-  return { slot: id };
+    .execute();
+  return { slots: rows.map(({ id }) => id), wait_ms };
+}
+
+async function dropSlot(tx: Tx, slot: number): Promise<void> {
+  await tx.deleteFrom('rate_slots').where('id', '=', slot).execute();
 }
 
 async function endSlot(tx: Tx, slot: number, now: number): Promise<void> {

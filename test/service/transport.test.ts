@@ -1,6 +1,7 @@
 import net, { type Socket } from 'node:net';
 import { MockAgent } from 'undici';
 import { expect, test } from 'vitest';
+import type { RequestGate } from '../../src/service/api.ts';
 import { aRequest, id, listen, serve, testClient } from './harness.ts';
 
 const OK_BODY = '{"success":true,"inquiry_id":"x"}';
@@ -87,26 +88,71 @@ test('Connections are kept and shared, and never more requests are under way tha
 
 test('What is to be sent goes before what is urgent, and that before routine', async () => {
   const server = await serve(() => ({ status: 404, json: {} }));
-  const { client, gate } = testClient(server.base_url, { concurrency: 1 });
+  const { client } = testClient(server.base_url, { concurrency: 1 });
   await Promise.all([
     client.read('dental', id('a')), // runs at once
     client.read('dental', id('b')),
     client.read('dental', id('c'), { priority: 'urgent' }),
     client.create('dental', aRequest()),
   ]);
-  expect(gate.entered).toEqual(['routine', 'send', 'urgent', 'routine']);
+  expect(server.seen.map(({ method, url }) => (method === 'POST' ? method : url.at(-1)))).toEqual(['a', 'POST', 'c', 'b']);
+});
+
+test('What waits for a slot of the rate limit holds up nobody who has one', async () => {
+  const server = await serve(() => ({ status: 404, json: {} }));
+  const opened = Promise.withResolvers<void>();
+  const gate: RequestGate = {
+    enter: async (priority) => {
+      if (priority === 'routine') await opened.promise;
+      return { leave: async () => {} };
+    },
+    pause: async () => {},
+  };
+  const { client } = testClient(server.base_url, { concurrency: 1, gate });
+  const asked = ['a', 'b', 'c'].map((each) => client.read('dental', id(each)));
+  await client.create('dental', aRequest());
+  expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
+  opened.resolve();
+  await Promise.all(asked);
+});
+
+test('What waits for a place when the service asks to wait goes back to the gate, and nothing is sent until the pause is over', async () => {
+  let is_limited = true;
+  const server = await serve(() =>
+    is_limited ? { status: 429, headers: { 'retry-after': '5' }, json: {} } : { status: 404, json: {} },
+  );
+  const paused = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  let entered = 0;
+  const gate: RequestGate = {
+    enter: async () => {
+      entered += 1;
+      if (entered > 6) await over.promise;
+      return { leave: async () => {} };
+    },
+    pause: async () => paused.resolve(),
+  };
+  const { client } = testClient(server.base_url, { concurrency: 1, gate });
+  const asked = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => client.read('dental', id(each)));
+  await paused.promise;
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const sent_meanwhile = server.seen.length;
+  is_limited = false;
+  over.resolve();
+  expect((await Promise.all(asked)).map(({ ok }) => ok)).toEqual([false, true, true, true, true, true]);
+  expect([sent_meanwhile, server.seen.length]).toEqual([1, 6]);
 });
 
 test('A call that waits in the queue gives up at once when it is aborted', async () => {
   const server = await serve(() => undefined);
-  const { client, gate } = testClient(server.base_url, { concurrency: 1, timeout_ms: 150 });
+  const { client } = testClient(server.base_url, { concurrency: 1, timeout_ms: 150 });
   const first = client.create('dental', aRequest());
   const abort = new AbortController();
   const second = client.create('dental', aRequest(), { signal: abort.signal });
   abort.abort();
   expect(await second).toMatchObject({ failure: { class: 'unsent', cause: 'aborted' } });
-  expect(gate.entered).toHaveLength(1);
   await first;
+  expect(server.seen).toHaveLength(1);
 });
 
 test('Closing lets the request on the wire end and gives back what waits', async () => {

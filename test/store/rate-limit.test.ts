@@ -106,6 +106,35 @@ describe('the rate limit', () => {
     expect(await waited(limiter, clock)).toBe(WINDOW_MS);
   });
 
+  test('lets sending go first, then what is urgent, and among equals whoever came first', async () => {
+    const clock = virtualClock();
+    const limiter = createRateLimiter(await temporaryStore(), clock, 1);
+    const order: string[] = [];
+    const go = async (name: string, priority: 'send' | 'urgent' | 'routine') => {
+      const pass = await limiter.enter(priority);
+      order.push(name);
+      await pass.leave();
+    };
+    await clock.runUntil(go('first', 'routine'));
+    const waiting = [go('r1', 'routine'), go('r2', 'routine'), go('u1', 'urgent')];
+    await clock.rest();
+    waiting.push(go('s1', 'send'), go('u2', 'urgent'), go('s2', 'send'));
+    await clock.runUntil(Promise.all(waiting));
+    expect(order).toEqual(['first', 's1', 's2', 'u1', 'u2', 'r1', 'r2']);
+  });
+
+  test('keeps no slot for who has gone away meanwhile', async () => {
+    const clock = virtualClock();
+    const store = await temporaryStore();
+    const limiter = createRateLimiter(store, clock, 5);
+    const stop = new AbortController();
+    const refused = expect(limiter.enter('send', stop.signal)).rejects.toThrow('enough');
+    stop.abort(new Error('enough'));
+    await refused;
+    await clock.rest();
+    expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toEqual([]);
+  });
+
   test('of zero is none', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 0);
