@@ -13,6 +13,7 @@ export const SANDBOX_CREDENTIALS = {
   password: 'sandbox',
   project_id: 'sandbox',
   api_key: 'sandbox',
+  webhook_secret: 'sandbox',
 } as const;
 
 type Options = {
@@ -114,7 +115,7 @@ function announce({ url, port, anchor_ms }: Sandbox, options: Options, { stdout 
     printJson(stdout, { url, port, anchor_ms, credentials: SANDBOX_CREDENTIALS });
     return;
   }
-  const { username, password, project_id, api_key } = SANDBOX_CREDENTIALS;
+  const { username, password, project_id, api_key, webhook_secret } = SANDBOX_CREDENTIALS;
   const behaviors = Object.entries(options.behavior ?? {}).map(([name, value]) => `${name}=${value}`);
   const lines = [
     `The sandbox listens at ${url} (speed ${options.speed}, seed ${options.seed}, database ${options.db}).`,
@@ -123,6 +124,7 @@ function announce({ url, port, anchor_ms }: Sandbox, options: Options, { stdout 
     `In the configuration:   service: { base_url: ${url}, auth: oauth }`,
     `In .env, for oauth:     ELIGD_SERVICE_USERNAME=${username}  ELIGD_SERVICE_PASSWORD=${password}`,
     `In .env, for basic:     ELIGD_SERVICE_PROJECT_ID=${project_id}  ELIGD_SERVICE_API_KEY=${api_key}`,
+    `In .env, for webhooks:  ELIGD_WEBHOOK_SECRET=${webhook_secret}`,
     '',
     `What it has received:   curl ${url}/_sandbox/ledger`,
     `How it behaves:         curl ${url}/_sandbox/behaviors`,

@@ -95,6 +95,22 @@ export const BEHAVIORS = {
     'What changing the subscription answers: the record, {} or 204. A GET always shows the record.',
   ),
   subscription_none: choice(['404', 'empty', 'null'], '404', 'What a GET or DELETE answers where no subscription exists.'),
+  webhook_retry: choice(
+    ['none', 'hours'],
+    'none',
+    'Whether a delivery that is not answered with 2xx is sent again: after 1, 5, 15, then every 60 scaled minutes, for six hours.',
+  ),
+  webhook_repeat: amount(0, 0, 'How many times more than once each message is sent.'),
+  webhook_order: choice(
+    ['in_order', 'reversed'],
+    'in_order',
+    'Reversed: every change is a message of its own, and those of one delivery come the last one first.',
+  ),
+  webhook_lost_percent: amount(0, 0, 'How many messages in a hundred are never sent; 100: silence.'),
+  webhook_secret: choice(['right', 'wrong'], 'right', 'Whether the signature is made with the secret that was issued.'),
+  webhook_header: choice(['X-Service-Signature', 'X-Signature'], 'X-Service-Signature', 'The header that holds the signature.'),
+  webhook_max_bytes: amount(1, 1_000_000, 'The longest message; what is longer is split, down to one inquiry in each.'),
+  webhook_strangers: amount(0, 0, "Other callers' inquiries in each message."),
   verification_inquiry_id: choice(['required', 'optional'], 'required', 'Whether the verifications need an inquiry_id.'),
   medical_requires: choice(
     ['as_dental', 'strict'],

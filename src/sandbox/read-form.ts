@@ -35,11 +35,11 @@ const OPTIONAL_FIELDS: { readonly [S in Specialty]: readonly string[] } = {
 
 const DATE_FIELDS = ['desired_completion_date', 'dob', 'claims_date_of_service'];
 
-/** The inquiry as callers read it now (specification, "Inquiry (read form)"). */
-export function readForm(state: State, inquiry: Inquiry): JsonObject {
+/** The inquiry as callers read it at an instant of call time (specification, "Inquiry (read form)"). */
+export function readForm(state: State, inquiry: Inquiry, at_ms = state.clock.callNow()): JsonObject {
   const { seed, behaviors } = state;
   const life = lifeOf(seed, inquiry, behaviors);
-  const step = stepAt(life, state.clock.callNow());
+  const step = stepAt(life, at_ms);
   const { summary, results } = answerOf(seed, inquiry, life, step, behaviors);
   return {
     id: inquiry.id,

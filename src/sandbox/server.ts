@@ -10,9 +10,10 @@ import { verificationRoutes } from './endpoints/verifications.ts';
 import { invalidAt } from './exchange.ts';
 import { Faults } from './faults.ts';
 import { type Access, mount, send, shownNow } from './pipeline.ts';
-import type { Credentials, State } from './state.ts';
+import type { Credentials, Reports, State } from './state.ts';
 import { Store } from './store.ts';
 import { Traffic } from './traffic.ts';
+import { Webhooks } from './webhooks.ts';
 
 export { BEHAVIORS, type BehaviorName, type Behaviors, parseBehavior } from './behaviors.ts';
 export { SCENARIOS, type Scenario } from './scenarios.ts';
@@ -24,7 +25,7 @@ const WELCOME = `This is the eligd sandbox: the insurance inquiry service on one
 
 Service    /api/v0/{dental,medical,mental_health}/inquiries, batch_inquiries; /api/v0/verification; /api/v0/subscription/
 Sign in    POST /api/v0/auth/token, or HTTP Basic with project id and API key
-Behind     GET /_sandbox/ledger, requests, clock, behaviors, faults; POST /_sandbox/advance, faults, behaviors, revoke_tokens, reset
+Behind     GET /_sandbox/ledger, requests, webhooks, clock, behaviors, faults; POST /_sandbox/advance, faults, behaviors, revoke_tokens, reset
 
 src/sandbox/README.md describes all of it.
 `;
@@ -61,6 +62,7 @@ const DEFAULT_CREDENTIALS: Credentials = {
   password: 'sandbox',
   project_id: 'sandbox',
   api_key: 'sandbox',
+  webhook_secret: 'sandbox',
 };
 
 /**
@@ -73,15 +75,19 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const store = new Store(options.db);
   const closing = new AbortController();
   let app: FastifyInstance | undefined;
+  const credentials = { ...DEFAULT_CREDENTIALS, ...options.credentials };
+  const webhooks = new Webhooks(credentials.webhook_secret);
   const shutDown = async (): Promise<void> => {
     closing.abort();
+    await webhooks.close();
     await app?.close();
     store.close();
   };
   try {
-    const state = stateOf(options, store);
+    const state = stateOf(options, store, credentials, webhooks);
     app = buildApp(state, closing.signal);
     await app.listen({ host, port: options.port });
+    webhooks.start(state);
     const port = portOf(app);
     let closed: Promise<void> | undefined;
     return {
@@ -99,7 +105,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-function stateOf(options: SandboxOptions, store: Store): State {
+function stateOf(options: SandboxOptions, store: Store, credentials: Credentials, reports: Reports): State {
   const behaviors = { ...defaultBehaviors(), ...options.behaviors };
   return {
     seed: options.seed,
@@ -107,7 +113,8 @@ function stateOf(options: SandboxOptions, store: Store): State {
     store,
     faults: new Faults(),
     traffic: new Traffic(),
-    credentials: { ...DEFAULT_CREDENTIALS, ...options.credentials },
+    credentials,
+    reports,
     initial_behaviors: behaviors,
     behaviors,
     newId: options.new_id ?? randomUUID,

@@ -99,6 +99,14 @@ export class Store {
     }
   }
 
+  /** Those that were accepted after the one with this sequence number, in order. */
+  *inquiriesAfter(seq: number): Generator<Inquiry> {
+    for (const row of this.#statements.inquiriesAfter.all(seq)) {
+      const inquiry = inquiryOf(row);
+      if (inquiry !== undefined) yield inquiry;
+    }
+  }
+
   countInquiries(): number {
     return this.#statements.count.get()?.count ?? 0;
   }
@@ -176,6 +184,7 @@ function prepareAll(db: Database.Database) {
       'SELECT seq FROM inquiries WHERE specialty = ? AND external_id = ? AND created_ms <= ? ORDER BY seq',
     ),
     ledger: db.prepare<[], InquiryRow>('SELECT * FROM inquiries ORDER BY seq'),
+    inquiriesAfter: db.prepare<[number], InquiryRow>('SELECT * FROM inquiries WHERE seq > ? ORDER BY seq'),
     count: db.prepare<[], { count: number }>('SELECT count(*) AS count FROM inquiries'),
     newest: db.prepare<[], { newest: number | null }>('SELECT max(created_ms) AS newest FROM inquiries'),
     addToken: db.prepare<[string, number]>('INSERT INTO tokens (token, expires_ms) VALUES (?, ?)'),

@@ -402,6 +402,7 @@ describe('access', () => {
   });
 });
 
-it('Every behavior has a test here', () => {
-  expect([...tested].sort()).toEqual(Object.keys(BEHAVIORS).sort());
+it('Every behavior has a test here; those of webhooks have theirs in webhooks.test.ts', () => {
+  const others = Object.keys(BEHAVIORS).filter((name) => !name.startsWith('webhook_'));
+  expect([...tested].sort()).toEqual(others.sort());
 });

@@ -14,6 +14,7 @@ export function adminRoutes(): Route[] {
   return [
     { method: 'GET', path: `${base}/ledger`, endpoint: ledger },
     { method: 'GET', path: `${base}/requests`, endpoint: requests },
+    { method: 'GET', path: `${base}/webhooks`, endpoint: webhooks },
     { method: 'GET', path: `${base}/clock`, endpoint: ({ state }) => ok(clockOf(state)) },
     { method: 'POST', path: `${base}/advance`, endpoint: advance },
     { method: 'GET', path: `${base}/faults`, endpoint: ({ state }) => ok(faultsOf(state)) },
@@ -54,6 +55,11 @@ function ledgerEntry(state: State, inquiry: Inquiry): JsonObject {
 
 function requests({ state }: Call): Reply {
   return ok(state.traffic.recent().map(({ at_ms, ...entry }) => ({ at: instant(at_ms), at_ms, ...entry })));
+}
+
+/** The last attempts to deliver a message. */
+function webhooks({ state }: Call): Reply {
+  return ok(state.reports.deliveries().map(({ at_ms, ...entry }) => ({ at: instant(at_ms), at_ms, ...entry })));
 }
 
 const advanceSchema = z.union([
@@ -137,6 +143,7 @@ function reset({ state }: Call): Reply {
   state.clock.advanced_ms = 0;
   state.faults.clear();
   state.traffic.clear();
+  state.reports.forget();
   state.behaviors = { ...state.initial_behaviors };
   return ok({ success: true });
 }

@@ -32,9 +32,11 @@ function register({ state, body }: Call): Reply {
     problems.push({ loc: ['body', 'update_frequency_min'], msg: 'Input should be an integer, 1 or more', type: 'int_type' });
   }
   if (problems.length > 0 || typeof callback_url !== 'string' || typeof frequency !== 'number') return invalid(problems);
-  const { id, created_ms } = state.store.subscription() ?? { id: state.newId(), created_ms: state.clock.callNow() };
+  const before = state.store.subscription();
+  const { id, created_ms } = before ?? { id: state.newId(), created_ms: state.clock.callNow() };
   const subscription = { id, callback_url, update_frequency_min: frequency, created_ms };
   state.store.saveSubscription(subscription);
+  state.reports.subscribed(before === undefined);
   return changed(state, subscription);
 }
 
