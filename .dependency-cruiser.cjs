@@ -105,7 +105,9 @@ module.exports = {
     tsPreCompilationDeps: true,
     parser: 'swc',
     enhancedResolveOptions: {
-      extensions: ['.ts', '.js', '.mjs', '.json'],
+      extensions: ['.ts', '.js', '.mjs', '.json', '.d.ts'],
+      // @medplum/fhirtypes holds nothing but types.
+      mainFields: ['module', 'main', 'types'],
       exportsFields: ['exports'],
       conditionNames: ['node', 'import', 'types'],
     },

@@ -152,6 +152,22 @@ export const EVENTS = {
     next: 'Check permissions and disk; eligd check counts such files.',
   },
   csv_file_ignored: { level: 'info', means: 'Files in inbox/ are neither .csv, .txt nor .tsv; they stay where they are.' },
+  fhir_capability_unknown: {
+    level: 'warn',
+    means:
+      'The FHIR server gives no CapabilityStatement that can be read, so nothing is taken for granted: no includes, no conditional create.',
+    next: 'Check base_url; eligd check tells what the server lacks.',
+  },
+  fhir_answer_partial: {
+    level: 'warn',
+    means:
+      'The FHIR server said that its list of appointments is not whole. What is in it was taken; nothing missing counts as vanished.',
+  },
+  fhir_fallback_used: {
+    level: 'warn',
+    means: 'The FHIR server does not take one kind of resource (from), so answers are written as another (to).',
+    next: 'Set write_back: to the one that it takes, or have the server accept the other.',
+  },
   csv_claims_file_waits: { level: 'info', means: 'Files claims-*.csv wait in inbox/ for a version that reads claims.' },
 } as const satisfies Record<string, EventDescription>;
 

@@ -1,0 +1,86 @@
+import type { Capability } from './capability.ts';
+import type { FhirClient } from './client.ts';
+import { isResource, type Json, type Resource, textAt } from './element.ts';
+import { FhirError, isPassing } from './failure.ts';
+import { containedIn, logicalResource, targetOf } from './references.ts';
+
+/**
+ * What one pull knows of the server's resources: what came along with the appointments, and what was read one by one. Each is
+ * read once, however many refer to it.
+ */
+export class Chart {
+  private readonly client: FhirClient;
+  private readonly capability: Capability;
+  private readonly signal: AbortSignal;
+  private readonly known = new Map<string, Promise<Resource | null>>();
+  private readonly by_patient = new Map<string, Promise<Resource[]>>();
+
+  constructor(client: FhirClient, capability: Capability, signal: AbortSignal) {
+    this.client = client;
+    this.capability = capability;
+    this.signal = signal;
+  }
+
+  keep(included: ReadonlyMap<string, Resource>): void {
+    for (const [url, resource] of included) {
+      this.known.set(url, Promise.resolve(resource));
+      if (resource.id !== undefined) this.known.set(`${resource.resourceType}/${resource.id}`, Promise.resolve(resource));
+    }
+  }
+
+  /**
+   * What a reference of `container` names; null when it cannot be had for good (absent, forbidden, on another server). A logical
+   * reference gives what it tells by itself. Throws a FhirError when the server failed in passing.
+   */
+  async resolve(reference: unknown, container: Json, type: string): Promise<Json | null> {
+    const target = targetOf(reference, this.client.base_url);
+    switch (target.kind) {
+      case 'contained':
+        return containedIn(container, target.id);
+      case 'elsewhere':
+        return (await this.known.get(target.url)) ?? null;
+      case 'logical':
+        return logicalResource(reference, type);
+      case 'local':
+        return await this.read(target.type, target.id);
+    }
+  }
+
+  /** The Coverages of a patient, in no order. Throws a FhirError when they cannot be searched. */
+  async coveragesOf(patient_id: string): Promise<Resource[]> {
+    const found = this.by_patient.get(patient_id) ?? this.searchCoverages(patient_id);
+    this.by_patient.set(patient_id, found);
+    return await found;
+  }
+
+  private async searchCoverages(patient_id: string): Promise<Resource[]> {
+    const { capability } = this;
+    const by = capability.searchParameter('Coverage', 'patient') === false ? 'beneficiary' : 'patient';
+    const query: [string, string][] = [[by, `Patient/${patient_id}`]];
+    if (capability.include('Coverage', 'payor')) query.push(['_include', 'Coverage:payor']);
+    const { matches, included } = await this.client.searchAll('Coverage', query, this.signal);
+    this.keep(included);
+    // A server that ignores the parameter must not lend one patient the coverage of another.
+    return matches.filter((coverage) => {
+      const target = targetOf(coverage.beneficiary, this.client.base_url);
+      return target.kind !== 'local' || target.id === patient_id;
+    });
+  }
+
+  private async read(type: string, id: string): Promise<Resource | null> {
+    const name = `${type}/${id}`;
+    const found = this.known.get(name) ?? this.readOnce(type, id);
+    this.known.set(name, found);
+    return await found;
+  }
+
+  private async readOnce(type: string, id: string): Promise<Resource | null> {
+    try {
+      const resource = await this.client.read(type, id, this.signal);
+      return isResource(resource) && textAt(resource, 'resourceType') === type ? resource : null;
+    } catch (error) {
+      if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return null;
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,132 @@
+/** What `eligd check` says about a FHIR server: what it lacks, what follows from that, and what to do. Changes nothing. */
+import type { CheckLine, ConnectorEnv } from '../contract.ts';
+import { ConnectorError } from '../contract.ts';
+import type { Capability } from './capability.ts';
+import type { FhirClient } from './client.ts';
+import type { FhirConfig } from './config.ts';
+import { FhirError, toConnectorError } from './failure.ts';
+import { nextReading } from './reading.ts';
+import { missingScopes, READ_TYPES, writtenTypes } from './scopes.ts';
+
+type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
+
+export async function checkServer(parts: Parts, signal: AbortSignal): Promise<CheckLine[]> {
+  const { client } = parts;
+  const login = await line('Logged in at the FHIR server.', () => client.login(signal));
+  if (!login.ok) return [login];
+  let capability: Capability | null = null;
+  const metadata = await line('The FHIR server answers.', async () => {
+    capability = await client.capability(signal);
+  });
+  if (capability === null) return [login, metadata];
+  return [
+    ...(parts.config.auth === 'none' ? [] : [login]),
+    serverLine(capability),
+    ...scopeLines(parts),
+    ...readLines(capability),
+    await searchLine(parts, capability, signal),
+    ...writeLines(parts, capability),
+  ];
+}
+
+async function line(what: string, look: () => Promise<unknown>): Promise<CheckLine> {
+  try {
+    await look();
+    return { ok: true, what };
+  } catch (error) {
+    const told = error instanceof FhirError ? toConnectorError(error) : error;
+    if (!(told instanceof ConnectorError)) throw error;
+    return { ok: false, what: told.message, next: told.next };
+  }
+}
+
+function serverLine({ is_known, software, fhir_version }: Capability): CheckLine {
+  if (is_known) return { ok: true, what: `The server is ${software || 'not named'}, FHIR ${fhir_version || 'R4'}.` };
+  const next = 'Check base_url:. If it is right, eligd works without: it asks for no includes, and looks before every write.';
+  return { ok: false, what: 'The server gives no CapabilityStatement that can be read (/metadata).', next };
+}
+
+function scopeLines({ client, config }: Parts): CheckLine[] {
+  const granted = client.grantedScopes();
+  if (granted === null) return [];
+  const missing = missingScopes(config, granted);
+  if (missing.length === 0) return [{ ok: true, what: 'The login allows everything that is asked for.' }];
+  const next =
+    'Have these scopes added to the client of eligd at the FHIR server, or leave out what needs them (write_back:, attention:).';
+  return [{ ok: false, what: `The login does not allow all of it for: ${missing.join(', ')}.`, next }];
+}
+
+/** Without these nobody can be called; the others only add to a call. */
+const NEEDED: readonly string[] = ['Appointment', 'Patient', 'Coverage'];
+
+function readLines(capability: Capability): CheckLine[] {
+  const lacking = READ_TYPES.filter(
+    (type) => capability.interaction(type, 'read') === false && capability.interaction(type, 'search-type') === false,
+  );
+  const needed = lacking.filter((type) => NEEDED.includes(type));
+  const others = lacking.filter((type) => !NEEDED.includes(type));
+  const lines: CheckLine[] = [];
+  if (needed.length > 0) {
+    const next = 'Have the server allow it; without it this connector cannot work.';
+    lines.push({ ok: false, what: `The server does not offer ${needed.join(', ')}.`, next });
+  }
+  if (others.length > 0) lines.push({ ok: true, what: `The server does not offer ${others.join(', ')}; eligd works without.` });
+  if (!capability.is_known) return lines;
+  if (!capability.include('Appointment', 'actor'))
+    lines.push({
+      ok: true,
+      what: 'The server sends no patients along with appointments (_include), so they are read one by one.',
+    });
+  if (capability.searchParameter('Appointment', '_lastUpdated') === false)
+    lines.push({
+      ok: true,
+      what: 'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.',
+    });
+  if (
+    capability.searchParameter('Coverage', 'patient') === false &&
+    capability.searchParameter('Coverage', 'beneficiary') === false
+  ) {
+    const next = 'Have the server allow a search of Coverage by patient; without it nobody’s insurance is known.';
+    lines.push({ ok: false, what: 'The server does not search Coverage by patient.', next });
+  }
+  return lines;
+}
+
+/** Tries the very search that the connector makes, for one appointment. */
+async function searchLine({ client, config, env }: Parts, capability: Capability, signal: AbortSignal): Promise<CheckLine> {
+  const never = { since: null, window_on: null };
+  const reading = nextReading(never, { ...config, page_size: 1 }, capability, env.time_zone, env.clock.now());
+  const extra = Object.entries(config.search_by[0] ?? {});
+  const found = await line(`Appointments can be searched (${reading.name}).`, async () => {
+    for await (const _ of client.search('Appointment', [...extra, ...reading.query], signal)) return;
+  });
+  if (found.ok || config.search_by.length > 0) return found;
+  const next =
+    `${found.next ?? ''} If the server wants a place or a person, name them in search_by:, e.g. "- location: Location/12".`.trim();
+  return { ...found, next };
+}
+
+function writeLines({ config }: Parts, capability: Capability): CheckLine[] {
+  const types = writtenTypes(config);
+  if (types.length === 0) return [{ ok: true, what: 'Nothing is written to the server (write_back: none, attention: none).' }];
+  if (!capability.is_known) return [];
+  const refused = types.filter((type) => capability.interaction(type, 'create') === false);
+  const looked = types.filter((type) => !refused.includes(type) && type !== 'Provenance' && !capability.conditionalCreate(type));
+  const fixed = types.filter((type) => !refused.includes(type) && capability.interaction(type, 'update') === false);
+  const lines: CheckLine[] = [];
+  if (refused.length > 0) {
+    const next =
+      'Have the server allow it, or choose what it takes in write_back: and attention:; connectors/fhir/README.md says what eligd falls back to.';
+    lines.push({ ok: false, what: `The server takes no ${refused.join(', ')}.`, next });
+  } else lines.push({ ok: true, what: `The server takes ${types.join(', ')}.` });
+  if (looked.length > 0)
+    lines.push({
+      ok: true,
+      what: `The server has no conditional create for ${looked.join(', ')}, so eligd looks before it writes.`,
+    });
+  if (fixed.length > 0) {
+    const next = 'Have the server allow updates; without them a corrected answer cannot take the place of the first one.';
+    lines.push({ ok: false, what: `The server does not update ${fixed.join(', ')}.`, next });
+  }
+  return lines;
+}

@@ -1,0 +1,39 @@
+/**
+ * The FHIR R4 connector: appointments come from a FHIR server, answers go back to it. README.md holds the mapping, the
+ * configuration, and what is known about the servers.
+ */
+import type { Connector, ConnectorEnv, ConnectorType } from '../contract.ts';
+import { checkServer } from './check.ts';
+import { FhirClient } from './client.ts';
+import { type FhirConfig, fhirConfigSchema } from './config.ts';
+import { FhirError, toConnectorError } from './failure.ts';
+import { Puller } from './pull.ts';
+import { publishAttention } from './write/attention.ts';
+import { deliver } from './write/deliver.ts';
+
+const fhir: ConnectorType<FhirConfig> = { name: 'fhir', config: fhirConfigSchema, create };
+export default fhir;
+
+function create(config: FhirConfig, env: ConnectorEnv): Connector {
+  const client = new FhirClient(config, env);
+  const puller = new Puller(client, config, env);
+  const parts = { client, config, env };
+  return {
+    pull: (call) => told(() => puller.pull(call)),
+    deliver: (batch, signal) => told(() => deliver(parts, batch, signal)),
+    ...(config.attention === 'none'
+      ? {}
+      : { publishAttention: (entries, signal) => told(() => publishAttention(parts, entries, signal)) }),
+    check: (signal) => told(() => checkServer(parts, signal)),
+    close: () => client.close(),
+  };
+}
+
+/** A failed request as the core understands it. */
+async function told<Value>(work: () => Promise<Value>): Promise<Value> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof FhirError ? toConnectorError(error) : error;
+  }
+}

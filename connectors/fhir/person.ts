@@ -1,0 +1,30 @@
+import type { FhirConfig } from './config.ts';
+import { type Json, listAt, textAt, textsAt } from './element.ts';
+
+/** Where and when the mapping is made. */
+export type Place = {
+  config: FhirConfig;
+  time_zone: string;
+  /** The clinic's day. */
+  today: string;
+};
+
+const NAME_USES = ['official', 'usual', '', 'temp', 'nickname', 'anonymous', 'maiden', 'old'];
+
+/** The legal name that holds today. */
+export function nameOf(person: unknown, today: string): { first_name: string; last_name: string } {
+  const isOver = (name: Json) => {
+    const end = textAt(name, 'period', 'end');
+    return end !== '' && end.slice(0, 10) < today;
+  };
+  const rank = (name: Json) => NAME_USES.indexOf(textAt(name, 'use')) + (isOver(name) ? NAME_USES.length : 0);
+  const [name] = listAt(person, 'name').toSorted((a, b) => rank(a) - rank(b));
+  const family = textAt(name, 'family');
+  const given = textsAt(name, 'given')[0] ?? '';
+  if (family !== '' || given !== '') return { first_name: given, last_name: family };
+  const text = textAt(name, 'text');
+  const comma = text.indexOf(',');
+  if (comma >= 0) return { first_name: text.slice(comma + 1).trim(), last_name: text.slice(0, comma).trim() };
+  const space = text.lastIndexOf(' ');
+  return { first_name: text.slice(0, Math.max(space, 0)).trim(), last_name: text.slice(space + 1).trim() };
+}

@@ -1,0 +1,166 @@
+/**
+ * What needs a person, as open Tasks (or Communications) on the server. One entry is one resource for as long as it is open; one that is
+ * gone from the list is closed, not deleted, so that the chart tells what happened.
+ */
+import { createHash } from 'node:crypto';
+import type { Communication, Reference, Task } from '@medplum/fhirtypes';
+import type { AttentionEntry, ConnectorEnv } from '../../contract.ts';
+import type { Capability } from '../capability.ts';
+import type { FhirClient } from '../client.ts';
+import type { FhirConfig } from '../config.ts';
+import { isJson, listAt, type Resource, textAt } from '../element.ts';
+import { FhirError, isPassing } from '../failure.ts';
+import { targetType } from '../references.ts';
+import { place, type Slot } from './place.ts';
+
+type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
+type Kind = 'Task' | 'Communication';
+/** By the entry's key: what the server holds for it, and a mark of its words. */
+type OpenList = { [key: string]: { type: Kind; id: string; mark: string } };
+
+const JOURNAL_KEY = 'attention';
+const CLOSED = 'completed';
+
+export async function publishAttention(parts: Parts, entries: readonly AttentionEntry[], signal: AbortSignal): Promise<void> {
+  const { client, config, env } = parts;
+  if (config.attention === 'none') return;
+  signal.throwIfAborted();
+  const capability = await client.capability(signal);
+  const kind = kindFor(config.attention, capability);
+  const text = await env.journal.read(JOURNAL_KEY);
+  const open: OpenList = text === null ? {} : (JSON.parse(text) as OpenList);
+  const wanted = new Map(keyed(entries));
+  try {
+    for (const [key, entry] of wanted) {
+      const held = open[key];
+      const mark = hash(`${entry.what}\n${entry.next}`);
+      if (held?.mark === mark) continue;
+      // It stays of the kind that it was made as.
+      const type = held?.type ?? kind;
+      const visit = await visitOf(client, entry, signal);
+      const resource = type === 'Task' ? task(entry, visit) : communication(entry, visit);
+      const line: Line = { key, resource: resource as unknown as Resource, known_id: held?.id ?? null };
+      open[key] = { type, id: await put(parts, capability, line, signal), mark };
+    }
+    for (const [key, { type, id }] of Object.entries(open)) {
+      if (wanted.has(key)) continue;
+      await close(parts, key, type, id, signal);
+      delete open[key];
+    }
+  } finally {
+    await env.journal.write(JOURNAL_KEY, JSON.stringify(open));
+  }
+}
+
+function kindFor(attention: 'task' | 'communication', capability: Capability): Kind {
+  const kinds: Kind[] = attention === 'task' ? ['Task', 'Communication'] : ['Communication', 'Task'];
+  const kind = kinds.find((type) => capability.interaction(type, 'create') !== false);
+  if (kind !== undefined) return kind;
+  throw new FhirError('unsupported', {
+    what: 'The FHIR server takes neither Task nor Communication, so the attention list is not written there.',
+  });
+}
+
+const hash = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 32);
+
+/** Entries about the same thing for the same reason are numbered in their order. */
+function keyed(entries: readonly AttentionEntry[]): [string, AttentionEntry][] {
+  const counts = new Map<string, number>();
+  return entries.map((entry) => {
+    const about = JSON.stringify([entry.source_id, entry.reason, entry.source_id === null ? entry.what : '']);
+    const count = (counts.get(about) ?? 0) + 1;
+    counts.set(about, count);
+    return [hash(`${about}${count}`), entry];
+  });
+}
+
+type Visit = { appointment: Reference<never>; patient: Reference<never> | null };
+
+/** The appointment, and the patient whose chart the line belongs into. */
+async function visitOf(client: FhirClient, { source_id }: AttentionEntry, signal: AbortSignal): Promise<Visit | null> {
+  if (source_id === null) return null;
+  const appointment: Reference<never> = { reference: `Appointment/${source_id}` };
+  try {
+    const found = await client.read('Appointment', source_id, signal);
+    const actors = listAt(found, 'participant').map(({ actor }) => actor);
+    const patient = actors.find((actor) => targetType(actor, client.base_url) === 'Patient');
+    return { appointment, patient: isJson(patient) ? { reference: textAt(patient, 'reference') } : null };
+  } catch (error) {
+    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return { appointment, patient: null };
+    throw error;
+  }
+}
+
+function task(entry: AttentionEntry, visit: Visit | null): Task {
+  return {
+    resourceType: 'Task',
+    status: 'requested',
+    intent: 'order',
+    code: { text: 'Insurance eligibility needs a person' },
+    description: `${entry.what} ${entry.next}`,
+    ...(visit === null ? {} : { focus: visit.appointment }),
+    ...(visit?.patient ? { for: visit.patient } : {}),
+    authoredOn: entry.since,
+    reasonCode: { text: entry.reason },
+  };
+}
+
+function communication(entry: AttentionEntry, visit: Visit | null): Communication {
+  return {
+    resourceType: 'Communication',
+    status: 'in-progress',
+    category: [{ text: 'Insurance eligibility needs a person' }],
+    ...(visit?.patient ? { subject: visit.patient as NonNullable<Communication['subject']> } : {}),
+    ...(visit === null ? {} : { about: [visit.appointment] }),
+    sent: entry.since,
+    reasonCode: [{ text: entry.reason }],
+    payload: [{ contentString: `${entry.what} ${entry.next}` }],
+  };
+}
+
+type Line = { key: string; resource: Resource; known_id: string | null };
+
+async function put(
+  parts: Parts,
+  capability: Capability,
+  { key, resource, known_id }: Line,
+  signal: AbortSignal,
+): Promise<string> {
+  const system = `${parts.config.identifier_base}:attention`;
+  const slot: Slot = {
+    resource: { ...resource, identifier: [{ system, value: key }] },
+    isOurs: isOurs(system, key),
+    look: { parameter: 'identifier', value: `${system}|${key}`, is_condition: true },
+    known_id,
+    may_exist: false,
+    is_newer: false,
+    merge: (found, wanted) => keepWork(found, wanted, known_id !== null),
+  };
+  return (await place({ ...parts, capability }, slot, signal)).id;
+}
+
+/** People work on what is open: status, owner and notes are theirs. A line that comes back opens again. */
+function keepWork(found: Resource, wanted: Resource, was_open: boolean): Resource {
+  const { description, payload, status } = wanted;
+  return {
+    ...found,
+    ...(description === undefined ? {} : { description }),
+    ...(payload === undefined ? {} : { payload }),
+    ...(was_open ? {} : { status }),
+  };
+}
+
+const isOurs = (system: string, key: string) => (found: Resource) =>
+  listAt(found, 'identifier').some((one) => textAt(one, 'system') === system && textAt(one, 'value') === key);
+
+async function close({ client, config }: Parts, key: string, type: Kind, id: string, signal: AbortSignal): Promise<void> {
+  try {
+    const found = await client.read(type, id, signal);
+    if (!isOurs(`${config.identifier_base}:attention`, key)(found)) return;
+    if (textAt(found, 'status') === CLOSED) return;
+    await client.update({ ...found, id, status: CLOSED }, textAt(found, 'meta', 'versionId') || null, signal);
+  } catch (error) {
+    // Somebody deleted it, which closes it as well.
+    if (!(error instanceof FhirError) || error.kind !== 'absent') throw error;
+  }
+}

@@ -1,0 +1,169 @@
+/**
+ * The benefits of a record as items of a CoverageEligibilityResponse. Only what is known becomes a value (G8): what the payer did not
+ * answer stands as words in `description`, what was not asked is absent, and `excluded` is written only when the payer said "not
+ * covered". FHIR has no element for what remains, so `used` is written beside `allowed`.
+ */
+import type {
+  CodeableConcept,
+  CoverageEligibilityResponseInsuranceItem,
+  CoverageEligibilityResponseInsuranceItemBenefit,
+  Money as FhirMoney,
+} from '@medplum/fhirtypes';
+import type { Specialty } from '../../../src/domain/specialty.ts';
+import type { Allowance, BenefitRule, EligibilityRecord, Money, Percent } from '../../../src/records/eligibility.ts';
+import { summarizeEligibility } from '../../../src/records/summary.ts';
+import { BENEFIT_NETWORKS, BENEFIT_TERMS, BENEFIT_TYPES, BENEFIT_UNITS, CDT, CPT, HCPCS, X12_SERVICE_TYPES } from '../systems.ts';
+
+type Item = CoverageEligibilityResponseInsuranceItem;
+type Benefit = CoverageEligibilityResponseInsuranceItemBenefit;
+
+/** X12 service types: what the amounts of a plan are for. */
+const PLAN_SERVICES: Readonly<Record<Specialty, { code: string; display: string }>> = {
+  dental: { code: '35', display: 'Dental Care' },
+  medical: { code: '30', display: 'Health Benefit Plan Coverage' },
+  mental_health: { code: 'MH', display: 'Mental Health' },
+};
+
+export function benefitItems(record: EligibilityRecord): Item[] {
+  const summary = summarizeEligibility(record);
+  return [
+    ...planItems(record),
+    ...(record.procedure_classes?.classes ?? []).map(
+      (entry, index): Item => ({
+        category: { text: entry.name },
+        ...ruleParts(entry.benefits, summary.procedure_classes[index]?.line ?? ''),
+      }),
+    ),
+    ...(record.procedure_codes?.codes ?? []).map(
+      (entry, index): Item => ({
+        productOrService: procedureConcept(entry.code, entry.name),
+        ...ruleParts(entry.benefits, summary.procedure_codes[index]?.line ?? ''),
+      }),
+    ),
+  ];
+}
+
+/** A procedure code with its code system, told by its form: D1110 is CDT, 99213 is CPT, other letters are HCPCS. */
+export function procedureConcept(code: string, name: string | null = null): CodeableConcept {
+  const text = name ?? code;
+  if (/^D\d{4}$/.test(code)) return { coding: [{ system: CDT, code }], text };
+  if (/^\d{4}[0-9A-Z]$/.test(code)) return { coding: [{ system: CPT, code }], text };
+  return /^[A-Z]\d{4}$/.test(code) ? { coding: [{ system: HCPCS, code }], text } : { text };
+}
+
+function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
+  const service = PLAN_SERVICES[specialty];
+  const category: CodeableConcept = { coding: [{ system: X12_SERVICE_TYPES, ...service }] };
+  const network = plan?.is_provider_in_network;
+  const common: Item = {
+    category,
+    ...(typeof network === 'boolean' ? { network: concept(BENEFIT_NETWORKS, network ? 'in' : 'out') } : {}),
+    term: concept(BENEFIT_TERMS, 'annual'),
+  };
+  const individual = [
+    ...allowance(concept(BENEFIT_TYPES, 'benefit'), maximums?.coverage_limit),
+    ...allowance(concept(BENEFIT_TYPES, 'deductible'), maximums?.individual_deductible),
+    ...allowance({ text: 'Out-of-pocket maximum' }, maximums?.individual_out_of_pocket_maximum),
+  ];
+  const family = [
+    ...allowance(concept(BENEFIT_TYPES, 'deductible'), maximums?.family_deductible),
+    ...allowance({ text: 'Out-of-pocket maximum' }, maximums?.family_out_of_pocket_maximum),
+  ];
+  const orthodontics = moneyOf(maximums?.orthodontics_coverage_limit);
+  const words = amountWords(maximums);
+  return [
+    ...(individual.length === 0 && words === '' && network === undefined
+      ? []
+      : [
+          item(
+            { ...common, ...(words === '' ? {} : { description: words }), unit: concept(BENEFIT_UNITS, 'individual') },
+            individual,
+          ),
+        ]),
+    ...(family.length === 0 ? [] : [item({ ...common, unit: concept(BENEFIT_UNITS, 'family') }, family)]),
+    ...(orthodontics === null
+      ? []
+      : [
+          item(
+            {
+              category: { coding: [{ system: X12_SERVICE_TYPES, code: '38', display: 'Orthodontics' }] },
+              unit: concept(BENEFIT_UNITS, 'individual'),
+              term: concept(BENEFIT_TERMS, 'lifetime'),
+            },
+            [{ type: concept(BENEFIT_TYPES, 'benefit'), allowedMoney: orthodontics }],
+          ),
+        ]),
+  ];
+}
+
+const concept = (system: string, code: string): CodeableConcept => ({ coding: [{ system, code }] });
+
+/** FHIR allows no empty list. */
+const item = (parts: Item, benefit: Benefit[]): Item => (benefit.length === 0 ? parts : { ...parts, benefit });
+
+/** `used` is given, or computed by the record as limit − remaining. Without a limit there is nothing that FHIR can say. */
+function allowance(type: CodeableConcept, value: Allowance | undefined): Benefit[] {
+  const allowed = moneyOf(value?.amount);
+  const used = moneyOf(value?.used);
+  if (allowed === null && used === null) return [];
+  return [{ type, ...(allowed === null ? {} : { allowedMoney: allowed }), ...(used === null ? {} : { usedMoney: used }) }];
+}
+
+/** Amounts that FHIR cannot hold: the payer's words, and what stayed unanswered. */
+function amountWords(maximums: EligibilityRecord['maximums']): string {
+  if (maximums === undefined) return '';
+  const named: [string, Allowance | undefined][] = [
+    ['Maximum', maximums.coverage_limit],
+    ['Individual deductible', maximums.individual_deductible],
+    ['Family deductible', maximums.family_deductible],
+    ['Individual out-of-pocket maximum', maximums.individual_out_of_pocket_maximum],
+    ['Family out-of-pocket maximum', maximums.family_out_of_pocket_maximum],
+  ];
+  return named
+    .flatMap(([name, value]) => {
+      if (value === undefined) return [];
+      const parts: [string, Money | null][] = [
+        ['', value.amount],
+        [' used', value.used],
+        [' remaining', value.remaining],
+      ];
+      return parts.flatMap(([part, money]) => {
+        if (money === null) return [`${name}${part} unknown`];
+        return 'text' in money ? [`${name}${part} "${money.text}"`] : [];
+      });
+    })
+    .join('; ');
+}
+
+function ruleParts(rule: BenefitRule, description: string): Item {
+  const percent = patientPercent(rule);
+  const copay = moneyOf(rule.copay);
+  const benefit: Benefit[] = [
+    ...(percent === null ? [] : [{ type: concept(BENEFIT_TYPES, 'copay-percent'), allowedUnsignedInt: percent }]),
+    ...(copay === null ? [] : [{ type: concept(BENEFIT_TYPES, 'copay'), allowedMoney: copay }]),
+  ];
+  return item(
+    {
+      ...(description === '' ? {} : { description }),
+      ...(typeof rule.is_covered === 'boolean' ? { excluded: !rule.is_covered } : {}),
+      ...(typeof rule.is_prior_auth_required === 'boolean' ? { authorizationRequired: rule.is_prior_auth_required } : {}),
+    },
+    benefit,
+  );
+}
+
+/** `copay-percent` is the patient's share, and a whole number; anything else stays in the description. */
+function patientPercent({ patient_pays_percent, plan_pays_percent }: BenefitRule): number | null {
+  const whole = (percent: Percent | null | undefined) =>
+    typeof percent === 'number' && Number.isInteger(percent) ? percent : null;
+  const own = whole(patient_pays_percent);
+  const plan = whole(plan_pays_percent);
+  return own ?? (plan === null ? null : 100 - plan);
+}
+
+/** A JSON number; FHIR's decimals are no other. One that a number cannot hold exactly stays in the description. */
+function moneyOf(money: Money | null | undefined): FhirMoney | null {
+  if (money === null || money === undefined || 'text' in money) return null;
+  const value = Number(money.amount);
+  return Number.isFinite(value) ? { value, currency: money.currency as NonNullable<FhirMoney['currency']> } : null;
+}

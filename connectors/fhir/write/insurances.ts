@@ -1,0 +1,70 @@
+import type { Reference } from '@medplum/fhirtypes';
+import type { CoverageInput } from '../../../src/domain/appointment.ts';
+import { lettersAndDigits } from '../../../src/domain/matching.ts';
+import type { FhirClient } from '../client.ts';
+import type { FhirConfig } from '../config.ts';
+import { identifierOf, type Json, listAt, type Resource, textAt } from '../element.ts';
+import { FhirError, isPassing } from '../failure.ts';
+import { targetOf } from '../references.ts';
+
+type Insurance = { coverage: Reference<never>; insurer: Reference<never> };
+
+/**
+ * Finds the Coverage that an answer is about, and its payer. Where there is none to be found, the references tell what is known in
+ * words: both elements are required.
+ */
+export class Insurances {
+  private readonly client: FhirClient;
+  private readonly config: FhirConfig;
+  private readonly signal: AbortSignal;
+
+  constructor(client: FhirClient, config: FhirConfig, signal: AbortSignal) {
+    this.client = client;
+    this.config = config;
+    this.signal = signal;
+  }
+
+  async find(patient_id: string | null, input: CoverageInput): Promise<Insurance> {
+    const coverage = await this.read(patient_id, input);
+    const { carrier, member_id } = input;
+    const display = carrier || 'The payer';
+    if (coverage === null) {
+      const identifier = member_id === '' ? {} : { identifier: { value: member_id } };
+      return { coverage: { ...identifier, display }, insurer: { display } };
+    }
+    return { coverage: { reference: `Coverage/${coverage.id}` }, insurer: this.payor(coverage) ?? { display } };
+  }
+
+  private async read(patient_id: string | null, { id, member_id }: CoverageInput): Promise<Resource | null> {
+    try {
+      if (id !== undefined) return await this.client.read('Coverage', id, this.signal);
+      if (patient_id === null || member_id === '') return null;
+      const { matches } = await this.client.searchAll('Coverage', [['patient', `Patient/${patient_id}`]], this.signal);
+      const wanted = lettersAndDigits(member_id);
+      return (
+        matches.find((coverage) => coverage.id !== undefined && lettersAndDigits(this.memberId(coverage)) === wanted) ?? null
+      );
+    } catch (error) {
+      if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return null;
+      throw error;
+    }
+  }
+
+  private memberId(coverage: Resource): string {
+    return identifierOf(coverage, this.config.systems.member_id, '') || textAt(coverage, 'subscriberId');
+  }
+
+  private payor(coverage: Resource): Reference<never> | null {
+    for (const reference of listAt(coverage, 'payor')) {
+      const target = targetOf(reference, this.client.base_url);
+      if (target.kind === 'local' && target.type === 'Organization')
+        return { reference: `Organization/${target.id}`, ...displayOf(reference) };
+    }
+    return null;
+  }
+}
+
+function displayOf(reference: Json): { display?: string } {
+  const display = textAt(reference, 'display');
+  return display === '' ? {} : { display };
+}

@@ -1,0 +1,184 @@
+/** The resources that an answer becomes. Pure: the same delivery gives the same resources (G4). */
+import type {
+  Communication,
+  CoverageEligibilityRequest,
+  CoverageEligibilityResponse,
+  DocumentReference,
+  Identifier,
+  Provenance,
+  Reference,
+} from '@medplum/fhirtypes';
+import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
+import type { Delivery } from '../../contract.ts';
+import { LOINC, PROVENANCE_PARTICIPANTS } from '../systems.ts';
+import { benefitItems, procedureConcept } from './benefits.ts';
+import { disposition, lines, narrative } from './narrative.ts';
+
+/** What an answer is written about, as references that the server understands. */
+export type About = {
+  identifier: Identifier & { system: string; value: string };
+  patient: Reference<never>;
+  coverage: Reference<never>;
+  insurer: Reference<never>;
+  appointment: Reference<never>;
+  /** When nothing of the record says when: stable for the batch. */
+  batch_created_at: string;
+};
+
+type Parts = { delivery: Delivery; about: About };
+
+const PURPOSE: ('benefits' | 'validation')[] = ['benefits', 'validation'];
+
+export function eligibilityRequest({ delivery, about }: Parts): CoverageEligibilityRequest {
+  const { record } = delivery;
+  const codes = record.asked.benefits_codes.map((code) => ({ productOrService: procedureConcept(code) }));
+  return {
+    resourceType: 'CoverageEligibilityRequest',
+    identifier: [about.identifier],
+    status: 'active',
+    purpose: PURPOSE,
+    patient: about.patient,
+    created: record.inquiry_created_at ?? answeredAt(record, about),
+    insurer: about.insurer,
+    supportingInfo: [{ sequence: 1, information: about.appointment }],
+    insurance: [{ focal: true, coverage: about.coverage }],
+    ...(codes.length === 0 ? {} : { item: codes }),
+  };
+}
+
+/** `request` is null when the server takes no CoverageEligibilityRequest; then its identifier stands for it, since the element is required. */
+export function eligibilityResponse({ delivery, about }: Parts, request: Reference<never> | null): CoverageEligibilityResponse {
+  const { record, notes } = delivery;
+  const { plan } = record;
+  const items = benefitItems(record);
+  const start = plan?.effective_date ?? null;
+  const end = plan?.termination_date ?? null;
+  return {
+    resourceType: 'CoverageEligibilityResponse',
+    text: narrative(record, notes),
+    identifier: [about.identifier],
+    status: 'active',
+    purpose: PURPOSE,
+    patient: about.patient,
+    created: answeredAt(record, about),
+    request: (request ?? {
+      type: 'CoverageEligibilityRequest',
+      identifier: about.identifier,
+    }) as CoverageEligibilityResponse['request'],
+    outcome: outcomeOf(record),
+    disposition: disposition(record),
+    insurer: about.insurer,
+    insurance: [
+      {
+        coverage: about.coverage,
+        ...(typeof plan?.is_active === 'boolean' ? { inforce: plan.is_active } : {}),
+        ...(start === null && end === null
+          ? {}
+          : { benefitPeriod: { ...(start === null ? {} : { start }), ...(end === null ? {} : { end }) } }),
+        ...(items.length === 0 ? {} : { item: items }),
+      },
+    ],
+    ...(record.status === 'SUCCESS' ? {} : { error: [{ code: { text: `The inquiry ended as ${record.status}.` } }] }),
+  };
+}
+
+function outcomeOf({ status, completeness }: EligibilityRecord): CoverageEligibilityResponse['outcome'] {
+  if (status !== 'SUCCESS') return 'error';
+  return completeness === 'complete' ? 'complete' : 'partial';
+}
+
+/** The end of the last call, as far as it is known. */
+function answeredAt(record: EligibilityRecord, about: About): string {
+  return lastCallEnd(record) ?? record.inquiry_created_at ?? about.batch_created_at;
+}
+
+function lastCallEnd({ calls }: EligibilityRecord): string | null {
+  return (
+    calls
+      .map(({ ended_at }) => ended_at)
+      .filter((at) => at !== null)
+      .toSorted()
+      .at(-1) ?? null
+  );
+}
+
+/** Whom the answer comes from: the payer's representative on the phone, written down by eligd. */
+export function provenance({ delivery, about }: Parts, target: Reference<never>): Provenance {
+  const { record } = delivery;
+  const ended_at = lastCallEnd(record);
+  const references = [
+    ...new Set(record.calls.flatMap(({ reference_number }) => (reference_number === null ? [] : [reference_number]))),
+  ];
+  const representatives = [
+    ...new Set(record.calls.flatMap(({ representative }) => (representative === null ? [] : [representative]))),
+  ];
+  const agent = (code: string, display: string) => ({
+    type: { coding: [{ system: PROVENANCE_PARTICIPANTS, code }] },
+    who: { display },
+  });
+  return {
+    resourceType: 'Provenance',
+    target: [target],
+    ...(ended_at === null ? {} : { occurredDateTime: ended_at }),
+    recorded: answeredAt(record, about),
+    activity: { text: 'Phone call to the payer' },
+    agent: [
+      agent('assembler', 'eligd'),
+      ...representatives.map((name) => ({ ...agent('informant', name), onBehalfOf: about.insurer })),
+    ],
+    entity: [
+      {
+        role: 'source',
+        what: {
+          identifier: about.identifier,
+          display: references.length === 0 ? 'Insurance inquiry' : `Insurance inquiry, call reference ${references.join(', ')}`,
+        },
+      },
+    ],
+  };
+}
+
+const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
+
+/** For people, with the full record for programs beside it. */
+export function documentReference({ delivery, about }: Parts): DocumentReference {
+  const { record, notes } = delivery;
+  const title = `Insurance eligibility: ${disposition(record)}`;
+  const date = answeredAt(record, about);
+  return {
+    resourceType: 'DocumentReference',
+    identifier: [about.identifier],
+    status: 'current',
+    type: { coding: [{ system: LOINC, code: '48768-6' }], text: 'Insurance eligibility' },
+    subject: about.patient,
+    date,
+    description: title,
+    content: [
+      { attachment: { contentType: 'text/plain', title, creation: date, data: base64(`${lines(record, notes).join('\n')}\n`) } },
+      {
+        attachment: {
+          contentType: 'application/json',
+          title: record.schema,
+          creation: date,
+          data: base64(JSON.stringify(record)),
+        },
+      },
+    ],
+    context: { related: [about.appointment] },
+  };
+}
+
+/** The last resort for an answer, where a server takes nothing else. */
+export function answerCommunication({ delivery, about }: Parts): Communication {
+  const { record, notes } = delivery;
+  return {
+    resourceType: 'Communication',
+    identifier: [about.identifier],
+    status: 'completed',
+    category: [{ text: 'Insurance eligibility' }],
+    subject: about.patient,
+    about: [about.appointment],
+    sent: answeredAt(record, about),
+    payload: [{ contentString: lines(record, notes).join('\n') }],
+  };
+}

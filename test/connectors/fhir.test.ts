@@ -1,0 +1,48 @@
+import type { Appointment } from '@medplum/fhirtypes';
+import fhir from '../../connectors/fhir/index.ts';
+import { connectorSuite } from '../../connectors/suite.ts';
+import { startPeer } from '../support/fhir/peer.ts';
+import { resourcesOf } from '../support/fhir/records.ts';
+
+connectorSuite('fhir', {
+  type: fhir,
+  makePms: async () => {
+    const peer = await startPeer();
+    return {
+      config: { base_url: peer.url, auth: 'none', poll_minutes: 0 },
+      offer: async ({ name, appointments, broken_items = 0 }) => {
+        for (const appointment of appointments) await peer.put(...resourcesOf(appointment));
+        for (let i = 0; i < broken_items; i += 1) {
+          const participant: Appointment['participant'] = [{ actor: { reference: `Patient/gone-${i}` }, status: 'accepted' }];
+          await peer.put({
+            resourceType: 'Appointment',
+            id: `broken-${name}-${i}`,
+            status: 'booked',
+            start: '2026-11-24T15:00:00Z',
+            participant,
+          });
+        }
+      },
+      // Open work only: what was closed stays in the chart as history and is no part of the list.
+      written: async () => {
+        const tasks = (await peer.all('Task')).filter(({ status }) => status === 'requested');
+        const written = [
+          ...(await peer.all('CoverageEligibilityRequest')),
+          ...(await peer.all('CoverageEligibilityResponse')),
+          ...(await peer.all('Provenance')),
+          ...tasks,
+        ];
+        // Ids and versions are the server's own.
+        return written
+          .map((resource) =>
+            JSON.stringify(resource).replaceAll(
+              /"[0-9a-f-]{36}"|Request\/[0-9a-f-]{36}|Response\/[0-9a-f-]{36}|"lastUpdated":"[^"]*"/g,
+              '…',
+            ),
+          )
+          .sort();
+      },
+      close: () => peer.close(),
+    };
+  },
+});

@@ -1,0 +1,71 @@
+import type { Appointment, Coverage, Location, Organization, Patient, Practitioner, Resource } from '@medplum/fhirtypes';
+import type { AppointmentInput, CoverageInput } from '../../../src/domain/appointment.ts';
+
+const NPI = 'http://hl7.org/fhir/sid/us-npi';
+
+/** What a practice management system would hold about an appointment. */
+export function resourcesOf(input: AppointmentInput): Resource[] {
+  const { patient, provider } = input;
+  const patient_id = patient.id ?? `patient-of-${input.source_id}`;
+  const person: Patient = {
+    resourceType: 'Patient',
+    id: patient_id,
+    name: [{ use: 'official', family: patient.last_name, given: [patient.first_name] }],
+    ...(patient.birth_date === null ? {} : { birthDate: patient.birth_date }),
+  };
+  const practitioner: Practitioner = {
+    resourceType: 'Practitioner',
+    id: `npi-${provider.rendering_npi}`,
+    identifier: [{ system: NPI, value: provider.rendering_npi }],
+  };
+  const place: Location = { resourceType: 'Location', id: 'place', name: 'Main office' };
+  const appointment: Appointment = {
+    resourceType: 'Appointment',
+    id: input.source_id,
+    status: input.status,
+    start: input.starts_at,
+    end: new Date(Date.parse(input.starts_at) + 1_800_000).toISOString(),
+    serviceType: input.procedure_codes.map((code) => ({ coding: [{ system: 'http://www.ada.org/cdt', code }] })),
+    participant: [
+      { actor: { reference: `Patient/${patient_id}` }, status: 'accepted' },
+      { actor: { reference: `Practitioner/${practitioner.id}` }, status: 'accepted' },
+      { actor: { reference: 'Location/place' }, status: 'accepted' },
+    ],
+  };
+  return [
+    place,
+    practitioner,
+    person,
+    ...input.coverages.flatMap((coverage, index) => insurance(patient_id, coverage, index + 1)),
+    appointment,
+  ];
+}
+
+function insurance(patient_id: string, { carrier, payor_id, member_id, group_id }: CoverageInput, order: number): Resource[] {
+  const payer: Organization = {
+    resourceType: 'Organization',
+    id: `payer-${payor_id || carrier.replaceAll(/\W/g, '')}`,
+    name: carrier,
+    ...(payor_id === '' ? {} : { identifier: [{ system: 'urn:oid:2.16.840.1.113883.6.300', value: payor_id }] }),
+  };
+  const coverage: Coverage = {
+    resourceType: 'Coverage',
+    id: `coverage-${patient_id}-${order}`,
+    status: 'active',
+    order,
+    subscriberId: member_id,
+    beneficiary: { reference: `Patient/${patient_id}` },
+    payor: [{ reference: `Organization/${payer.id}` }],
+    ...(group_id === ''
+      ? {}
+      : {
+          class: [
+            {
+              type: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/coverage-class', code: 'group' }] },
+              value: group_id,
+            },
+          ],
+        }),
+  };
+  return [payer, coverage];
+}
