@@ -233,3 +233,17 @@ test('a lost reply that stays unproven for an hour is told to a person until it 
   expect((await clinic.inquiries())[0]?.state).toBe('open');
   expect(await clinic.attention()).toEqual([]);
 });
+
+test('a list that shows what was accepted a moment ago proves that a lost request was not', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await loseRequest(clinic);
+  await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [lost, accepted] = await clinic.inquiries();
+  expect(lost?.state).toBe('uncertain');
+  expect(accepted).toMatchObject({ state: 'open', is_verified: 0 });
+  await look(clinic);
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['A-1', 'A-2']);
+});

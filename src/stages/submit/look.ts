@@ -1,4 +1,5 @@
 import { canonicalExternalId, matchKeyOfEcho, resemblance } from '../../domain/matching.ts';
+import type { Specialty } from '../../domain/specialty.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
@@ -59,10 +60,19 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
   const late = await unownedMatches(store, row, all.value.inquiries);
   if (late.length > 0) return { kind: 'found', matches: late };
   if (!all.value.is_complete) return { kind: 'inconclusive', why: 'the list has no certain end' };
-  const must_show = await idsAListMustShow(store.db, row.specialty);
-  const shown = new Set<string>(all.value.inquiries.map(({ id }) => id));
-  const shows_ours = must_show.length > 0 ? must_show.every((id) => shown.has(id)) : shown.size === 0;
+  const shows_ours = await listShowsOurs(store, row.specialty, new Set<string>(all.value.inquiries.map(({ id }) => id)));
   return shows_ours ? { kind: 'absent' } : { kind: 'inconclusive', why: 'the list does not show what is known to be there' };
+}
+
+/**
+ * Whether the whole list is known to show our inquiries: all that were read, and before any was read, one of those that were
+ * accepted; before we own any, an empty list does (design, "Absence is proven").
+ */
+async function listShowsOurs(store: SubmitDeps['store'], specialty: Specialty, shown: ReadonlySet<string>): Promise<boolean> {
+  const must_show = await idsAListMustShow(store.db, specialty);
+  if (must_show.length > 0) return must_show.every((id) => shown.has(id));
+  const owners = await ownersOf(store.db, [...shown]);
+  return shown.size === 0 || [...owners.values()].some((owner) => owner !== null);
 }
 
 /** Whether a query by external id is known to return inquiries of ours: it has returned one lately, or does now. */
