@@ -25,6 +25,9 @@ export const ATTENTION_REASONS = {
   cancelled_by_service: 'The service cancelled the inquiry.',
   answer_unusable: 'An answer is there, and no record could be made of it.',
   no_answer: 'The visit is over and the answer never came.',
+  verification_failed: 'A check of the calls that verification.require names is not met, or never came.',
+  coverage_conflict: 'What the payers of two coverages say about who pays first does not fit together.',
+  claim_unsettled: 'The payer was asked about a claim as often as policy.claims.max_calls allows, and has not settled it.',
   // delivery
   delivery_parked: 'A record could not be written into the practice management system.',
   // installation

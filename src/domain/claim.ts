@@ -1,6 +1,6 @@
 import type { CoverageInput, FieldProblem, Patient, ProviderInput } from './appointment.ts';
 import type { Specialty } from './specialty.ts';
-import type { LocalDate } from './time.ts';
+import { DAY_MS, type Instant, type LocalDate } from './time.ts';
 
 /**
  * A claim that the clinic has sent to a payer, as a connector read it out of the practice management system. As with an
@@ -33,3 +33,12 @@ export type ClaimInput = {
   diagnosis_codes: string[];
   problems: FieldProblem[];
 };
+
+/** A claim of a service longer ago than this is not asked about any more: no payer takes it up after so long. */
+export const CLAIM_DAYS_MAX = 365;
+
+/** When a claim is looked after no more: its place on the time line where an appointment has its start. */
+export function claimHorizon({ date_of_service }: Pick<ClaimInput, 'date_of_service'>, now: Instant): Instant {
+  const from = date_of_service === null ? now : Date.parse(`${date_of_service}T00:00:00Z`);
+  return from + CLAIM_DAYS_MAX * DAY_MS;
+}

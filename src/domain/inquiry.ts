@@ -1,3 +1,4 @@
+import { matchKey } from './matching.ts';
 import type { Specialty } from './specialty.ts';
 import type { LocalDate } from './time.ts';
 
@@ -26,7 +27,40 @@ export type InquiryDraft = {
   call_script_id: string | null;
   additional_info: string;
   desired_completion_date: LocalDate;
+  /** The next four are left out when nothing is known; medical and mental health, the telephone number medical alone. */
+  place_of_service?: string;
+  /** US dollars, decimal text. */
+  billed_amount?: string;
+  benefits_form_name?: string;
+  insurance_phone_number?: string;
+  /** Makes it a question about a claim; left out when it is about benefits. */
+  claim?: ClaimQuestion;
 };
+
+export type ClaimQuestion = {
+  /** Empty: not known. */
+  claim_number: string;
+  date_of_service: LocalDate;
+  /** Medical alone; empty: not said. */
+  beneficiary: string;
+};
+
+/** The service's `type` of what a draft asks. */
+export function inquiryType({ claim }: Pick<InquiryDraft, 'claim'>): 'BENEFITS' | 'CLAIMS_STATUS' {
+  return claim === undefined ? 'BENEFITS' : 'CLAIMS_STATUS';
+}
+
+/** The match key of the request that a draft becomes. */
+export function draftMatchKey(draft: InquiryDraft): string {
+  return matchKey({
+    type: inquiryType(draft),
+    member_id: draft.member_id,
+    dob: draft.dob,
+    tax_id: draft.tax_id,
+    claim_number: draft.claim?.claim_number,
+    claims_date_of_service: draft.claim?.date_of_service,
+  });
+}
 
 /**
  * One draft for several appointments on the same need: the first one's values, the codes of all, and the earliest completion

@@ -112,7 +112,7 @@ export function tooLateToCall(policy: Pick<Policy, 'min_lead_hours'>): Attention
 }
 
 /** No payer, no member id and no group: the patient pays. */
-function isInsured(coverage: CoverageInput): boolean {
+export function isInsured(coverage: CoverageInput): boolean {
   return [coverage.carrier, coverage.payor_id, coverage.member_id, coverage.group_id].some((value) => value.trim() !== '');
 }
 
@@ -141,7 +141,8 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
   if (attention.length > 0) return { planned: null, attention, is_skipped: false, is_unmapped: false };
 
   const questions = questionRule(policy.questions[specialty], appointment.procedure_codes);
-  const draft = draftInquiry({ appointment, coverage, provider, payer, specialty, questions, visit }, facts);
+  const under = { coverage, payer, provider };
+  const draft = draftInquiry({ appointment, under, specialty, questions, visit }, clinic);
   return {
     planned: {
       rank,
@@ -163,20 +164,45 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
 
 type DraftParts = {
   appointment: AppointmentInput;
-  coverage: CoverageInput;
-  provider: Provider;
-  payer: PayerEntry | null;
+  under: Parameters<typeof requestOf>[1];
   specialty: Specialty;
   questions: QuestionRule;
   visit: LocalDate;
 };
 
-function draftInquiry(parts: DraftParts, { clinic }: PlanningFacts): InquiryDraft {
-  const { appointment, coverage, provider, payer, specialty, questions } = parts;
+function draftInquiry({ appointment, under, specialty, questions, visit }: DraftParts, clinic: ClinicProfile): InquiryDraft {
+  const shared = requestOf({ ...appointment, specialty }, under, clinic);
+  return {
+    ...shared,
+    benefits_query: [...questions.benefits_query],
+    benefits_codes: questions.with_codes ? appointment.procedure_codes : [],
+    call_script_id: questions.call_script_id,
+    desired_completion_date: visit,
+    ...(specialty === 'dental' || questions.benefits_form_name === null
+      ? {}
+      : { benefits_form_name: questions.benefits_form_name }),
+  };
+}
+
+type AskedAbout = Pick<AppointmentInput, 'patient' | 'diagnosis_codes' | 'billed_amount'> & { specialty: Specialty };
+
+/** The part of a request that is alike for benefits and for claims: who, under which coverage, treated by whom and where. */
+export function requestOf(
+  asked: AskedAbout,
+  under: { coverage: CoverageInput; payer: PayerEntry | null; provider: Provider },
+  clinic: ClinicProfile,
+): Omit<InquiryDraft, 'benefits_query' | 'benefits_codes' | 'call_script_id' | 'desired_completion_date'> {
+  const { specialty, patient } = asked;
+  const { coverage, payer, provider } = under;
+  // Of the additional fields, those that the specialty has and that something is known about.
+  const additional = {
+    ...(specialty === 'dental' ? {} : { place_of_service: provider.place_of_service, billed_amount: asked.billed_amount }),
+    ...(specialty === 'medical' ? { insurance_phone_number: payer?.phone_number } : {}),
+  };
   return {
     specialty,
-    patient_name: `${appointment.patient.first_name} ${appointment.patient.last_name}`.trim(),
-    dob: appointment.patient.birth_date ?? '',
+    patient_name: `${patient.first_name} ${patient.last_name}`.trim(),
+    dob: patient.birth_date ?? '',
     member_id: coverage.member_id,
     group_id: coverage.group_id,
     tax_id: provider.tax_id,
@@ -187,12 +213,9 @@ function draftInquiry(parts: DraftParts, { clinic }: PlanningFacts): InquiryDraf
     insurance_in_network: provider.in_network,
     is_specialist: provider.is_specialist,
     practice_billing_address: clinic.practice_billing_address ?? '',
-    diagnosis_codes: appointment.diagnosis_codes,
-    benefits_query: [...questions.benefits_query],
-    benefits_codes: questions.with_codes ? appointment.procedure_codes : [],
-    call_script_id: questions.call_script_id,
+    diagnosis_codes: asked.diagnosis_codes,
     additional_info: subscriberSentence(coverage),
-    desired_completion_date: parts.visit,
+    ...Object.fromEntries(Object.entries(additional).filter(([, value]) => (value ?? '') !== '')),
   };
 }
 
@@ -217,10 +240,19 @@ function questionRule(rules: readonly QuestionRule[], codes: readonly string[]):
       when_codes === null ||
       codes.some((code) => when_codes.some(({ from, to }) => code.length === from.length && code >= from && code <= to)),
   );
-  return found ?? { name: 'plan', when_codes: null, benefits_query: ['UNKNOWN'], with_codes: false, call_script_id: null };
+  return (
+    found ?? {
+      name: 'plan',
+      when_codes: null,
+      benefits_query: ['UNKNOWN'],
+      with_codes: false,
+      call_script_id: null,
+      benefits_form_name: null,
+    }
+  );
 }
 
-function payerAttention(payer: PayerEntry | null): Attention[] {
+export function payerAttention(payer: PayerEntry | null): Attention[] {
   if (payer?.action !== 'attention') return [];
   return [
     {

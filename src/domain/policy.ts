@@ -12,6 +12,8 @@ export type ClinicProfile = {
   /** Null: left to the service to find out (specification, inquiry request). */
   in_network: boolean | null;
   practice_billing_address: string | null;
+  /** Where services are given, for medical and mental health; null: not said. */
+  place_of_service: string | null;
   /** Local dates on which the clinic is closed, `YYYY-MM-DD`, besides weekends and federal holidays. */
   closed: ReadonlySet<string>;
   /** By the PMS's location name or id, lower case. */
@@ -26,6 +28,7 @@ export type ProviderOverride = {
   billing_npi?: string;
   is_specialist?: boolean;
   in_network?: boolean;
+  place_of_service?: string;
 };
 
 /** Planning rules (design, section 3, "Planning rules"). */
@@ -45,13 +48,33 @@ export type Policy = {
   /** Fields without which no call is made, by specialty. */
   required_fields: Readonly<Record<Specialty, readonly RequiredField[]>>;
   questions: Readonly<Record<Specialty, QuestionRules>>;
+  claims: ClaimPolicy;
+};
+
+/** When payers are asked about claims. */
+export type ClaimPolicy = {
+  /** Days after the service. */
+  ask_after_days: number;
+  /** Days after an answer that settles nothing. */
+  ask_again_days: number;
+  /** Calls about one claim at most; then a person is told. */
+  max_calls: number;
+  required_fields: readonly ClaimRequiredField[];
+  /** The service's word for the patient's primary coverage; medical. */
+  beneficiary: string;
 };
 
 export const REQUIRED_FIELDS = [
   'patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'rendering_npi', 'group_id', 'payor_id', 'carrier', 'procedure_codes',
+  'diagnosis_codes', 'place_of_service', 'billed_amount',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 export type RequiredField = (typeof REQUIRED_FIELDS)[number];
+
+/** For claims also the two that only claims have. */
+export const CLAIM_REQUIRED_FIELDS = [...REQUIRED_FIELDS, 'claim_number', 'date_of_service'] as const;
+
+export type ClaimRequiredField = (typeof CLAIM_REQUIRED_FIELDS)[number];
 
 /**
  * Which questions the payer is asked. The first rule whose `when_codes` matches one of the appointment's procedure codes
@@ -69,6 +92,8 @@ export type QuestionRule = {
   /** Whether the appointment's procedure codes go along as `benefits_codes`. */
   with_codes: boolean;
   call_script_id: string | null;
+  /** Name of a form of the service; medical and mental health. */
+  benefits_form_name: string | null;
 };
 
 /** Inclusive, compared as text of equal length; a single code has both ends alike. */
@@ -81,6 +106,8 @@ export type PayerEntry = {
   payor_id: string;
   action: 'call' | 'skip' | 'attention';
   reverify_after_days: number | null;
+  /** The payer's telephone number, for medical; empty: not said. */
+  phone_number: string;
 };
 
 /** Looks a PMS's payer up by id or by name. */

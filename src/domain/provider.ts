@@ -9,10 +9,14 @@ export type Provider = {
   is_specialist: boolean;
   /** Null: left to the service. */
   in_network: boolean | null;
+  /** Empty: not known. */
+  place_of_service: string;
 };
 
+type Treated = Pick<AppointmentInput, 'provider' | 'location' | 'place_of_service'>;
+
 /** Who treats: what the appointment itself says, else the provider's entry, else the location's, else the clinic's. */
-export function effectiveProvider(appointment: Pick<AppointmentInput, 'provider' | 'location'>, clinic: ClinicProfile): Provider {
+export function effectiveProvider(appointment: Treated, clinic: ClinicProfile): Provider {
   const { provider } = appointment;
   const by_provider = clinic.providers.get(provider.rendering_npi) ?? {};
   const by_location = clinic.locations.get((appointment.location ?? '').trim().toLowerCase()) ?? {};
@@ -24,5 +28,8 @@ export function effectiveProvider(appointment: Pick<AppointmentInput, 'provider'
     rendering_npi: provider.rendering_npi,
     is_specialist: provider.is_specialist ?? by_provider.is_specialist ?? by_location.is_specialist ?? clinic.is_specialist,
     in_network: provider.in_network ?? by_provider.in_network ?? by_location.in_network ?? clinic.in_network,
+    place_of_service:
+      appointment.place_of_service ||
+      (by_provider.place_of_service ?? by_location.place_of_service ?? clinic.place_of_service ?? ''),
   };
 }

@@ -1,13 +1,17 @@
 import type { AppointmentInput, CoverageInput, FieldProblem } from './appointment.ts';
 import type { Attention } from './attention.ts';
+import type { ClaimInput } from './claim.ts';
 import { isNpi, taxIdDigits } from './identifiers.ts';
-import type { RequiredField } from './policy.ts';
+import type { ClaimRequiredField, RequiredField } from './policy.ts';
 import type { Provider } from './provider.ts';
 import { isDate } from './time.ts';
 
-type Checked = { appointment: AppointmentInput; coverage: CoverageInput; provider: Provider; rank: number };
+/** What an appointment and a claim have in common. */
+type Asked = Pick<AppointmentInput, 'patient' | 'procedure_codes' | 'diagnosis_codes' | 'billed_amount' | 'problems'>;
 
-const LABELS: Readonly<Record<RequiredField, string>> = {
+type Checked = { appointment: Asked; coverage: CoverageInput; provider: Provider; rank: number };
+
+const LABELS: Readonly<Record<ClaimRequiredField, string>> = {
   patient_name: "the patient's name",
   dob: "the patient's birth date",
   member_id: 'the member id',
@@ -18,6 +22,11 @@ const LABELS: Readonly<Record<RequiredField, string>> = {
   payor_id: 'the payor id',
   carrier: 'the insurance carrier',
   procedure_codes: 'the procedure codes',
+  diagnosis_codes: 'the diagnosis codes',
+  place_of_service: 'the place of service',
+  billed_amount: 'the billed amount',
+  claim_number: "the payer's number of the claim",
+  date_of_service: 'the date of service',
 };
 
 /**
@@ -25,12 +34,27 @@ const LABELS: Readonly<Record<RequiredField, string>> = {
  * even when it is not required, because the service refuses the whole inquiry otherwise.
  */
 export function missingFields(checked: Checked, required: readonly RequiredField[]): Attention[] {
-  const values = fieldValues(checked);
+  return faultsOf(checked, fieldValues(checked), required);
+}
+
+/** The same for a claim; without its date of service it cannot be asked about at all. */
+export function missingClaimFields(claim: ClaimInput, provider: Provider, required: readonly ClaimRequiredField[]): Attention[] {
+  const checked = { appointment: claim, coverage: claim.coverage, provider, rank: claim.coverage_rank };
+  const own = { claim_number: claim.claim_number.trim(), date_of_service: claim.date_of_service ?? '' };
+  return faultsOf(checked, { ...fieldValues(checked), ...own }, required);
+}
+
+function faultsOf(
+  checked: Checked,
+  values: Partial<Record<ClaimRequiredField, string>>,
+  required: readonly ClaimRequiredField[],
+): Attention[] {
   const found: Attention[] = [];
-  for (const [field, value] of Object.entries(values) as [RequiredField, string][]) {
+  for (const [field, value] of Object.entries(values) as [ClaimRequiredField, string][]) {
     const where = checked.rank === 1 ? LABELS[field] : `${LABELS[field]} (coverage ${checked.rank})`;
-    // The request cannot be written without a birth date, whatever the configuration says.
-    if (value === '' && (field === 'dob' || required.includes(field))) found.push(missing(where, checked.appointment.problems));
+    // The request cannot be written without a birth date, or a claim's without its date, whatever the configuration says.
+    const is_needed = field === 'dob' || field === 'date_of_service' || required.includes(field);
+    if (value === '' && is_needed) found.push(missing(where, checked.appointment.problems));
     const fault = value === '' ? null : malformed(field, value);
     if (fault !== null)
       found.push({ reason: 'field_malformed', what: `No call is made: ${where} ${fault}.`, next: fixSentence(field) });
@@ -50,14 +74,18 @@ function fieldValues({ appointment, coverage, provider }: Checked): Record<Requi
     payor_id: coverage.payor_id.trim(),
     carrier: coverage.carrier.trim(),
     procedure_codes: appointment.procedure_codes.join(' '),
+    diagnosis_codes: appointment.diagnosis_codes.join(' '),
+    place_of_service: provider.place_of_service.trim(),
+    billed_amount: appointment.billed_amount ?? '',
   };
 }
 
-function malformed(field: RequiredField, value: string): string | null {
+function malformed(field: ClaimRequiredField, value: string): string | null {
   if (field === 'tax_id' && taxIdDigits(value) === null) return 'has not nine digits';
   if ((field === 'billing_npi' || field === 'rendering_npi') && !isNpi(value))
     return 'is not a valid NPI (ten digits, of which the last one checks the others)';
-  if (field === 'dob' && !isDate(value)) return 'is no date';
+  if ((field === 'dob' || field === 'date_of_service') && !isDate(value)) return 'is no date';
+  if (field === 'billed_amount' && !/^\d{1,9}(?:\.\d+)?$/.test(value)) return 'is no amount';
   if (field === 'member_id' && !/[\p{L}\p{N}]/u.test(value)) return 'holds no letter or digit';
   return null;
 }
@@ -70,8 +98,8 @@ function missing(where: string, problems: readonly FieldProblem[]): Attention {
   return { reason: 'field_malformed', what: `No call is made: ${where} is missing or cannot be read (${unread}).`, next };
 }
 
-function fixSentence(field: RequiredField): string {
-  const places: Partial<Record<RequiredField, string>> = {
+function fixSentence(field: ClaimRequiredField): string {
+  const places: Partial<Record<ClaimRequiredField, string>> = {
     tax_id: 'Correct it in the practice management system, or in clinic, locations or providers of the configuration.',
     billing_npi: 'Correct it in the practice management system, or in clinic, locations or providers of the configuration.',
     rendering_npi: "Correct the provider's NPI in the practice management system (npiregistry.cms.hhs.gov has it).",

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { REQUIRED_FIELDS } from '../domain/policy.ts';
+import { CLAIM_REQUIRED_FIELDS, REQUIRED_FIELDS } from '../domain/policy.ts';
 import { SPECIALTIES } from '../domain/specialty.ts';
 import {
   codes,
@@ -45,6 +45,13 @@ const clinic = z
       .default(null)
       .describe('Billing address in one line, for payers that ask for it.')
       .meta({ examples: ['100 Main Street, Springfield, IL 62701'] }),
+    place_of_service: nonEmpty
+      .nullable()
+      .default(null)
+      .describe(
+        'Where services are given, for medical and mental health, unless an appointment, a provider or a location says otherwise.',
+      )
+      .meta({ examples: ['11'] }),
     closed: z
       .array(localDate)
       .default([])
@@ -110,6 +117,27 @@ const defaultFields = (
 ).slice();
 const requiredFields = z.array(z.enum(REQUIRED_FIELDS)).default(defaultFields);
 
+const claims = z
+  .strictObject({
+    ask_after_days: wholeFrom(0)
+      .max(364)
+      .default(14)
+      .describe('Days after the service at which the payer is asked about an open claim.'),
+    ask_again_days: wholeFrom(1)
+      .default(14)
+      .describe('Days until it is asked again, while the claim is neither paid nor denied.'),
+    max_calls: wholeFrom(1).default(6).describe('Calls about one claim at most; then it is on the attention list.'),
+    required_fields: z
+      .array(z.enum(CLAIM_REQUIRED_FIELDS))
+      .default(['patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'date_of_service'])
+      .describe('Fields without which no call is made.'),
+    beneficiary: nonEmpty
+      .default('PRIMARY')
+      .describe("The service's word for the primary coverage in questions about medical claims."),
+  })
+  .prefault({})
+  .describe('When payers are asked about claims.');
+
 const policy = z
   .strictObject({
     look_ahead_days: z
@@ -143,6 +171,7 @@ const policy = z
       .strictObject({ dental: requiredFields, medical: requiredFields, mental_health: requiredFields })
       .prefault({})
       .describe('Fields without which no call is made, by specialty.'),
+    claims,
     payers: nonEmpty
       .nullable()
       .default(null)
@@ -176,6 +205,7 @@ const questionRule = z
       .meta({ examples: [['STANDARD']] }),
     with_codes: z.boolean().default(true).describe("Whether the appointment's procedure codes are asked about."),
     call_script_id: nonEmpty.nullable().default(null).describe('A call script of yours at the service.'),
+    benefits_form_name: nonEmpty.nullable().default(null).describe('A form of the service, for medical and mental health.'),
   })
   .refine((rule) => rule.benefits_query.length > 0 || rule.call_script_id !== null, {
     error: 'asks nothing.',
@@ -184,7 +214,7 @@ const questionRule = z
   });
 
 const standing = (name: string, benefits_query: string[]) => [
-  { name, when_codes: null, benefits_query, with_codes: true, call_script_id: null },
+  { name, when_codes: null, benefits_query, with_codes: true, call_script_id: null, benefits_form_name: null },
 ];
 
 const rules = (defaults: z.output<typeof questionRule>[]) =>
@@ -256,7 +286,29 @@ const override = z.strictObject({
     .meta({ examples: ['1234567893'] }),
   is_specialist: z.boolean().exactOptional(),
   in_network: z.boolean().exactOptional(),
+  place_of_service: nonEmpty.exactOptional().describe('Where services are given, for medical and mental health.'),
 });
+
+const verification = z
+  .strictObject({
+    ask_for_hours: z
+      .number()
+      .min(0)
+      .default(48)
+      .describe('How long after an answer the checks of its calls are asked for, since they may come later; 0: never.'),
+    require: z
+      .array(nonEmpty)
+      .default([])
+      .describe('Names of checks that must be met; an answer of which one is not, or never came, is on the attention list.')
+      .meta({ examples: [['reference_number_asked']] }),
+  })
+  .prefault({})
+  .refine((value) => value.require.length === 0 || value.ask_for_hours > 0, {
+    error: 'requires checks that are never asked for.',
+    params: { next: 'Raise verification.ask_for_hours, or take the names away.' },
+    path: ['require'],
+  })
+  .describe("What becomes of the service's checks of its calls (transcript verification).");
 
 const webhook = z
   .strictObject({
@@ -311,6 +363,7 @@ export const configSchema = z.strictObject({
     })
     .prefault({})
     .describe('How the service is asked for answers.'),
+  verification,
   schedule: z
     .strictObject({
       pull_seconds: above0.default(30).describe('How often connectors are asked for appointments.'),

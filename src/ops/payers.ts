@@ -4,7 +4,15 @@ import { EligdError, errorCode } from '../domain/errors.ts';
 import type { PayerEntry, PayerMap } from '../domain/policy.ts';
 import { nearest, oneOf } from './nearest.ts';
 
-export const PAYER_COLUMNS = ['pms_name', 'pms_id', 'carrier', 'payor_id', 'action', 'reverify_after_days'] as const;
+export const PAYER_COLUMNS = [
+  'pms_name',
+  'pms_id',
+  'carrier',
+  'payor_id',
+  'action',
+  'reverify_after_days',
+  'phone_number',
+] as const;
 
 type Column = (typeof PAYER_COLUMNS)[number];
 type Row = { line: number; values: Partial<Record<Column, string>> };
@@ -74,6 +82,7 @@ function payerEntry(values: Row['values'], refuse: (problem: string) => void): P
     payor_id: values.payor_id ?? '',
     action: isAction(action) ? action : 'attention',
     reverify_after_days: days === '' ? null : Number(days),
+    phone_number: values.phone_number ?? '',
   };
 }
 

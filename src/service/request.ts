@@ -1,12 +1,13 @@
-import type { InquiryDraft } from '../domain/inquiry.ts';
+import { type InquiryDraft, inquiryType } from '../domain/inquiry.ts';
 import { toWireDate } from './dates.ts';
 import type { InquiryRequest } from './wire.ts';
 
 /**
- * The benefits inquiry of a draft in the service's words (specification, "Inquiry request"). Fields that nothing is known
- * about are left out. Throws a `RangeError` when a date of the draft is none, which planning has ruled out.
+ * The inquiry of a draft, about benefits or about a claim, in the service's words (specification, "Inquiry request"). Fields
+ * that nothing is known about are left out, and so are those that the specialty does not have. Throws a `RangeError` when a date
+ * of the draft is none, which planning has ruled out.
  */
-export function benefitsRequest(draft: InquiryDraft, external_id: string): InquiryRequest {
+export function inquiryRequest(draft: InquiryDraft, external_id: string): InquiryRequest {
   const optional = {
     group_id: draft.group_id,
     billing_npi: draft.billing_npi,
@@ -16,6 +17,11 @@ export function benefitsRequest(draft: InquiryDraft, external_id: string): Inqui
     insurance_payor_id: draft.insurance_payor_id,
     additional_info: draft.additional_info,
     call_script_id: draft.call_script_id ?? '',
+    place_of_service: draft.place_of_service ?? '',
+    benefits_form_name: draft.benefits_form_name ?? '',
+    insurance_phone_number: draft.insurance_phone_number ?? '',
+    claim_number: draft.claim?.claim_number ?? '',
+    beneficiary: draft.specialty === 'medical' ? (draft.claim?.beneficiary ?? '') : '',
   };
   const lists = {
     diagnosis_codes: draft.diagnosis_codes,
@@ -23,7 +29,7 @@ export function benefitsRequest(draft: InquiryDraft, external_id: string): Inqui
     benefits_codes: draft.benefits_codes,
   };
   return {
-    type: 'BENEFITS',
+    type: inquiryType(draft),
     desired_completion_date: toWireDate(draft.desired_completion_date),
     patient_name: draft.patient_name,
     dob: toWireDate(draft.dob),
@@ -31,6 +37,8 @@ export function benefitsRequest(draft: InquiryDraft, external_id: string): Inqui
     tax_id: draft.tax_id,
     external_id,
     is_specialist: draft.is_specialist,
+    ...(draft.claim === undefined ? {} : { claims_date_of_service: toWireDate(draft.claim.date_of_service) }),
+    ...(draft.billed_amount === undefined ? {} : { billed_amount: Number(draft.billed_amount) }),
     ...(draft.insurance_in_network === null ? {} : { insurance_in_network: draft.insurance_in_network }),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== '')),
     ...Object.fromEntries(Object.entries(lists).filter(([, values]) => values.length > 0)),

@@ -1,8 +1,7 @@
 import { PLANNING_REASONS, unanswered } from '../domain/attention.ts';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
-import { mergeDrafts } from '../domain/inquiry.ts';
-import { matchKey } from '../domain/matching.ts';
+import { draftMatchKey, mergeDrafts } from '../domain/inquiry.ts';
 import { externalId } from '../domain/needs.ts';
 import { deliveryNotes } from '../domain/notes.ts';
 import {
@@ -43,6 +42,7 @@ import {
   unlink,
 } from '../store/links.ts';
 import type { Store } from '../store/store.ts';
+import { planClaimRow } from './plan-claims.ts';
 import { logStageFailure, type StepResult } from './loop.ts';
 
 export type PlanDeps = {
@@ -92,7 +92,7 @@ async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void>
     subjectOf(appointment),
     {
       reason: 'planning_failed',
-      what: 'eligd could not decide what this appointment needs, because of an error of its own; the log has it (stage_failed). It tries again every minute.',
+      what: 'eligd could not decide what this appointment or claim needs, because of an error of its own; the log has it (stage_failed). It tries again every minute.',
       next: 'Call the payer yourself if the visit is near, and report the line of the log to whoever installed eligd.',
     },
     now,
@@ -115,13 +115,17 @@ export async function closeOldVisits({ store, env, facts }: PlanDeps, after_days
 async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
   const appointment = await appointmentDueForPlanning(tx, id);
   if (appointment === null) return;
+  const facts = { ...deps.facts(), now };
+  if (appointment.kind === 'claim') {
+    await planClaimRow(tx, appointment, facts, deps.external_id_template);
+    return;
+  }
   if (appointment.closed_reason === 'replaced') {
     await setPlanDue(tx, id, null, null);
     await resolveAttention(tx, appointmentSubject(id), now);
     await leaveUnsent(tx, deps, appointment, now);
     return;
   }
-  const facts = { ...deps.facts(), now };
   const decision = planAppointment(appointment.patient_key, appointment.input, facts);
   if (decision.kind === 'ask') await ask(tx, deps, appointment, decision, facts);
   else await doNotAsk(tx, deps, appointment, decision, now);
@@ -228,7 +232,7 @@ async function inquiryFor(
       patient_key: appointment.patient_key,
       specialty: coverage.draft.specialty,
       external_id: externalId(deps.external_id_template, appointment.connector, appointment.source_id),
-      match_key: draftMatchKey(coverage),
+      match_key: draftMatchKey(coverage.draft),
       due_at: now,
       visit_at: appointment.starts_at,
       draft: coverage.draft,
@@ -382,11 +386,7 @@ function draftOf(inquiry: InquiryRow): PlannedCoverage['draft'] {
   return JSON.parse(inquiry.draft) as PlannedCoverage['draft'];
 }
 
-function draftMatchKey({ draft }: PlannedCoverage): string {
-  return matchKey({ type: 'BENEFITS', member_id: draft.member_id, dob: draft.dob, tax_id: draft.tax_id });
-}
-
-function subjectOf(appointment: AppointmentRow) {
+function subjectOf(appointment: Pick<AppointmentRow, 'id' | 'connector'>) {
   return {
     connector: appointment.connector,
     appointment: appointment.id,

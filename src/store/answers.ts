@@ -1,6 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { ClaimStatusRecord } from '../records/claim-status.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';
 import type { Db, Tx } from './database.ts';
+
+/** What an answer becomes; `schema` tells which. */
+export type AnswerRecord = EligibilityRecord | ClaimStatusRecord;
 
 export type RawAnswer = {
   id: number;
@@ -8,6 +12,8 @@ export type RawAnswer = {
   revision: number;
   service_status: string;
   raw: unknown;
+  /** The service's array of transcript verifications, newest first; null while there is none. */
+  verifications: unknown;
   received_at: number;
 };
 
@@ -37,7 +43,7 @@ export async function storeAnswer(
 ): Promise<number | null> {
   const newest = await tx
     .selectFrom('answers')
-    .select(['revision', 'content_hash'])
+    .select(['revision', 'content_hash', 'verifications'])
     .where('inquiry', '=', answer.inquiry)
     .orderBy('revision', 'desc')
     .executeTakeFirst();
@@ -45,26 +51,73 @@ export async function storeAnswer(
   const revision = (newest?.revision ?? 0) + 1;
   await tx
     .insertInto('answers')
-    .values({ ...answer, raw: JSON.stringify(answer.raw), revision, received_at: now })
+    // The calls of an answer that was revised were made all the same.
+    .values({
+      ...answer,
+      raw: JSON.stringify(answer.raw),
+      verifications: newest?.verifications ?? null,
+      revision,
+      received_at: now,
+    })
     .execute();
   return revision;
+}
+
+/**
+ * Keeps what the service says about the transcripts of an inquiry's calls: with the newest answer while no record was made of
+ * it, and as another revision of that answer afterwards. Returns whether it was anything new.
+ */
+export async function storeVerifications(tx: Tx, inquiry: number, verifications: readonly unknown[], now: number): Promise<boolean> {
+  const newest = await tx
+    .selectFrom('answers')
+    .selectAll()
+    .where('inquiry', '=', inquiry)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst();
+  const text = canonicalJson(verifications);
+  if (newest === undefined || verifications.length === 0 || newest.verifications === text) return false;
+  if (newest.is_normalized === 0) {
+    await tx.updateTable('answers').set({ verifications: text }).where('id', '=', newest.id).execute();
+  } else {
+    const { id: _, is_normalized: __, ...answer } = newest;
+    await tx
+      .insertInto('answers')
+      .values({ ...answer, verifications: text, revision: newest.revision + 1, received_at: now })
+      .execute();
+  }
+  return true;
+}
+
+/** Whether the answer says what the revision before it said, so that only its verification is new. */
+export async function isVerificationAlone(tx: Tx, answer: Pick<RawAnswer, 'inquiry' | 'revision'>): Promise<boolean> {
+  const hashes = await tx
+    .selectFrom('answers')
+    .select('content_hash')
+    .where('inquiry', '=', answer.inquiry)
+    .where('revision', 'in', [answer.revision - 1, answer.revision])
+    .execute();
+  return hashes.length === 2 && hashes[0]?.content_hash === hashes[1]?.content_hash;
 }
 
 /** Answers after the row `after` that are committed and not yet normalized, oldest first. */
 export async function answersToNormalize(db: Db, limit: number, after: number): Promise<RawAnswer[]> {
   const rows = await db
     .selectFrom('answers')
-    .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'received_at'])
+    .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
     .where('is_normalized', '=', 0)
     .where('id', '>', after)
     .orderBy('id')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ ...row, raw: JSON.parse(row.raw) as unknown }));
+  return rows.map((row) => ({
+    ...row,
+    raw: JSON.parse(row.raw) as unknown,
+    verifications: row.verifications === null ? null : (JSON.parse(row.verifications) as unknown),
+  }));
 }
 
 /** Stores the record of an answer and returns its row. Doing it again replaces the record. */
-export async function storeRecord(tx: Tx, answer: RawAnswer, record: EligibilityRecord, now: number): Promise<number> {
+export async function storeRecord(tx: Tx, answer: RawAnswer, record: AnswerRecord, now: number): Promise<number> {
   const text = JSON.stringify(record);
   const { id } = await tx
     .insertInto('records')
@@ -79,12 +132,12 @@ export async function storeRecord(tx: Tx, answer: RawAnswer, record: Eligibility
 export async function latestRecord(
   db: Db | Tx,
   inquiry: number,
-): Promise<{ id: number; revision: number; record: EligibilityRecord; created_at: number } | null> {
+): Promise<{ id: number; revision: number; record: AnswerRecord; created_at: number } | null> {
   const row = await db
     .selectFrom('records')
     .select(['id', 'revision', 'record', 'created_at'])
     .where('inquiry', '=', inquiry)
     .orderBy('revision', 'desc')
     .executeTakeFirst();
-  return row === undefined ? null : { ...row, record: JSON.parse(row.record) as EligibilityRecord };
+  return row === undefined ? null : { ...row, record: JSON.parse(row.record) as AnswerRecord };
 }

@@ -6,6 +6,7 @@ import { Migrator } from 'kysely/migration';
 import * as start from '../../migrations/0001-start.ts';
 import * as webhooks from '../../migrations/0002-webhooks.ts';
 import * as patients from '../../migrations/0003-patients.ts';
+import * as claims from '../../migrations/0004-claims.ts';
 import * as journal from '../../migrations/0007-journal.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { Tables } from './tables.ts';
@@ -14,7 +15,13 @@ export type Db = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
 
 /** Every migration by name, in order. Forward only: a database is never changed back. */
-const MIGRATIONS = { '0001-start': start, '0002-webhooks': webhooks, '0003-patients': patients, '0007-journal': journal };
+const MIGRATIONS = {
+  '0001-start': start,
+  '0002-webhooks': webhooks,
+  '0003-patients': patients,
+  '0004-claims': claims,
+  '0007-journal': journal,
+};
 
 const MEMOISED_STATEMENTS_MAX = 400;
 const BUSY_TIMEOUT_MS = 10_000;

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { AppointmentInput } from '../domain/appointment.ts';
+import type { ClaimInput } from '../domain/claim.ts';
 import { DELIVERY_STEPS, type DeliveryState } from '../domain/states.ts';
+import type { ClaimStatusRecord } from '../records/claim-status.ts';
+import type { Coordination } from '../records/coordination.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';
 import { deliverySubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
@@ -12,7 +15,16 @@ export type DeliveryRow = Selectable<Tables['deliveries']>;
 /** Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is planned once. */
 export async function planDelivery(
   tx: Tx,
-  delivery: { connector: string; appointment: number; inquiry: number; record: number; coverage_rank: number; notes: string[] },
+  delivery: {
+    connector: string;
+    appointment: number;
+    inquiry: number;
+    record: number;
+    coverage_rank: number;
+    notes: string[];
+    /** How the coverages of the appointment go together as of now; null with one coverage, and for a claim. */
+    coordination: Coordination | null;
+  },
   now: number,
 ): Promise<boolean> {
   const key = await deliveryKey(tx, delivery);
@@ -22,6 +34,7 @@ export async function planDelivery(
       ...delivery,
       key,
       notes: JSON.stringify(delivery.notes),
+      coordination: delivery.coordination === null ? null : JSON.stringify(delivery.coordination),
       state: 'pending',
       batch: null,
       due_at: now,
@@ -59,9 +72,24 @@ async function deliveryKey(
   return `${appointment}-${coverage_rank}-${record}-${mark}`;
 }
 
-export type ClaimedBatch = { id: string; created_at: number; deliveries: DeliveryToWrite[] };
+/** Of one kind: a connector writes answers about visits and about claims in two ways. */
+export type ClaimedBatch = { id: string; created_at: number } & (
+  | { kind: 'appointment'; deliveries: AppointmentDelivery[] }
+  | { kind: 'claim'; deliveries: ClaimDelivery[] }
+);
 
-export type DeliveryToWrite = {
+export type DeliveryToWrite = AppointmentDelivery | ClaimDelivery;
+
+export type AppointmentDelivery = WaitingDelivery & {
+  kind: 'appointment';
+  input: AppointmentInput;
+  record: EligibilityRecord;
+  coordination: Coordination | null;
+};
+
+export type ClaimDelivery = WaitingDelivery & { kind: 'claim'; input: ClaimInput; record: ClaimStatusRecord };
+
+type WaitingDelivery = {
   id: number;
   key: string;
   state: DeliveryState;
@@ -69,9 +97,7 @@ export type DeliveryToWrite = {
   coverage_rank: number;
   notes: string[];
   revision: number;
-  record: EligibilityRecord;
   appointment: number;
-  input: AppointmentInput;
 };
 
 /**
@@ -95,21 +121,23 @@ export async function claimBatch(tx: Tx, connector: string, now: number, limit: 
     .select('created_at')
     .where('id', '=', batch)
     .executeTakeFirstOrThrow();
-  return { id: batch, created_at, deliveries: await deliveriesOf(tx, batch) };
+  const deliveries = await deliveriesOf(tx, batch);
+  return { id: batch, created_at, kind: deliveries[0]?.kind ?? 'appointment', deliveries } as ClaimedBatch;
 }
 
 async function beginBatch(tx: Tx, connector: string, now: number, limit: number): Promise<string | null> {
-  const due = await tx
+  const waiting = await tx
     .selectFrom('deliveries')
-    .select('id')
-    .where('connector', '=', connector)
-    .where('state', 'in', ['pending', 'failed'])
-    .where('due_at', '<=', now)
-    .orderBy('id')
+    .innerJoin('appointments', 'appointments.id', 'deliveries.appointment')
+    .select(['deliveries.id', 'appointments.kind'])
+    .where('deliveries.connector', '=', connector)
+    .where('deliveries.state', 'in', ['pending', 'failed'])
+    .where('deliveries.due_at', '<=', now)
+    .orderBy('deliveries.id')
     .limit(limit)
     .execute();
-  const first = due[0];
-  if (first === undefined) return null;
+  const due = waiting.filter(({ kind }) => kind === waiting[0]?.kind);
+  if (due.length === 0) return null;
   const stamp = new Date(now).toISOString().replaceAll(/[-:]/g, '').slice(0, 15);
   const { count } = await tx
     .selectFrom('delivery_batches')
@@ -141,7 +169,9 @@ async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
       'deliveries.failures',
       'deliveries.coverage_rank',
       'deliveries.notes',
+      'deliveries.coordination',
       'deliveries.appointment',
+      'appointments.kind',
       'records.revision',
       'records.record',
       'appointments.content',
@@ -150,12 +180,13 @@ async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
     .where('deliveries.state', 'in', ['pending', 'failed'])
     .orderBy('deliveries.id')
     .execute();
-  return rows.map(({ record, content, notes, ...row }) => ({
+  return rows.map(({ record, content, notes, coordination, ...row }) => ({
     ...row,
     notes: JSON.parse(notes) as string[],
-    record: JSON.parse(record) as EligibilityRecord,
-    input: JSON.parse(content) as AppointmentInput,
-  }));
+    coordination: coordination === null ? null : (JSON.parse(coordination) as Coordination),
+    record: JSON.parse(record) as unknown,
+    input: JSON.parse(content) as unknown,
+  })) as DeliveryToWrite[];
 }
 
 /**

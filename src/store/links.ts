@@ -1,13 +1,15 @@
 import type { AppointmentInput } from '../domain/appointment.ts';
+import type { ClaimInput } from '../domain/claim.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
 import { resolveAttention } from './attention.ts';
 import { appointmentSubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
-import type { ClosedReason } from './tables.ts';
+import type { ClosedReason, SubjectKind } from './tables.ts';
 
 /** Which appointments an inquiry serves. The join has many rows on both sides: visits share a call, a visit has two coverages. */
 export type LinkedAppointment = {
   id: number;
+  kind: SubjectKind;
   connector: string;
   source_id: string;
   starts_at: number;
@@ -43,6 +45,7 @@ export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<Link
     .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
     .select([
       'appointments.id',
+      'appointments.kind',
       'appointments.connector',
       'appointments.source_id',
       'appointments.starts_at',
@@ -84,7 +87,7 @@ export async function inquiriesOfSource(
   return row === undefined ? [] : await inquiriesOf(tx, row.id);
 }
 
-export type AppointmentRow = {
+type PlannableRow = {
   id: number;
   connector: string;
   source_id: string;
@@ -92,8 +95,10 @@ export type AppointmentRow = {
   starts_at: number;
   closed_reason: ClosedReason | null;
   missing_since: number | null;
-  input: AppointmentInput;
 };
+
+export type AppointmentRow = PlannableRow & { kind: 'appointment'; input: AppointmentInput };
+export type ClaimRow = PlannableRow & { kind: 'claim'; input: ClaimInput };
 
 /** Appointments that planning has to look at, the longest waiting first. */
 export async function dueForPlanning(db: Db, now: number, limit: number): Promise<number[]> {
@@ -117,17 +122,17 @@ export async function nextPlanDue(db: Db): Promise<number | null> {
   return row?.at ?? null;
 }
 
-/** The appointment as it is now, or null when planning has been there meanwhile. */
-export async function appointmentDueForPlanning(tx: Tx, id: number): Promise<AppointmentRow | null> {
+/** The appointment or claim as it is now, or null when planning has been there meanwhile. */
+export async function appointmentDueForPlanning(tx: Tx, id: number): Promise<AppointmentRow | ClaimRow | null> {
   const row = await tx
     .selectFrom('appointments')
-    .select(['id', 'connector', 'source_id', 'patient_key', 'starts_at', 'closed_reason', 'missing_since', 'content'])
+    .select(['id', 'kind', 'connector', 'source_id', 'patient_key', 'starts_at', 'closed_reason', 'missing_since', 'content'])
     .where('id', '=', id)
     .where('plan_due_at', 'is not', null)
     .executeTakeFirst();
   if (row === undefined) return null;
   const { content, ...rest } = row;
-  return { ...rest, input: JSON.parse(content) as AppointmentInput };
+  return { ...rest, input: JSON.parse(content) as unknown } as AppointmentRow | ClaimRow;
 }
 
 /** Says when planning looks again: `null` until the appointment changes. */

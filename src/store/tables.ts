@@ -38,6 +38,7 @@ export type Tables = {
     content_hash: string;
     received_at: number;
     is_normalized: Generated<number>;
+    verifications: Generated<string | null>;
   };
   records: { id: Generated<number>; answer: number; inquiry: number; revision: number; record: string; created_at: number };
   deliveries: DeliveryTable;
@@ -65,6 +66,7 @@ export type Tables = {
 
 type AppointmentTable = {
   id: Generated<number>;
+  kind: Generated<SubjectKind>;
   connector: string;
   source_id: string;
   superseded_at: number | null;
@@ -82,8 +84,11 @@ type AppointmentTable = {
   updated_at: number;
 };
 
-/** Why nothing more is done for an appointment. */
-export type ClosedReason = 'cancelled' | 'past' | 'no_coverage' | 'skipped' | 'replaced';
+/** What a row of `appointments` is. */
+export type SubjectKind = 'appointment' | 'claim';
+
+/** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
+export type ClosedReason = 'cancelled' | 'past' | 'no_coverage' | 'skipped' | 'replaced' | 'settled';
 
 type InquiryTable = {
   id: Generated<number>;
@@ -115,6 +120,8 @@ type InquiryTable = {
   hollow_since: number | null;
   overdue_since: number | null;
   answered_at: number | null;
+  verify_at: Generated<number | null>;
+  verify_until: Generated<number | null>;
   reason: string | null;
   is_unannounced: Generated<number>;
   created_at: number;
@@ -130,6 +137,7 @@ type DeliveryTable = {
   record: number;
   coverage_rank: number;
   notes: string;
+  coordination: Generated<string | null>;
   state: DeliveryState;
   batch: string | null;
   failures: Generated<number>;

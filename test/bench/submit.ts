@@ -8,7 +8,7 @@ import { matchKey } from '../../src/domain/matching.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { createServiceClient } from '../../src/service/client.ts';
-import { benefitsRequest } from '../../src/service/request.ts';
+import { inquiryRequest } from '../../src/service/request.ts';
 import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
 import { addPlanned } from '../../src/store/inquiries.ts';
 import { acceptBatch } from '../../src/store/intake.ts';
@@ -189,7 +189,7 @@ async function throughUndici(): Promise<SubmitResult> {
   const headers = { 'content-type': 'application/json', accept: 'application/json' };
   const bodies = (first: number, count: number) => {
     const requests = Array.from({ length: count }, (_, offset) =>
-      benefitsRequest(draftOf(first + offset), String(first + offset)),
+      inquiryRequest(draftOf(first + offset), String(first + offset)),
     );
     if (job.batch_size === 1) return requests.map((request) => JSON.stringify(request));
     return Array.from({ length: Math.ceil(count / job.batch_size) }, (_, bulk) =>

@@ -28,11 +28,19 @@ export function anAppointment(over: Partial<AppointmentInput> = {}): Appointment
 }
 
 export function aRule(over: Partial<QuestionRule> = {}): QuestionRule {
-  return { name: 'standard', when_codes: null, benefits_query: ['STANDARD'], with_codes: true, call_script_id: null, ...over };
+  return {
+    name: 'standard',
+    when_codes: null,
+    benefits_query: ['STANDARD'],
+    with_codes: true,
+    call_script_id: null,
+    benefits_form_name: null,
+    ...over,
+  };
 }
 
 export function aPayer(over: Partial<PayerEntry> = {}): PayerEntry {
-  return { carrier: 'DELTA_DENTAL', payor_id: '', action: 'call', reverify_after_days: null, ...over };
+  return { carrier: 'DELTA_DENTAL', payor_id: '', action: 'call', reverify_after_days: null, phone_number: '', ...over };
 }
 
 type Changes = Partial<Omit<PlanningFacts, 'clinic' | 'policy'>> & {
@@ -57,6 +65,7 @@ export function facts({ clinic, policy, payer = aPayer(), ...over }: Changes = {
       is_specialist: false,
       in_network: null,
       practice_billing_address: null,
+      place_of_service: null,
       closed: new Set(),
       locations: new Map(),
       providers: new Map(),
@@ -73,6 +82,13 @@ export function facts({ clinic, policy, payer = aPayer(), ...over }: Changes = {
       calls_per_month: null,
       required_fields: { dental: fields, medical: fields, mental_health: fields },
       questions: { dental: [aRule()], medical: [aRule()], mental_health: [aRule()] },
+      claims: {
+        ask_after_days: 14,
+        ask_again_days: 14,
+        max_calls: 6,
+        required_fields: [...fields, 'date_of_service'],
+        beneficiary: 'PRIMARY',
+      },
       ...policy,
     },
   };

@@ -79,8 +79,9 @@ questions: { dental: [{ name: ortho, when_codes: [d8000-D8999, D0120], benefits_
         benefits_query: ['MY_OWN'],
         with_codes: true,
         call_script_id: null,
+        benefits_form_name: null,
       },
-      { name: 'rest', when_codes: null, benefits_query: [], with_codes: false, call_script_id: 's1' },
+      { name: 'rest', when_codes: null, benefits_query: [], with_codes: false, call_script_id: 's1', benefits_form_name: null },
     ]);
     expect(policy.questions.mental_health[0]?.benefits_query).toEqual([
       'PLAN_INFO',

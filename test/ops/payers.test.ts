@@ -21,7 +21,7 @@ describe('the payer map', () => {
   );
 
   test('finds a payer by name without regard to case, punctuation and repeated blanks', () => {
-    const delta = { carrier: 'DELTA_IL', payor_id: '05030', action: 'call', reverify_after_days: null };
+    const delta = { carrier: 'DELTA_IL', payor_id: '05030', action: 'call', reverify_after_days: null, phone_number: '' };
     expect(map.find('', '  delta dental of   ILLINOIS. ')).toEqual(delta);
     expect(map.find('', 'Aetna')).toMatchObject({ action: 'call', reverify_after_days: 14 });
     expect(map.find('', 'Delta Dental')).toBeNull();

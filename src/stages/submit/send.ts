@@ -2,7 +2,7 @@ import type { InquiryDraft } from '../../domain/inquiry.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { instantOf, localDate } from '../../domain/time.ts';
 import type { InquiryRequest } from '../../service/api.ts';
-import { benefitsRequest } from '../../service/request.ts';
+import { inquiryRequest } from '../../service/request.ts';
 import type { Tx } from '../../store/database.ts';
 import { dueForSubmission, type InquiryRow, moveInquiries, sentSince, updateInquiry } from '../../store/inquiries.ts';
 import { adoptUnowned } from './adopt.ts';
@@ -71,7 +71,7 @@ async function commitIntent(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
   const today = localDate(now, deps.settings.time_zone);
   // It may have waited past the day it was planned for; the service is never asked for a day that is over.
   const current = draft.desired_completion_date < today ? { ...draft, desired_completion_date: today } : draft;
-  const request = benefitsRequest(current, row.external_id);
+  const request = inquiryRequest(current, row.external_id);
   await moveInquiries(
     tx,
     [row.id],

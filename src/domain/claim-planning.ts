@@ -1,0 +1,103 @@
+import type { Attention } from './attention.ts';
+import { desiredCompletionDate } from './business-days.ts';
+import { type ClaimInput, claimHorizon } from './claim.ts';
+import type { InquiryDraft } from './inquiry.ts';
+import { needBase } from './needs.ts';
+import { isInsured, type PlanningFacts, payerAttention, requestOf } from './planning.ts';
+import { effectiveProvider } from './provider.ts';
+import { missingClaimFields } from './required-fields.ts';
+import { addDays, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
+
+/** What becomes of a claim now (design, "Planning rules", applied to claims). */
+export type ClaimDecision =
+  | { kind: 'close'; reason: 'settled' | 'past' | 'no_coverage' | 'skipped' }
+  /** Younger than `ask_after_days`: nothing to ask before `until`. */
+  | { kind: 'wait'; until: Instant; reason: 'claim_too_young' | 'clock_unproven' }
+  /** A person has to mend something first. */
+  | { kind: 'attend'; attention: Attention[] }
+  | { kind: 'ask'; claim: PlannedClaim };
+
+export type PlannedClaim = {
+  need_base: string;
+  /** The year of service. */
+  benefit_year: number;
+  draft: InquiryDraft;
+  /** Takes the place of the visit in the order of sending and in the polling schedule. */
+  wanted_by: Instant;
+};
+
+/** How far ahead the day is by which the call should be made: nobody sits in the waiting room for it. */
+const COMPLETION_DAYS = 4;
+/** After that day the answer is asked for as before a visit, and given up on as after one. */
+const GRACE_DAYS = 7;
+const CLOCK_RETRY_MS = 60_000;
+
+/** Pure: the same claim and facts give the same decision. `is_missing`: a full export does not name it any more. */
+export function planClaim(patient_key: string, claim: ClaimInput, is_missing: boolean, facts: PlanningFacts): ClaimDecision {
+  const { now, clinic, policy } = facts;
+  if (claim.status === 'settled' || is_missing) return { kind: 'close', reason: 'settled' };
+  if (!isInsured(claim.coverage)) return { kind: 'close', reason: 'no_coverage' };
+  const { date_of_service } = claim;
+  if (date_of_service !== null) {
+    const asks_at = instantOf(addDays(date_of_service, policy.claims.ask_after_days), 0, clinic.time_zone);
+    if (asks_at > now) return { kind: 'wait', until: asks_at, reason: 'claim_too_young' };
+    if (claimHorizon(claim, now) < now) {
+      return facts.is_clock_trusted
+        ? { kind: 'close', reason: 'past' }
+        : { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven' };
+    }
+  }
+  const payer = facts.payers.find(claim.coverage.payor_id, claim.coverage.carrier);
+  if (payer?.action === 'skip') return { kind: 'close', reason: 'skipped' };
+  const provider = effectiveProvider(claim, clinic);
+  const attention = [...payerAttention(payer), ...missingClaimFields(claim, provider, policy.claims.required_fields)];
+  if (attention.length > 0 || date_of_service === null) return { kind: 'attend', attention };
+  const under = { coverage: claim.coverage, payer, provider };
+  return { kind: 'ask', claim: plannedClaim(patient_key, { ...claim, date_of_service }, under, facts) };
+}
+
+function plannedClaim(
+  patient_key: string,
+  claim: ClaimInput & { date_of_service: LocalDate },
+  under: Parameters<typeof requestOf>[1],
+  facts: PlanningFacts,
+): PlannedClaim {
+  const { now, clinic, policy } = facts;
+  const today = localDate(now, clinic.time_zone);
+  const completion = desiredCompletionDate(addDays(today, COMPLETION_DAYS), today, clinic.closed);
+  const specialty = claim.specialty ?? clinic.specialty;
+  const shared = requestOf({ ...claim, specialty }, under, clinic);
+  const draft: InquiryDraft = {
+    ...shared,
+    benefits_query: [],
+    benefits_codes: claim.procedure_codes,
+    call_script_id: null,
+    desired_completion_date: completion,
+    claim: {
+      claim_number: claim.claim_number,
+      date_of_service: claim.date_of_service,
+      // Which word stands for another coverage the specification does not say.
+      beneficiary: claim.coverage_rank === 1 ? policy.claims.beneficiary : '',
+    },
+  };
+  return {
+    need_base: needBase({
+      patient_key,
+      coverage: claim.coverage,
+      tax_id: draft.tax_id,
+      question_set: `${specialty}:claim:${claim.source_id}`,
+    }),
+    benefit_year: yearOf(claim.date_of_service),
+    draft,
+    wanted_by: instantOf(addDays(completion, GRACE_DAYS), 0, clinic.time_zone),
+  };
+}
+
+/** The attention entry for a claim that so many calls have not settled. */
+export function unsettled(calls: number): Attention {
+  return {
+    reason: 'claim_unsettled',
+    what: `The payer was asked about this claim ${calls} times and has not settled it. eligd asks no more.`,
+    next: 'Take it up with the payer yourself; the records of the calls say what was said.',
+  };
+}
