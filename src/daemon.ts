@@ -221,6 +221,8 @@ async function assemble(
         attempts: policy.attempts,
         attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
         min_lead_ms: policy.min_lead_hours * HOUR_MS,
+        verify_for_ms: config.verification.ask_for_hours * HOUR_MS,
+        verification_required: config.verification.require,
       },
     },
   };

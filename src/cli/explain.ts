@@ -5,7 +5,7 @@ import type { AuditEntry } from '../store/audit.ts';
 import type { DeliveryRow } from '../store/deliveries.ts';
 import { CLOSED_WORDS, type ExplainedAppointment, readSubject, type SubjectDetail, trailOf } from '../store/story.ts';
 import type { CliContext } from './context.ts';
-import { appointmentJson, appointmentLabel } from './list.ts';
+import { appointmentJson, appointmentLabel, subjectTitle } from './list.ts';
 import { printJson } from './output.ts';
 import { findOrFail, ID_HELP } from './show.ts';
 import { clinicTime, isoTime, readState, SITUATION_NAMES } from './status.ts';
@@ -48,6 +48,7 @@ function tellStory(detail: SubjectDetail, trail: readonly AuditEntry[], config: 
 
 /** Why nothing happened between the reading and the planning of a visit that was far ahead. */
 function windowChapter(appointment: ExplainedAppointment, { policy, clinic }: Config, now: number): Chapter[] {
+  if (appointment.kind === 'claim') return [];
   const at = windowOpensAt(appointment.starts_at, policy, clinic);
   if (at <= appointment.created_at || at > Math.min(now, appointment.closed_at ?? now)) return [];
   const text = `The visit came within ${policy.look_ahead_days} days (policy.look_ahead_days); before that no call is made for it.`;
@@ -143,11 +144,11 @@ function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: 
   const [only] = detail.appointments;
   const title =
     detail.subject.startsWith('appointment:') && only !== undefined
-      ? `Appointment ${appointmentLabel(only, config)} of ${only.connector}, visit ${time(only.starts_at)}`
+      ? subjectTitle(only, config)
       : `Inquiry ${splitOnce(detail.subject)[1]}`;
   const now = detail.appointments.map((each) => {
     const { why, until } = each.explanation;
-    const whose = detail.subject.startsWith('inquiry:') ? `appointment ${appointmentLabel(each, config)} ` : '';
+    const whose = detail.subject.startsWith('inquiry:') ? `${each.kind} ${appointmentLabel(each, config)} ` : '';
     return `Now: ${whose}${SITUATION_NAMES[each.situation]}. ${why}${until === null ? '' : ` Next: ${time(until)}.`}`;
   });
   return [

@@ -1,10 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AppointmentInput } from '../domain/appointment.ts';
+import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import { EligdError } from '../domain/errors.ts';
 import type { Config } from '../ops/config.ts';
 import { nearest } from '../ops/nearest.ts';
 import { type AttentionRow, openAttention } from '../store/attention.ts';
-import { listAppointments, SITUATIONS, type SituationWord } from '../store/overview.ts';
+import { type AppointmentOverview, listAppointments, SITUATIONS, type SituationWord } from '../store/overview.ts';
 import { type ExplainedAppointment, explainAppointments } from '../store/story.ts';
 import type { CliContext, Output } from './context.ts';
 import { type Column, printJson, printTable } from './output.ts';
@@ -24,7 +25,7 @@ const LIMIT_MAX = 100_000;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lists appointments with where each one is and why, the earliest visit first; closed ones only when asked for. It only reads.',
+      'Lists appointments and claims with where each one is and why, the earliest visit first; closed ones only when asked for. It only reads.',
     )
     .addOption(new Option('--situation <word>', 'only those in this situation').choices(SITUATIONS))
     .addOption(
@@ -98,7 +99,7 @@ async function listSituations({ db, config, moment }: State, options: Options, s
       const { until, why } = each.explanation;
       const cells = [
         appointmentLabel(each, config),
-        clinicTime(each.starts_at, config),
+        visitText(each, config),
         payerName(each.input),
         SITUATION_NAMES[each.situation],
         until === null ? null : clinicTime(until, config),
@@ -147,7 +148,9 @@ function attentionBlock(entry: AttentionRow, { patients }: Options, config: Conf
       ? entry.inquiry === null
         ? subjectName(entry)
         : `inquiry:${entry.inquiry}`
-      : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ${clinicTime(starts_at, config)}`;
+      : entry.kind === 'claim'
+        ? `claim ${appointmentLabel({ connector, source_id }, config)}`
+        : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ${clinicTime(starts_at, config)}`;
   const patient = patients && content !== null ? `, ${patientName(inputOf(content))}` : '';
   return [
     `${about}${patient} (${entry.reason}, since ${clinicTime(entry.since, config)})`,
@@ -161,9 +164,10 @@ function attentionJson(entry: AttentionRow, patients: boolean): Record<string, u
   return {
     subject: entry.subject,
     connector: entry.connector,
-    appointment: entry.source_id,
+    appointment: entry.kind === 'claim' ? null : entry.source_id,
+    claim: entry.kind === 'claim' ? entry.source_id : null,
     inquiry: entry.inquiry,
-    starts_at: isoTime(entry.starts_at),
+    starts_at: entry.kind === 'claim' ? null : isoTime(entry.starts_at),
     patient: patients && entry.content !== null ? patientName(inputOf(entry.content)) : null,
     reason: entry.reason,
     what: entry.what,
@@ -172,8 +176,8 @@ function attentionJson(entry: AttentionRow, patients: boolean): Record<string, u
   };
 }
 
-function inputOf(content: string): AppointmentInput {
-  return JSON.parse(content) as AppointmentInput;
+function inputOf(content: string): AppointmentInput | ClaimInput {
+  return JSON.parse(content) as AppointmentInput | ClaimInput;
 }
 
 /** The appointment's id as a person may type it: with the connector when there are several. */
@@ -181,13 +185,26 @@ export function appointmentLabel({ connector, source_id }: { connector: string; 
   return config.connectors.length > 1 ? `${connector}:${source_id}` : source_id;
 }
 
-export function patientName({ patient }: AppointmentInput): string {
+/** When: the visit of an appointment, the day of service of a claim. */
+export function visitText(each: AppointmentOverview, config: Config): string {
+  if (each.kind === 'appointment') return clinicTime(each.starts_at, config);
+  return `service ${each.input.date_of_service ?? 'unknown'}`;
+}
+
+/** What a command is about, as the first words of a page. */
+export function subjectTitle(each: AppointmentOverview, config: Config): string {
+  const label = appointmentLabel(each, config);
+  if (each.kind === 'claim') return `Claim ${label} of ${each.connector}, ${visitText(each, config)}`;
+  return `Appointment ${label} of ${each.connector}, visit ${visitText(each, config)}`;
+}
+
+export function patientName({ patient }: Pick<AppointmentInput, 'patient'>): string {
   return `${patient.first_name} ${patient.last_name}`.trim();
 }
 
 /** Of the first coverage: the payer's name, or its id. */
-export function payerName({ coverages }: AppointmentInput): string | null {
-  const [first] = coverages;
+export function payerName(input: AppointmentInput | ClaimInput): string | null {
+  const first = firstCoverage(input);
   return first?.carrier || first?.payor_id || null;
 }
 
@@ -196,9 +213,11 @@ export function appointmentJson(appointment: ExplainedAppointment, patients: boo
   const { id, source_id, connector, starts_at, situation, closed_reason, explanation, input } = appointment;
   return {
     id: source_id,
+    kind: appointment.kind,
     connector,
     subject: `appointment:${id}`,
-    starts_at: isoTime(starts_at),
+    starts_at: appointment.kind === 'claim' ? null : isoTime(starts_at),
+    date_of_service: appointment.kind === 'claim' ? appointment.input.date_of_service : null,
     payer: payerName(input),
     patient: patients ? patientName(input) : null,
     situation,

@@ -1,14 +1,15 @@
 import type { Command } from 'commander';
-import type { AppointmentInput } from '../domain/appointment.ts';
+import type { AppointmentInput, CoverageInput } from '../domain/appointment.ts';
+import type { ClaimInput } from '../domain/claim.ts';
 import { EligdError } from '../domain/errors.ts';
 import type { Config } from '../ops/config.ts';
 import { nearest, oneOf } from '../ops/nearest.ts';
-import type { EligibilitySummary } from '../records/summary.ts';
+import type { ClaimSummary, EligibilitySummary } from '../records/summary.ts';
 import type { Db } from '../store/database.ts';
 import type { DeliveryRow } from '../store/deliveries.ts';
 import { type Found, findSubject, type InquiryDetail, knownSourceIds, readSubject, type SubjectDetail } from '../store/story.ts';
 import type { CliContext, Output } from './context.ts';
-import { appointmentJson, appointmentLabel, patientName } from './list.ts';
+import { appointmentJson, patientName, subjectTitle } from './list.ts';
 import { printJson, printTable } from './output.ts';
 import { clinicTime, isoTime, readState, SITUATION_NAMES } from './status.ts';
 
@@ -72,8 +73,8 @@ function showJson(detail: SubjectDetail, patients: boolean, now: number): Record
       closed_at: isoTime(each.closed_at),
       birth_date: patients ? each.input.patient.birth_date : null,
       procedure_codes: each.input.procedure_codes,
-      coverages: each.input.coverages.map(({ carrier, payor_id, member_id, group_id }, index) => ({
-        rank: index + 1,
+      coverages: coveragesOf(each.input).map(({ rank, carrier, payor_id, member_id, group_id }) => ({
+        rank,
         carrier,
         payor_id,
         member_id: patients ? member_id : null,
@@ -127,7 +128,7 @@ function showText(detail: SubjectDetail, patients: boolean, config: Config, stdo
   for (const each of detail.appointments) {
     const { until, why, next } = each.explanation;
     const lines = [
-      `Appointment ${appointmentLabel(each, config)} of ${each.connector}, visit ${clinicTime(each.starts_at, config)}`,
+      subjectTitle(each, config),
       ...(patients ? [`  Patient:    ${patientName(each.input)}, born ${each.input.patient.birth_date ?? 'unknown'}`] : []),
       ...coverageLines(each.input, patients),
       `  Situation:  ${SITUATION_NAMES[each.situation]}. ${why}${until === null ? '' : ` (${clinicTime(until, config)})`}`,
@@ -147,15 +148,22 @@ function showText(detail: SubjectDetail, patients: boolean, config: Config, stdo
   }
 }
 
-function coverageLines({ coverages }: AppointmentInput, patients: boolean): string[] {
+/** Of a claim the one that it was sent to. */
+function coveragesOf(input: AppointmentInput | ClaimInput): (CoverageInput & { rank: number })[] {
+  if ('coverage' in input) return [{ ...input.coverage, rank: input.coverage_rank }];
+  return input.coverages.map((coverage, index) => ({ ...coverage, rank: index + 1 }));
+}
+
+function coverageLines(input: AppointmentInput | ClaimInput, patients: boolean): string[] {
+  const coverages = coveragesOf(input);
   if (coverages.length === 0) return ['  Coverage:   none'];
-  return coverages.map(({ carrier, payor_id, member_id, group_id }, index) => {
+  return coverages.map(({ rank, carrier, payor_id, member_id, group_id }) => {
     const parts = [
       carrier || 'payer without a name',
       ...(payor_id === '' ? [] : [`payor id ${payor_id}`]),
       ...(patients ? [`member id ${member_id || 'none'}`, `group ${group_id || 'none'}`] : []),
     ];
-    return `  Coverage ${index + 1}: ${parts.join(', ')}`;
+    return `  Coverage ${rank}: ${parts.join(', ')}`;
   });
 }
 
@@ -212,13 +220,14 @@ function deliveryTable(deliveries: readonly DeliveryRow[], config: Config, stdou
   );
 }
 
+type SummaryValue = string | ({ code: string; line: string } | { name: string; line: string })[];
+
 /** What was not asked is left out; what is unknown says so (G8). */
-function summaryLines({ procedure_codes, procedure_classes, notes, ...values }: EligibilitySummary): string[] {
-  const told = Object.entries(values).filter(([, value]) => value !== '');
-  const pairs: [string, string][] = [
-    ...told.map(([name, value]): [string, string] => [name.replaceAll('_', ' '), value]),
-    ...procedure_codes.map(({ code, line }): [string, string] => [code, line]),
-    ...procedure_classes.map(({ name, line }): [string, string] => [name, line]),
-  ];
+function summaryLines(summary: EligibilitySummary | ClaimSummary): string[] {
+  const { notes, ...values } = summary;
+  const pairs = Object.entries(values).flatMap(([name, value]: [string, SummaryValue]): [string, string][] => {
+    if (typeof value === 'string') return value === '' ? [] : [[name.replaceAll('_', ' '), value]];
+    return value.map((entry) => ['code' in entry ? entry.code : entry.name, entry.line]);
+  });
   return [...pairs.map(([name, value]) => `  ${`${name}:`.padEnd(38)} ${value}`), ...notes.map((note) => `  Note: ${note}`)];
 }

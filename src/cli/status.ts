@@ -77,12 +77,13 @@ export function isoTime(at: number | null): string | null {
 }
 
 function statusJson(status: StatusOverview, config: Config, now: number): Record<string, unknown> {
-  const { counts, first_visits, waiting, inquiries, deliveries, halts, attention } = status;
+  const { counts, claims, first_visits, waiting, inquiries, deliveries, halts, attention } = status;
   return {
     schema: 'eligd.status/1',
     at: isoTime(now),
     clinic: { name: config.clinic.name, time_zone: config.clinic.time_zone },
     appointments: counts,
+    claims,
     first_visits: Object.fromEntries(Object.entries(first_visits).map(([situation, at]) => [situation, isoTime(at)])),
     waiting: waiting.map(({ next_at, ...rest }) => ({ ...rest, next_at: isoTime(next_at) })),
     inquiries: {
@@ -143,6 +144,7 @@ function statusLines(status: StatusOverview, config: Config, { now, budget }: Mo
     row('delivered', []),
     row('attention', []),
     line('closed', counts.total - sumOpen(status), closed.join(', ')),
+    ...claimLines(status),
     '',
     `Calls:       ${halts.length === 0 ? 'go out.' : halts.map(({ detail, since, next_try_at }) => `stopped since ${time(since)}: ${detail} ${next_try_at === null ? 'A person has to let them go on.' : `Next try ${time(next_try_at)}.`}`).join(' ')}`,
     `Writing:     ${writingLine(status, config)}`,
@@ -152,6 +154,15 @@ function statusLines(status: StatusOverview, config: Config, { now, budget }: Mo
     ...attentionLines(status, config),
     ...nextSteps(status).map((step) => `Next:        ${step}`),
   ];
+}
+
+/** Claims in one line, where there are any. */
+function claimLines({ claims }: StatusOverview): string[] {
+  if (claims.total === 0) return [];
+  const { total, closed, ...open } = claims;
+  const closed_count = Object.values(closed).reduce((sum, count) => sum + count, 0);
+  const parts = [...Object.entries(open), ['closed', closed_count] as const].filter(([, count]) => count > 0);
+  return [line('claims', total, parts.map(([situation, count]) => `${count} ${situation}`).join(', '))];
 }
 
 function line(name: string, count: number, remark: string): string {

@@ -1,4 +1,4 @@
-import type { CoverageInput, FieldProblem, Patient, ProviderInput } from './appointment.ts';
+import type { AppointmentInput, CoverageInput, FieldProblem, Patient, ProviderInput } from './appointment.ts';
 import type { Specialty } from './specialty.ts';
 import { DAY_MS, type Instant, type LocalDate } from './time.ts';
 
@@ -41,4 +41,9 @@ export const CLAIM_DAYS_MAX = 365;
 export function claimHorizon({ date_of_service }: Pick<ClaimInput, 'date_of_service'>, now: Instant): Instant {
   const from = date_of_service === null ? now : Date.parse(`${date_of_service}T00:00:00Z`);
   return from + CLAIM_DAYS_MAX * DAY_MS;
+}
+
+/** The coverage that names the payer to a person: the first of an appointment, the one that a claim was sent to. */
+export function firstCoverage(input: AppointmentInput | ClaimInput): CoverageInput | null {
+  return 'coverage' in input ? input.coverage : (input.coverages[0] ?? null);
 }

@@ -101,6 +101,15 @@ export const EVENTS = {
     level: 'info',
     means: 'An answer became a record; count is how much of it was not understood and kept verbatim.',
   },
+  verification_received: {
+    level: 'info',
+    means: 'Checks of the transcripts of an inquiry’s calls have come; count is of how many calls.',
+  },
+  verification_not_read: {
+    level: 'warn',
+    means:
+      'The transcript verification of an inquiry could not be asked for; it is tried again. The answer does not wait for it.',
+  },
   records_delivered: { level: 'info', means: 'Records were written into the practice management system.' },
   delivery_failed: { level: 'warn', means: 'Records could not be written; they are written again later.' },
   delivery_parked: { level: 'error', means: 'A record was given up on after all attempts; it is on the attention list.' },

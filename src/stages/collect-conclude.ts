@@ -2,20 +2,25 @@ import { unanswered } from '../domain/attention.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
 import { deliveryNotes } from '../domain/notes.ts';
 import { type FinalStatus, finalStatus } from '../domain/states.ts';
-import type { EligibilityRecord } from '../records/eligibility.ts';
-import { normalizeEligibility } from '../records/normalize.ts';
+import { DAY_MS } from '../domain/time.ts';
+import { normalizeClaim } from '../records/claim-normalize.ts';
+import { type NormalizeInput, normalizeEligibility } from '../records/normalize.ts';
 import { parseInquiry } from '../service/wire.ts';
-import { answersToNormalize, type RawAnswer, storeRecord } from '../store/answers.ts';
+import { type AnswerRecord, answersToNormalize, isVerificationAlone, type RawAnswer, storeRecord } from '../store/answers.ts';
 import { raiseAttention, resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
+import { joinCoverages } from '../store/coverages.ts';
 import type { Tx } from '../store/database.ts';
 import { planDelivery } from '../store/deliveries.ts';
 import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries } from '../store/inquiries.ts';
-import { appointmentsOf, type LinkedAppointment, link, unlink } from '../store/links.ts';
+import { appointmentsOf, inquiriesOf, type LinkedAppointment, link, setPlanDue, unlink } from '../store/links.ts';
 import type { CollectDeps } from './collect-deps.ts';
+import { attendVerification } from './collect-verify.ts';
 import { logStageFailure } from './loop.ts';
 
 const ANSWERS_PER_STEP = 100;
+/** Takes the place of the visit for another attempt about a claim. */
+const CLAIM_GRACE_MS = 7 * DAY_MS;
 
 /**
  * Makes every committed answer a record, and decides what follows from it: deliveries, another attempt, attention. One that
@@ -67,24 +72,40 @@ async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: nu
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
   const draft = JSON.parse(row.draft) as InquiryDraft;
-  const record = normalizeEligibility({
-    inquiry: { ...inquiry, creation_ts: inquiry.creation_ts ?? '' },
-    specialty: row.specialty,
-    asked: draft,
-  });
+  const record = normalize(answer, { ...inquiry, creation_ts: inquiry.creation_ts ?? '' }, draft);
   const record_id = await storeRecord(tx, answer, record, now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['answer_unusable']);
   deps.env.log('record_written', { inquiry: row.id, service_id: row.service_id, count: record.unparsed.length });
-  await follow(tx, deps, row, { record, record_id, service_status: answer.service_status }, now);
+  await attendVerification(tx, deps, row, record.verification, now);
+  const is_verification_alone = await isVerificationAlone(tx, answer);
+  await follow(tx, deps, row, { record_id, service_status: answer.service_status, is_verification_alone }, now);
 }
 
-type Outcome = { record: EligibilityRecord; record_id: number; service_status: string };
+/** What was asked decides what the answer becomes. */
+function normalize(answer: RawAnswer, inquiry: NormalizeInput['inquiry'], draft: InquiryDraft): AnswerRecord {
+  const { verifications } = answer;
+  const { specialty, claim } = draft;
+  if (claim === undefined) return normalizeEligibility({ inquiry, specialty, asked: draft, verifications });
+  const { claim_number, date_of_service } = claim;
+  const asked = {
+    claim_number,
+    date_of_service,
+    procedure_codes: draft.benefits_codes,
+    billed_amount: draft.billed_amount ?? '',
+  };
+  return normalizeClaim({ inquiry, specialty, asked, verifications });
+}
+
+/** `is_verification_alone`: what the payer said is known already, and what follows from it was decided. */
+type Outcome = { record_id: number; service_status: string; is_verification_alone: boolean };
 
 async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outcome, now: number): Promise<void> {
   const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
   const status = finalStatus(outcome.service_status);
   const notes = deliveryNotes(row, deps.settings.time_zone);
-  if (status === 'SUCCESS') {
+  if (outcome.is_verification_alone) {
+    notes.push('Written again because the checks of the call have come.');
+  } else if (status === 'SUCCESS') {
     await resolveAttention(tx, inquirySubject(row.id), now, ['unsuccessful', 'cancelled_by_service']);
     await withdrawAttempt(tx, row, now);
   } else if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, standing, now))) {
@@ -93,9 +114,20 @@ async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outco
   } else {
     await attendUnanswered(tx, row, standing[0], status, now);
   }
-  for (const { id, connector, coverage_rank } of standing) {
-    await planDelivery(tx, { connector, appointment: id, inquiry: row.id, record: outcome.record_id, coverage_rank, notes }, now);
+  for (const { id, kind, connector, coverage_rank } of standing) {
+    const coordination = await joinCoverages(tx, id, now);
+    const told = [...notes, ...(coordination?.conflict == null ? [] : [coordination.conflict])];
+    const delivery = { connector, appointment: id, inquiry: row.id, record: outcome.record_id, coverage_rank };
+    await planDelivery(tx, { ...delivery, notes: told, coordination }, now);
+    if (kind === 'claim') await replanClaim(tx, id, status, now);
   }
+}
+
+/** Planning decides whether the claim is asked about again. What an earlier call about it did not bring has come. */
+async function replanClaim(tx: Tx, claim: number, status: FinalStatus | null, now: number): Promise<void> {
+  await setPlanDue(tx, claim, now, null);
+  if (status !== 'SUCCESS') return;
+  for (const { id } of await inquiriesOf(tx, claim)) await resolveAttention(tx, inquirySubject(id), now, ['unsuccessful']);
 }
 
 /** After an UNSUCCESSFUL call: another attempt is a new need, while there are attempts left and time before the visit. */
@@ -114,6 +146,7 @@ async function planAttempt(
   // This answer is a revision of one that had its other attempt already.
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') return true;
   if (in_time.length === 0) return false;
+  const draft = JSON.parse(row.draft) as InquiryDraft;
   const added = await addPlanned(
     tx,
     {
@@ -127,8 +160,8 @@ async function planAttempt(
       external_id: row.external_id,
       match_key: row.match_key,
       due_at,
-      visit_at: Math.min(...in_time.map(({ starts_at }) => starts_at)),
-      draft: JSON.parse(row.draft) as InquiryDraft,
+      visit_at: draft.claim === undefined ? Math.min(...in_time.map(({ starts_at }) => starts_at)) : due_at + CLAIM_GRACE_MS,
+      draft,
     },
     `The call was unsuccessful; this is attempt ${row.retry + 2} of ${attempts}.`,
     now,
@@ -143,7 +176,8 @@ async function planAttempt(
 /** The service revised an unsuccessful call to a successful one: the other attempt is not needed, while it is not sent. */
 async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<void> {
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
-  if (next === null || next.attempt <= row.attempt || next.state !== 'planned') return;
+  // One that is no retry has reasons of its own: an answer that was too old, a claim that was not settled.
+  if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned') return;
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id);
   const reason = 'The call before it was answered after all.';
   await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, {}, now);

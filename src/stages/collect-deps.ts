@@ -22,4 +22,8 @@ export type CollectSettings = {
   min_lead_ms: number;
   concurrency: number;
   time_zone: string;
+  /** How long after an answer the verification of its calls is asked for; 0: never. */
+  verify_for_ms: number;
+  /** Names of checks that must be met. */
+  verification_required: readonly string[];
 };

@@ -29,6 +29,7 @@ import { disown } from '../store/ledger.ts';
 import { appointmentsOf } from '../store/links.ts';
 import { conclude } from './collect-conclude.ts';
 import type { CollectDeps } from './collect-deps.ts';
+import { verifyDue } from './collect-verify.ts';
 import { logStageFailure, type StepResult } from './loop.ts';
 
 export type { CollectDeps } from './collect-deps.ts';
@@ -49,6 +50,7 @@ const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   const due = await dueForPolling(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_STEP);
   await all(due.map((row) => poll(deps, row)));
+  await verifyDue(deps);
   await conclude(deps);
   return { did: due.length, next_at: await nextPollDue(deps.store.db) };
 }
@@ -58,7 +60,8 @@ export async function collectStep(deps: CollectDeps): Promise<StepResult> {
  * its id: one request for all. What the list does not show, or shows without its results, is read all the same.
  */
 export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
-  // What a process that died had committed and not made a record of.
+  // What a process that died had committed and not made a record of, and checks of calls that have come since.
+  await verifyDue(deps);
   await conclude(deps);
   const lists = new Map<Specialty, ReadonlyMap<string, Inquiry>>();
   for (let after = 0; !signal.aborted; ) {
@@ -72,6 +75,7 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
       lists.set(specialty, listed);
       await all(same.map((row) => pollOrTake(deps, row, listed)));
     }
+    await verifyDue(deps);
     await conclude(deps);
   }
 }
@@ -198,7 +202,15 @@ async function takeAnswer(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: I
     revision === null || revision === 1
       ? `The service ended the inquiry: ${finalStatus(inquiry.status)}.`
       : 'The service revised its answer.';
-  await moveInquiries(tx, [row.id], { from: row.state, to: 'answered', reason }, { ...changes, answered_at: now }, now);
+  const has_calls = finalStatus(inquiry.status) !== 'CANCELLED' && deps.settings.verify_for_ms > 0;
+  const verify = has_calls ? { verify_at: now, verify_until: now + deps.settings.verify_for_ms } : {};
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: row.state, to: 'answered', reason },
+    { ...changes, ...verify, answered_at: now },
+    now,
+  );
   await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'lost_at_service']);
   deps.env.log('answer_received', { inquiry: row.id, service_id: row.service_id, status: finalStatus(inquiry.status) });
 }
@@ -251,9 +263,10 @@ function isGivenUp({ settings }: CollectDeps, row: InquiryRow, now: number): boo
 }
 
 async function attendNoAnswer(tx: Tx, { settings }: CollectDeps, row: InquiryRow, now: number): Promise<void> {
+  const { claim } = JSON.parse(row.draft) as InquiryDraft;
   await attend(tx, row, now, {
     reason: 'no_answer',
-    what: `The visit was ${settings.give_up_after_days} days ago and the service has not answered. It is not asked any more.`,
+    what: `${claim === undefined ? 'The visit was' : 'The claim should have been asked about'} more than ${settings.give_up_after_days} days ago and the service has not answered. It is not asked any more.`,
     next: 'Ask the operator of the service about this inquiry if the answer still matters.',
   });
 }

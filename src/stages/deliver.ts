@@ -1,19 +1,22 @@
 import {
   type AttentionEntry,
+  type ClaimDelivery,
   type Connector,
   ConnectorError,
   type Delivery,
-  type DeliveryBatch,
   type DeliveryOutcome,
 } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { backoffMs } from '../domain/backoff.ts';
+import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import type { Env } from '../domain/env.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { type AttentionRow, openAttention, raiseAttention } from '../store/attention.ts';
 import { deliverySubject } from '../store/audit.ts';
 import {
+  type AppointmentDelivery,
   type ClaimedBatch,
+  type ClaimDelivery as ClaimedDelivery,
   claimBatch,
   type DeliveryToWrite,
   nextDeliveryDue,
@@ -61,7 +64,7 @@ async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSign
   const { store, env, connector, connector_id, memory } = deps;
   let outcomes: DeliveryOutcome[];
   try {
-    outcomes = await connector.deliver(toBatch(batch), signal);
+    outcomes = await write(connector, batch, signal);
   } catch (error) {
     if (!(error instanceof ConnectorError)) return await isolate(deps, batch, error);
     memory.failures += 1;
@@ -147,11 +150,41 @@ async function fail(
   env.log('delivery_parked', { connector: connector_id });
 }
 
-function toBatch(batch: ClaimedBatch): DeliveryBatch {
-  return { id: batch.id, created_at: new Date(batch.created_at).toISOString(), deliveries: batch.deliveries.map(toDelivery) };
+async function write(connector: Connector, batch: ClaimedBatch, signal: AbortSignal): Promise<DeliveryOutcome[]> {
+  const head = { id: batch.id, created_at: new Date(batch.created_at).toISOString() };
+  if (batch.kind === 'appointment')
+    return await connector.deliver({ ...head, deliveries: batch.deliveries.map(toDelivery) }, signal);
+  if (connector.deliverClaims === undefined) return batch.deliveries.map(noPlaceFor);
+  return await connector.deliverClaims({ ...head, deliveries: batch.deliveries.map(toClaimDelivery) }, signal);
 }
 
-function toDelivery({ key, input, coverage_rank, record, revision, notes }: DeliveryToWrite): Delivery {
+/** A connector that hands over claims and cannot write back what became of them has broken its promise. */
+function noPlaceFor({ key }: ClaimedDelivery): DeliveryOutcome {
+  const told = {
+    what: 'This connector cannot write claims.',
+    next: 'Look at the answer with eligd show, and tell the maker of the connector.',
+  };
+  return { key, outcome: 'failed', is_permanent: true, ...told };
+}
+
+function toClaimDelivery({ key, input, record, revision, notes }: ClaimedDelivery): ClaimDelivery {
+  const { source_id, claim_number, date_of_service, billed_amount, patient, coverage, coverage_rank, location, procedure_codes } =
+    input;
+  const claim = {
+    source_id,
+    claim_number,
+    date_of_service,
+    billed_amount,
+    patient,
+    coverage,
+    coverage_rank,
+    location,
+    procedure_codes,
+  };
+  return { key, claim, record, revision, notes };
+}
+
+function toDelivery({ key, input, coverage_rank, record, revision, notes, coordination }: AppointmentDelivery): Delivery {
   const coverage = input.coverages[coverage_rank - 1];
   return {
     key,
@@ -167,6 +200,7 @@ function toDelivery({ key, input, coverage_rank, record, revision, notes }: Deli
     record,
     revision,
     notes,
+    ...(coordination === null ? {} : { coordination }),
   };
 }
 
@@ -189,12 +223,14 @@ async function publishAttention(
 }
 
 function toEntry(row: AttentionRow): AttentionEntry {
-  const input = row.content === null ? null : (JSON.parse(row.content) as AppointmentInput);
+  const input = row.content === null ? null : (JSON.parse(row.content) as AppointmentInput | ClaimInput);
+  const is_claim = row.kind === 'claim';
   return {
-    source_id: row.source_id,
-    starts_at: row.starts_at === null ? null : new Date(row.starts_at).toISOString(),
+    source_id: is_claim ? null : row.source_id,
+    ...(is_claim && row.source_id !== null ? { claim_id: row.source_id } : {}),
+    starts_at: is_claim || row.starts_at === null ? null : new Date(row.starts_at).toISOString(),
     patient_name: input === null ? null : `${input.patient.first_name} ${input.patient.last_name}`.trim(),
-    carrier: input?.coverages[0]?.carrier ?? null,
+    carrier: input === null ? null : (firstCoverage(input)?.carrier ?? null),
     reason: row.reason,
     what: row.what,
     next: row.next,

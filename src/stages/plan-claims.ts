@@ -116,7 +116,13 @@ async function revive(tx: Tx, inquiry: InquiryRow, planned: PlannedClaim, now: n
   if (state !== 'withdrawn' && state !== 'rejected') return;
   if (state === 'rejected' && isSameContent(inquiry, planned)) return;
   const reason = state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.';
-  await moveInquiries(tx, [inquiry.id], { from: state, to: 'planned', reason }, { due_at: now, body: null, hold_reason: null }, now);
+  await moveInquiries(
+    tx,
+    [inquiry.id],
+    { from: state, to: 'planned', reason },
+    { due_at: now, body: null, hold_reason: null },
+    now,
+  );
   await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
   await revise(tx, inquiry, planned, now);
 }

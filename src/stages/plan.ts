@@ -16,6 +16,7 @@ import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 import { latestRecord } from '../store/answers.ts';
 import { expireAttention, listForMapping, raiseAttention, replaceAttention, resolveAttention } from '../store/attention.ts';
 import { appointmentSubject, inquirySubject } from '../store/audit.ts';
+import { joinCoverages } from '../store/coverages.ts';
 import type { Tx } from '../store/database.ts';
 import { planDelivery } from '../store/deliveries.ts';
 import {
@@ -42,8 +43,8 @@ import {
   unlink,
 } from '../store/links.ts';
 import type { Store } from '../store/store.ts';
-import { planClaimRow } from './plan-claims.ts';
 import { logStageFailure, type StepResult } from './loop.ts';
+import { planClaimRow } from './plan-claims.ts';
 
 export type PlanDeps = {
   store: Store;
@@ -368,6 +369,8 @@ async function deliverAnswered(
     const about = { ...subjectOf(appointment), inquiry: inquiry.id, subject: inquirySubject(inquiry.id) };
     await raiseAttention(tx, about, unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1), now);
   }
+  const coordination = await joinCoverages(tx, appointment.id, now);
+  const notes = deliveryNotes(inquiry, deps.facts().clinic.time_zone);
   await planDelivery(
     tx,
     {
@@ -376,7 +379,8 @@ async function deliverAnswered(
       inquiry: inquiry.id,
       record: record.id,
       coverage_rank,
-      notes: deliveryNotes(inquiry, deps.facts().clinic.time_zone),
+      notes: [...notes, ...(coordination?.conflict == null ? [] : [coordination.conflict])],
+      coordination,
     },
     now,
   );

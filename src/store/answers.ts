@@ -67,7 +67,12 @@ export async function storeAnswer(
  * Keeps what the service says about the transcripts of an inquiry's calls: with the newest answer while no record was made of
  * it, and as another revision of that answer afterwards. Returns whether it was anything new.
  */
-export async function storeVerifications(tx: Tx, inquiry: number, verifications: readonly unknown[], now: number): Promise<boolean> {
+export async function storeVerifications(
+  tx: Tx,
+  inquiry: number,
+  verifications: readonly unknown[],
+  now: number,
+): Promise<boolean> {
   const newest = await tx
     .selectFrom('answers')
     .selectAll()
@@ -99,6 +104,17 @@ export async function isVerificationAlone(tx: Tx, answer: Pick<RawAnswer, 'inqui
   return hashes.length === 2 && hashes[0]?.content_hash === hashes[1]?.content_hash;
 }
 
+/** The newest answer as it came, or null when there is none. */
+export async function latestAnswer(db: Db | Tx, inquiry: number): Promise<{ raw: unknown } | null> {
+  const row = await db
+    .selectFrom('answers')
+    .select('raw')
+    .where('inquiry', '=', inquiry)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst();
+  return row === undefined ? null : { raw: JSON.parse(row.raw) as unknown };
+}
+
 /** Answers after the row `after` that are committed and not yet normalized, oldest first. */
 export async function answersToNormalize(db: Db, limit: number, after: number): Promise<RawAnswer[]> {
   const rows = await db
@@ -117,7 +133,12 @@ export async function answersToNormalize(db: Db, limit: number, after: number): 
 }
 
 /** Stores the record of an answer and returns its row. Doing it again replaces the record. */
-export async function storeRecord(tx: Tx, answer: RawAnswer, record: AnswerRecord, now: number): Promise<number> {
+export async function storeRecord(
+  tx: Tx,
+  answer: Pick<RawAnswer, 'id' | 'inquiry' | 'revision'>,
+  record: AnswerRecord,
+  now: number,
+): Promise<number> {
   const text = JSON.stringify(record);
   const { id } = await tx
     .insertInto('records')

@@ -34,6 +34,7 @@ export async function knownAppointments(
       .selectFrom('appointments')
       .select(['id', 'connector', 'source_id', 'content', 'content_hash', 'patient_key', 'closed_reason', 'missing_since'])
       .where('connector', '=', connector)
+      .where('kind', '=', 'appointment')
       .where('superseded_at', 'is', null)
       .where('source_id', 'in', source_ids.slice(first, first + IDS_PER_STATEMENT))
       .execute();

@@ -1,6 +1,7 @@
 import type { Attention, AttentionReason } from '../domain/attention.ts';
 import { writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
+import type { SubjectKind } from './tables.ts';
 
 const PAYER_SUBJECT = 'payer:';
 
@@ -104,6 +105,7 @@ export type AttentionRow = {
   what: string;
   next: string;
   since: number;
+  kind: SubjectKind | null;
   source_id: string | null;
   starts_at: number | null;
   content: string | null;
@@ -127,6 +129,7 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
       'attention.what',
       'attention.next',
       'attention.since',
+      'appointments.kind',
       'appointments.source_id',
       'appointments.starts_at',
       'appointments.content',

@@ -1,4 +1,4 @@
-/** The answers about all coverages of one appointment, joined (issue of two coverages: which pays first). */
+/** The answers about all coverages of one appointment, joined. */
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { type Coordination, coordinate } from '../records/coordination.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';

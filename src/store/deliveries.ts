@@ -22,8 +22,8 @@ export async function planDelivery(
     record: number;
     coverage_rank: number;
     notes: string[];
-    /** How the coverages of the appointment go together as of now; null with one coverage, and for a claim. */
-    coordination: Coordination | null;
+    /** How the coverages of the appointment go together as of now; null or left out with one coverage, and for a claim. */
+    coordination?: Coordination | null;
   },
   now: number,
 ): Promise<boolean> {
@@ -34,7 +34,7 @@ export async function planDelivery(
       ...delivery,
       key,
       notes: JSON.stringify(delivery.notes),
-      coordination: delivery.coordination === null ? null : JSON.stringify(delivery.coordination),
+      coordination: delivery.coordination == null ? null : JSON.stringify(delivery.coordination),
       state: 'pending',
       batch: null,
       due_at: now,

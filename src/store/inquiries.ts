@@ -217,6 +217,19 @@ export async function dueForPolling(db: Db, now: number, limit: number): Promise
     .execute();
 }
 
+/** Answered inquiries of which the transcript verification is to be asked for, the longest waiting first. */
+export async function dueForVerification(db: Db, now: number, limit: number): Promise<{ id: number; service_id: string }[]> {
+  const rows = await db
+    .selectFrom('inquiries')
+    .select(['id', 'service_id'])
+    .where('verify_at', '<=', now)
+    .where('service_id', 'is not', null)
+    .orderBy('verify_at')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id, service_id }) => ({ id, service_id: service_id ?? '' }));
+}
+
 /** Open inquiries in the order of their rows, after one. */
 export async function openAfter(db: Db, after: number, limit: number): Promise<InquiryRow[]> {
   return await db
@@ -288,7 +301,7 @@ export async function nextSubmissionDue(db: Db, now: number): Promise<number | n
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** When the next inquiry is to be asked about. */
+/** When the next inquiry is to be asked about, or the verification of one. */
 export async function nextPollDue(db: Db): Promise<number | null> {
   const row = await db
     .selectFrom('inquiries')
@@ -296,5 +309,11 @@ export async function nextPollDue(db: Db): Promise<number | null> {
     .where('poll_at', 'is not', null)
     .where('state', 'in', ['open', 'answered'])
     .executeTakeFirst();
-  return row?.at ?? null;
+  const verification = await db
+    .selectFrom('inquiries')
+    .select((select) => select.fn.min('verify_at').as('at'))
+    .where('verify_at', 'is not', null)
+    .executeTakeFirst();
+  const times = [row?.at, verification?.at].filter((at) => typeof at === 'number');
+  return times.length === 0 ? null : Math.min(...times);
 }

@@ -1,4 +1,5 @@
 import type { AppointmentInput } from '../domain/appointment.ts';
+import type { ClaimInput } from '../domain/claim.ts';
 import type { PatientUpdate } from '../domain/patient-update.ts';
 import {
   changeContent,
@@ -12,6 +13,7 @@ import {
 } from './appointments.ts';
 import { raiseAttention, resolveAttention } from './attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from './audit.ts';
+import { settleMissingClaims, takeClaims } from './claims.ts';
 import type { Db, Tx } from './database.ts';
 import { parkDeliveriesOf } from './deliveries.ts';
 import { takePatientUpdates, withInsurance } from './patients.ts';
@@ -21,6 +23,7 @@ import { forgetUnreadable, forgetUnreadableItems, type Rejected, reject } from '
 export type IntakeBatch = {
   source: { key: string; name: string; is_last: boolean; completeness: 'full' | 'changes' | 'unknown' };
   appointments: readonly AppointmentInput[];
+  claims?: readonly ClaimInput[];
   patients?: readonly PatientUpdate[];
   cancelled_ids?: readonly string[];
   rejected: readonly Rejected[];
@@ -44,11 +47,13 @@ export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch,
   await takePatientUpdates(tx, connector, batch.patients ?? [], counts, now);
   await takeCancelled(tx, connector, batch.cancelled_ids ?? [], counts, now);
   await takeAppointments(tx, connector, named, counts, now);
+  await takeClaims(tx, connector, batch.claims ?? [], source, counts, now);
   for (const item of rejected) await reject(tx, connector, batch.source, item, now);
   if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
   if (batch.source.is_last) {
     if (batch.source.completeness !== 'changes') await forgetUnreadable(tx, connector, batch.source.key, now);
     counts.vanished = await flagVanished(tx, { connector, source, completeness: batch.source.completeness }, now);
+    if (batch.source.completeness === 'full') counts.vanished += await settleMissingClaims(tx, connector, source, now);
     await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
   }
   return counts;
@@ -255,6 +260,7 @@ async function flagVanished(
       select.fn.countAll<number>().as('named'),
     ])
     .where('connector', '=', source.connector)
+    .where('kind', '=', 'appointment')
     .where('superseded_at', 'is', null)
     .where('last_source', '=', source.source)
     .where('starts_at', '>=', now)
@@ -264,6 +270,7 @@ async function flagVanished(
     .selectFrom('appointments')
     .select(['id', 'missing_since'])
     .where('connector', '=', source.connector)
+    .where('kind', '=', 'appointment')
     .where('superseded_at', 'is', null)
     .where('closed_reason', 'is', null)
     .where('starts_at', '>=', span.first)

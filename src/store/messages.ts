@@ -1,6 +1,7 @@
 /** Messages: sources that are whole in one batch, come one by one and in a hurry, and may be sent again. */
 import { sql } from 'kysely';
 import type { NamedAppointment } from './appointments.ts';
+import { takeClaims } from './claims.ts';
 import type { Tx } from './database.ts';
 import { type IntakeBatch, type IntakeCounts, NOTHING_COUNTED, takeAppointments, takeCancelled } from './intake.ts';
 import { takePatientUpdates } from './patients.ts';
@@ -67,7 +68,7 @@ async function takeAll(
     await takeAppointments(tx, connector, [...run.values()], counts, now);
     run = new Map();
   };
-  for (const { source, appointments, patients = [], cancelled_ids = [], rejected } of messages) {
+  for (const { source, appointments, claims = [], patients = [], cancelled_ids = [], rejected } of messages) {
     replies.push(stored.get(source.key) ?? source.reply);
     const row = fresh.get(source.key);
     if (row === undefined || taken.has(source.key)) continue;
@@ -78,6 +79,7 @@ async function takeAll(
     await takePatientUpdates(tx, connector, patients, counts, now);
     await takeCancelled(tx, connector, cancelled_ids, counts, now);
     for (const appointment of appointments) run.set(appointment.source_id, { appointment, source: row });
+    await takeClaims(tx, connector, claims, row, counts, now);
     for (const item of rejected) await reject(tx, connector, source, item, now);
     counts.rejected += rejected.length;
   }

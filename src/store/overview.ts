@@ -1,6 +1,8 @@
 /**
  * What is where: the questions of `status`, `list`, the demo and the daily summary. Nothing here changes anything.
  *
+ * A claim is in a situation as an appointment is, and is counted apart.
+ *
  * The situation of an appointment is derived, never stored, so it cannot disagree with the rows that it is derived from. It is
  * total (G2): every appointment is in exactly one situation. The first that holds counts:
  *
@@ -21,12 +23,13 @@ import Database from 'better-sqlite3';
 import { Kysely, SqliteDialect, sql } from 'kysely';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import type { AttentionReason } from '../domain/attention.ts';
+import type { ClaimInput } from '../domain/claim.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { InquiryState } from '../domain/states.ts';
 import type { Db } from './database.ts';
 import { countDeliveries } from './deliveries.ts';
 import { currentHalts, type Halt } from './halts.ts';
-import type { ClosedReason, Tables } from './tables.ts';
+import type { ClosedReason, SubjectKind, Tables } from './tables.ts';
 
 export const SITUATIONS = ['waiting', 'planned', 'asking', 'answered', 'delivered', 'attention', 'closed'] as const;
 export type SituationWord = (typeof SITUATIONS)[number];
@@ -101,10 +104,11 @@ export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> &
 };
 
 export async function countSituations(db: Db, now: number): Promise<SituationCounts> {
-  return foldCounts(await situationGroups(db, now));
+  return foldCounts(await situationGroups(db, now), 'appointment');
 }
 
 type SituationGroup = {
+  kind: SubjectKind;
   situation: SituationWord;
   /** Why it is closed, or what planning waits for. */
   reason: string | null;
@@ -119,21 +123,22 @@ async function situationGroups(db: Db, now: number): Promise<SituationGroup[]> {
     .selectFrom((from) =>
       from
         .selectFrom('appointments')
-        .select(['starts_at', 'plan_due_at', 'plan_wait', 'closed_reason', situationAt(now).as('situation')])
+        .select(['kind', 'starts_at', 'plan_due_at', 'plan_wait', 'closed_reason', situationAt(now).as('situation')])
         .as('each'),
     )
     .select((select) => [
+      'kind' as const,
       'situation' as const,
       sql<string | null>`case situation when 'closed' then closed_reason when 'waiting' then plan_wait end`.as('reason'),
       select.fn.countAll<number>().as('count'),
       select.fn.min('plan_due_at').as('next_at'),
       select.fn.min('starts_at').as('first_visit_at'),
     ])
-    .groupBy(['situation', 'reason'])
+    .groupBy(['kind', 'situation', 'reason'])
     .execute();
 }
 
-function foldCounts(groups: readonly SituationGroup[]): SituationCounts {
+function foldCounts(groups: readonly SituationGroup[], of: SubjectKind): SituationCounts {
   const counts: SituationCounts = {
     total: 0,
     waiting: 0,
@@ -144,7 +149,8 @@ function foldCounts(groups: readonly SituationGroup[]): SituationCounts {
     attention: 0,
     closed: {},
   };
-  for (const { situation, reason, count } of groups) {
+  for (const { kind, situation, reason, count } of groups) {
+    if (kind !== of) continue;
     counts.total += count;
     if (situation === 'closed') counts.closed[reason as ClosedReason] = count;
     else counts[situation] += count;
@@ -152,7 +158,11 @@ function foldCounts(groups: readonly SituationGroup[]): SituationCounts {
   return counts;
 }
 
-export type AppointmentOverview = {
+/** An appointment, or a claim, whose `starts_at` says nothing to a person (domain/claim.ts). */
+export type AppointmentOverview = OverviewRow &
+  ({ kind: 'appointment'; input: AppointmentInput } | { kind: 'claim'; input: ClaimInput });
+
+type OverviewRow = {
   id: number;
   connector: string;
   source_id: string;
@@ -164,7 +174,6 @@ export type AppointmentOverview = {
   plan_wait: string | null;
   created_at: number;
   superseded_at: number | null;
-  input: AppointmentInput;
 };
 
 export type OverviewFilter = {
@@ -180,6 +189,7 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
     .selectFrom('appointments')
     .select([
       'id',
+      'kind',
       'connector',
       'source_id',
       'starts_at',
@@ -207,7 +217,9 @@ export async function listAppointments(
 ): Promise<{ total: number; appointments: AppointmentOverview[] }> {
   const query = overviewQuery(db, filter, now);
   const rows = await query.orderBy('starts_at').orderBy('id').limit(limit).execute();
-  const appointments = rows.map(({ content, ...row }) => ({ ...row, input: JSON.parse(content) as AppointmentInput }));
+  const appointments = rows.map(
+    ({ content, ...row }) => ({ ...row, input: JSON.parse(content) as unknown }) as AppointmentOverview,
+  );
   if (rows.length < limit) return { total: rows.length, appointments };
   const { total } = await query
     .clearSelect()
@@ -218,6 +230,7 @@ export async function listAppointments(
 
 export type StatusOverview = {
   counts: SituationCounts;
+  claims: SituationCounts;
   /** The earliest visit in each situation but `closed`. */
   first_visits: Partial<Record<SituationWord, number>>;
   /** What planning waits for; `next_at` is when it looks at the first of them. Null: new or changed. */
@@ -241,8 +254,9 @@ export type InquiryCounts = Record<Extract<InquiryState, 'planned' | 'sending' |
 export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
   const groups = await situationGroups(db, now);
   const first_visits: StatusOverview['first_visits'] = {};
-  for (const { situation, first_visit_at } of groups) {
-    if (situation !== 'closed') first_visits[situation] = Math.min(first_visit_at, first_visits[situation] ?? Infinity);
+  for (const { kind, situation, first_visit_at } of groups) {
+    if (kind === 'appointment' && situation !== 'closed')
+      first_visits[situation] = Math.min(first_visit_at, first_visits[situation] ?? Infinity);
   }
   const attention = await db
     .selectFrom('attention')
@@ -258,10 +272,11 @@ export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
     .groupBy('connector')
     .execute();
   return {
-    counts: foldCounts(groups),
+    counts: foldCounts(groups, 'appointment'),
+    claims: foldCounts(groups, 'claim'),
     first_visits,
     waiting: groups
-      .filter(({ situation }) => situation === 'waiting')
+      .filter(({ kind, situation }) => kind === 'appointment' && situation === 'waiting')
       .map(({ reason, count, next_at }) => ({ reason, count, next_at })),
     inquiries: await inquiryCounts(db),
     deliveries: await deliveryCounts(db),

@@ -90,6 +90,7 @@ async function changeAppointmentsOf(
     .where('patient_key', '>=', `${connector}|${patient_id}|`)
     // The character after the bar: whatever begins with the id and a bar comes before it.
     .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .where('kind', '=', 'appointment')
     .where('superseded_at', 'is', null)
     .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]))
     .orderBy('id')

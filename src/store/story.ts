@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { InquiryState } from '../domain/states.ts';
 import { addDays, instantOf, localDate } from '../domain/time.ts';
-import { type EligibilitySummary, summarizeEligibility } from '../records/summary.ts';
-import { latestRecord } from './answers.ts';
+import { type ClaimSummary, type EligibilitySummary, summarizeClaim, summarizeEligibility } from '../records/summary.ts';
+import { type AnswerRecord, latestRecord } from './answers.ts';
 import { type AuditEntry, appointmentSubject, auditOf, deliverySubject, inquirySubject } from './audit.ts';
 import type { Db } from './database.ts';
 import type { DeliveryRow } from './deliveries.ts';
@@ -18,6 +18,7 @@ import {
   STAGES,
   stageOfLink,
 } from './overview.ts';
+import type { SubjectKind } from './tables.ts';
 
 /** Why an appointment is in its situation, in sentences without a patient's data but for what a payer or the service said. */
 export type Explanation = {
@@ -117,7 +118,7 @@ function explain(appointment: AppointmentOverview, facts: Facts): Told {
   const [least] = facts.inquiries;
   switch (appointment.situation) {
     case 'closed':
-      return told(appointment.closed_reason === null ? 'It is closed.' : CLOSED_WORDS[appointment.closed_reason]);
+      return told(closedWords(appointment));
     case 'attention':
       return explainAttention(facts);
     case 'waiting':
@@ -129,7 +130,7 @@ function explain(appointment: AppointmentOverview, facts: Facts): Told {
     case 'answered':
       return explainAnswered(least, facts.deliveries);
     case 'delivered':
-      return told('The newest answer is written into the practice management system.');
+      return explainDelivered(appointment);
   }
 }
 
@@ -139,7 +140,21 @@ export const CLOSED_WORDS = {
   no_coverage: 'The practice management system holds no insurance for it: the patient pays.',
   skipped: 'The payer map says that this payer is never asked.',
   replaced: 'The practice management system uses its id for somebody else now.',
+  settled: 'The practice management system says that the claim is settled, or does not name it any more.',
 } as const;
+
+function closedWords({ kind, closed_reason }: AppointmentOverview): string {
+  if (closed_reason === null) return 'It is closed.';
+  if (kind === 'claim' && closed_reason === 'past') return 'The service was too long ago for a question about the claim.';
+  return CLOSED_WORDS[closed_reason];
+}
+
+/** Of a claim that an answer did not settle, planning knows when it is asked about again. */
+function explainDelivered({ kind, plan_due_at, starts_at }: AppointmentOverview): Told {
+  const written = 'The newest answer is written into the practice management system.';
+  if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at) return told(written);
+  return told(`${written} It did not settle the claim, so the payer is asked again.`, plan_due_at);
+}
 
 function explainAttention({ entries, inquiries, deliveries }: Facts): Told {
   const [entry] = entries.filter(({ reason }) => !INFORMATIONAL_REASONS.some((each) => each === reason));
@@ -180,6 +195,8 @@ export function waitWords(plan_wait: string | null): string {
       return 'It is new or has changed, and is looked at in the next pass.';
     case 'outside_window':
       return 'The visit is too far ahead: it is not within the look-ahead window yet.';
+    case 'claim_too_young':
+      return 'The service was too lately for a question about the claim (policy.claims.ask_after_days).';
     case 'clock_unproven':
       return 'It is not known whether the clock of this computer is right, so it is not judged whether the visit is over.';
     case 'insurance_awaited':
@@ -289,7 +306,8 @@ export type Found =
 
 /**
  * Reads an ID as a person gives it: `inquiry:3` and `appointment:12` (rows, as the attention list and the log name them), the
- * PMS's appointment id, the same with `connector:` before it, or the service's id of an inquiry.
+ * PMS's appointment id, the same with `connector:` before it, or the service's id of an inquiry. A claim is named by its id as
+ * well; with `claim:` before it where an appointment has the same id.
  */
 export async function findSubject(db: Db, text: string): Promise<Found> {
   const row = /^(inquiry|appointment):(\d+)$/.exec(text);
@@ -299,21 +317,27 @@ export async function findSubject(db: Db, text: string): Promise<Found> {
     const found = await db.selectFrom(table).select('id').where('id', '=', Number(row[2])).executeTakeFirst();
     if (found !== undefined) return { kind, id: found.id };
   }
-  const named = await db
-    .selectFrom('appointments')
-    .select(['id', 'connector'])
-    .where('superseded_at', 'is', null)
-    .where((where) => where.or([where('source_id', '=', text), where(sql<string>`connector || ':' || source_id`, '=', text)]))
-    .orderBy('connector')
-    .execute();
-  const [only, ...others] = named;
+  const named = await namedBy(db, text);
+  const appointments = named.filter(({ kind }) => kind === 'appointment');
+  const claimed = text.startsWith('claim:') ? await namedBy(db, text.slice('claim:'.length)) : named;
+  const [only, ...others] = appointments.length > 0 ? appointments : claimed.filter(({ kind }) => kind === 'claim');
   if (only !== undefined && others.length === 0) return { kind: 'appointment', id: only.id };
-  if (only !== undefined) return { kind: 'ambiguous', connectors: named.map(({ connector }) => connector) };
+  if (only !== undefined) return { kind: 'ambiguous', connectors: [only, ...others].map(({ connector }) => connector) };
   const inquiry = await db.selectFrom('inquiries').select('id').where('service_id', '=', text).executeTakeFirst();
   return inquiry === undefined ? { kind: 'none' } : { kind: 'inquiry', id: inquiry.id };
 }
 
-/** Every id that an appointment may be asked for by, for a hint when none fits. */
+async function namedBy(db: Db, text: string): Promise<{ id: number; kind: SubjectKind; connector: string }[]> {
+  return await db
+    .selectFrom('appointments')
+    .select(['id', 'kind', 'connector'])
+    .where('superseded_at', 'is', null)
+    .where((where) => where.or([where('source_id', '=', text), where(sql<string>`connector || ':' || source_id`, '=', text)]))
+    .orderBy('connector')
+    .execute();
+}
+
+/** Every id that an appointment or a claim may be asked for by, for a hint when none fits. */
 export async function knownSourceIds(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('appointments').select('source_id').where('superseded_at', 'is', null).execute();
   return rows.map(({ source_id }) => source_id);
@@ -336,7 +360,7 @@ export type InquiryDetail = {
   /** Which coverage of the appointment it asks about; null when the subject is the inquiry itself. */
   coverage_rank: number | null;
   /** Null: no record yet. */
-  answer: { revision: number; created_at: number; summary: EligibilitySummary } | null;
+  answer: { revision: number; created_at: number; summary: EligibilitySummary | ClaimSummary } | null;
 };
 
 export async function readSubject(
@@ -397,7 +421,11 @@ async function inquiryDetail(db: Db, id: number, coverage_rank: number | null): 
   const latest = await latestRecord(db, id);
   if (latest === null) return { row, coverage_rank, answer: null };
   const { revision, created_at, record } = latest;
-  return { row, coverage_rank, answer: { revision, created_at, summary: summarizeEligibility(record) } };
+  return { row, coverage_rank, answer: { revision, created_at, summary: summaryOf(record) } };
+}
+
+function summaryOf(record: AnswerRecord): EligibilitySummary | ClaimSummary {
+  return record.schema === 'eligd.claim/1' ? summarizeClaim(record) : summarizeEligibility(record);
 }
 
 /** The audit trail of everything that belongs to the subject, oldest first. */

@@ -90,7 +90,15 @@ export async function install({
     client,
     onRecord: () => {},
     onPlanned: () => {},
-    settings: { ...polling, give_up_after_days: 14, attempts: 2, attempt_pause_ms: HOUR_MS, min_lead_ms: 4 * HOUR_MS },
+    settings: {
+      ...polling,
+      give_up_after_days: 14,
+      attempts: 2,
+      attempt_pause_ms: HOUR_MS,
+      min_lead_ms: 4 * HOUR_MS,
+      verify_for_ms: 0,
+      verification_required: [],
+    },
   };
   const signal = new AbortController().signal;
   const memory = newDeliverMemory();

@@ -1,0 +1,111 @@
+import type { Attention } from '../domain/attention.ts';
+import { inquiryId } from '../domain/ids.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import type { Verification } from '../records/parts.ts';
+import { latestChecks } from '../records/verification.ts';
+import { latestAnswer, latestRecord, storeVerifications } from '../store/answers.ts';
+import { raiseAttention, resolveAttention } from '../store/attention.ts';
+import { inquirySubject } from '../store/audit.ts';
+import type { Tx } from '../store/database.ts';
+import { dueForVerification, type InquiryRow, inquiryById, updateInquiry } from '../store/inquiries.ts';
+import { appointmentsOf } from '../store/links.ts';
+import type { CollectDeps } from './collect-deps.ts';
+
+const INQUIRIES_PER_READ = 50;
+const ASKED_AT_ONCE = 4;
+/** When the service is away, this waits; answers do not. */
+const AWAY_MS = 15 * MINUTE_MS;
+
+/**
+ * Asks for the transcript verifications that are due: right after an answer, so that its first record has them where the
+ * service is quick, and again for a while, since they may come later. An answer never waits for them: the first request that
+ * fails puts off the others.
+ */
+export async function verifyDue(deps: CollectDeps): Promise<void> {
+  let is_away = false;
+  for (;;) {
+    const due = await dueForVerification(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_READ);
+    if (due.length === 0) return;
+    is_away = await ask(deps, due, is_away);
+  }
+}
+
+/** Asks for some; each of them falls due later, or never again. Returns whether the service is away. */
+async function ask(deps: CollectDeps, due: { id: number; service_id: string }[], was_away: boolean): Promise<boolean> {
+  let is_away = was_away;
+  const work = async () => {
+    for (let row = due.shift(); row !== undefined; row = due.shift()) {
+      const result = is_away ? null : await deps.client.verifications(inquiryId(row.service_id), { priority: 'routine' });
+      const now = deps.env.clock.now();
+      if (result?.ok === false) deps.env.log('verification_not_read', { inquiry: row.id, failure: result.failure.class });
+      if (result?.ok !== true) is_away = true;
+      const { id } = row;
+      await deps.store.write((tx) =>
+        result?.ok === true ? keep(tx, deps, id, result.value, now) : updateInquiry(tx, id, { verify_at: now + AWAY_MS }, now),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
+  return is_away;
+}
+
+async function keep(tx: Tx, deps: CollectDeps, id: number, verifications: readonly unknown[], now: number): Promise<void> {
+  const row = await inquiryById(tx, id);
+  if (row === null) return;
+  const is_new = await storeVerifications(tx, id, verifications, now);
+  if (is_new) deps.env.log('verification_received', { inquiry: id, count: verifications.length });
+  const calls = callCount((await latestAnswer(tx, id))?.raw);
+  const verify_at = verifications.length >= calls ? null : nextVerifyAt(row, now);
+  await updateInquiry(tx, id, { verify_at }, now);
+  if (verify_at !== null || is_new) return;
+  // Nothing more is asked, and no record will follow that could tell what is missing.
+  const record = (await latestRecord(tx, id))?.record;
+  await attendVerification(tx, deps, { ...row, verify_at }, record?.verification ?? null, now);
+}
+
+/** How many calls the answer names; at least one was made. */
+function callCount(raw: unknown): number {
+  const results = (raw as { results?: { call_details?: unknown } | null } | null | undefined)?.results;
+  return Array.isArray(results?.call_details) ? Math.max(1, results.call_details.length) : 1;
+}
+
+/** Often in the first hour, then twice as long as it has been, until the time is over. */
+function nextVerifyAt(row: InquiryRow, now: number): number | null {
+  const age_ms = now - (row.answered_at ?? now);
+  const at = now + Math.min(Math.max(10 * MINUTE_MS, age_ms), 6 * HOUR_MS);
+  if (now >= (row.verify_until ?? 0)) return null;
+  return Math.min(at, row.verify_until ?? 0);
+}
+
+/** Has what `verification.require` names on the attention list: checks that are not met, and, at the end, those that never came. */
+export async function attendVerification(
+  tx: Tx,
+  { settings }: Pick<CollectDeps, 'settings'>,
+  row: InquiryRow,
+  verification: Verification | null,
+  now: number,
+): Promise<void> {
+  const [appointment] = await appointmentsOf(tx, row.id);
+  if (settings.verification_required.length === 0 || appointment === undefined) return;
+  const faults = faultsOf(settings.verification_required, verification, row.verify_at === null);
+  const subject = inquirySubject(row.id);
+  if (faults.length === 0) {
+    await resolveAttention(tx, subject, now, ['verification_failed']);
+    return;
+  }
+  const entry: Attention = {
+    reason: 'verification_failed',
+    what: `The answer is there, but the transcript of the call does not bear it out: ${faults.join(', ')}.`,
+    next: 'Read the record with the evidence of its checks, and call the payer yourself if the answer matters.',
+  };
+  await raiseAttention(tx, { connector: row.connector, appointment: appointment.id, inquiry: row.id, subject }, entry, now);
+}
+
+function faultsOf(required: readonly string[], verification: Verification | null, is_over: boolean): string[] {
+  const latest = verification === null ? [] : latestChecks(verification);
+  return required.flatMap((name) => {
+    const check = latest.find((each) => each.name === name);
+    if (check === undefined) return is_over ? [`${name} was never checked`] : [];
+    return check.is_met ? [] : [`${name} is ${check.status ?? 'without a status'}`];
+  });
+}
