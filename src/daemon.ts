@@ -14,20 +14,25 @@ import { parseAddress } from './ops/config-values.ts';
 import { type ConnectorMeans, createConnectors } from './ops/connectors.ts';
 import { loadPayers, NO_PAYERS } from './ops/payers.ts';
 import { clinicProfile, configNotes, policyOf } from './ops/profile.ts';
+import { Progress } from './ops/progress.ts';
 import { revealCredentials, type SecretSource, type ServiceCredentials, webhookSecrets } from './ops/secrets.ts';
+import { statusWords, supervise } from './ops/supervision.ts';
+import { createNotifier, type Notifier } from './ops/systemd.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts';
 import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deliver.ts';
-import { logStageFailure, runLoop, Waker } from './stages/loop.ts';
+import { type LoopOptions, logStageFailure, runLoop, Waker } from './stages/loop.ts';
 import { closeOldVisits, type PlanDeps, planStep } from './stages/plan.ts';
 import { listenStep, pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
+import { currentHalts } from './store/halts.ts';
 import { Inbox } from './store/inbox.ts';
 import { countByState } from './store/inquiries.ts';
 import { connectorJournal } from './store/journal.ts';
+import { countSituations } from './store/overview.ts';
 import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -38,6 +43,8 @@ export type DaemonOptions = {
   secrets: SecretSource;
   env: Env;
   version: string;
+  /** Who is told that the daemon is up and gets on; nobody when left out. */
+  notifier?: Notifier;
   /** How long a stage without work or a due time rests before it looks again; half a minute when left out. */
   idle_ms?: number;
 };
@@ -64,6 +71,7 @@ type Parts = {
   client: ServiceClient;
   clock_watch: ClockWatch;
   connectors: RunningConnector[];
+  progress: Progress;
   submit: SubmitDeps;
   collect: CollectDeps;
   plan: PlanDeps;
@@ -75,6 +83,8 @@ type Parts = {
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
 const IDLE_MS = 30_000;
+/** A step may be silent for as long as this many requests take that are not answered. */
+const REQUESTS_UNHEARD = 4;
 /** Steps of one stage in `once`: far above what any installation has due, and still an end (every loop has a bound). */
 const ONCE_STEPS_MAX = 10_000;
 
@@ -82,7 +92,9 @@ const ONCE_STEPS_MAX = 10_000;
  * Opens what the daemon needs: the lock against a second instance, the database, the client, the connectors. Throws an
  * EligdError when one of them cannot be had, after letting go of the others.
  */
-export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
+export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
+  const progress = new Progress(given.env.clock);
+  const options = { ...given, env: progress.watch(given.env) };
   const { config, env } = options;
   const closers: (() => Promise<void> | void)[] = [];
   const close = async () => {
@@ -91,7 +103,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
   try {
     const lock: InstanceLock = lockInstance(config.state.path);
     closers.push(() => lock.release());
-    const store = await openStore(config.state.path);
+    const store = watchedStore(await openStore(config.state.path), progress);
     closers.push(() => store.close());
     await endAbandonedSlots(store, env.clock.now());
     const clock_watch = new ClockWatch(env.clock);
@@ -102,7 +114,7 @@ export async function createDaemon(options: DaemonOptions): Promise<Daemon> {
       closers.push(() => connector.close?.());
       return { id, connector, pull: new Waker(), deliver: new Waker(), memory: newDeliverMemory() };
     });
-    const parts = await assemble(options, store, client, clock_watch, connectors);
+    const parts = await assemble(options, store, client, clock_watch, connectors, progress);
     return { run: (signal) => run(parts, signal), once: (signal) => once(parts, signal), close, store };
   } catch (error) {
     await close();
@@ -158,6 +170,7 @@ async function assemble(
   client: ServiceClient,
   clock_watch: ClockWatch,
   connectors: RunningConnector[],
+  progress: Progress,
 ): Promise<Parts> {
   const { config, env } = options;
   const policy = policyOf(config);
@@ -178,6 +191,7 @@ async function assemble(
     client,
     clock_watch,
     connectors,
+    progress,
     wakers,
     webhook_counts: newWebhookCounts(),
     plan: {
@@ -299,9 +313,12 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const { env, config } = options;
   for (const note of configNotes(config)) env.log(note.event);
   const step = stages(parts, signal);
+  const supervision = superviseDaemon(parts, signal);
   const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
+  const loop = (of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number }) =>
+    runLoop({ ...common, ...of, step: (stop) => parts.progress.step(of.name, () => of.step(stop)) });
   const pull_ms = config.schedule.pull_seconds * 1000;
-  // At once: senders do not wait until the service has answered.
+  // At once: senders do not wait until the service has answered. To listen is to wait, so nobody watches its progress.
   const listening = connectors
     .filter(({ connector }) => connector.listen !== undefined)
     .map((each) =>
@@ -313,26 +330,27 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
         interval_ms: pull_ms,
       }),
     );
-  await firstSweep(parts).catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
+  const swept = parts.progress.step('submit', () => firstSweep(parts));
+  await swept.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
   const daily = cron.schedule(config.schedule.sweep_cron, () => void beginDay(parts), {
     timezone: config.clinic.time_zone,
     noOverlap: true,
   });
   const loops = [
     ...listening,
-    runLoop({ ...common, name: 'plan', step: step.plan, waker: wakers.plan }),
-    runLoop({ ...common, name: 'submit', step: step.submit, waker: wakers.submit }),
-    runLoop({ ...common, name: 'collect', step: step.collect, waker: wakers.collect }),
+    loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
+    loop({ name: 'submit', step: step.submit, waker: wakers.submit }),
+    loop({ name: 'collect', step: step.collect, waker: wakers.collect }),
     watchClock(parts, signal),
+    supervision,
     ...connectors.flatMap((each) => [
-      runLoop({
-        ...common,
+      loop({
         name: `pull ${each.id}`,
         step: () => step.pull(each),
         waker: each.pull,
         interval_ms: pull_ms,
       }),
-      runLoop({ ...common, name: `deliver ${each.id}`, step: () => step.deliver(each), waker: each.deliver }),
+      loop({ name: `deliver ${each.id}`, step: () => step.deliver(each), waker: each.deliver }),
     ]),
   ];
   signal.addEventListener('abort', () => env.log('daemon_stopping'), { once: true });
@@ -341,6 +359,29 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   } finally {
     await daily.destroy();
   }
+}
+
+function superviseDaemon({ options, store, progress }: Parts, signal: AbortSignal): Promise<void> {
+  const { env, config, notifier = createNotifier({}) } = options;
+  const patience_ms = REQUESTS_UNHEARD * config.service.timeout_seconds * 1000;
+  const statusLine = async () => {
+    const halted = (await currentHalts(store.db)).length > 0 ? 'Calls are stopped (eligd status says why); ' : '';
+    return halted + statusWords(await countSituations(store.db, env.clock.now()));
+  };
+  return supervise({ env, progress, notifier, patience_ms, statusLine, signal });
+}
+
+/** Commits are signs of life; one that waits for the disk is none. */
+function watchedStore(store: Store, progress: Progress): Store {
+  return {
+    ...store,
+    write: async (work) => {
+      progress.mark();
+      const value = await store.write(work);
+      progress.mark();
+      return value;
+    },
+  };
 }
 
 /** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */

@@ -18,6 +18,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'once', summary: 'every stage once, for cron and for trying out', load: () => import('./once.ts') },
   { name: 'demo', summary: 'sandbox, daemon and a drop folder in a throw-away directory', load: () => import('./demo.ts') },
   { name: 'sandbox', summary: 'the inquiry service alone, for trying out', load: () => import('./sandbox.ts') },
+  { name: 'init', summary: 'asks, then writes a configuration and the secrets', load: () => import('./init.ts') },
   {
     name: 'check',
     summary: 'configuration, service, connectors, database, clock and disk: a line each',
@@ -31,6 +32,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'inquiry', summary: 'inquiries as the service has them; reads only', load: () => import('./inquiry.ts') },
   { name: 'verification', summary: "the service's checks of the calls for an inquiry", load: () => import('./verification.ts') },
   { name: 'subscription', summary: 'where the service reports changes to', load: () => import('./subscription.ts') },
+  { name: 'backup', summary: 'a verified copy of the database, while the daemon runs', load: () => import('./backup.ts') },
   {
     name: 'config',
     summary: 'the JSON Schema of the configuration, and the effective values',

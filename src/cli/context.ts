@@ -29,6 +29,8 @@ export type Host = {
 export type CliContext = Host & {
   /** Absolute path of the configuration: `--config`, or the first of the usual places that exists. */
   configFile: () => string;
+  /** What stands after `--config`, for a command that writes the file. */
+  configOption: () => string | undefined;
   /** The whole configuration, judged. Throws a ConfigError with everything that is wrong. */
   config: () => Promise<Config>;
   /** Where secrets are found. No secret is required until a command asks for it. */
@@ -43,6 +45,7 @@ export function createContext(host: Host, configOption: () => string | undefined
   let secrets: Promise<SecretSource> | undefined;
   const context: CliContext = {
     ...host,
+    configOption,
     configFile: () => findConfig(host, configOption()),
     config: () => {
       config ??= import('../ops/config.ts').then(({ loadConfig }) => loadConfig(context.configFile()));

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { createDaemon } from '../daemon.ts';
 import { serviceCredentials } from '../ops/secrets.ts';
+import { createNotifier } from '../ops/systemd.ts';
 import type { CliContext } from './context.ts';
 import { stopSignal } from './stop.ts';
 import { programVersion } from './version.ts';
@@ -19,7 +20,14 @@ export function register(command: Command, context: CliContext): void {
       const env = await context.env({ log_to: 'stdout' });
       const stop = stopSignal();
       try {
-        const daemon = await createDaemon({ config, credentials, secrets, env, version: programVersion() });
+        const daemon = await createDaemon({
+          config,
+          credentials,
+          secrets,
+          env,
+          version: programVersion(),
+          notifier: createNotifier(context.environment),
+        });
         try {
           await daemon.run(stop.signal);
         } finally {

@@ -32,6 +32,12 @@ export const EVENTS = {
     means: 'A step of a stage failed; it is tried again after wait_ms. The others go on.',
     next: 'If it goes on: SQLITE_FULL or ENOSPC means that the disk is full; anything else is a defect worth reporting.',
   },
+  stage_hangs: {
+    level: 'error',
+    means:
+      'A step of a stage gives no sign of life for duration_ms. Under systemd the daemon is started anew; nothing is lost by it.',
+    next: 'If it happens again, report it with the lines before it. A network share that does not answer is a common cause.',
+  },
   batch_accepted: {
     level: 'info',
     means: 'Appointments of a connector are committed; count is how many have vanished from a full export.',

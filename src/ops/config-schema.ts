@@ -374,6 +374,21 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('What happens when.'),
   webhook,
+  backup: z
+    .strictObject({
+      folder: nonEmpty
+        .nullable()
+        .default(null)
+        .describe('Where copies of the database go; null: the folder `backups` beside it. It holds patient data.')
+        .meta({ examples: ['/mnt/backup/eligd'] }),
+      cron: cronLine
+        .nullable()
+        .default('30 3 * * *')
+        .describe("When the daemon makes one, as a line of cron in the clinic's time zone; null: never by itself."),
+      keep: wholeFrom(1).default(14).describe('How many of them are kept.'),
+    })
+    .prefault({})
+    .describe('Copies of the database, made while eligd runs.'),
   log: z
     .strictObject({
       level: z
@@ -386,7 +401,8 @@ export const configSchema = z.strictObject({
 });
 
 /** The configuration with every default filled in and every path absolute (a connector's own paths excepted). */
-export type Config = DeepReadonly<Omit<z.output<typeof configSchema>, 'connectors'>> & {
+export type Config = DeepReadonly<Omit<z.output<typeof configSchema>, 'connectors' | 'backup'>> & {
+  readonly backup: { readonly folder: string; readonly cron: string | null; readonly keep: number };
   readonly file: string;
   /** Relative paths are relative to it, and `.env` lies in it. */
   readonly folder: string;

@@ -62,13 +62,15 @@ export async function parseConfig(
   if (!base.success || problems.length + secrets.problems.length > 0)
     throw new ConfigError(file, [...secrets.problems, ...problems]);
 
-  const { state, policy } = base.data;
+  const { state, policy, backup } = base.data;
+  const state_path = resolve(folder, state.path);
   return {
     ...base.data,
     file,
     folder,
     connectors: connectors.judged,
-    state: { path: resolve(folder, state.path) },
+    state: { path: state_path },
+    backup: { ...backup, folder: resolve(backup.folder === null ? dirname(state_path) : folder, backup.folder ?? 'backups') },
     policy: { ...policy, payers: policy.payers === null ? null : resolve(folder, policy.payers) },
   };
 }

@@ -144,7 +144,7 @@ function isCurrent(raw: Database.Database): boolean {
   return appliedMigrations(raw).length === Object.keys(MIGRATIONS).length;
 }
 
-function refuseNewer(raw: Database.Database, path: string): void {
+export function refuseNewer(raw: Database.Database, path: string): void {
   if (appliedMigrations(raw).every((name) => name in MIGRATIONS)) return;
   throw new EligdError('configuration', {
     what: `The database ${path} was written by a newer eligd.`,

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import { PROJECT_ROOT } from '../../ops/connectors.ts';
+import type { CliContext } from '../context.ts';
+import { EXIT_CODES } from '../exit.ts';
+
+/** The configuration, and beside it `.env` with the secrets. */
+export function writeInstallation(file: string, text: string, secrets: ReadonlyMap<string, string>): void {
+  const lines = [...secrets].map(([name, value]) => `${name}=${envValue(value)}\n`);
+  writeNew(join(dirname(file), '.env'), lines.join(''), 0o600);
+  writeNew(file, text, 0o600);
+}
+
+/** A value as dotenv reads it back: in the quotes that do not occur in it. */
+function envValue(value: string): string {
+  if (/^[\w.+/=@:-]+$/.test(value)) return value;
+  const quote = ["'", '"', '`'].find((each) => !value.includes(each));
+  if (quote !== undefined && !(quote === '"' && value.includes('\\'))) return `${quote}${value}${quote}`;
+  throw new EligdError('usage', {
+    what: 'A secret holds all three kinds of quotes, so it cannot stand in a .env.',
+    why: 'It would be read back as another one.',
+    next: 'Ask for another secret, or hand it over as a credential of systemd (eligd init --system).',
+  });
+}
+
+/** Writes a file that is not there yet, with its mode from the first byte on. */
+export function writeNew(file: string, content: string | Buffer, mode: number): void {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    writeFileSync(file, content, { mode, flag: 'wx' });
+  } catch (error) {
+    const code = errorCode(error);
+    throw new EligdError('failed', {
+      what: `${file} could not be written.`,
+      why: code === 'EEXIST' ? 'It exists already, and is not replaced.' : `The system says ${code ?? 'no'}.`,
+      next:
+        code === 'EEXIST' ? 'Move it away and run the same command again.' : 'Check the permissions and the space on the disk.',
+      cause: error,
+    });
+  }
+}
+
+/**
+ * Runs `eligd check` as a program of its own, as `user` when one is named: what that user may read is what counts. Throws when
+ * something is wrong with the installation; a service that is only away for the moment is told, and no failure.
+ */
+export async function runCheck(
+  context: CliContext,
+  file: string,
+  { secrets, user }: { secrets: ReadonlyMap<string, string>; user: string | null },
+): Promise<void> {
+  const main = [process.execPath, join(PROJECT_ROOT, 'src/main.ts'), 'check', '--config', file];
+  const [program = '', ...args] = user === null ? main : ['runuser', '-u', user, '--', ...main];
+  const child = spawn(program, args, {
+    cwd: '/',
+    env: { PATH: context.environment.PATH, LANG: context.environment.LANG, ...Object.fromEntries(secrets) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.on('data', (text: Buffer) => void context.stdout.write(text.toString()));
+  child.stderr.on('data', (text: Buffer) => void context.stderr.write(text.toString()));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', resolve);
+  });
+  if (code === EXIT_CODES.done || code === EXIT_CODES.temporary) return;
+  throw new EligdError(code === EXIT_CODES.configuration ? 'configuration' : 'failed', {
+    what: 'Everything is written, but it cannot work yet.',
+    why: 'The lines marked with "!!" above say what is wrong.',
+    next: `Do what stands after the arrows (the configuration is ${file}), and run "eligd check" again.`,
+  });
+}

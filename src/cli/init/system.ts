@@ -1,0 +1,120 @@
+/** `eligd init --system`: what the installed service of this machine needs beyond its package. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { EligdError } from '../../domain/errors.ts';
+import { writeNew } from './files.ts';
+
+const DROP_IN = '/etc/systemd/system/eligd.service.d/clinic.conf';
+const CREDENTIALS = '/etc/eligd/credentials';
+/** Where ProtectHome= of the unit lets nothing be seen; a folder there is bound in. */
+const HIDDEN = ['/home/', '/root/', '/run/user/'];
+
+export const SYSTEM = {
+  user: 'eligd',
+  config_file: '/etc/eligd/eligd.yaml',
+  state_path: '/var/lib/eligd/eligd.db',
+  drop_folder: '/srv/eligd',
+  requireRoot: (): void => {
+    if (process.getuid?.() !== 0) throw notPossible('This user is not root.', 'Run "sudo eligd init --system".');
+    if (systemUser() === null) {
+      const next = 'Install the package (apt install ./eligd_*.deb), which makes the user; without it, run "eligd init".';
+      throw notPossible('There is no user "eligd" on this machine.', next);
+    }
+  },
+} as const;
+
+function notPossible(why: string, next: string): EligdError {
+  return new EligdError('usage', { what: 'The service of this machine cannot be set up.', why, next });
+}
+
+function systemUser(): { uid: number; gid: number } | null {
+  const { status, stdout } = spawnSync('getent', ['passwd', SYSTEM.user], { encoding: 'utf8' });
+  const [, , uid, gid] = stdout?.split(':') ?? [];
+  return status === 0 ? { uid: Number(uid), gid: Number(gid) } : null;
+}
+
+/**
+ * Writes configuration, secrets, drop-in and drop folder; gives what was written. Secrets become credentials: encrypted with
+ * this machine's key when systemd-creds can (systemd 250), otherwise files that only root reads.
+ */
+export function writeSystem(parts: {
+  file: string;
+  text: string;
+  folder: string;
+  secrets: ReadonlyMap<string, string>;
+}): string[] {
+  const owner = systemUser() ?? { uid: 0, gid: 0 };
+  const made = makeDropFolder(parts.folder, owner);
+  // The drop-in and the credentials belong together: what an earlier attempt left is replaced by this one's.
+  rmSync(DROP_IN, { force: true });
+  rmSync(CREDENTIALS, { recursive: true, force: true });
+  mkdirSync(CREDENTIALS, { recursive: true, mode: 0o700 });
+  const lines = [...parts.secrets].map(([name, value]) => writeCredential(name.replace(/^ELIGD_/, '').toLowerCase(), value));
+  writeNew(DROP_IN, dropIn(parts.folder, lines), 0o644);
+  chmodSync(dirname(DROP_IN), 0o755);
+  writeNew(parts.file, parts.text, 0o640);
+  chownSync(parts.file, 0, owner.gid);
+  return [parts.file, CREDENTIALS, DROP_IN, ...(made ? [parts.folder] : [])];
+}
+
+/** Makes the folder, but not what it lies in: a share that is not mounted must not be replaced by a folder of ours. */
+function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number }): boolean {
+  if (existsSync(folder)) return false;
+  if (!existsSync(dirname(folder))) {
+    throw new EligdError('failed', {
+      what: `The drop folder ${folder} cannot be made, and nothing was written.`,
+      why: `${dirname(folder)} is not there.`,
+      next: 'If it is on a network share, mount that first; otherwise name another folder with --folder.',
+    });
+  }
+  mkdirSync(folder, { mode: 0o700 });
+  chownSync(folder, uid, gid);
+  return true;
+}
+
+/** Writes one credential and gives its line of the unit. */
+function writeCredential(name: string, value: string): string {
+  const encrypted = spawnSync('systemd-creds', ['encrypt', `--name=${name}`, '-', '-'], {
+    input: value,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  if (encrypted.status === 0) {
+    const file = join(CREDENTIALS, `${name}.cred`);
+    writeNew(file, encrypted.stdout, 0o600);
+    return `LoadCredentialEncrypted=${name}:${file}`;
+  }
+  const file = join(CREDENTIALS, name);
+  writeNew(file, value, 0o600);
+  return `LoadCredential=${name}:${file}`;
+}
+
+function dropIn(folder: string, credentials: readonly string[]): string {
+  const escaped = folder.replaceAll('%', '%%').replaceAll(/["\\]/g, '\\$&');
+  const is_hidden = HIDDEN.some((place) => folder.startsWith(place));
+  return `# Written by "eligd init --system": what belongs to this clinic. "systemctl daemon-reload" after a change.
+[Unit]
+# The drop folder may lie on a share: the daemon starts when it is mounted.
+RequiresMountsFor="${escaped}"
+
+[Service]
+# Everything else is read-only for the daemon (ProtectSystem=strict in eligd.service).
+${is_hidden ? 'BindPaths' : 'ReadWritePaths'}="${escaped}"
+# Secrets, readable by the daemon alone and only while it runs. To change one: systemd-creds encrypt --name=NAME - FILE
+${credentials.join('\n')}
+`;
+}
+
+/** Has the service started, when systemd runs here, and says how it went. */
+export function startSystem(): string {
+  if (!existsSync('/run/systemd/system')) return '\nsystemd does not run here, so the service was not started.\n';
+  execFileSync('systemctl', ['daemon-reload']);
+  execFileSync('systemctl', ['enable', '--quiet', 'eligd.service']);
+  const { status } = spawnSync('systemctl', ['restart', 'eligd.service'], { stdio: 'ignore' });
+  if (status === 0) return '\nThe service runs. See it with "systemctl status eligd", and its log with "journalctl -u eligd".\n';
+  throw new EligdError('failed', {
+    what: 'Everything is written, but the service did not start.',
+    why: '"journalctl -u eligd -n 20" says why.',
+    next: 'Mend that and run "systemctl restart eligd".',
+  });
+}

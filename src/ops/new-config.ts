@@ -1,0 +1,53 @@
+import { parseConfig } from './config.ts';
+
+/** What `eligd init` asks. Texts as they are typed. */
+export type NewInstallation = {
+  clinic_name: string;
+  time_zone: string;
+  specialty: string;
+  tax_id: string;
+  billing_npi: string;
+  base_url: string;
+  auth: 'oauth' | 'basic';
+  /** The drop folder. */
+  folder: string;
+  state_path: string;
+};
+
+/** A commented configuration with these values, every other key at its default. Judge it with `judgeNewConfig`. */
+export function newConfigText(values: NewInstallation): string {
+  // A JSON text is a YAML text, whatever stands in it.
+  const quoted = (text: string) => JSON.stringify(text);
+  return `# The configuration of eligd, written by "eligd init". Every other key, with its default, is in config/example.yaml of the program.
+# After a change: "eligd check", then restart the daemon. Secrets do not belong here.
+clinic:
+  name: ${quoted(values.clinic_name)} # as the payer should hear it
+  time_zone: ${quoted(values.time_zone)} # appointment times and "today" are meant in it
+  specialty: ${quoted(values.specialty)} # dental | medical | mental_health; an appointment may say otherwise
+  tax_id: ${quoted(values.tax_id)}
+  billing_npi: ${quoted(values.billing_npi)}
+service:
+  base_url: ${quoted(values.base_url)}
+  auth: ${values.auth} # oauth: user name and password | basic: project id and API key
+connectors:
+  - id: front-desk # goes into the log; letters, digits, dashes
+    type: csv
+    folder: ${quoted(values.folder)} # inbox/ processing/ processed/ rejected/ outbox/ are made inside
+state:
+  path: ${quoted(values.state_path)} # holds patient data
+
+# What is changed most often:
+# policy:
+#   look_ahead_days: 7 # days before the visit at which the payer is called at the earliest
+#   reverify_after_days: 30 # how long an answer serves later visits
+#   calls_per_month: null # a number: what exceeds it waits
+#   payers: ./payers.csv # how the service calls the payers of the PMS
+# backup:
+#   folder: /mnt/backup/eligd # better on another disk
+`;
+}
+
+/** Throws a ConfigError with everything that is wrong with the text, which would stand at `file`. */
+export async function judgeNewConfig(text: string, file: string): Promise<void> {
+  await parseConfig(text, file);
+}

@@ -1,0 +1,59 @@
+import type { Env } from '../domain/env.ts';
+import type { Progress } from './progress.ts';
+import type { Notifier } from './systemd.ts';
+
+/** How often `systemctl status` gets a new line, at most. */
+const STATUS_INTERVAL_MS = 15_000;
+
+export type Supervision = {
+  env: Env;
+  progress: Progress;
+  notifier: Notifier;
+  /** A step may be silent for this long, whatever the watchdog says: the longest time-out of a single request, with room. */
+  patience_ms: number;
+  /** One line without patient data for `systemctl status`. */
+  statusLine: () => Promise<string>;
+  signal: AbortSignal;
+};
+
+/**
+ * Tells systemd that the daemon is up, how it stands, and that it gets on. The last is said only while no step of a stage has
+ * been silent for too long: a stage that hangs ends the feed, and systemd starts the daemon anew. Rows are the only hand-off,
+ * so nothing is lost by that. Waiting for work is no silence.
+ */
+export async function supervise(options: Supervision): Promise<void> {
+  const { env, progress, notifier, signal } = options;
+  const { watchdog_ms } = notifier;
+  const interval_ms = Math.min(STATUS_INTERVAL_MS, (watchdog_ms ?? STATUS_INTERVAL_MS) / 4);
+  const limit_ms = Math.max(watchdog_ms ?? 0, options.patience_ms);
+  const reported = new Set<string>();
+  await notifier.tell('READY=1', await status(options));
+  while (!signal.aborted) {
+    await env.clock.sleep(interval_ms, signal).catch(() => {});
+    if (signal.aborted) break;
+    const stuck = progress.stuck(limit_ms);
+    for (const { stage, still_ms } of stuck) {
+      if (!reported.has(stage)) env.log('stage_hangs', { stage, duration_ms: Math.round(still_ms) });
+    }
+    reported.clear();
+    for (const { stage } of stuck) reported.add(stage);
+    const [first] = stuck;
+    if (first === undefined) await notifier.tell('WATCHDOG=1', await status(options));
+    else await notifier.tell(`STATUS=The stage ${first.stage} hangs since ${Math.round(first.still_ms / 1000)} s.`);
+  }
+  await notifier.tell('STOPPING=1', 'STATUS=Stopping: each stage finishes the step in hand.');
+}
+
+type Counted = Record<'waiting' | 'planned' | 'asking' | 'answered' | 'delivered' | 'attention', number>;
+
+/** Where the appointments are, for `systemctl status`: what is open first, and what needs a person always. */
+export function statusWords(counts: Counted): string {
+  const { waiting, planned, asking, answered, delivered, attention } = counts;
+  return `${asking} being asked, ${waiting + planned} before the call, ${answered} to write back, ${delivered} delivered; ${attention} need attention.`;
+}
+
+async function status({ notifier, statusLine }: Supervision): Promise<string> {
+  if (!notifier.is_heard) return '';
+  // A database that cannot be read at the moment is the stages' affair; the line says only what is known.
+  return `STATUS=${await statusLine().catch(() => 'The database cannot be read; the log says why.')}`;
+}

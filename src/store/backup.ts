@@ -1,0 +1,165 @@
+/**
+ * Copies of the database, made while the daemon runs and put back by `eligd restore`. A copy is one file without WAL: one
+ * unchanging view of the database, written anew, so that it also holds nothing of what was purged.
+ */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { refuseNewer } from './database.ts';
+
+/** What a verified copy holds. `backed_up_at` is the moment it shows, null for a file that `eligd backup` did not write. */
+export type CopyContent = {
+  backed_up_at: number | null;
+  appointments: number;
+  inquiries: number;
+  answers: number;
+  deliveries: number;
+};
+
+/** The fact that a copy carries: the moment that it shows, in milliseconds since 1970. */
+export const BACKED_UP_AT = 'backed_up_at';
+
+/**
+ * Writes a copy of the database at `path` to `file`, which must not exist, and opens, checks and counts it before it gets its
+ * name. Blocks while it copies; the daemon calls it in a thread (`backup-thread.ts`). The database may be of an older form.
+ */
+export function writeBackup(path: string, file: string, now: number): CopyContent {
+  if (existsSync(file)) {
+    throw new EligdError('failed', {
+      what: `${file} exists already.`,
+      why: 'A backup never replaces another file.',
+      next: 'Give another name, or move that file away.',
+    });
+  }
+  const part = join(dirname(file), `.${basename(file)}.part`);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    rmSync(part, { force: true });
+    copyInto(path, part, now);
+    const content = inspectCopy(part);
+    flush(part);
+    renameSync(part, file);
+    flush(dirname(file));
+    return content;
+  } catch (error) {
+    rmSync(part, { force: true });
+    if (error instanceof EligdError) throw error;
+    throw new EligdError('failed', {
+      what: `The backup ${file} could not be written.`,
+      why: `The system says ${errorCode(error) ?? 'no'}.`,
+      next: 'Check the space on the disk and the permissions of the folder. The database itself is as it was.',
+      cause: error,
+    });
+  }
+}
+
+function copyInto(path: string, part: string, now: number): void {
+  // Made before SQLite writes into it, so that nobody else can ever read it.
+  closeSync(openSync(part, 'wx', 0o600));
+  const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+  try {
+    source.prepare('VACUUM INTO ?').run(part);
+  } finally {
+    source.close();
+  }
+  const copy = new Database(part);
+  try {
+    copy
+      .prepare(
+        'insert into facts (name, value, updated_at) values (?, ?, ?) on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at',
+      )
+      .run(BACKED_UP_AT, String(now), now);
+  } finally {
+    copy.close();
+  }
+}
+
+/** Opens a copy, has SQLite check it, and counts what is in it. Throws when it is no sound database of this or an older eligd. */
+export function inspectCopy(file: string): CopyContent {
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(file, { readonly: true, fileMustExist: true });
+    const said = raw.pragma('integrity_check(1)', { simple: true });
+    if (said !== 'ok') throw notSound(file, 'SQLite’s own check finds errors in it');
+    refuseNewer(raw, file);
+    const count = (table: string) => raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
+    const at = raw.prepare('select value from facts where name = ?').pluck().get(BACKED_UP_AT) as string | undefined;
+    return {
+      backed_up_at: at === undefined ? null : Number(at),
+      appointments: count('appointments'),
+      inquiries: count('inquiries'),
+      answers: count('answers'),
+      deliveries: count('deliveries'),
+    };
+  } catch (error) {
+    if (error instanceof EligdError) throw error;
+    const code = errorCode(error);
+    throw notSound(file, code === 'SQLITE_CANTOPEN' ? 'it cannot be opened' : `the system says ${code ?? 'no'}`);
+  } finally {
+    raw?.close();
+  }
+}
+
+function notSound(file: string, why: string): EligdError {
+  return new EligdError('failed', {
+    what: `${file} is no sound copy of eligd's database.`,
+    why: `Looking at it, ${why}.`,
+    next: 'Take another backup; "eligd backup" checks every one that it writes.',
+  });
+}
+
+/** `eligd-20261121-033000.db`: names of scheduled backups sort by time, UTC. */
+const NAME = /^eligd-\d{8}-\d{6}\.db$/;
+
+export function backupName(now: number): string {
+  const digits = new Date(now).toISOString().replaceAll(/[-:]/g, '');
+  return `eligd-${digits.slice(0, 8)}-${digits.slice(9, 15)}.db`;
+}
+
+/** Deletes all but the newest `keep` scheduled backups of the folder, and says how many went. Other files stay. */
+export function rotateBackups(folder: string, keep: number): number {
+  const old = readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .sort()
+    .reverse()
+    .slice(keep);
+  for (const name of old) rmSync(join(folder, name));
+  return old.length;
+}
+
+/** When the newest scheduled backup was written, by its name and age; null when there is none. */
+export function newestBackup(folder: string): { file: string; at: number } | null {
+  if (!existsSync(folder)) return null;
+  const name = readdirSync(folder)
+    .filter((each) => NAME.test(each))
+    .sort()
+    .at(-1);
+  return name === undefined ? null : { file: join(folder, name), at: statSync(join(folder, name)).mtimeMs };
+}
+
+/** What was written lies on the disk and not in the system's memory. */
+export function flush(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** A copy brought in from elsewhere may have come with any mode. */
+export function protect(file: string): void {
+  chmodSync(file, 0o600);
+}

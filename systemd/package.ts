@@ -1,0 +1,197 @@
+/**
+ * `npm run package`: makes `dist/eligd_VERSION_ARCH.deb` and `dist/eligd-VERSION-linux-ARCH.tar.gz` out of the working copy, with
+ * the Node runtime, the packages that run (none that only build or test), their licences and a bill of materials inside.
+ *
+ *     node bin/with-node.mjs systemd/package.ts [--out FOLDER] [--version VERSION] [--quick]
+ *
+ * `--quick` leaves compression out and makes the .deb only, for tests. Needs dpkg-deb, which every Debian and Ubuntu has.
+ */
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+const ROOT = resolve(import.meta.dirname, '..');
+/** What of the working copy runs; tests, fixtures and what guards the project stay behind. */
+const PROGRAM = [
+  'src',
+  'connectors',
+  'migrations',
+  'config',
+  'bin/eligd',
+  'package.json',
+  'README.md',
+  'SECURITY.md',
+  'systemd/README.md',
+];
+const NOT_RUN = [/^connectors\/suite\.ts$/, /^config\/(?:eligd\.yaml|\.env|state|dropbox)/];
+/** What packages bring and nothing runs: C sources, headers, and Node's own npm. */
+const NOT_NEEDED = [
+  /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
+  /^node-linux-[^/]+\/(?!bin\/node$|bin$|package\.json$|LICENSE|README)/,
+];
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i;
+
+type LockedPackage = { version: string; dev?: boolean; license?: string };
+type Options = { out: string; version: string; is_quick: boolean };
+
+const { values } = parseArgs({
+  options: { out: { type: 'string' }, version: { type: 'string' }, quick: { type: 'boolean', default: false } },
+});
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+makePackage({
+  out: resolve(values.out ?? join(ROOT, 'dist')),
+  version: values.version ?? manifest.version,
+  is_quick: values.quick,
+});
+
+function makePackage({ out, version, is_quick }: Options): void {
+  const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
+  const work = mkdtempSync(join(tmpdir(), 'eligd-package-'));
+  try {
+    const tree = join(work, `eligd-${version}`);
+    stage(tree, version);
+    writeMaintainerFiles(tree, version, architecture);
+    mkdirSync(out, { recursive: true });
+    const environment = { ...process.env, SOURCE_DATE_EPOCH: sourceDate() };
+    const deb = join(out, `eligd_${version}_${architecture}.deb`);
+    const compression = is_quick ? ['-Znone'] : ['-Zxz', '-z6'];
+    execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', tree, deb], { env: environment, stdio: 'pipe' });
+    console.log(deb);
+    if (is_quick) return;
+    const tarball = join(out, `eligd-${version}-linux-${process.arch}.tar.gz`);
+    rmSync(join(tree, 'DEBIAN'), { recursive: true });
+    const stable = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${environment.SOURCE_DATE_EPOCH}`];
+    execFileSync('tar', ['-C', work, ...stable, '-czf', tarball, basename(tree)]);
+    console.log(tarball);
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+/** The same commit makes the same bytes, whenever it is packed. */
+function sourceDate(): string {
+  try {
+    return execFileSync('git', ['-C', ROOT, 'log', '-1', '--format=%ct'], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    }).trim();
+  } catch {
+    return '0';
+  }
+}
+
+/** Puts everything where it will lie on the clinic's server. */
+function stage(tree: string, version: string): void {
+  const program = join(tree, 'usr/lib/eligd');
+  for (const part of PROGRAM) {
+    cpSync(join(ROOT, part), join(program, part), {
+      recursive: true,
+      filter: (from) => !NOT_RUN.some((pattern) => pattern.test(from.slice(ROOT.length + 1))),
+    });
+  }
+  const packed = { ...(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>), version };
+  writeFileSync(join(program, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
+  const packages = runningPackages();
+  for (const path of Object.keys(packages)) copyPackage(path, program);
+  mkdirSync(join(program, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(`../node-linux-${process.arch}/bin/node`, join(program, 'node_modules/.bin/node'));
+
+  const put = (from: string, to: string, mode = 0o644) => {
+    mkdirSync(dirname(join(tree, to)), { recursive: true });
+    cpSync(join(ROOT, from), join(tree, to));
+    chmodSync(join(tree, to), mode);
+  };
+  put('systemd/eligd.service', 'usr/lib/systemd/system/eligd.service');
+  put('systemd/eligd.sysusers', 'usr/lib/sysusers.d/eligd.conf');
+  put('systemd/eligd.tmpfiles', 'usr/lib/tmpfiles.d/eligd.conf');
+  put('systemd/eligd.default', 'etc/default/eligd');
+  // Only the line that names the columns: the payers of the example are nobody's.
+  mkdirSync(join(tree, 'etc/eligd'));
+  const [columns = ''] = readFileSync(join(ROOT, 'config/payers.example.csv'), 'utf8').split('\n');
+  writeFileSync(join(tree, 'etc/eligd/payers.csv'), `${columns}\n`);
+  put('systemd/README.md', 'usr/share/doc/eligd/README.md');
+  put('SECURITY.md', 'usr/share/doc/eligd/SECURITY.md');
+  mkdirSync(join(tree, 'usr/bin'), { recursive: true });
+  symlinkSync('../lib/eligd/bin/eligd', join(tree, 'usr/bin/eligd'));
+  writeBillOfMaterials(join(tree, 'usr/share/doc/eligd'), packages);
+}
+
+/** Installed packages that are not for development only, by their path under the working copy. */
+function runningPackages(): Record<string, LockedPackage> {
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
+  return Object.fromEntries(
+    Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true && existsSync(join(ROOT, path))),
+  );
+}
+
+/** A package without those nested in it, which have lines of their own in the lockfile. */
+function copyPackage(path: string, program: string): void {
+  const inside = (from: string) => from.slice(join(ROOT, 'node_modules').length + 1);
+  cpSync(join(ROOT, path), join(program, path), {
+    recursive: true,
+    filter: (from) =>
+      !from.slice(join(ROOT, path).length).includes('/node_modules') && !NOT_NEEDED.some((pattern) => pattern.test(inside(from))),
+  });
+}
+
+/** What is inside, for programs (CycloneDX) and for people (every licence in full). */
+function writeBillOfMaterials(folder: string, packages: Record<string, LockedPackage>): void {
+  const sbom = JSON.parse(
+    execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+      maxBuffer: 64 * 1024 * 1024,
+    }),
+  ) as { components: { purl: string }[]; dependencies: { ref: string; dependsOn?: string[] }[] };
+  const inside = new Set(
+    Object.entries(packages).map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
+  );
+  const isInside = (ref: string) => inside.has(ref) || ref.startsWith('eligd@');
+  const components = sbom.components.filter((each) => isInside((each as { 'bom-ref'?: string })['bom-ref'] ?? ''));
+  const dependencies = sbom.dependencies
+    .filter(({ ref }) => isInside(ref))
+    .map((each) => ({ ...each, dependsOn: (each.dependsOn ?? []).filter(isInside) }));
+  if (components.length !== inside.size)
+    throw new Error(`The bill of materials has ${components.length} of ${inside.size} packages.`);
+  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify({ ...sbom, components, dependencies }, null, 2)}\n`);
+  const licences = Object.entries(packages).map(([path, { version, license }]) => {
+    const files = readdirSync(join(ROOT, path)).filter((name) => LICENCE_FILE.test(name));
+    const texts = files.map((name) => readFileSync(join(ROOT, path, name), 'utf8').trim());
+    const title = `${path.split('node_modules/').at(-1)} ${version}, ${license ?? 'see below'}`;
+    return `${title}\n${'='.repeat(title.length)}\n\n${texts.length === 0 ? 'Its package has no licence file.' : texts.join('\n\n')}\n`;
+  });
+  const head = 'eligd itself is not licensed to the public. It brings the programs below, each under its own licence.\n';
+  writeFileSync(join(folder, 'copyright'), [head, ...licences].join('\n\n'));
+}
+
+function writeMaintainerFiles(tree: string, version: string, architecture: string): void {
+  const folder = join(tree, 'DEBIAN');
+  mkdirSync(folder);
+  const [kilobytes = '0'] = execFileSync('du', ['-sk', tree], { encoding: 'utf8' }).split('\t');
+  const control = readFileSync(join(ROOT, 'systemd/debian/control'), 'utf8')
+    .replace('@version@', version)
+    .replace('@architecture@', architecture)
+    .replace('@size@', kilobytes);
+  writeFileSync(join(folder, 'control'), control);
+  writeFileSync(join(folder, 'conffiles'), '/etc/default/eligd\n/etc/eligd/payers.csv\n');
+  for (const script of ['postinst', 'prerm', 'postrm']) {
+    cpSync(join(ROOT, 'systemd/debian', script), join(folder, script));
+    chmodSync(join(folder, script), 0o755);
+  }
+  // Modes do not depend on the umask of whoever packs.
+  execFileSync('chmod', ['-R', 'u+rwX,go+rX,go-w', tree]);
+}
