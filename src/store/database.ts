@@ -167,6 +167,9 @@ function memoised(raw: Database.Database): SqliteDatabase {
   const prepared = new Map<string, Database.Statement>();
   return {
     prepare: (statement_text: string) => {
+      // When a commit fails for want of room, SQLite has rolled back by itself, and kysely's rollback would put "no transaction
+      // is active" in the place of the reason.
+      if (statement_text === 'rollback' && !raw.inTransaction) return asKysely(raw.prepare('select 1'));
       const text = statement_text === 'begin' ? 'begin immediate' : statement_text;
       const known = prepared.get(text);
       const statement = known ?? raw.prepare(text);
@@ -176,10 +179,14 @@ function memoised(raw: Database.Database): SqliteDatabase {
         const oldest = prepared.keys().next().value;
         if (oldest !== undefined) prepared.delete(oldest);
       }
-      return statement as unknown as ReturnType<SqliteDatabase['prepare']>;
+      return asKysely(statement);
     },
     close: () => raw.close(),
   };
+}
+
+function asKysely(statement: Database.Statement): ReturnType<SqliteDatabase['prepare']> {
+  return statement as unknown as ReturnType<SqliteDatabase['prepare']>;
 }
 
 export type InstanceLock = { release: () => void };

@@ -51,6 +51,10 @@ export class WriteQueue {
   }
 }
 
+/**
+ * On a full disk and on some errors of the disk SQLite ends the whole transaction by itself. Then no savepoint is left, and
+ * what comes after must not run as if there were one: everything of the commit fails, with the error that broke it.
+ */
 async function runInSavepoint(tx: Tx, job: Job): Promise<() => void> {
   await sql`savepoint job`.execute(tx);
   try {
@@ -58,8 +62,12 @@ async function runInSavepoint(tx: Tx, job: Job): Promise<() => void> {
     await sql`release job`.execute(tx);
     return () => job.resolve(value as never);
   } catch (error) {
-    await sql`rollback to job`.execute(tx);
-    await sql`release job`.execute(tx);
+    try {
+      await sql`rollback to job`.execute(tx);
+      await sql`release job`.execute(tx);
+    } catch {
+      throw error;
+    }
     return () => job.reject(error);
   }
 }

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Tx } from '../../src/store/database.ts';
-import { writeFact } from '../../src/store/facts.ts';
+import { readFact, writeFact } from '../../src/store/facts.ts';
 import type { Store } from '../../src/store/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 
@@ -99,6 +99,23 @@ describe('the write queue', () => {
     const outcomes = await Promise.allSettled([store.write(note('a')), store.write(broken), store.write(note('b'))]);
     expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
     expect(await names(store)).toEqual([]);
+  });
+
+  test('says that the disk is full to all the work of the commit, keeps nothing of it, and goes on when there is room', async () => {
+    const store = await temporaryStore();
+    const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(store.db)).rows[0]!;
+    await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
+    const work = ['a', 'x'.repeat(200_000), 'b'].map((value, index) =>
+      store.write((tx) => writeFact(tx, `fact ${index}`, value, 1)),
+    );
+    const outcomes = await Promise.allSettled(work);
+    expect(outcomes.map((each) => (each.status === 'rejected' ? (each.reason as { code: string }).code : 'written'))).toEqual(
+      Array(3).fill('SQLITE_FULL'),
+    );
+    expect(await store.db.selectFrom('facts').selectAll().where('name', 'like', 'fact %').execute()).toEqual([]);
+    await sql.raw('pragma max_page_count = 1000000').execute(store.db);
+    await store.write((tx) => writeFact(tx, 'fact 4', 'y'.repeat(200_000), 1));
+    expect((await readFact(store.db, 'fact 4'))?.value).toHaveLength(200_000);
   });
 
   test('does not fail work that reads first because another process writes meanwhile', async () => {

@@ -7,8 +7,6 @@ import { writeNew } from './files.ts';
 
 const DROP_IN = '/etc/systemd/system/eligd.service.d/clinic.conf';
 const CREDENTIALS = '/etc/eligd/credentials';
-/** Where ProtectHome= of the unit lets nothing be seen; a folder there is bound in. */
-const HIDDEN = ['/home/', '/root/', '/run/user/'];
 
 export const SYSTEM = {
   user: 'eligd',
@@ -91,16 +89,15 @@ function writeCredential(name: string, value: string): string {
 
 function dropIn(folder: string, credentials: readonly string[]): string {
   const escaped = folder.replaceAll('%', '%%').replaceAll(/["\\]/g, '\\$&');
-  const is_hidden = HIDDEN.some((place) => folder.startsWith(place));
   return `# Written by "eligd init --system": what belongs to this clinic. "systemctl daemon-reload" after a change.
 [Unit]
 # The drop folder may lie on a share: the daemon starts when it is mounted.
 RequiresMountsFor="${escaped}"
 
 [Service]
-# Everything else is read-only for the daemon (ProtectSystem=strict in eligd.service).
-${is_hidden ? 'BindPaths' : 'ReadWritePaths'}="${escaped}"
-# Secrets, readable by the daemon alone and only while it runs. To change one: systemd-creds encrypt --name=NAME - FILE
+# Nothing else of this machine's files is there for the daemon (RootDirectory= in eligd.service).
+BindPaths="${escaped}"
+${folder.startsWith('/home/') ? '# The folder lies in a home: the others stay unseen.\nProtectHome=tmpfs\n' : ''}# Secrets, readable by the daemon alone and only while it runs. To change one: systemd-creds encrypt --name=NAME - FILE
 ${credentials.join('\n')}
 `;
 }
