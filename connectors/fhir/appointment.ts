@@ -35,20 +35,12 @@ export function statusOf(appointment: Resource, config: FhirConfig): Appointment
   return config.statuses[word] ?? STATUSES[word] ?? 'booked';
 }
 
-/** The start in UTC; null when there is none that can be read. A cancelled visit may have lost its start; then it hardly matters. */
-export function startOf(appointment: Resource, status: AppointmentStatus, time_zone: string): string | null {
-  const start = instantOf(textAt(appointment, 'start'), time_zone);
-  if (start !== null || status !== 'cancelled') return start;
-  const others = [
-    textAt(listAt(appointment, 'requestedPeriod')[0], 'start'),
-    textAt(appointment, 'end'),
-    textAt(appointment, 'meta', 'lastUpdated'),
-  ];
-  return others.map((text) => instantOf(text, time_zone)).find((found) => found !== null) ?? null;
-}
-
-/** FHIR's `instant` has a zone. Some servers leave it out and mean the clinic's wall clock (design, "Time"). */
-function instantOf(text: string, time_zone: string): string | null {
+/**
+ * The start in UTC; null when there is none that can be read. FHIR's `instant` has a zone; some servers leave it out and mean the
+ * clinic's wall clock (design, "Time").
+ */
+export function startOf(appointment: Resource, time_zone: string): string | null {
+  const text = textAt(appointment, 'start');
   if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text)) return null;
   try {
     const at = /(Z|[+-]\d{2}:?\d{2})$/i.test(text)

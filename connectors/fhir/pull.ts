@@ -8,7 +8,7 @@ import type { FhirClient, SearchEnd } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { type Resource, textAt } from './element.ts';
 import { FhirError, isPassing } from './failure.ts';
-import { type Gathered, gather, type Ungathered } from './gather.ts';
+import { type Gathered, gather } from './gather.ts';
 import { advance, type Cursor, nextReading, type Reading, readCursor, windowStart } from './reading.ts';
 
 const BATCH_SIZE = 500;
@@ -18,9 +18,14 @@ const FAILED_ITEMS_MAX = 20;
 const WINDOW_POLL_MS = HOUR_MS;
 
 type Found = { appointments: Resource[]; unreadable: number; is_partial: boolean; ends: SearchEnd[] };
-/** `is_passing`: the server failed on it, which says nothing about the appointment (G7). */
-type Unusable = RejectedItem & { is_passing?: true };
-type Mapped = { appointments: AppointmentInput[]; rejected: RejectedItem[]; failed: number };
+type Mapped = { appointments: AppointmentInput[]; cancelled_ids: string[]; rejected: RejectedItem[]; failed: number };
+
+/** What becomes of an Appointment. `none`: no visit of a patient. `is_passing`: the server failed, which says nothing about the visit (G7). */
+type Outcome =
+  | { kind: 'appointment'; input: AppointmentInput }
+  | { kind: 'cancelled'; id: string }
+  | { kind: 'rejected'; item: RejectedItem; is_passing: boolean }
+  | { kind: 'none' };
 
 /** Reads appointments and what they refer to, in the rhythm of the configuration. */
 export class Puller {
@@ -121,67 +126,73 @@ export class Puller {
   }
 
   private async map(reading: Reading, found: Found, chart: Chart, signal: AbortSignal): Promise<Mapped> {
-    const mapped: Mapped = { appointments: [], rejected: unreadableEntries(found.unreadable), failed: 0 };
+    const mapped: Mapped = { appointments: [], cancelled_ids: [], rejected: unreadableEntries(found.unreadable), failed: 0 };
     const from = windowStart(this.config, this.env.time_zone, this.env.clock.now());
     const outcomes = await Promise.all(found.appointments.map((appointment) => this.mapOne(appointment, chart, signal)));
     for (const outcome of outcomes) {
-      if (outcome === null) continue;
-      if ('is_passing' in outcome) mapped.failed += 1;
-      if ('field' in outcome) mapped.rejected.push(rejectedItem(outcome));
+      if (outcome.kind === 'cancelled') mapped.cancelled_ids.push(outcome.id);
+      if (outcome.kind === 'rejected') mapped.rejected.push(outcome.item);
+      if (outcome.kind === 'rejected' && outcome.is_passing) mapped.failed += 1;
+      if (outcome.kind !== 'appointment') continue;
       // What has changed may be an old visit, which nobody asks about any more.
-      else if (reading.kind === 'window' || Date.parse(outcome.starts_at) >= from || outcome.status === 'cancelled')
-        mapped.appointments.push(outcome);
+      const { input } = outcome;
+      const is_old = reading.kind === 'changes' && input.status === 'booked' && Date.parse(input.starts_at) < from;
+      if (!is_old) mapped.appointments.push(input);
     }
     return mapped;
   }
 
-  /** Null: no visit of a patient. */
-  private async mapOne(appointment: Resource, chart: Chart, signal: AbortSignal): Promise<AppointmentInput | Unusable | null> {
+  private async mapOne(appointment: Resource, chart: Chart, signal: AbortSignal): Promise<Outcome> {
     const { config, env } = this;
-    const status = statusOf(appointment, config);
-    if (status === 'ignored') return null;
     const id = textAt(appointment, 'id');
-    const reject = (field: string, value_class: string, remedy: string) => ({
-      position: `Appointment/${id}`,
-      field,
-      value_class,
-      remedy,
-    });
-    let gathered: Gathered | Ungathered;
-    try {
-      gathered = await gather(appointment, chart, config);
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof FhirError)) throw error;
-      if (error.kind === 'unreachable' || error.kind === 'unauthorized') throw error;
-      if (isPassing(error)) {
-        const remedy = 'It is read again by itself; if it lasts, ask whoever runs the FHIR server.';
-        return { ...reject('what it refers to', 'something that the FHIR server failed on', remedy), is_passing: true };
-      }
-      const next =
-        'Have the client of eligd allowed to search Coverage by patient at the FHIR server; "eligd check" looks for the cause.';
-      return reject('Coverage', 'not readable', next);
-    }
-    if ('why' in gathered) {
-      if (gathered.why === 'no_patient') return null;
-      return reject(
-        'participant',
-        'a patient who cannot be read',
-        "Look whether the appointment's patient has a record that the client of eligd may read.",
+    const status = statusOf(appointment, config);
+    if (status === 'ignored') return { kind: 'none' };
+    const starts_at = startOf(appointment, env.time_zone);
+    if (starts_at === null) {
+      if (status === 'cancelled') return { kind: 'cancelled', id };
+      // What is proposed without a time is no visit yet; it comes again when it gets one.
+      if (textAt(appointment, 'status') === 'proposed') return { kind: 'none' };
+      return rejected(
+        id,
+        'start',
+        'missing or not a time',
+        'Enter date and time of the visit in the practice management system.',
       );
     }
-    const starts_at = startOf(appointment, status, env.time_zone);
-    // What has no time yet is no visit yet; it comes again when it gets one.
-    if (starts_at === null && (status === 'cancelled' || textAt(appointment, 'status') === 'proposed')) return null;
-    if (starts_at === null)
-      return reject('start', 'missing or not a time', 'Enter date and time of the visit in the practice management system.');
-    const today = localDate(env.clock.now(), env.time_zone);
-    return toAppointment(gathered, id, starts_at, status, { config, time_zone: env.time_zone, today });
+    const gathered = await this.gather(id, appointment, chart, signal);
+    if ('appointment' in gathered) {
+      const today = localDate(env.clock.now(), env.time_zone);
+      const place = { config, time_zone: env.time_zone, today };
+      return { kind: 'appointment', input: toAppointment(gathered, id, starts_at, status, place) };
+    }
+    // A cancellation holds whatever else cannot be read.
+    return status === 'cancelled' && gathered.kind === 'rejected' && !gathered.is_passing ? { kind: 'cancelled', id } : gathered;
+  }
+
+  private async gather(id: string, appointment: Resource, chart: Chart, signal: AbortSignal): Promise<Gathered | Outcome> {
+    try {
+      const gathered = await gather(appointment, chart, this.config);
+      if ('appointment' in gathered) return gathered;
+      if (gathered.why === 'no_patient') return { kind: 'none' };
+      const remedy = "Look whether the appointment's patient has a record that the client of eligd may read.";
+      return rejected(id, 'participant', 'a patient who cannot be read', remedy);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof FhirError) || error.kind === 'unreachable' || error.kind === 'unauthorized') throw error;
+      if (!isPassing(error)) {
+        const remedy =
+          'Have the client of eligd allowed to search Coverage by patient at the FHIR server; "eligd check" looks for the cause.';
+        return rejected(id, 'Coverage', 'not readable', remedy);
+      }
+      const remedy = 'It is read again by itself; if it lasts, ask whoever runs the FHIR server.';
+      return { ...rejected(id, 'what it refers to', 'something that the FHIR server failed on', remedy), is_passing: true };
+    }
   }
 }
 
-function rejectedItem({ is_passing: _, ...item }: Unusable): RejectedItem {
-  return item;
+function rejected(source_id: string, field: string, value_class: string, remedy: string) {
+  const item: RejectedItem = { position: `Appointment/${source_id}`, source_id, field, value_class, remedy };
+  return { kind: 'rejected' as const, item, is_passing: false };
 }
 
 function isRefusal(error: unknown): error is FhirError {
@@ -195,17 +206,19 @@ type Handing = { reading: Reading; mapped: Mapped; completeness: 'full' | 'chang
  * moves with the last batch (G3).
  */
 async function hand({ reading, mapped, completeness, next }: Handing, { accept, isAccepted, signal }: PullCall): Promise<void> {
-  const { appointments, rejected } = mapped;
+  const { appointments, cancelled_ids, rejected } = mapped;
+  const is_empty = appointments.length + cancelled_ids.length + rejected.length === 0;
   const key = `${reading.kind}:${createHash('sha256')
-    .update(JSON.stringify([appointments, rejected]))
+    .update(JSON.stringify([appointments, cancelled_ids, rejected]))
     .digest('hex')}`;
-  if (reading.kind === 'changes' && (appointments.length + rejected.length === 0 || (await isAccepted(key)))) return;
+  if (reading.kind === 'changes' && (is_empty || (await isAccepted(key)))) return;
   for (let from = 0; from === 0 || from < appointments.length; from += BATCH_SIZE) {
     signal.throwIfAborted();
     const is_last = from + BATCH_SIZE >= appointments.length;
     const batch: PullBatch = {
       source: { key, name: reading.name, is_last, completeness },
       appointments: appointments.slice(from, from + BATCH_SIZE),
+      cancelled_ids: is_last ? cancelled_ids : [],
       rejected: is_last ? rejected : [],
       cursor: is_last ? next : null,
     };

@@ -99,6 +99,14 @@ export class FhirPeer {
     for (const resource of resources) await this.repository.updateResource(resource);
   }
 
+  /** The same, long ago: none of it counts as changed. */
+  async putBefore(lastUpdated: string, ...resources: Resource[]): Promise<void> {
+    const meta = { lastUpdated };
+    await this.repository.withSeeding(async () => {
+      for (const resource of resources) await this.repository.updateResource({ ...resource, meta });
+    });
+  }
+
   async remove(type: string, id: string): Promise<void> {
     await this.repository.deleteResource(type, id);
   }

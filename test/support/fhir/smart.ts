@@ -59,6 +59,7 @@ export class SmartServer {
         issuer: client_id,
         subject: client_id,
         audience: url,
+        currentDate: new Date(Date.now()),
         requiredClaims: ['exp', 'jti'],
       });
       const is_short = (payload.exp ?? 0) <= Date.now() / 1000 + 300;
