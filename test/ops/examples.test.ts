@@ -74,6 +74,11 @@ describe('the other examples', () => {
     expect((await loadConfig(join(FOLDER, 'minimal.yaml'))).clinic.name).toBe('Riverside Dental');
   });
 
+  test('config/fhir.yaml loads', async () => {
+    const { connectors } = await loadConfig(join(FOLDER, 'fhir.yaml'));
+    expect(connectors).toMatchObject([{ id: 'ehr', type: 'fhir', options: { auth: 'private_key_jwt', attention: 'task' } }]);
+  });
+
   test('config/payers.example.csv loads', () => {
     const payers = loadPayers(join(FOLDER, 'payers.example.csv'));
     expect(payers.find('', 'delta dental of illinois')).toMatchObject({ carrier: 'DELTA_DENTAL_OF_ILLINOIS', payor_id: '05030' });
