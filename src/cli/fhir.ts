@@ -11,7 +11,9 @@ const ALGORITHMS = ['ES384', 'RS384'] as const;
 type Algorithm = (typeof ALGORITHMS)[number];
 
 export function register(command: Command, context: CliContext): void {
-  command.description('What the FHIR connector needs once: the key with which it logs in (auth: private_key_jwt).');
+  command
+    .description('What the FHIR connector needs once: the key with which it logs in (auth: private_key_jwt).')
+    .addHelpText('after', '\nExamples:\n  eligd fhir keygen --key config/fhir-key.pem\n');
   command
     .command('keygen')
     .description(

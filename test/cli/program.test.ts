@@ -113,6 +113,7 @@ describe('help', () => {
     ...COMMANDS.filter(({ name }) => name !== 'config').map(({ name }) => [name]),
     ['config', 'show'],
     ['config', 'schema'],
+    ['fhir', 'keygen'],
   ])('of %s %s has examples', async (...words) => {
     const { code, stdout } = await run([...words.filter((word) => typeof word === 'string'), '--help']);
     expect(code).toBe(0);
