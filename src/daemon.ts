@@ -3,6 +3,7 @@
  * daemon; `once` takes every stage once.
  */
 import cron from 'node-cron';
+import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
 import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
 import type { Env } from './domain/env.ts';
@@ -47,6 +48,8 @@ export type DaemonOptions = {
   notifier?: Notifier;
   /** How long a stage without work or a due time rests before it looks again; half a minute when left out. */
   idle_ms?: number;
+  /** The way to the service; left out: connections of the client's own. */
+  dispatcher?: Dispatcher;
 };
 
 export type Daemon = {
@@ -122,7 +125,8 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   }
 }
 
-function makeClient({ config, credentials, env, version }: DaemonOptions, store: Store, clock_watch: ClockWatch): ServiceClient {
+function makeClient(
+  { config, credentials, env, version, dispatcher }: DaemonOptions, store: Store, clock_watch: ClockWatch): ServiceClient {
   const { service } = config;
   return createServiceClient({
     base_url: service.base_url,
@@ -136,6 +140,7 @@ function makeClient({ config, credentials, env, version }: DaemonOptions, store:
       if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, { ...seen, was_heard });
     },
     user_agent: `eligd/${version}`,
+    ...(dispatcher === undefined ? {} : { dispatcher }),
   });
 }
 

@@ -1,0 +1,58 @@
+/**
+ * Stands between eligd and better-sqlite3: every statement is a point at which the process may die, and fails when the disk is
+ * full. The database itself is a real one in a real file.
+ *
+ * The files lie on a memory disk where there is one, so the flush that synchronous FULL asks for costs nothing; that a flush
+ * really reaches a disk is what `test/scenarios/power-cut.test.ts` shows.
+ */
+import Database from 'better-sqlite3';
+import { Life } from './machine.ts';
+import { owners } from './scheduler.ts';
+
+const WRITES = /^\s*(insert|update|delete|commit|create|release)/i;
+
+type Statement = Database.Statement<unknown[]>;
+
+/** Patches the package, for good; connections of nobody's (the oracle's) are left alone. */
+export function watchDisk(): void {
+  const { prepare, exec } = Database.prototype;
+  Database.prototype.prepare = function (this: Database.Database, text: string) {
+    const statement = prepare.call(this, text) as Statement;
+    const life = owners.getStore();
+    if (!(life instanceof Life)) return statement;
+    life.connections.add(this);
+    return watched(statement, text, life) as never;
+  } as typeof prepare;
+  Database.prototype.exec = function (this: Database.Database, text: string) {
+    const life = owners.getStore();
+    if (!(life instanceof Life)) return exec.call(this, text);
+    life.connections.add(this);
+    return around(life, text, () => exec.call(this, text));
+  } as typeof exec;
+}
+
+function watched(statement: Statement, text: string, life: Life) {
+  return {
+    reader: statement.reader,
+    get: (...given: unknown[]) => around(life, text, () => statement.get(...given)),
+    all: (...given: unknown[]) => around(life, text, () => statement.all(...given)),
+    run: (...given: unknown[]) => around(life, text, () => statement.run(...given)),
+    iterate: (...given: unknown[]) => statement.iterate(...given),
+    pluck() {
+      statement.pluck();
+      return this;
+    },
+  };
+}
+
+function around<Value>(life: Life, text: string, perform: () => Value): Value {
+  if (life.is_dead || life.point('statement')) throw new Error('The process is dead.');
+  if (life.machine.isDiskFull() && WRITES.test(text)) {
+    life.machine.onDiskFull();
+    throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
+  }
+  const value = perform();
+  // What was committed is there, whatever becomes of the process now.
+  if (/^\s*commit/i.test(text) && life.point('committed')) throw new Error('The process is dead.');
+  return value;
+}

@@ -1,0 +1,268 @@
+/** A computer at the clinic with its clock, its disk and the daemons that live and die on it, one after another. */
+import { copyFileSync, existsSync, openSync, closeSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import type { Connector } from '../../connectors/contract.ts';
+import { createDaemon, type Daemon } from '../../src/daemon.ts';
+import type { Env, LogFields } from '../../src/domain/env.ts';
+import { EligdError } from '../../src/domain/errors.ts';
+import type { EventName } from '../../src/domain/events.ts';
+import type { Config } from '../../src/ops/config.ts';
+import type { ServiceCredentials } from '../../src/ops/secrets.ts';
+import { Network, type World } from './network.ts';
+import { Random } from './random.ts';
+import { type Owner, owners, type Scheduler } from './scheduler.ts';
+import { Broken } from './story.ts';
+
+/** A clean stop has to be over after so long. */
+export const STOP_MS_MAX = 10_000;
+
+export class Machine {
+  readonly name: string;
+  readonly world: World;
+  readonly scheduler: Scheduler;
+  readonly path: string;
+  /** How far its clock is ahead of the true time. */
+  clock_ahead_ms = 0;
+  asleep_until = 0;
+  disk_full_until = 0;
+  life: Life | null = null;
+  lives = 0;
+  config: Config;
+  readonly credentials: ServiceCredentials;
+  readonly random: Random;
+  readonly counts = { crashes: 0, stops: 0, starts: 0, disk_full: 0, by_point: new Map<string, number>() };
+  readonly #starts: Promise<void>[] = [];
+
+  constructor(world: World, name: string, folder: string, config: Config, credentials: ServiceCredentials) {
+    this.world = world;
+    this.scheduler = world.scheduler;
+    this.name = name;
+    this.path = join(folder, `${name}.db`);
+    this.config = { ...config, state: { path: this.path } };
+    this.credentials = credentials;
+    this.random = new Random(world.plan.seed, `machine ${name}`);
+  }
+
+  isDiskFull(): boolean {
+    return this.scheduler.now < this.disk_full_until;
+  }
+
+  onDiskFull(): void {
+    this.counts.disk_full += 1;
+  }
+
+  wallNow(): number {
+    return Math.round(this.scheduler.now + this.clock_ahead_ms);
+  }
+
+  tell(text: string, about: readonly string[] = []): void {
+    this.world.story.tell(this.scheduler.now, this.name, text, about);
+  }
+
+  /** Starts a daemon on the state that is there; runs until it dies or is stopped. */
+  start(onEnded: () => void): void {
+    if (this.life !== null) throw new Error('One is running.');
+    this.lives += 1;
+    this.counts.starts += 1;
+    const life = new Life(this, this.lives);
+    this.life = life;
+    life.onEnded = onEnded;
+    this.tell(`daemon ${life.number} starts`);
+    this.#starts.push(owners.run(life, () => life.run()));
+  }
+
+  /** Whether a daemon could be started; for what must be refused. */
+  async tryStart(): Promise<EligdError | null> {
+    const life = new Life(this, 0);
+    const started = owners.run(life, () => life.open());
+    let error: unknown = null;
+    let is_over = false;
+    started.then(
+      () => {
+        is_over = true;
+      },
+      (reason: unknown) => {
+        is_over = true;
+        error = reason;
+      },
+    );
+    for (let turns = 0; turns < 200 && !is_over; turns += 1) await this.scheduler.pass(this.scheduler.now);
+    life.die();
+    if (error !== null && !(error instanceof EligdError)) throw error;
+    return error as EligdError | null;
+  }
+
+  backup(to: string): void {
+    if (!existsSync(this.path)) return;
+    rmSync(to, { force: true });
+    const raw = new Database(this.path);
+    try {
+      raw.exec(`VACUUM INTO '${to}'`);
+    } finally {
+      raw.close();
+    }
+  }
+
+  /** Puts another database in the place of this one; null: none. */
+  replaceState(from: string | null): void {
+    for (const ending of ['', '-wal', '-shm']) rmSync(this.path + ending, { force: true });
+    if (from !== null && existsSync(from)) copyFileSync(from, this.path);
+  }
+
+  /** Overwrites a page in the middle, as a dying disk does. Returns the bytes that must still be there after a refusal. */
+  damage(): Buffer | null {
+    if (!existsSync(this.path)) return null;
+    const { size } = statSync(this.path);
+    const file = openSync(this.path, 'r+');
+    for (let page = 1; page * 4096 < size; page += 3) writeSync(file, Buffer.alloc(2048, 0xa5), 0, 2048, page * 4096);
+    closeSync(file);
+    return readFileSync(this.path);
+  }
+}
+
+/** One daemon, from its start to its death. Whatever it does passes here; after its death nothing of it has any effect. */
+export class Life implements Owner {
+  readonly machine: Machine;
+  readonly number: number;
+  is_dead = false;
+  readonly connections = new Set<Database.Database>();
+  readonly network: Network;
+  readonly #stop = new AbortController();
+  #daemon: Daemon | null = null;
+  /** Points of interaction that are left before the crash. */
+  #fuse: number;
+  readonly #random: Random;
+  readonly #started_at: number;
+  onEnded: () => void = () => {};
+
+  constructor(machine: Machine, number: number) {
+    this.machine = machine;
+    this.number = number;
+    this.#random = new Random(machine.world.plan.seed, `life ${machine.name} ${number}`);
+    this.#fuse = machine.world.drawFuse(machine);
+    this.network = new Network(machine.world, this);
+    this.#started_at = machine.scheduler.now;
+  }
+
+  wallNow(): number {
+    return this.machine.wallNow();
+  }
+
+  awakeAt(): number {
+    return this.machine.asleep_until;
+  }
+
+  /** A moment at which the process may die. True: it just did. */
+  point(kind: string): boolean {
+    if (this.is_dead) return true;
+    this.#fuse -= 1;
+    if (this.#fuse > 0) return false;
+    const { by_point, ...counts } = this.machine.counts;
+    by_point.set(kind, (by_point.get(kind) ?? 0) + 1);
+    this.machine.counts.crashes = counts.crashes + 1;
+    this.machine.tell(`daemon ${this.number} is killed (at a ${kind})`);
+    this.die();
+    return true;
+  }
+
+  defuse(): void {
+    this.#fuse = Number.MAX_SAFE_INTEGER;
+  }
+
+  /** Gone at once: open transactions are lost, locks are free, requests that are out may still arrive. */
+  die(): void {
+    if (this.is_dead) return;
+    this.is_dead = true;
+    for (const connection of this.connections) connection.close();
+    if (this.machine.life === this) this.machine.life = null;
+    this.network.abandon();
+    owners.exit(() => this.onEnded());
+  }
+
+  async open(): Promise<Daemon> {
+    const { config, credentials, world } = this.machine;
+    this.#daemon = await createDaemon({
+      config,
+      credentials,
+      env: this.#env(),
+      version: '0.0.0',
+      idle_ms: world.plan.config.idle_ms,
+      dispatcher: this.network,
+    });
+    return this.#daemon;
+  }
+
+  async run(): Promise<void> {
+    try {
+      const daemon = await this.open();
+      await daemon.run(this.#stop.signal);
+      await daemon.close();
+      if (this.is_dead) return;
+      this.machine.tell(`daemon ${this.number} has stopped`);
+      this.machine.counts.stops += 1;
+      this.die();
+    } catch (error) {
+      if (this.is_dead) return;
+      const { machine } = this;
+      if (machine.isDiskFull()) {
+        machine.tell(`daemon ${this.number} could not start: the disk is full`);
+        this.die();
+        return;
+      }
+      machine.world.fail(
+        error instanceof Broken ? error : new Broken('run', `The daemon ended by itself: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+      );
+    }
+  }
+
+  stop(): void {
+    const { machine } = this;
+    machine.tell(`daemon ${this.number} is told to stop`);
+    const asked_at = machine.scheduler.now;
+    this.#stop.abort();
+    machine.scheduler.after(
+      STOP_MS_MAX,
+      () => {
+        if (this.is_dead || machine.asleep_until > asked_at) return;
+        machine.world.fail(new Broken('stop', `The daemon had not stopped ${STOP_MS_MAX / 1000} seconds after it was told to.`));
+      },
+      undefined,
+    );
+  }
+
+  connector(): Connector {
+    return this.machine.world.pms.connector(this);
+  }
+
+  #env(): Env {
+    const { scheduler, world } = this.machine;
+    return {
+      clock: {
+        now: () => this.wallNow(),
+        elapsed: () => scheduler.now - this.#started_at,
+        sleep: (duration_ms, signal) => {
+          const { promise, resolve, reject } = Promise.withResolvers<void>();
+          if (signal?.aborted) {
+            reject(signal.reason);
+            return promise;
+          }
+          const cancel = scheduler.after(duration_ms, () => {
+            signal?.removeEventListener('abort', onAbort);
+            resolve();
+          }, this);
+          const onAbort = () => {
+            cancel();
+            reject(signal?.reason);
+          };
+          signal?.addEventListener('abort', onAbort, { once: true });
+          return promise;
+        },
+      },
+      random: () => this.#random.next(),
+      log: (event: EventName, fields: LogFields = {}) => {
+        if (!this.is_dead) world.onLog(this, event, fields);
+      },
+    };
+  }
+}

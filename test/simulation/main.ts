@@ -1,0 +1,152 @@
+/**
+ * `npm run simulate -- [--seeds N] [--seed N] [--from N] [--mutations] [--all] [--workers N]`: lives worlds, says what was drawn
+ * and what broke. Each seed is a world of its own; the same seed is the same world.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { MUTATIONS } from './mutations.ts';
+
+type Outcome = {
+  seed: number;
+  broken: { guarantee: string; what: string } | null;
+  story: string;
+  hash: number;
+  plan: unknown;
+  counts: Record<string, number>;
+  took_ms: number;
+};
+
+type Order = { seeds: number[]; mutation: string | null; tell: 'about' | 'all' };
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '100' },
+    from: { type: 'string', default: '1' },
+    seed: { type: 'string' },
+    mutations: { type: 'boolean', default: false },
+    all: { type: 'boolean', default: false },
+    keep_going: { type: 'boolean', default: false },
+    workers: { type: 'string', default: String(Math.min(4, availableParallelism())) },
+  },
+});
+
+const WORKER = join(import.meta.dirname, 'worker.ts');
+/** One process lives so many worlds: what a world leaves in memory goes with the process. */
+const SEEDS_PER_PROCESS = 50;
+const FAILURES_MAX = 10;
+
+const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'eligd-simulation-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(1));
+
+function work(order: Order, onOutcome: (outcome: Outcome) => void): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [WORKER, JSON.stringify({ ...order, folder })], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let rest = '';
+    child.stdout.on('data', (data: Buffer) => {
+      rest += data.toString('utf8');
+      const lines = rest.split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        const said = JSON.parse(line) as Outcome | { unhandled: string };
+        if ('unhandled' in said) console.error(`A promise was rejected and nobody cared: ${said.unhandled}`);
+        else onOutcome(said);
+      }
+    });
+    child.on('error', reject);
+    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`A worker ended with ${code}.`))));
+  });
+}
+
+async function each<Item>(items: Item[], how: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const lane = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await how(item);
+  };
+  await Promise.all(Array.from({ length: Number(values.workers) }, lane));
+}
+
+function range(from: number, count: number): number[] {
+  return Array.from({ length: count }, (_, index) => from + index);
+}
+
+function tellFailure({ seed, broken, story, plan }: Outcome): void {
+  console.log(`\nSeed ${seed} broke ${broken?.guarantee}: ${broken?.what}`);
+  console.log(`It was drawn: ${JSON.stringify(plan)}`);
+  console.log(story);
+  console.log(`Seed ${seed} broke ${broken?.guarantee}: ${broken?.what}`);
+  console.log(`Replay: npm run simulate -- --seed ${seed}   (--all tells everything)`);
+}
+
+async function simulate(seeds: number[]): Promise<number> {
+  const began = performance.now();
+  const totals = new Map<string, number>();
+  const failed: Outcome[] = [];
+  let slowest = { seed: 0, took_ms: 0 };
+  let lived = 0;
+  const parts: number[][] = [];
+  const size = Math.max(1, Math.min(SEEDS_PER_PROCESS, Math.ceil(seeds.length / Number(values.workers))));
+  for (let first = 0; first < seeds.length; first += size) parts.push(seeds.slice(first, first + size));
+  await each(parts, async (part) => {
+    if (failed.length >= FAILURES_MAX && !values.keep_going) return;
+    await work({ seeds: part, mutation: null, tell: 'about' }, (outcome) => {
+      lived += 1;
+      if (outcome.took_ms > slowest.took_ms) slowest = outcome;
+      for (const [name, count] of Object.entries(outcome.counts)) totals.set(name, (totals.get(name) ?? 0) + count);
+      if (outcome.broken === null) return;
+      failed.push(outcome);
+      console.log(`seed ${outcome.seed}: ${outcome.broken.guarantee}: ${outcome.broken.what.split('\n')[0]}`);
+    });
+  });
+  const seconds = (performance.now() - began) / 1000;
+  if (failed[0] !== undefined) tellFailure(failed[0]);
+  console.log(`\n${lived} worlds (seeds ${seeds[0]} to ${seeds.at(-1)}) in ${seconds.toFixed(1)} s, the slowest ${slowest.seed} in ${slowest.took_ms} ms:`);
+  for (const [name, count] of totals) console.log(`${String(count).padStart(12)}  ${name}`);
+  console.log(failed.length === 0 ? 'Every promise was kept.' : `${failed.length} worlds broke a promise: ${failed.map(({ seed }) => seed).join(', ')}.`);
+  return failed.length === 0 ? 0 : 1;
+}
+
+async function tellOne(seed: number): Promise<number> {
+  let code = 0;
+  await work({ seeds: [seed], mutation: null, tell: values.all ? 'all' : 'about' }, (outcome) => {
+    if (outcome.broken !== null) {
+      tellFailure(outcome);
+      code = 1;
+    } else {
+      if (values.all) console.log(`${JSON.stringify(outcome.plan)}\n${outcome.story}`);
+      console.log(`Seed ${seed} kept every promise (${outcome.took_ms} ms, trace ${outcome.hash.toString(16)}).`);
+    }
+  });
+  return code;
+}
+
+async function mutate(seeds: number[]): Promise<number> {
+  const rows = new Map<string, string>();
+  let missed = 0;
+  await each(Object.keys(MUTATIONS), async (mutation) => {
+    let lived = 0;
+    let caught: Outcome | null = null;
+    for (let first = 0; first < seeds.length && caught === null; first += SEEDS_PER_PROCESS) {
+      await work({ seeds: seeds.slice(first, first + SEEDS_PER_PROCESS), mutation, tell: 'about' }, (outcome) => {
+        lived += 1;
+        if (outcome.broken !== null) caught ??= outcome;
+      });
+    }
+    const found = caught as Outcome | null;
+    if (found === null) missed += 1;
+    const how = found === null ? `NOT CAUGHT in ${lived} seeds` : `caught by seed ${found.seed} (${lived}) as ${found.broken?.guarantee}`;
+    rows.set(mutation, how);
+    console.log(`${mutation.padEnd(52)} ${how}`);
+  });
+  console.log(`\n${rows.size} mutations, ${rows.size - missed} caught within ${seeds.length} seeds.`);
+  return missed === 0 ? 0 : 1;
+}
+
+const from = Number(values.from);
+const count = Number(values.seeds);
+if (values.seed !== undefined) process.exitCode = await tellOne(Number(values.seed));
+else if (values.mutations) process.exitCode = await mutate(range(from, values.seeds === '100' ? 200 : count));
+else process.exitCode = await simulate(range(from, count));

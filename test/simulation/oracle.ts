@@ -1,0 +1,434 @@
+/**
+ * Knows what the service accepted, what the practice holds and what was written back, and says whether the promises G1 to G8
+ * of the design are kept. It stands outside eligd: it shares no rule with it, and reads the database through a connection of
+ * its own, only to see what is durably there.
+ */
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import type { Life, Machine } from './machine.ts';
+import type { World } from './network.ts';
+import { DAY_MS, HOUR_MS } from './plan.ts';
+import type { Visit, Written } from './pms.ts';
+import type { Accepted } from './service.ts';
+import { saidIn } from './service-answers.ts';
+import { Broken } from './story.ts';
+
+/** Values that the world makes up for patients; nothing like them may be said outside (G6). */
+const PHI = /Zfirst|Zlast|Zcarrier|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}/;
+
+type Need = { key: string; patient: string; calls: Accepted[] };
+
+export class Oracle {
+  readonly #world: World;
+  readonly #needs = new Map<string, Need>();
+  readonly #need_of = new Map<string, Need>();
+  /** The newest content of each appointment that eligd has taken over, and when, by machine. */
+  readonly acknowledged = new Map<string, Map<string, { input: AppointmentInput; at: number }>>();
+  /** Calls that G1 excuses, because the service showed the first one too late: they have to be reported. */
+  readonly excused: { first: Accepted; second: Accepted }[] = [];
+  is_state_lost = false;
+  clone_from: number | null = null;
+  #first_call_of_clone: number | null = null;
+  #last_call_with_clone = 0;
+  readonly counts = { checks: 0, calls: 0, second_attempts: 0, excused: 0 };
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  #fail(guarantee: string, what: string, about: readonly string[] = []): void {
+    this.#world.fail(new Broken(guarantee, what, about));
+  }
+
+  // ---- G1
+
+  /** The need that a call was made for, or null when it was made for nobody. */
+  #needOf(call: Accepted): Need | null {
+    const { pms } = this.#world;
+    const dob = isoDate(String(call.request.dob));
+    const candidates = [...pms.history()].flatMap(({ visit, version }) => {
+      const { patient, coverages } = version.input;
+      if (visit.source_id !== call.external_id || patient.birth_date !== dob) return [];
+      const coverage = coverages.find(
+        ({ member_id, payor_id }) =>
+          canonical(member_id) === canonical(String(call.request.member_id)) && payor_id === call.request.insurance_payor_id,
+      );
+      return coverage === undefined ? [] : [{ patient, coverage }];
+    });
+    const named = candidates.find(({ patient }) => String(call.request.patient_name).startsWith(`${patient.first_name} `));
+    const found = named ?? candidates[0];
+    if (found === undefined) return null;
+    const key = [found.patient.id, dob, found.coverage.payor_id, canonical(found.coverage.member_id)].join('|');
+    const need = this.#needs.get(key) ?? { key, patient: found.patient.id ?? '', calls: [] };
+    this.#needs.set(key, need);
+    this.#need_of.set(call.id, need);
+    return need;
+  }
+
+  onAccepted(call: Accepted): void {
+    this.counts.calls += 1;
+    if (this.clone_from !== null) this.#last_call_with_clone = call.accepted_at;
+    this.#first_call_of_clone ??= call.machine === 'clone' ? call.accepted_at : null;
+    const need = this.#needOf(call);
+    const about = [call.external_id, call.id];
+    if (need === null) {
+      this.#fail('G1', `A call was made that no appointment asked for: ${call.external_id}, ${call.request.member_id}.`, about);
+      return;
+    }
+    const first = need.calls.at(-1);
+    need.calls.push(call);
+    if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
+    if (this.clone_from !== null) return;
+    const told_at = first.carrier.ended_at ?? call.accepted_at;
+    const { settle_ms } = this.#world.plan.config;
+    const is_capped = this.#world.plan.service.list_cap !== null;
+    if (first.visible_at > told_at + 2 * settle_ms || (is_capped && this.is_state_lost)) {
+      this.excused.push({ first, second: call });
+      this.counts.excused += 1;
+      return;
+    }
+    this.#fail(
+      'G1',
+      `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ${call.id} of ${iso(call.accepted_at)}. ` +
+        `The first one's request ended ${iso(told_at)}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
+      [...about, first.external_id, first.id],
+    );
+  }
+
+  /** Whether the design itself asks for another call: after an unsuccessful one, for another year, or after so many days. */
+  #isAnotherCallDue(need: Need, last: Accepted, call: Accepted): boolean {
+    const { plan, service, pms } = this.#world;
+    const now = call.accepted_at;
+    const years = new Set<string>();
+    for (const { version } of pms.history()) {
+      if (version.input.patient.id === need.patient) years.add(localYear(version.input.starts_at, plan.time_zone));
+    }
+    const unsuccessful = last.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
+    if (unsuccessful && need.calls.length <= plan.config.attempts * years.size) {
+      this.counts.second_attempts += 1;
+      return true;
+    }
+    const reverify_ms = plan.config.reverify_after_days * DAY_MS;
+    const machine_now = Math.max(now, this.#world.machine().wallNow());
+    const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
+    if (ended !== undefined && ended.at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at) return true;
+    if (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now) return true;
+    return years.size > 1 && need.calls.length <= years.size * plan.config.attempts;
+  }
+
+  /** Two that call for the same patients notice it at their next sweep, which is daily. */
+  checkCloneNoticed(now: number): void {
+    const first = this.#first_call_of_clone;
+    if (first === null || now < first + 30 * HOUR_MS) return;
+    if (this.#last_call_with_clone > first + 30 * HOUR_MS)
+      this.#fail('G1', 'Two installations call for the same practice, and neither has stopped a day after it could be seen.');
+  }
+
+  // ---- G3
+
+  onAcknowledged(life: Life, inputs: readonly AppointmentInput[]): void {
+    const latest = new Map(inputs.map((input) => [input.source_id, input]));
+    const rows = this.#read(life.machine, (raw) => {
+      const select = raw.prepare('select content from appointments where source_id = ? and superseded_at is null').pluck();
+      return new Map([...latest.keys()].map((id) => [id, select.get(id) as string | undefined]));
+    });
+    const taken = this.acknowledged.get(life.machine.name) ?? new Map();
+    this.acknowledged.set(life.machine.name, taken);
+    for (const [id, input] of latest) {
+      if (rows?.get(id) !== JSON.stringify(input)) {
+        this.#fail('G3', `${id} was acknowledged and is not in the database.`, [id]);
+        return;
+      }
+      taken.set(id, { input, at: this.#world.scheduler.now });
+    }
+  }
+
+  // ---- what reaches the charts, and G8
+
+  onWritten(_life: Life, written: Written): void {
+    const { service } = this.#world;
+    const { record, appointment } = written.delivery;
+    const about = [written.source_id, written.inquiry_id];
+    const call = service.accepted.get(record.inquiry_id);
+    if (call === undefined) {
+      this.#fail('chart', `A record of an inquiry was written that the service does not have: ${record.inquiry_id}.`, about);
+      return;
+    }
+    const need = this.#need_of.get(call.id);
+    const is_same =
+      need?.patient === appointment.patient.id &&
+      isoDate(String(call.request.dob)) === appointment.patient.birth_date &&
+      canonical(String(call.request.member_id)) === canonical(appointment.coverage.member_id);
+    if (!is_same) {
+      this.#fail(
+        'chart',
+        `The answer about ${need?.patient}, ${call.request.member_id}, was written for ${appointment.patient.id}, ${appointment.coverage.member_id}.`,
+        [...about, call.external_id],
+      );
+      return;
+    }
+    this.#checkUnknown(written, about);
+  }
+
+  #checkUnknown({ delivery: { record } }: Written, about: readonly string[]): void {
+    const reference = /^REF-(.*)-(\d+)$/.exec(record.calls[0]?.reference_number ?? '');
+    const said =
+      reference === null
+        ? { is_active: undefined, deductible: undefined, covered: undefined }
+        : saidIn(reference[1] ?? '', Number(reference[2]));
+    const wrong = (what: string, is: unknown, was: unknown) =>
+      this.#fail('G8', `${what} reads ${JSON.stringify(is)} where the payer said ${JSON.stringify(was)}.`, about);
+    const is_active = record.plan?.is_active ?? null;
+    if (is_active !== (said.is_active ?? null)) wrong('is_active', is_active, said.is_active);
+    const covered = record.procedure_codes?.codes.find(({ code }) => code === 'D1110')?.benefits.is_covered ?? null;
+    if (covered !== (said.covered ?? null)) wrong('is_covered', covered, said.covered);
+    const amount = record.maximums?.individual_deductible?.amount ?? null;
+    const is_number = /\d/.test(said.deductible ?? '');
+    if (is_number !== (amount !== null && 'amount' in amount) || (amount !== null && !is_number && !('text' in amount)))
+      wrong('individual_deductible', amount, said.deductible);
+  }
+
+  // ---- G5, G6, and what the log gives away
+
+  onTooMany(machine: string, count: number): void {
+    this.#fail('G5', `${count} requests of ${machine} reached the service within a minute; ${this.#world.plan.config.max_per_minute} are allowed.`);
+  }
+
+  onLog(life: Life, event: string, fields: Record<string, unknown>): void {
+    for (const [field, value] of Object.entries(fields)) {
+      if (typeof value === 'string' && PHI.test(value)) this.#fail('G6', `The log event ${event} holds patient data in ${field}: ${value}.`);
+    }
+    if (event === 'submission_stopped' && fields.reason === 'foreign' && this.clone_from === null) {
+      this.#fail('alarm', 'Submission was stopped because of a second installation, and there is none.');
+    }
+    if (event !== 'stage_failed') return;
+    const is_connectors = /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
+    const is_disk = life.machine.isDiskFull() && fields.error_name === 'SqliteError';
+    if (!is_connectors && !is_disk) this.#fail('run', `A stage failed: ${JSON.stringify(fields)}.`);
+  }
+
+  onRequest(path: string, headers: Record<string, string>): void {
+    const shown = `${path.replace(/([?&]external_id=)[^&]*/, '$1')} ${headers['user-agent'] ?? ''}`;
+    if (PHI.test(decodeURIComponent(shown))) this.#fail('G6', `A URL or header holds patient data: ${shown}.`);
+  }
+
+  // ---- G2
+
+  /** Whatever is not at its end waits for a time, or for a person who knows. */
+  checkWaiting(machine: Machine): void {
+    this.counts.checks += 1;
+    const stuck = this.#read(machine, (raw) => {
+      const table = raw.prepare("select 1 from sqlite_master where name = 'attention'").get();
+      if (table === undefined) return [];
+      return raw
+        .prepare(
+          `select source_id as id, 'the appointment is open, waits for nothing and stands on no inquiry' as what from appointments a
+             where closed_reason is null and superseded_at is null and plan_due_at is null
+               and not exists (select 1 from inquiry_appointments where appointment = a.id)
+               and not exists (select 1 from attention where appointment = a.id and resolved_at is null)
+           union all
+           select i.external_id, 'the inquiry is ' || i.state || ' and nothing will ever happen to it' from inquiries i
+             where ((state = 'uncertain' and look_at is null) or (state = 'open' and poll_at is null) or state in ('rejected', 'undecidable'))
+               and not exists (select 1 from attention where inquiry = i.id and resolved_at is null)
+               and exists (select 1 from inquiry_appointments j join appointments a on a.id = j.appointment
+                           where j.inquiry = i.id and a.closed_reason is null)
+           union all
+           select a.source_id, 'the delivery is parked and nobody is told' from deliveries d join appointments a on a.id = d.appointment
+             where d.state = 'parked' and a.superseded_at is null
+               and not exists (select 1 from attention where subject = 'delivery:' || d.key)`,
+        )
+        .all() as { id: string; what: string }[];
+    });
+    for (const { id, what } of stuck ?? []) {
+      this.#fail('G2', `${id}: ${what}.`, [id]);
+      return;
+    }
+  }
+
+  /** At the very end, after days in which everything worked. */
+  checkEnd(machine: Machine, calm_at: number): void {
+    const { pms } = this.#world;
+    const taken = this.acknowledged.get(machine.name) ?? new Map();
+    const output = pms.output(machine.name);
+    const rows = this.#read(machine, (raw) => {
+      const found = raw.prepare('select source_id, closed_reason from appointments where superseded_at is null').all();
+      return new Map((found as { source_id: string; closed_reason: string | null }[]).map((row) => [row.source_id, row.closed_reason]));
+    });
+    const written = [...output.written.values()];
+    for (const visit of pms.visits.values()) {
+      const last = taken.get(visit.source_id) as { input: AppointmentInput; at: number } | undefined;
+      if (last === undefined) {
+        this.#checkNeverTaken(visit, calm_at);
+        continue;
+      }
+      const closed = rows?.get(visit.source_id);
+      if (rows === null || closed === undefined) {
+        this.#fail('G2', `${visit.source_id} was accepted and is gone from the database.`, [visit.source_id]);
+        return;
+      }
+      const { input } = last;
+      const insured = input.coverages.filter(({ member_id, payor_id }) => member_id + payor_id !== '');
+      if (closed === 'cancelled' || closed === 'no_coverage') {
+        const is_right = closed === 'cancelled' ? input.status === 'cancelled' : insured.length === 0;
+        if (!is_right) this.#fail('G2', `${visit.source_id} is closed as ${closed}, and it is not.`, [visit.source_id]);
+        continue;
+      }
+      if (input.status === 'cancelled') continue;
+      // A line about a visit goes when the visit is over; until then it stood there.
+      const until = output.listed_until.get(input.patient.id ?? '') ?? 0;
+      if (until > Math.min(Date.parse(input.starts_at) - HOUR_MS, this.#world.scheduler.now)) continue;
+      const missing = input.coverages.findIndex(
+        (each, index) =>
+          insured.includes(each) &&
+          !written.some(
+            (one) =>
+              one.source_id === visit.source_id &&
+              one.delivery.appointment.patient.id === input.patient.id &&
+              canonical(one.delivery.appointment.coverage.member_id) === canonical(each.member_id) &&
+              (one.rank === index + 1 || input.coverages[0]?.member_id === each.member_id),
+          ),
+      );
+      if (missing < 0) continue;
+      // The visit came before there was time; a call for its other coverage may keep it open for the answer.
+      const is_over = closed === 'past' || (closed === null && Date.parse(input.starts_at) < this.#world.scheduler.now);
+      const has_call = written.some((one) => one.source_id === visit.source_id);
+      if (is_over && (closed === 'past' || has_call) && !this.#hadTime(input, last.at, calm_at)) continue;
+      this.#fail(
+        'G2',
+        `${visit.source_id} (${input.patient.id}, ${input.starts_at}) was accepted, and coverage ${missing + 1} was never answered; it is ${closed === null ? 'still open' : `closed as ${closed}`} and not on the attention list.`,
+        [visit.source_id],
+      );
+      return;
+    }
+    this.#checkUndecided(machine);
+    this.#checkReported(machine);
+  }
+
+  /** Whether there was enough time in which everything worked, between its coming into the window and the last call. */
+  #hadTime(input: AppointmentInput, taken_at: number, calm_at: number): boolean {
+    const { config } = this.#world.plan;
+    const starts_at = Date.parse(input.starts_at);
+    const from = Math.max(taken_at, calm_at, starts_at - config.look_ahead_days * DAY_MS) + 26 * HOUR_MS;
+    return config.calls_per_day === null && starts_at - config.min_lead_hours * HOUR_MS > from;
+  }
+
+  #checkNeverTaken(visit: Visit, calm_at: number): void {
+    const { pms } = this.#world;
+    const { at, input, is_present } = pms.current(visit);
+    const waited_from = Math.max(at, calm_at);
+    if (is_present && Date.parse(input.starts_at) > waited_from + DAY_MS)
+      this.#fail('G2', `${visit.source_id} was never taken over from the practice.`, [visit.source_id]);
+  }
+
+  /** An excused call too many is known and reported. */
+  #checkReported(machine: Machine): void {
+    if (this.is_state_lost) return;
+    const known = this.#read(machine, (raw) => {
+      const extras = raw.prepare("select service_id from service_inquiries where role = 'extra'").pluck().all() as string[];
+      const told = raw.prepare("select count(*) from attention where reason = 'extra_call'").pluck().get() as number;
+      return { extras: new Set(extras), told };
+    });
+    for (const { first, second } of this.excused) {
+      if (known === null || this.#world.plan.service.list_cap !== null) return;
+      if ((known.extras.has(first.id) || known.extras.has(second.id)) && known.told > 0) continue;
+      this.#fail('G1', `An extra call (${first.id}, ${second.id}) showed up and was not reported.`, [first.external_id, first.id, second.id]);
+      return;
+    }
+  }
+
+  /** What eligd knows now is what it knew then. */
+  forgetSince(machine: Machine, kept: Map<string, { input: AppointmentInput; at: number }> | null): void {
+    this.is_state_lost = true;
+    this.acknowledged.set(machine.name, new Map(kept ?? []));
+  }
+
+  /** A person is asked only about what cannot be found out. */
+  #checkUndecided(machine: Machine): void {
+    const { service, plan } = this.#world;
+    if (plan.service.list_cap !== null) return;
+    const undecided = this.#read(machine, (raw) =>
+      raw
+        .prepare(
+          `select id, external_id, match_key from inquiries i where state = 'undecidable'
+             and exists (select 1 from attention where inquiry = i.id and reason = 'undecidable' and resolved_at is null)`,
+        )
+        .all(),
+    ) as { id: number; external_id: string; match_key: string }[] | null;
+    const owned = this.#read(machine, (raw) =>
+      new Set(raw.prepare('select service_id from service_inquiries where inquiry is not null').pluck().all()),
+    );
+    for (const { external_id, match_key } of undecided ?? []) {
+      const shown = [...service.accepted.values()].find(
+        (call) =>
+          call.external_id === external_id &&
+          match_key.includes(`|${canonical(String(call.request.member_id))}|${isoDate(String(call.request.dob))}|`) &&
+          !owned?.has(call.id),
+      );
+      if (shown !== undefined)
+        this.#fail('G2', `A person is asked about ${external_id}, and the list has shown ${shown.id} since ${iso(shown.visible_at)}.`, [external_id, shown.id]);
+    }
+  }
+
+  /** The rows behind the ids of a story, for whoever reads it. */
+  dump(machine: Machine, about: readonly string[]): { inquiries: string[]; text: string } {
+    const marks = about.map(() => '?').join(', ');
+    const lines: string[] = [];
+    const inquiries: string[] = [];
+    this.#read(machine, (raw) => {
+      const all = (text: string, ...given: unknown[]) => raw.prepare(text).all(...given) as Record<string, unknown>[];
+      const say = (kind: string, rows: Record<string, unknown>[]) => {
+        for (const row of rows) lines.push(`  ${kind} ${JSON.stringify(row)}`);
+      };
+      const appointments = all(`select * from appointments where source_id in (${marks})`, ...about);
+      say('appointment', appointments.map(({ content: _, content_hash: __, ...rest }) => rest));
+      for (const { id } of appointments) {
+        say('audit', all('select * from audit where subject = ?', `appointment:${id}`));
+        const linked = all('select i.* from inquiries i join inquiry_appointments j on j.inquiry = i.id where j.appointment = ?', id);
+        say('inquiry', linked.map(({ draft: _, body: __, ...rest }) => rest));
+        for (const { id: inquiry } of linked) {
+          inquiries.push(`inquiry ${inquiry}`);
+          say('audit', all('select * from audit where subject = ?', `inquiry:${inquiry}`));
+        }
+        say('delivery', all('select * from deliveries where appointment = ?', id));
+      }
+      const here = appointments.map(({ id }) => id);
+      say(
+        'attention',
+        all("select * from attention where reason not in ('payer_unmapped', 'row_unreadable')").filter(
+          ({ appointment, inquiry }) => (appointment === null && inquiry === null) || here.includes(appointment) || inquiries.includes(`inquiry ${inquiry}`),
+        ),
+      );
+      say('halt', all('select * from halts'));
+      say('ledger', all(`select * from service_inquiries where external_id in (${marks})`, ...about));
+      say('fact', all('select * from facts'));
+    });
+    return { inquiries, text: lines.length === 0 ? '' : `In the database at the end:\n${lines.join('\n')}` };
+  }
+
+  #read<Value>(machine: Machine, work: (raw: Database.Database) => Value): Value | null {
+    if (!existsSync(machine.path)) return null;
+    const raw = new Database(machine.path);
+    try {
+      return work(raw);
+    } finally {
+      raw.close();
+    }
+  }
+}
+
+function canonical(member_id: string): string {
+  return member_id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
+}
+
+function isoDate(wire: string): string {
+  return wire.replace(/^(\d\d)-(\d\d)-(\d{4})$/, '$3-$1-$2');
+}
+
+function localYear(starts_at: string, time_zone: string): string {
+  return new Intl.DateTimeFormat('en-US', { timeZone: time_zone, year: 'numeric' }).format(new Date(starts_at));
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString().slice(0, 19);
+}

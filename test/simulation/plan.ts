@@ -1,0 +1,154 @@
+/** What a world is like: everything that is drawn from the seed before it begins. Printed at the top of a failing seed's story. */
+import { Random } from './random.ts';
+
+export const MINUTE_MS = 60_000;
+export const HOUR_MS = 3_600_000;
+export const DAY_MS = 86_400_000;
+
+export type Plan = ReturnType<typeof drawPlan>;
+
+/** Mornings before something that calendars do: an ordinary week, both daylight-saving nights, a leap day, New Year. */
+const STARTS = [
+  '2026-11-16T13:00:00Z',
+  '2027-03-11T14:00:00Z',
+  '2026-10-29T13:00:00Z',
+  '2028-02-26T15:00:00Z',
+  '2026-12-28T15:00:00Z',
+  '2027-06-30T09:00:00Z',
+] as const;
+const ZONES = ['America/Chicago', 'America/New_York', 'America/Los_Angeles', 'America/Phoenix', 'Pacific/Honolulu'] as const;
+
+export function drawPlan(seed: number) {
+  const random = new Random(seed, 'plan');
+  /** A kind of fault is absent, rare or frequent; a world without any is a rare world. */
+  const rate = (rare: number, frequent: number) => (random.chance(0.35) ? 0 : random.chance(0.5) ? rare : frequent);
+  const sometimes = <Value>(probability: number, value: Value): Value | null => (random.chance(probability) ? value : null);
+  const settle_ms = random.pick([60, 300, 300, 900]) * 1000;
+  const timeout_ms = random.pick([5, 30, 30, 60]) * 1000;
+  const storm_days = random.int(2, 5);
+  const pms_kind = random.pick(['export', 'export', 'changes', 'queue'] as const);
+  const can_lose_state = pms_kind !== 'queue';
+  return {
+    seed,
+    start_ms: Date.parse(random.pick(STARTS)) + random.int(0, 20) * HOUR_MS,
+    time_zone: random.pick(ZONES),
+    /** Days with faults; then everything works, and everything has to come to its end. */
+    storm_days,
+    config: {
+      auth: random.pick(['oauth', 'basic'] as const),
+      settle_ms,
+      timeout_ms,
+      mode: random.mostly('auto', ['bulk', 'single', 'auto'] as const),
+      bulk_shape: random.mostly('auto', ['array', 'object'] as const),
+      batch_size: random.pick([1, 3, 10, 25]),
+      max_per_minute: random.pick([0, 6, 12, 30, 60]),
+      concurrency: random.int(1, 6),
+      look_ahead_days: random.pick([3, 7, 7, 14]),
+      min_lead_hours: random.pick([0, 4, 4, 12]),
+      attempts: random.int(1, 3),
+      attempt_pause_hours: random.pick([1, 6, 20]),
+      reverify_after_days: random.pick([30, 30, 3, 1]),
+      give_up_after_days: random.pick([1, 2, 3]),
+      poll_hours: random.pick([3, 6, 12]),
+      pull_seconds: random.pick([900, 3600, 7200]),
+      idle_ms: random.pick([20, 60, 180]) * MINUTE_MS,
+      calls_per_day: sometimes(0.1, random.int(3, 12)),
+    },
+    pms: {
+      kind: pms_kind,
+      patients: random.logInt(2, 12),
+      appointments: random.logInt(3, 24),
+      completeness: random.pick(['full', 'unknown'] as const),
+      batch_size: random.pick([1, 4, 100]),
+      changes_per_day: random.logInt(1, 20),
+      /** Kinds of trouble with the data. */
+      twins: random.chance(0.25),
+      families: random.chance(0.4),
+      reused_ids: random.chance(0.3),
+      malformed: rate(0.05, 0.2),
+      refused: rate(0.05, 0.2),
+      two_coverages: rate(0.1, 0.4),
+      pull_failure: rate(0.02, 0.2),
+      deliver_failure: rate(0.02, 0.2),
+      item_failure: rate(0.02, 0.15),
+      item_permanent: rate(0, 0.05),
+      /** A record at which the connector stumbles whenever it is in the batch. */
+      poison: random.chance(0.15),
+      down: random.chance(0.3),
+    },
+    network: {
+      latency_ms: random.pick([20, 200, 1500]),
+      unsent: rate(0.01, 0.1),
+      lost_before: rate(0.01, 0.12),
+      lost_after: rate(0.02, 0.25),
+      silent: random.chance(0.5),
+      late_arrival: rate(0.01, 0.05),
+      late_reply: rate(0.01, 0.05),
+      proxy_page: rate(0.01, 0.08),
+      truncated: rate(0.01, 0.08),
+      outages: random.chance(0.35) ? random.int(1, 3) : 0,
+    },
+    service: {
+      bulk: random.mostly('present', ['absent_404', 'absent_405', 'absent_501'] as const),
+      bulk_body: random.pick(['array', 'array', 'object'] as const),
+      bulk_reply: random.pick([
+        'responses',
+        'responses',
+        'ids',
+        'enveloped',
+        'read_forms',
+        'success_only',
+        'ids_other_order',
+        'responses_other_order',
+      ] as const),
+      bulk_refusal: random.pick(['all_or_nothing', 'partial_422', 'mixed'] as const),
+      bulk_max: random.pick([1000, 1000, 2, 5]),
+      bulk_max_status: random.pick([413, 422]),
+      list_filter: random.mostly('exact', ['ignored', 'any_case'] as const),
+      list_paging: random.mostly('none', ['offset', 'page', 'link', 'envelope'] as const),
+      page_size: random.pick([2, 5, 50]),
+      list_order: random.pick(['oldest', 'newest', 'any'] as const),
+      /** Shows only so many, and says nothing about it. */
+      list_cap: random.chance(0.08) ? random.int(3, 12) : null,
+      unreadable_element: random.chance(0.06),
+      read_array: random.chance(0.3),
+      unknown_id: random.pick(['404', '422', 'null', 'empty'] as const),
+      echo: random.pick(['as_sent', 'nulls', 'defaults', 'trimmed_upper'] as const),
+      timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
+      /** How long a new inquiry is hidden from the list, as a share of two settle times after the client's time-out. */
+      shown_after: random.pick(['at_once', 'seconds', 'one_settle', 'two_settles', 'late'] as const),
+      late_share: 0.1,
+      rate_429: rate(0.005, 0.05),
+      retry_after: random.pick(['seconds', 'date', 'none'] as const),
+      error_5xx: rate(0.01, 0.06),
+      /** A 5xx, 408 or 409 that comes although the inquiry was accepted. */
+      error_after_accept: random.chance(0.5),
+      useless_success: rate(0.01, 0.06),
+      revokes_tokens: random.chance(0.3),
+      turned_away: random.chance(0.2) ? random.pick([401, 402, 403, 404, 405, 407]) : null,
+      unsuccessful: rate(0.1, 0.4),
+      cancelled: rate(0.02, 0.1),
+      never: rate(0, 0.04),
+      hollow: rate(0.1, 0.4),
+      revised: rate(0.1, 0.3),
+      takes_back: rate(0.02, 0.1),
+      lower_case: random.chance(0.2),
+      answers_within_hours: random.pick([2, 12, 36]),
+      poison_answer: random.chance(0.1),
+    },
+    machine: {
+      /** Points of interaction (statements, requests, calls of the connector) between two crashes, on average. */
+      crash_every: random.chance(0.3) ? 0 : random.logInt(40, 6000),
+      crashes_max: random.logInt(5, 80),
+      restart_ms_max: random.pick([1_000, 60_000, HOUR_MS]),
+      stops: random.chance(0.4) ? random.int(1, 4) : 0,
+      pauses: random.chance(0.3) ? random.int(1, 3) : 0,
+      disk_full: random.chance(0.25) ? random.int(1, 3) : 0,
+      clock_steps: random.chance(0.35) ? random.int(1, 4) : 0,
+      second_daemon: random.chance(0.3),
+      restore: can_lose_state ? sometimes(0.2, random.pick(['backup', 'backup', 'empty'] as const)) : null,
+      damage_first: random.chance(0.4),
+      clone: can_lose_state && random.chance(0.06) ? random.pick(['copy', 'empty'] as const) : null,
+    },
+  };
+}

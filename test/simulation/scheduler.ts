@@ -1,0 +1,172 @@
+/**
+ * The world's time. Timers, immediates and the clock of the whole process belong to it, so that days pass in milliseconds and
+ * everything happens in the same order for the same seed. It goes to the next event only when every promise that can go on has
+ * gone on: one real turn of the event loop runs all of them.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Random } from './random.ts';
+
+/** Whoever owns the code that runs at the moment: a daemon's life. What belongs to a dead one is never run. */
+export type Owner = { is_dead: boolean; wallNow: () => number; awakeAt: () => number };
+
+export const owners = new AsyncLocalStorage<Owner>();
+
+type Event = { at: number; order: number; run: () => void; owner: Owner | undefined; is_cancelled: boolean };
+
+const realSetImmediate = globalThis.setImmediate;
+const RealDate = globalThis.Date;
+
+export class Scheduler {
+  /** True time: epoch milliseconds. What a machine's clock shows may differ. */
+  now: number;
+  steps = 0;
+  readonly #random: Random;
+  readonly #heap: Event[] = [];
+  #immediates: Event[] = [];
+
+  constructor(now: number, random: Random) {
+    this.now = now;
+    this.#random = random;
+  }
+
+  /** Runs `run` at `at`, or as soon as possible; among events of the same moment chance decides. */
+  at(at: number, run: () => void, owner = owners.getStore()): () => void {
+    const event = { at: Math.max(at, this.now), order: this.#random.next(), run, owner, is_cancelled: false };
+    this.#push(event);
+    return () => {
+      event.is_cancelled = true;
+    };
+  }
+
+  after(delay_ms: number, run: () => void, owner = owners.getStore()): () => void {
+    return this.at(this.now + Math.max(0, delay_ms), run, owner);
+  }
+
+  immediate(run: () => void): () => void {
+    const event = { at: this.now, order: 0, run, owner: owners.getStore(), is_cancelled: false };
+    this.#immediates.push(event);
+    return () => {
+      event.is_cancelled = true;
+    };
+  }
+
+  /** Lets time pass until `isOver` or `until`; never less than one turn. */
+  async pass(until: number, isOver: () => boolean = () => false): Promise<void> {
+    for (;;) {
+      await new Promise<void>((resolve) => realSetImmediate(resolve));
+      if (isOver()) return;
+      const immediates = this.#immediates;
+      if (immediates.length > 0) {
+        this.#immediates = [];
+        for (const event of immediates) this.#run(event);
+        continue;
+      }
+      const next = this.#heap[0];
+      if (next === undefined || next.at > until) {
+        this.now = Math.max(this.now, until);
+        return;
+      }
+      this.#pop();
+      const awake_at = next.owner?.awakeAt() ?? 0;
+      if (awake_at > next.at) {
+        next.at = awake_at;
+        this.#push(next);
+        continue;
+      }
+      this.now = Math.max(this.now, next.at);
+      this.#run(next);
+    }
+  }
+
+  #run(event: Event): void {
+    if (event.is_cancelled || event.owner?.is_dead) return;
+    this.steps += 1;
+    if (event.owner === undefined) owners.exit(event.run);
+    else owners.run(event.owner, event.run);
+  }
+
+  #push(event: Event): void {
+    const heap = this.#heap;
+    let index = heap.push(event) - 1;
+    while (index > 0) {
+      const parent = (index - 1) >> 1;
+      if (!isBefore(heap[index]!, heap[parent]!)) break;
+      [heap[index], heap[parent]] = [heap[parent]!, heap[index]!];
+      index = parent;
+    }
+  }
+
+  #pop(): void {
+    const heap = this.#heap;
+    const last = heap.pop()!;
+    if (heap.length === 0) return;
+    heap[0] = last;
+    for (let index = 0; ; ) {
+      const left = 2 * index + 1;
+      let least = index;
+      if (left < heap.length && isBefore(heap[left]!, heap[least]!)) least = left;
+      if (left + 1 < heap.length && isBefore(heap[left + 1]!, heap[least]!)) least = left + 1;
+      if (least === index) return;
+      [heap[index], heap[least]] = [heap[least]!, heap[index]!];
+      index = least;
+    }
+  }
+}
+
+function isBefore(a: Event, b: Event): boolean {
+  return a.at < b.at || (a.at === b.at && a.order < b.order);
+}
+
+let current: Scheduler | null = null;
+
+/** Gives the process's time to a world, for as long as it lives. */
+export function rule(scheduler: Scheduler | null): void {
+  current = scheduler;
+}
+
+/**
+ * Takes the process's clock and timers away, for good. Called before eligd is loaded: what it and its packages then take for
+ * the machine's clock (node-cron, a request's deadline, the write queue's turn) is the world's.
+ */
+export function takeOverTime(): void {
+  const world = () => {
+    if (current === null) throw new Error('A timer was set outside a world.');
+    return current;
+  };
+  class WorldDate extends RealDate {
+    constructor(...given: unknown[]) {
+      if (given.length === 0) super(WorldDate.now());
+      else super(...(given as [number]));
+    }
+    static override now(): number {
+      return owners.getStore()?.wallNow() ?? current?.now ?? RealDate.now();
+    }
+  }
+  const timer = (cancel: () => void) => {
+    const handle = {
+      cancel,
+      ref: () => handle,
+      unref: () => handle,
+      hasRef: () => true,
+      refresh: () => handle,
+      [Symbol.dispose]: cancel,
+    };
+    return handle;
+  };
+  const clear = (handle: { cancel?: () => void } | undefined) => handle?.cancel?.();
+  const replaced = {
+    Date: WorldDate,
+    setTimeout: (run: (...args: unknown[]) => void, delay_ms = 0, ...args: unknown[]) =>
+      timer(world().after(Math.max(1, delay_ms), () => run(...args))),
+    setInterval: () => {
+      throw new Error('Nothing of eligd uses setInterval; teach the simulation if that has changed.');
+    },
+    setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) => timer(world().immediate(() => run(...args))),
+    clearTimeout: clear,
+    clearImmediate: clear,
+  };
+  for (const [name, value] of Object.entries(replaced)) Object.defineProperty(globalThis, name, { value, writable: true });
+  Math.random = () => {
+    throw new Error('Randomness comes through Env.');
+  };
+}

@@ -1,0 +1,61 @@
+/** What becomes of an inquiry at the service, and what the payer said: answers with holes, whose holes must stay holes (G8). */
+import { HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
+import { Random } from './random.ts';
+
+/** `results`: which version of the answer is shown; null while there is none. */
+export type Stage = { at: number; status: string; results: number | null };
+
+export function timelineOf({ service }: Plan, random: Random, now: number): Stage[] {
+  const done_at = now + random.int(20 * MINUTE_MS, service.answers_within_hours * HOUR_MS);
+  const stages: Stage[] = [
+    { at: now, status: random.pick(['SCHEDULED', 'SCHEDULED', 'UNKNOWN', 'QUEUED']), results: null },
+    { at: now + (done_at - now) / 2, status: 'IN_PROGRESS', results: null },
+  ];
+  if (random.chance(service.never)) return stages;
+  const push = (at: number, status: string, results: number | null) => stages.push({ at, status, results });
+  if (random.chance(service.cancelled)) {
+    push(done_at, 'CANCELLED', null);
+    return stages;
+  }
+  if (random.chance(service.unsuccessful)) {
+    push(done_at, 'UNSUCCESSFUL', null);
+    if (random.chance(service.revised)) push(done_at + random.int(1, 30) * HOUR_MS, 'SUCCESS', 1);
+    return stages;
+  }
+  const full_at = random.chance(service.hollow) ? done_at + random.int(1, 60) * MINUTE_MS : done_at;
+  if (full_at > done_at) push(done_at, 'SUCCESS', null);
+  push(full_at, 'SUCCESS', 1);
+  if (random.chance(service.takes_back)) {
+    push(full_at + 2 * HOUR_MS, 'IN_PROGRESS', null);
+    push(full_at + 4 * HOUR_MS, 'SUCCESS', 1);
+  }
+  if (random.chance(service.revised)) push(full_at + random.int(5, 40) * HOUR_MS, 'SUCCESS', 2);
+  return stages;
+}
+
+export type Said = { is_active: boolean | undefined; deductible: string | null | undefined; covered: boolean | undefined };
+
+/** What was said in answer `version` to the inquiry; undefined and null are holes. */
+export function saidIn(id: string, version: number): Said {
+  const random = new Random(version, `answer ${id}`);
+  return {
+    is_active: random.pick([true, true, false, undefined]),
+    deductible: random.pick(['50.00', '$1,500.00', 'N/A', 'unlimited', '', null, undefined]),
+    covered: random.pick([true, false, undefined]),
+  };
+}
+
+export function answerFor(plan: Plan, id: string, version: number): unknown {
+  const random = new Random(version, `form ${id}`);
+  if (plan.service.poison_answer && random.chance(0.3)) {
+    return random.pick(['words only', 7, [], [[]], { call_details: 5, procedure_codes: [[null]], maximums: 'none' }]);
+  }
+  const said = saidIn(id, version);
+  const call = { representative_name: `Rep of ${id}`, reference_number: `REF-${id}-${version}`, call_end_time: '2026-11-20T10:00:00Z' };
+  return {
+    call_details: random.chance(0.3) ? call : [call],
+    plan_information: { plan_name: `Plan of ${id}`, is_active: said.is_active },
+    maximums: { individual_deductible: said.deductible },
+    procedure_codes: [[{ procedure_code: 'D1110', procedure_name: 'one' }, { is_covered: said.covered }]],
+  };
+}

@@ -1,0 +1,35 @@
+/** Lives the worlds of a range of seeds, and prints one JSON line for each. Started by main.ts, as a process of its own. */
+import { mkdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { applyMutation } from './mutations.ts';
+import { takeOverTime } from './scheduler.ts';
+
+const order = JSON.parse(process.argv[2] ?? '{}') as {
+  seeds: number[];
+  mutation: string | null;
+  tell: 'about' | 'all';
+  folder: string;
+};
+
+const print = process.stdout.write.bind(process.stdout);
+const elapsed = performance.now.bind(performance);
+if (order.mutation !== null) applyMutation(order.mutation);
+takeOverTime();
+const { watchDisk } = await import('./disk.ts');
+const { live } = await import('./world.ts');
+watchDisk();
+// A dead daemon's promises may fail long after its death.
+process.on('unhandledRejection', (error) => {
+  if (!(error instanceof Error) || !/process is dead|connection is not open/.test(error.message)) {
+    print(`${JSON.stringify({ unhandled: error instanceof Error ? error.stack : String(error) })}\n`);
+  }
+});
+mkdirSync(order.folder === '' ? join(tmpdir(), 'eligd-simulation') : order.folder, { recursive: true });
+for (const seed of order.seeds) {
+  const began = elapsed();
+  const outcome = await live(seed, order.folder, { tell: order.tell });
+  print(`${JSON.stringify({ ...outcome, took_ms: Math.round(elapsed() - began) })}\n`);
+  if (outcome.broken !== null && order.mutation !== null) break;
+}
+process.exit(0);

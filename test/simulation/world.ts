@@ -1,0 +1,464 @@
+/** One world from its beginning to its end: days of trouble, then days in which everything works and all has to come right. */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { parseConfig } from '../../src/ops/config.ts';
+import { openSecrets, serviceCredentials } from '../../src/ops/secrets.ts';
+import { resolveAttention } from '../../src/store/attention.ts';
+import { endHalt } from '../../src/store/halts.ts';
+import { openStore } from '../../src/store/store.ts';
+import { Machine } from './machine.ts';
+import type { World } from './network.ts';
+import { Oracle } from './oracle.ts';
+import { DAY_MS, drawPlan, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
+import { Pms } from './pms.ts';
+import { Random } from './random.ts';
+import { rule, Scheduler } from './scheduler.ts';
+import { Service } from './service.ts';
+import { Broken, Story } from './story.ts';
+
+export type Outcome = {
+  seed: number;
+  broken: { guarantee: string; what: string; about: readonly string[] } | null;
+  story: string;
+  hash: number;
+  plan: Plan;
+  counts: Record<string, number>;
+};
+
+const STEPS_MAX = 1_500_000;
+const PROBES = 3;
+
+/** Lives one world through. `folder` is a memory disk where there is one. */
+export async function live(seed: number, folder: string, how: { tell: 'about' | 'all' }): Promise<Outcome> {
+  const plan = drawPlan(seed);
+  const own = mkdtempSync(join(folder, `world-${seed}-`));
+  mkdirSync(own, { recursive: true });
+  try {
+    return await new LivingWorld(plan, own).live(how);
+  } finally {
+    rule(null);
+    rmSync(own, { recursive: true, force: true });
+  }
+}
+
+class LivingWorld {
+  readonly plan: Plan;
+  readonly #folder: string;
+  readonly story = new Story();
+  readonly scheduler: Scheduler;
+  readonly #random: Random;
+  readonly service: Service;
+  readonly pms: Pms;
+  readonly oracle: Oracle;
+  readonly #world: World;
+  readonly #machines: Machine[] = [];
+  #machine!: Machine;
+  #broken: Broken | null = null;
+  #is_calm = false;
+  #calm_at = 0;
+  /** Nobody starts it again: somebody works on it. */
+  #is_down_on_purpose = false;
+
+  constructor(plan: Plan, folder: string) {
+    this.plan = plan;
+    this.#folder = folder;
+    this.#random = new Random(plan.seed, 'world');
+    this.scheduler = new Scheduler(plan.start_ms, new Random(plan.seed, 'order'));
+    rule(this.scheduler);
+    this.service = new Service(plan, this.scheduler, this.story);
+    this.pms = new Pms(plan, this.scheduler, this.story);
+    this.#world = {
+      plan,
+      scheduler: this.scheduler,
+      story: this.story,
+      service: this.service,
+      pms: this.pms,
+      machine: () => this.#machine,
+      isCalm: () => this.#is_calm,
+      drawFuse: (machine) => this.#drawFuse(machine),
+      onLog: (life, event, fields) => {
+        const { path: _, pid: __, ...shown } = fields;
+        this.story.tell(this.scheduler.now, life.machine.name, `logs ${event} ${JSON.stringify(shown)}`, aboutLog(event, fields.inquiry));
+        this.oracle.onLog(life, event, fields);
+      },
+      onRequest: (path, headers) => this.oracle.onRequest(path, headers),
+      fail: (broken) => {
+        this.#broken ??= broken;
+      },
+    };
+    this.oracle = new Oracle(this.#world);
+    this.service.onAccepted = (inquiry) => this.oracle.onAccepted(inquiry);
+    this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
+    this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);
+    this.pms.onWritten = (life, written) => this.oracle.onWritten(life, written);
+    this.pms.onBroken = (broken) => this.#world.fail(broken);
+  }
+
+  async live({ tell }: { tell: 'about' | 'all' }): Promise<Outcome> {
+    try {
+      await this.#prepare();
+      await this.#storm();
+      await this.#calm();
+      await this.#end();
+    } catch (error) {
+      this.#broken ??= error instanceof Broken ? error : new Broken('simulation', error instanceof Error ? (error.stack ?? error.message) : String(error));
+    }
+    for (const machine of this.#machines) machine.life?.die();
+    const broken = this.#broken;
+    return {
+      seed: this.plan.seed,
+      broken: broken === null ? null : { guarantee: broken.guarantee, what: broken.message, about: broken.about },
+      story: broken === null && tell === 'about' ? '' : this.#told(broken, tell),
+      hash: this.story.hash >>> 0,
+      plan: this.plan,
+      counts: this.#counts(),
+    };
+  }
+
+  /** What happened, and what the database says of it at the end. */
+  #told(broken: Broken | null, tell: 'about' | 'all'): string {
+    const rows = broken === null ? { inquiries: [], text: '' } : this.oracle.dump(this.#machine, broken.about);
+    return `${this.story.text(tell === 'all' ? 'all' : [...(broken?.about ?? []), ...rows.inquiries])}\n${rows.text}`;
+  }
+
+  // ---- the beginning
+
+  async #prepare(): Promise<void> {
+    const { plan } = this;
+    const file = join(this.#folder, 'eligd.yaml');
+    const { config } = plan;
+    const text = JSON.stringify({
+      clinic: { name: 'Zclinic', time_zone: plan.time_zone, specialty: 'dental', tax_id: '123456789', billing_npi: '1234567893' },
+      service: {
+        base_url: 'http://127.0.0.1:8700',
+        auth: config.auth,
+        settle_seconds: config.settle_ms / 1000,
+        timeout_seconds: config.timeout_ms / 1000,
+        submission: {
+          mode: config.mode,
+          batch_size: config.batch_size,
+          max_per_minute: config.max_per_minute,
+          concurrency: config.concurrency,
+          bulk_shape: config.bulk_shape,
+        },
+      },
+      connectors: [{ id: 'pms', type: join(import.meta.dirname, 'connector.ts') }],
+      state: { path: './eligd.db' },
+      policy: {
+        look_ahead_days: config.look_ahead_days,
+        min_lead_hours: config.min_lead_hours,
+        attempts: config.attempts,
+        attempt_pause_hours: config.attempt_pause_hours,
+        reverify_after_days: config.reverify_after_days,
+        give_up_after_days: config.give_up_after_days,
+        calls_per_day: config.calls_per_day,
+      },
+      polling: { interval_minutes: config.poll_hours * 60, urgent_interval_minutes: config.poll_hours * 20 },
+      schedule: { pull_seconds: config.pull_seconds },
+    });
+    const loaded = await this.#finish(parseConfig(text, file));
+    const credentials = serviceCredentials(
+      openSecrets(this.#folder, {
+        ELIGD_SERVICE_USERNAME: 'u',
+        ELIGD_SERVICE_PASSWORD: 'p',
+        ELIGD_SERVICE_PROJECT_ID: 'i',
+        ELIGD_SERVICE_API_KEY: 'k',
+      }),
+      config.auth,
+    );
+    const make = (name: string) => {
+      const machine = new Machine(this.#world, name, this.#folder, loaded, credentials);
+      this.#machines.push(machine);
+      return machine;
+    };
+    this.#machine = make('clinic');
+    if (plan.machine.clone !== null) make('clone');
+    for (let count = 0; count < plan.pms.appointments; count += 1) {
+      this.pms.add(this.#random.next() * (plan.config.look_ahead_days + 2));
+    }
+  }
+
+  /** Awaits something that needs turns of the event loop, but no time. */
+  async #finish<Value>(promise: Promise<Value>): Promise<Value> {
+    let settled: { value: Value } | { error: unknown } | null = null;
+    promise.then(
+      (value) => {
+        settled = { value };
+      },
+      (error: unknown) => {
+        settled = { error };
+      },
+    );
+    for (let turns = 0; settled === null; turns += 1) {
+      if (turns > 100_000) throw new Error('It takes time.');
+      await this.scheduler.pass(this.scheduler.now);
+    }
+    const result = settled as { value: Value } | { error: unknown };
+    if ('error' in result) throw result.error;
+    return result.value;
+  }
+
+  #drawFuse(machine: Machine): number {
+    const { crash_every, crashes_max } = this.plan.machine;
+    if (crash_every === 0 || this.#is_calm || machine.counts.crashes >= crashes_max) return Number.MAX_SAFE_INTEGER;
+    // Exponential: a crash right after the start is as likely as at any other point. Some lives are much longer than others.
+    const points = crash_every * machine.random.pick([1, 1, 10]);
+    return 1 + Math.floor(-Math.log(1 - machine.random.next()) * points);
+  }
+
+  async #pass(until: number): Promise<void> {
+    await this.scheduler.pass(until, () => this.#broken !== null || this.scheduler.steps > STEPS_MAX);
+    if (this.scheduler.steps > STEPS_MAX) throw new Broken('busy', `It did not come to rest in ${STEPS_MAX} steps.`);
+    if (this.#broken !== null) throw this.#broken;
+  }
+
+  // ---- trouble
+
+  async #storm(): Promise<void> {
+    const { plan, scheduler } = this;
+    const random = this.#random;
+    const end = plan.start_ms + plan.storm_days * DAY_MS;
+    const sometime = () => plan.start_ms + random.next() * (end - plan.start_ms);
+    const happen = (at: number, event: () => void) => void scheduler.at(at, event, undefined);
+    this.#keepRunning(this.#machine);
+    for (let count = 0; count < plan.storm_days * plan.pms.changes_per_day; count += 1) happen(sometime(), () => this.pms.happen());
+    if (plan.pms.down) happen(sometime(), () => this.#downForADay());
+    for (let count = 0; count < plan.network.outages; count += 1) happen(sometime(), () => this.#outage());
+    if (plan.service.turned_away !== null) happen(sometime(), () => this.#turnAway());
+    if (plan.service.revokes_tokens) for (let count = 0; count < 5; count += 1) happen(sometime(), () => this.service.revokeTokens());
+    for (let count = 0; count < plan.machine.disk_full; count += 1) happen(sometime(), () => this.#fillDisk());
+    for (let count = 0; count < plan.machine.clock_steps; count += 1) happen(sometime(), () => this.#stepClock());
+    for (let count = 0; count < plan.machine.pauses; count += 1) happen(sometime(), () => this.#sleep());
+    for (let count = 0; count < plan.machine.stops; count += 1) happen(sometime(), () => this.#machine.life?.stop());
+    if (plan.machine.clone !== null) happen(plan.start_ms + (end - plan.start_ms) / 3, () => this.#clone());
+    await this.#interventions(sometime(), sometime(), end);
+  }
+
+  /** What takes several steps: a second daemon by mistake, a restored or lost database. */
+  async #interventions(one: number, other: number, end: number): Promise<void> {
+    const { restore, second_daemon } = this.plan.machine;
+    const [first, second] = [Math.min(one, other), Math.max(one, other)];
+    const backup = join(this.#folder, 'backup.db');
+    await this.#passDaily(first);
+    if (second_daemon) await this.#startSecond();
+    if (restore === 'backup') this.#machine.backup(backup);
+    const kept = restore === 'backup' ? new Map(this.oracle.acknowledged.get(this.#machine.name) ?? []) : null;
+    await this.#passDaily(second);
+    if (restore !== null) await this.#restore(restore === 'backup' ? backup : null, kept);
+    await this.#passDaily(end);
+  }
+
+  async #passDaily(until: number): Promise<void> {
+    for (;;) {
+      const next = Math.min(until, this.scheduler.now + DAY_MS / 2);
+      await this.#pass(next);
+      this.oracle.checkWaiting(this.#machine);
+      if (this.#broken !== null) throw this.#broken;
+      if (next >= until) return;
+    }
+  }
+
+  #keepRunning(machine: Machine): void {
+    machine.start(() => {
+      const restart_ms = machine.random.int(0, this.#is_calm ? 60_000 : this.plan.machine.restart_ms_max);
+      // systemd tries more slowly what fails at once.
+      const delay_ms = machine.isDiskFull() ? restart_ms + 10 * MINUTE_MS : restart_ms;
+      this.scheduler.after(
+        delay_ms,
+        () => {
+          if (machine.life === null && !this.#is_down_on_purpose) this.#keepRunning(machine);
+        },
+        undefined,
+      );
+    });
+  }
+
+  #tell(text: string): void {
+    this.story.tell(this.scheduler.now, 'world', text);
+  }
+
+  #downForADay(): void {
+    const hours = this.#random.int(1, 30);
+    this.#tell(`the practice management system is away for ${hours} hours`);
+    this.pms.down_until = this.scheduler.now + hours * HOUR_MS;
+  }
+
+  #outage(): void {
+    const minutes = this.#random.logInt(5, 1000);
+    this.#tell(`the service cannot be reached for ${minutes} minutes`);
+    this.service.outage_until = this.scheduler.now + minutes * MINUTE_MS;
+  }
+
+  #turnAway(): void {
+    const hours = this.#random.int(1, 12);
+    this.#tell(`the service answers creates with ${this.plan.service.turned_away} for ${hours} hours`);
+    this.service.turned_away_until = this.scheduler.now + hours * HOUR_MS;
+  }
+
+  #fillDisk(): void {
+    const minutes = this.#random.logInt(1, 300);
+    this.#tell(`the disk is full for ${minutes} minutes`);
+    this.#machine.disk_full_until = this.scheduler.now + minutes * MINUTE_MS;
+  }
+
+  #stepClock(): void {
+    const random = this.#random;
+    const step_ms = random.pick([1, -1]) * random.logInt(30, 3 * 24 * 3600) * 1000;
+    const machine = this.#machine;
+    this.#tell(`the clock of the clinic's computer is ${Math.round(step_ms / 1000)} s ahead from now on`);
+    machine.clock_ahead_ms = step_ms;
+    this.scheduler.after(random.logInt(1, 600) * MINUTE_MS, () => {
+      if (machine.clock_ahead_ms === 0) return;
+      this.#tell("the clock of the clinic's computer is right again");
+      machine.clock_ahead_ms = 0;
+    }, undefined);
+  }
+
+  #sleep(): void {
+    const seconds = this.#random.logInt(1, 20_000);
+    this.#tell(`the clinic's computer stands still for ${seconds} s`);
+    this.#machine.asleep_until = this.scheduler.now + seconds * 1000;
+  }
+
+  async #startSecond(): Promise<void> {
+    if (this.#machine.life === null || this.#machine.isDiskFull()) return;
+    const error = await this.#machine.tryStart();
+    if (this.#machine.life === null) return;
+    this.#tell('a second daemon is started by mistake');
+    if (error?.kind !== 'temporary') this.#world.fail(new Broken('G1', 'A second daemon on the same database was not refused.'));
+  }
+
+  /** The database is replaced while nothing runs, long enough after the last call for the list to show it. */
+  async #restore(backup: string | null, kept: Map<string, { input: AppointmentInput; at: number }> | null): Promise<void> {
+    const machine = this.#machine;
+    this.#is_down_on_purpose = true;
+    machine.life?.die();
+    const { settle_ms, timeout_ms } = this.plan.config;
+    if (this.plan.machine.damage_first) await this.#refuseDamaged();
+    this.#tell(backup === null ? 'the database is lost' : 'the database is replaced by an older backup');
+    this.oracle.forgetSince(machine, kept);
+    machine.replaceState(backup);
+    await this.#pass(this.scheduler.now + 4 * settle_ms + timeout_ms + this.#random.int(0, 5) * HOUR_MS);
+    this.#is_down_on_purpose = false;
+    this.#keepRunning(machine);
+  }
+
+  async #refuseDamaged(): Promise<void> {
+    const machine = this.#machine;
+    if (machine.isDiskFull()) return;
+    const before = machine.damage();
+    if (before === null || before.length < 3 * 4096) return;
+    this.#tell('the database is damaged');
+    const error = await machine.tryStart();
+    const is_untouched = before.equals(readFileSync(machine.path));
+    if (error?.kind !== 'configuration' || error.next === '' || !is_untouched) {
+      this.#world.fail(new Broken('integrity', `A damaged database was not refused as it is: ${error?.what ?? 'it was opened'}.`));
+    }
+  }
+
+  /** Somebody copies the machine, or sets a new one up, and both run. */
+  #clone(): void {
+    const clone = this.#machines[1];
+    if (clone === undefined) return;
+    this.#tell(`a second computer begins to work for the same practice (${this.plan.machine.clone})`);
+    this.oracle.clone_from = this.scheduler.now;
+    if (this.plan.machine.clone === 'copy') this.#machine.backup(clone.path);
+    this.#keepRunning(clone);
+  }
+
+  // ---- everything works
+
+  async #calm(): Promise<void> {
+    const { plan, scheduler } = this;
+    this.#is_calm = true;
+    this.#calm_at = scheduler.now;
+    this.service.is_calm = true;
+    this.pms.is_calm = true;
+    this.service.outage_until = 0;
+    this.service.turned_away_until = 0;
+    this.#machine.disk_full_until = 0;
+    this.#machine.clock_ahead_ms = 0;
+    this.#tell('from now on everything works');
+    const [, clone] = this.#machines;
+    if (clone !== undefined) await this.#removeClone(clone);
+    for (const machine of this.#machines) machine.life?.defuse();
+    if (this.#machine.life === null) this.#keepRunning(this.#machine);
+    for (let count = 0; count < PROBES; count += 1) this.pms.add(2.6 + count / 10, 'probe');
+    const last = Math.max(...[...this.pms.visits.values()].map((visit) => Date.parse(this.pms.current(visit).input.starts_at)));
+    const until = Math.max(last, scheduler.now + 3 * DAY_MS) + (plan.config.give_up_after_days + 1) * DAY_MS;
+    await this.#passDaily(until);
+  }
+
+  async #removeClone(clone: Machine): Promise<void> {
+    this.#tell('the second computer is switched off');
+    clone.life?.defuse();
+    this.#is_down_on_purpose = true;
+    clone.life?.die();
+    this.#is_down_on_purpose = false;
+    this.oracle.checkCloneNoticed(this.scheduler.now);
+    // Whatever the other one was doing is known to the next sweep; then the operator lets submission go on.
+    await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
+    await this.#releaseSubmission();
+    this.#tell('the operator releases submission');
+  }
+
+  /** What `eligd release submission` does. */
+  async #releaseSubmission(): Promise<void> {
+    const work = async () => {
+      const store = await openStore(this.#machine.path);
+      await store.write(async (tx) => {
+        await endHalt(tx, 'foreign');
+        await resolveAttention(tx, 'installation', this.scheduler.now, ['submission_stopped']);
+      });
+      await store.close();
+    };
+    await this.#finish(work());
+  }
+
+  async #end(): Promise<void> {
+    this.oracle.checkEnd(this.#machine, this.#calm_at);
+    if (this.#broken !== null) throw this.#broken;
+    this.#is_down_on_purpose = true;
+    this.#machine.life?.stop();
+    await this.#pass(this.scheduler.now + MINUTE_MS);
+  }
+
+  #counts(): Record<string, number> {
+    const machines = this.#machines.map(({ counts }) => counts);
+    const sum = (of: (counts: Machine['counts']) => number) => machines.map(of).reduce((total, each) => total + each, 0);
+    const { network, counts } = this.service;
+    return {
+      'days lived': Math.round((this.scheduler.now - this.plan.start_ms) / DAY_MS),
+      'steps taken': this.scheduler.steps,
+      crashes: sum((each) => each.crashes),
+      'clean stops': sum((each) => each.stops),
+      starts: sum((each) => each.starts),
+      'statements on a full disk': sum((each) => each.disk_full),
+      requests: network.requests,
+      'requests unsent': network.unsent,
+      'requests lost': network.lost_before,
+      'replies lost': network.lost_after,
+      'late arrivals and replies': network.late,
+      'replies mutilated': network.mutilated,
+      'rate limited (429)': counts.limited,
+      'server errors': counts.errors,
+      'refused (422)': counts.refused,
+      'turned away': counts.turned_away,
+      'success without an id': counts.useless,
+      'inquiries accepted': this.oracle.counts.calls,
+      'second attempts': this.oracle.counts.second_attempts,
+      'extra calls excused and reported': this.oracle.counts.excused,
+      'appointments accepted': this.pms.counts.accepted,
+      'records written': this.pms.counts.delivered,
+      'records written again': this.pms.counts.repeated,
+    };
+  }
+}
+
+/** A log line of one inquiry belongs to its story; of the others, those that are about everybody are always told. */
+function aboutLog(event: string, inquiry: unknown): readonly string[] {
+  if (typeof inquiry === 'number') return [`inquiry ${inquiry}`];
+  const everybodys = ['daemon_stopped', 'submission_stopped', 'submission_resumed', 'sweep_done', 'sweep_failed', 'clock_wrong', 'clock_right', 'stage_failed'];
+  return everybodys.includes(event) ? [] : ['log'];
+}
