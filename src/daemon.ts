@@ -126,7 +126,10 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
 }
 
 function makeClient(
-  { config, credentials, env, version, dispatcher }: DaemonOptions, store: Store, clock_watch: ClockWatch): ServiceClient {
+  { config, credentials, env, version, dispatcher }: DaemonOptions,
+  store: Store,
+  clock_watch: ClockWatch,
+): ServiceClient {
   const { service } = config;
   return createServiceClient({
     base_url: service.base_url,

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { EligdError } from '../domain/errors.ts';
 import { resolveAttention } from '../store/attention.ts';
-import { currentHalts, endHalt } from '../store/halts.ts';
+import { currentHalts, endHalt, haltSubject } from '../store/halts.ts';
 import { openStore } from '../store/store.ts';
 import type { CliContext } from './context.ts';
 
@@ -26,8 +26,10 @@ export function register(command: Command, context: CliContext): void {
       try {
         const halts = await currentHalts(store.db);
         await store.write(async (tx) => {
-          for (const { reason } of halts) await endHalt(tx, reason);
-          await resolveAttention(tx, 'installation', clock.now(), ['submission_stopped']);
+          for (const { reason } of halts) {
+            await endHalt(tx, reason);
+            await resolveAttention(tx, haltSubject(reason), clock.now());
+          }
         });
         const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
         context.stdout.write(

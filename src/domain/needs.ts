@@ -16,9 +16,17 @@ export function patientKey(connector: string, appointment: Pick<AppointmentInput
  * name, group, time or codes does not. The payer is the PMS's own, not the mapped carrier: mapping it must not cost a call.
  */
 export function needBase(need: { patient_key: string; coverage: CoverageInput; tax_id: string; question_set: string }): string {
-  const { coverage } = need;
+  return [coverageKey(need.patient_key, need.coverage), need.tax_id, need.question_set].join('|');
+}
+
+/** Whether a need is about the appointment's patient and one of the coverages that it has now, whatever is asked about them. */
+export function isNeedOf(need_base: string, patient_key: string, coverages: readonly CoverageInput[]): boolean {
+  return coverages.some((coverage) => need_base.startsWith(`${coverageKey(patient_key, coverage)}|`));
+}
+
+function coverageKey(patient_key: string, coverage: CoverageInput): string {
   const payer = coverage.payor_id === '' ? `name:${lettersAndDigits(coverage.carrier)}` : lettersAndDigits(coverage.payor_id);
-  return [need.patient_key, payer, lettersAndDigits(coverage.member_id), need.tax_id, need.question_set].join('|');
+  return [patient_key, payer, lettersAndDigits(coverage.member_id)].join('|');
 }
 
 /** The label that an inquiry carries at the service: the appointment's own id, with the connector when there are several. */

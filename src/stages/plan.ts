@@ -2,7 +2,7 @@ import { PLANNING_REASONS, unanswered } from '../domain/attention.ts';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
 import { draftMatchKey, mergeDrafts } from '../domain/inquiry.ts';
-import { externalId } from '../domain/needs.ts';
+import { externalId, isNeedOf } from '../domain/needs.ts';
 import { deliveryNotes } from '../domain/notes.ts';
 import {
   type PlannedCoverage,
@@ -18,7 +18,7 @@ import { expireAttention, listForMapping, raiseAttention, replaceAttention, reso
 import { appointmentSubject, inquirySubject } from '../store/audit.ts';
 import { joinCoverages } from '../store/coverages.ts';
 import type { Tx } from '../store/database.ts';
-import { planDelivery } from '../store/deliveries.ts';
+import { parkDeliveriesOf, planDelivery } from '../store/deliveries.ts';
 import {
   addPlanned,
   attemptOfNeed,
@@ -178,9 +178,7 @@ async function ask(
   const needs = new Set(decision.coverages.map(needOf));
   for (const { id } of await inquiriesOf(tx, appointment.id)) {
     if (serving.has(id) || (await isEarlierAttempt(tx, id, needs))) continue;
-    // A need that is no more: another member id, payer, birth date or tax id.
-    await unlink(tx, id, appointment.id);
-    await revise(tx, deps, id, now);
+    await leave(tx, deps, appointment, id, now);
   }
   await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
   for (const payer of decision.unmapped) await listForMapping(tx, appointment.connector, payer, now);
@@ -338,7 +336,15 @@ async function reviseAll(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, no
   for (const { id } of await inquiriesOf(tx, appointment.id)) await revise(tx, deps, id, now);
 }
 
-/** Takes the appointment off every inquiry that was not sent. Returns how many it stands on that were. */
+/** A need that is the appointment's no more: another member id, payer, birth date or tax id. Its answer is not written there. */
+async function leave(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, id: number, now: number): Promise<void> {
+  await unlink(tx, id, appointment.id);
+  const reason = 'The answer is about what the appointment does not say any more: another coverage, birth date or tax id.';
+  await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
+  await revise(tx, deps, id, now);
+}
+
+/** Takes the appointment off every inquiry that was not sent, or is not about it any more. Returns how many it still stands on. */
 async function leaveUnsent(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<number> {
   let sent = 0;
   for (const { id } of await inquiriesOf(tx, appointment.id)) {
@@ -346,6 +352,8 @@ async function leaveUnsent(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, 
     if (inquiry === null || ['planned', 'withdrawn', 'rejected'].includes(inquiry.state)) {
       await unlink(tx, id, appointment.id);
       await revise(tx, deps, id, now);
+    } else if (!isNeedOf(inquiry.need_base, appointment.patient_key, appointment.input.coverages)) {
+      await leave(tx, deps, appointment, id, now);
     } else {
       sent += 1;
     }

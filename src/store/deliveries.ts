@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import type { ExpressionBuilder, Selectable } from 'kysely';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import type { ClaimInput } from '../domain/claim.ts';
 import { DELIVERY_STEPS, type DeliveryState } from '../domain/states.ts';
@@ -12,7 +12,11 @@ import type { Tables } from './tables.ts';
 
 export type DeliveryRow = Selectable<Tables['deliveries']>;
 
-/** Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is planned once. */
+/**
+ * Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is planned once. One that was parked
+ * because the appointment had become another one is taken up again; one that could not be written waits for a person. What waits
+ * for another place among the appointment's coverages, which it had before, is not written there any more.
+ */
 export async function planDelivery(
   tx: Tx,
   delivery: {
@@ -44,32 +48,84 @@ export async function planDelivery(
     .onConflict((conflict) => conflict.doNothing())
     .returning('id')
     .executeTakeFirst();
-  if (row === undefined) return false;
+  await parkOtherRanks(tx, delivery, now);
+  if (row === undefined) return await takeUpAgain(tx, key, now);
   await writeAudit(tx, [
     { at: now, subject: deliverySubject(key), from_state: null, to_state: 'pending', reason: 'An answer is there.' },
   ]);
   return true;
 }
 
+async function parkOtherRanks(
+  tx: Tx,
+  { appointment, inquiry, coverage_rank }: { appointment: number; inquiry: number; coverage_rank: number },
+  now: number,
+): Promise<void> {
+  const others = await tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state', 'failures'])
+    .where('appointment', '=', appointment)
+    .where('inquiry', '=', inquiry)
+    .where('coverage_rank', '!=', coverage_rank)
+    .where('state', 'in', ['pending', 'failed'])
+    .execute();
+  const reason = 'The coverages of the appointment are in another order now.';
+  for (const other of others) await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
+}
+
+async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boolean> {
+  const again = await tx
+    .updateTable('deliveries')
+    .set({ state: 'pending', due_at: now, failures: 0, batch: null })
+    .where('key', '=', key)
+    .where('state', '=', 'parked')
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('attention')
+            .select('id')
+            .where('subject', '=', deliverySubject(key))
+            .where('reason', '=', 'delivery_parked')
+            .where('resolved_at', 'is', null),
+        ),
+      ),
+    )
+    .returning('id')
+    .execute();
+  if (again.length === 0) return false;
+  const reason = 'The appointment is again what the answer is about.';
+  await writeAudit(tx, [{ at: now, subject: deliverySubject(key), from_state: 'parked', to_state: 'pending', reason }]);
+  return true;
+}
+
 /**
- * Names the delivery for good, at the PMS as well. The service's id is in it because the numbers of a database that was lost
- * begin again, and another patient's record must not take the place of what was written before.
+ * Names the delivery for good, at the PMS as well: by what it is about and what it says, and not by numbers of this database,
+ * which begin again when it is lost or restored. So the same answer keeps its name (G4), and another one never takes its place.
  */
 async function deliveryKey(
   tx: Tx,
-  {
-    appointment,
-    coverage_rank,
-    record,
-    inquiry,
-  }: { appointment: number; coverage_rank: number; record: number; inquiry: number },
+  { appointment, coverage_rank, record }: { appointment: number; coverage_rank: number; record: number },
 ): Promise<string> {
-  const row = await tx.selectFrom('inquiries').select('service_id').where('id', '=', inquiry).executeTakeFirst();
+  const said = await tx
+    .selectFrom('records')
+    .innerJoin('answers', 'answers.id', 'records.answer')
+    .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
+    .select(['inquiries.service_id', 'records.revision', 'answers.content_hash'])
+    .where('records.id', '=', record)
+    .executeTakeFirstOrThrow();
+  const visit = await tx
+    .selectFrom('appointments')
+    .select(['connector', 'kind', 'source_id', 'patient_key'])
+    .where('id', '=', appointment)
+    .executeTakeFirstOrThrow();
   const mark = createHash('sha256')
-    .update(row?.service_id ?? '')
+    .update(
+      JSON.stringify([visit.connector, visit.kind, visit.source_id, visit.patient_key, said.service_id, said.revision, said.content_hash]),
+    )
     .digest('hex')
-    .slice(0, 8);
-  return `${appointment}-${coverage_rank}-${record}-${mark}`;
+    .slice(0, 20);
+  return `${mark}-${coverage_rank}`;
 }
 
 /** Of one kind: a connector writes answers about visits and about claims in two ways. */
@@ -103,16 +159,15 @@ type WaitingDelivery = {
 /**
  * Takes due deliveries of a connector as a batch and commits its id before anything is written, so that a repetition after a
  * crash is the very same batch (G4). A batch that was begun and not settled comes first. Null when nothing is due.
+ *
+ * An appointment that has changed waits for planning first, which may find that the answer is about a coverage or a person that
+ * is not the appointment's any more: one patient's answer must never reach another's chart.
  */
 export async function claimBatch(tx: Tx, connector: string, now: number, limit: number): Promise<ClaimedBatch | null> {
-  const begun = await tx
-    .selectFrom('deliveries')
-    .select(['batch'])
-    .where('connector', '=', connector)
-    .where('state', 'in', ['pending', 'failed'])
-    .where('due_at', '<=', now)
-    .where('batch', 'is not', null)
-    .orderBy('id')
+  const begun = await dueDeliveries(tx, connector, now)
+    .select(['deliveries.batch'])
+    .where('deliveries.batch', 'is not', null)
+    .orderBy('deliveries.id')
     .executeTakeFirst();
   const batch = begun?.batch ?? (await beginBatch(tx, connector, now, limit));
   if (batch === null) return null;
@@ -121,18 +176,33 @@ export async function claimBatch(tx: Tx, connector: string, now: number, limit: 
     .select('created_at')
     .where('id', '=', batch)
     .executeTakeFirstOrThrow();
-  const deliveries = await deliveriesOf(tx, batch);
+  const deliveries = await deliveriesOf(tx, batch, now);
   return { id: batch, created_at, kind: deliveries[0]?.kind ?? 'appointment', deliveries } as ClaimedBatch;
 }
 
-async function beginBatch(tx: Tx, connector: string, now: number, limit: number): Promise<string | null> {
-  const waiting = await tx
+function dueDeliveries(tx: Tx, connector: string, now: number) {
+  return tx
     .selectFrom('deliveries')
     .innerJoin('appointments', 'appointments.id', 'deliveries.appointment')
-    .select(['deliveries.id', 'appointments.kind'])
     .where('deliveries.connector', '=', connector)
     .where('deliveries.state', 'in', ['pending', 'failed'])
     .where('deliveries.due_at', '<=', now)
+    .where(isPlanned(now));
+}
+
+/** Planning has seen the appointment as it is now; that it is due again because time has passed changes no coverage. */
+function isPlanned(now: number) {
+  return (where: ExpressionBuilder<Tables, 'appointments'>) =>
+    where.or([
+      where('appointments.plan_due_at', 'is', null),
+      where('appointments.plan_due_at', '>', now),
+      where('appointments.plan_due_at', '>', where.ref('appointments.updated_at')),
+    ]);
+}
+
+async function beginBatch(tx: Tx, connector: string, now: number, limit: number): Promise<string | null> {
+  const waiting = await dueDeliveries(tx, connector, now)
+    .select(['deliveries.id', 'appointments.kind'])
     .orderBy('deliveries.id')
     .limit(limit)
     .execute();
@@ -157,7 +227,7 @@ async function beginBatch(tx: Tx, connector: string, now: number, limit: number)
   return id;
 }
 
-async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
+async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<DeliveryToWrite[]> {
   const rows = await tx
     .selectFrom('deliveries')
     .innerJoin('records', 'records.id', 'deliveries.record')
@@ -178,6 +248,7 @@ async function deliveriesOf(tx: Tx, batch: string): Promise<DeliveryToWrite[]> {
     ])
     .where('deliveries.batch', '=', batch)
     .where('deliveries.state', 'in', ['pending', 'failed'])
+    .where(isPlanned(now))
     .orderBy('deliveries.id')
     .execute();
   return rows.map(({ record, content, notes, coordination, ...row }) => ({
@@ -202,7 +273,7 @@ export async function settleDelivery(
   if (!DELIVERY_STEPS[delivery.state].includes(outcome.to))
     throw new Error(`A delivery cannot go from ${delivery.state} to ${outcome.to}.`);
   const is_delivered = outcome.to === 'delivered';
-  await tx
+  const settled = await tx
     .updateTable('deliveries')
     .set({
       state: outcome.to,
@@ -212,21 +283,30 @@ export async function settleDelivery(
       ...(is_delivered ? {} : { batch: null }),
     })
     .where('id', '=', delivery.id)
+    // Parked while it was written, because the appointment had become another one: it stays so.
+    .where('state', '=', delivery.state)
+    .returning('id')
     .execute();
+  if (settled.length === 0) return;
   await writeAudit(tx, [
     { at: now, subject: deliverySubject(delivery.key), from_state: delivery.state, to_state: outcome.to, reason: outcome.reason },
   ]);
 }
 
-/** Nothing more is written for an appointment. */
-export async function parkDeliveriesOf(tx: Tx, appointment: number, reason: string, now: number): Promise<void> {
-  const waiting = await tx
+/** Nothing more is written for an appointment, or nothing of one inquiry. */
+export async function parkDeliveriesOf(
+  tx: Tx,
+  what: { appointment: number; inquiry?: number },
+  reason: string,
+  now: number,
+): Promise<void> {
+  let query = tx
     .selectFrom('deliveries')
     .select(['id', 'key', 'state', 'failures'])
-    .where('appointment', '=', appointment)
-    .where('state', 'in', ['pending', 'failed'])
-    .execute();
-  for (const delivery of waiting) await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
+    .where('appointment', '=', what.appointment)
+    .where('state', 'in', ['pending', 'failed']);
+  if (what.inquiry !== undefined) query = query.where('inquiry', '=', what.inquiry);
+  for (const delivery of await query.execute()) await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
 }
 
 /** Makes each delivery a batch of its own, for a connector that stumbled over one of them and could not say which (G7). */

@@ -198,7 +198,7 @@ async function supersede(tx: Tx, row: KnownAppointment, now: number, audit: Audi
     .execute();
   const reason = 'The practice management system uses this appointment id for somebody else now.';
   // Written now, the answer would land in that other person's chart.
-  await parkDeliveriesOf(tx, row.id, reason, now);
+  await parkDeliveriesOf(tx, { appointment: row.id }, reason, now);
   audit.push({ at: now, subject: appointmentSubject(row.id), from_state: null, to_state: 'closed', reason });
   return true;
 }

@@ -1,5 +1,5 @@
 /** A computer at the clinic with its clock, its disk and the daemons that live and die on it, one after another. */
-import { copyFileSync, existsSync, openSync, closeSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Connector } from '../../connectors/contract.ts';
@@ -8,7 +8,7 @@ import type { Env, LogFields } from '../../src/domain/env.ts';
 import { EligdError } from '../../src/domain/errors.ts';
 import type { EventName } from '../../src/domain/events.ts';
 import type { Config } from '../../src/ops/config.ts';
-import type { ServiceCredentials } from '../../src/ops/secrets.ts';
+import { type SecretSource, serviceCredentials } from '../../src/ops/secrets.ts';
 import { Network, type World } from './network.ts';
 import { Random } from './random.ts';
 import { type Owner, owners, type Scheduler } from './scheduler.ts';
@@ -29,18 +29,19 @@ export class Machine {
   life: Life | null = null;
   lives = 0;
   config: Config;
-  readonly credentials: ServiceCredentials;
+  readonly secrets: SecretSource;
+  is_removed = false;
   readonly random: Random;
   readonly counts = { crashes: 0, stops: 0, starts: 0, disk_full: 0, by_point: new Map<string, number>() };
   readonly #starts: Promise<void>[] = [];
 
-  constructor(world: World, name: string, folder: string, config: Config, credentials: ServiceCredentials) {
+  constructor(world: World, name: string, folder: string, config: Config, secrets: SecretSource) {
     this.world = world;
     this.scheduler = world.scheduler;
     this.name = name;
     this.path = join(folder, `${name}.db`);
     this.config = { ...config, state: { path: this.path } };
-    this.credentials = credentials;
+    this.secrets = secrets;
     this.random = new Random(world.plan.seed, `machine ${name}`);
   }
 
@@ -181,10 +182,11 @@ export class Life implements Owner {
   }
 
   async open(): Promise<Daemon> {
-    const { config, credentials, world } = this.machine;
+    const { config, secrets, world } = this.machine;
     this.#daemon = await createDaemon({
       config,
-      credentials,
+      credentials: serviceCredentials(secrets, config.service.auth),
+      secrets,
       env: this.#env(),
       version: '0.0.0',
       idle_ms: world.plan.config.idle_ms,
@@ -211,7 +213,12 @@ export class Life implements Owner {
         return;
       }
       machine.world.fail(
-        error instanceof Broken ? error : new Broken('run', `The daemon ended by itself: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+        error instanceof Broken
+          ? error
+          : new Broken(
+              'run',
+              `The daemon ended by itself: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+            ),
       );
     }
   }
@@ -247,10 +254,14 @@ export class Life implements Owner {
             reject(signal.reason);
             return promise;
           }
-          const cancel = scheduler.after(duration_ms, () => {
-            signal?.removeEventListener('abort', onAbort);
-            resolve();
-          }, this);
+          const cancel = scheduler.after(
+            duration_ms,
+            () => {
+              signal?.removeEventListener('abort', onAbort);
+              resolve();
+            },
+            this,
+          );
           const onAbort = () => {
             cancel();
             reject(signal?.reason);

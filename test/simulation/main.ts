@@ -44,7 +44,9 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => proces
 
 function work(order: Order, onOutcome: (outcome: Outcome) => void): Promise<void> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [WORKER, JSON.stringify({ ...order, folder })], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [WORKER, JSON.stringify({ ...order, folder })], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let rest = '';
     child.stdout.on('data', (data: Buffer) => {
       rest += data.toString('utf8');
@@ -103,9 +105,15 @@ async function simulate(seeds: number[]): Promise<number> {
   });
   const seconds = (performance.now() - began) / 1000;
   if (failed[0] !== undefined) tellFailure(failed[0]);
-  console.log(`\n${lived} worlds (seeds ${seeds[0]} to ${seeds.at(-1)}) in ${seconds.toFixed(1)} s, the slowest ${slowest.seed} in ${slowest.took_ms} ms:`);
+  console.log(
+    `\n${lived} worlds (seeds ${seeds[0]} to ${seeds.at(-1)}) in ${seconds.toFixed(1)} s, the slowest ${slowest.seed} in ${slowest.took_ms} ms:`,
+  );
   for (const [name, count] of totals) console.log(`${String(count).padStart(12)}  ${name}`);
-  console.log(failed.length === 0 ? 'Every promise was kept.' : `${failed.length} worlds broke a promise: ${failed.map(({ seed }) => seed).join(', ')}.`);
+  console.log(
+    failed.length === 0
+      ? 'Every promise was kept.'
+      : `${failed.length} worlds broke a promise: ${failed.map(({ seed }) => seed).join(', ')}.`,
+  );
   return failed.length === 0 ? 0 : 1;
 }
 
@@ -137,7 +145,8 @@ async function mutate(seeds: number[]): Promise<number> {
     }
     const found = caught as Outcome | null;
     if (found === null) missed += 1;
-    const how = found === null ? `NOT CAUGHT in ${lived} seeds` : `caught by seed ${found.seed} (${lived}) as ${found.broken?.guarantee}`;
+    const how =
+      found === null ? `NOT CAUGHT in ${lived} seeds` : `caught by seed ${found.seed} (${lived}) as ${found.broken?.guarantee}`;
     rows.set(mutation, how);
     console.log(`${mutation.padEnd(52)} ${how}`);
   });

@@ -118,13 +118,17 @@ export class Network extends Agent {
     }
     if (arrives_late) counts.late += 1;
     owners.exit(() =>
-      scheduler.after(arrival_ms, () => {
-        const has_died_before = life.is_dead && random.chance(0.3);
-        if (has_died_before) return;
-        const reply = service.handle(request);
-        if (life.is_dead || exchange.is_over()) return;
-        scheduler.after(0, () => this.#reply(exchange, reply, breaks), life);
-      }, undefined),
+      scheduler.after(
+        arrival_ms,
+        () => {
+          const has_died_before = life.is_dead && random.chance(0.3);
+          if (has_died_before) return;
+          const reply = service.handle(request);
+          if (life.is_dead || exchange.is_over()) return;
+          scheduler.after(0, () => this.#reply(exchange, reply, breaks), life);
+        },
+        undefined,
+      ),
     );
   }
 
@@ -159,7 +163,13 @@ export class Network extends Agent {
       story.tell(scheduler.now, 'network', `a proxy answers in the place of the service's ${reply.status}`, reply.about);
       const status = random.pick([502, 503, 504, 200, 302, 408]);
       const page = Buffer.from('<html><body>Bad gateway</body></html>');
-      deliver(latency_ms, status, { 'content-type': 'text/html', ...(status === 302 ? { location: 'https://elsewhere.example/' } : {}) }, [page], false);
+      deliver(
+        latency_ms,
+        status,
+        { 'content-type': 'text/html', ...(status === 302 ? { location: 'https://elsewhere.example/' } : {}) },
+        [page],
+        false,
+      );
     } else if (faults !== null && random.chance(faults.truncated) && bytes.length > 0) {
       counts.mutilated += 1;
       story.tell(scheduler.now, 'network', `the reply ${reply.status} is cut short`, reply.about);
@@ -229,7 +239,14 @@ function controllerOf(handler: Dispatcher.DispatchHandler) {
 }
 
 function connectError(random: Random): Error {
-  const code = random.pick(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT', 'ERR_TLS_CERT_ALTNAME_INVALID', 'EHOSTUNREACH']);
+  const code = random.pick([
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'UND_ERR_CONNECT_TIMEOUT',
+    'ERR_TLS_CERT_ALTNAME_INVALID',
+    'EHOSTUNREACH',
+  ]);
   return Object.assign(new Error(code), { code });
 }
 

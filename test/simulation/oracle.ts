@@ -192,12 +192,16 @@ export class Oracle {
   // ---- G5, G6, and what the log gives away
 
   onTooMany(machine: string, count: number): void {
-    this.#fail('G5', `${count} requests of ${machine} reached the service within a minute; ${this.#world.plan.config.max_per_minute} are allowed.`);
+    this.#fail(
+      'G5',
+      `${count} requests of ${machine} reached the service within a minute; ${this.#world.plan.config.max_per_minute} are allowed.`,
+    );
   }
 
   onLog(life: Life, event: string, fields: Record<string, unknown>): void {
     for (const [field, value] of Object.entries(fields)) {
-      if (typeof value === 'string' && PHI.test(value)) this.#fail('G6', `The log event ${event} holds patient data in ${field}: ${value}.`);
+      if (typeof value === 'string' && PHI.test(value))
+        this.#fail('G6', `The log event ${event} holds patient data in ${field}: ${value}.`);
     }
     if (event === 'submission_stopped' && fields.reason === 'foreign' && this.clone_from === null) {
       this.#fail('alarm', 'Submission was stopped because of a second installation, and there is none.');
@@ -236,6 +240,8 @@ export class Oracle {
            union all
            select a.source_id, 'the delivery is parked and nobody is told' from deliveries d join appointments a on a.id = d.appointment
              where d.state = 'parked' and a.superseded_at is null
+               and exists (select 1 from inquiry_appointments where appointment = a.id and inquiry = d.inquiry and coverage_rank = d.coverage_rank)
+               and a.closed_reason is null
                and not exists (select 1 from attention where subject = 'delivery:' || d.key)`,
         )
         .all() as { id: string; what: string }[];
@@ -253,7 +259,9 @@ export class Oracle {
     const output = pms.output(machine.name);
     const rows = this.#read(machine, (raw) => {
       const found = raw.prepare('select source_id, closed_reason from appointments where superseded_at is null').all();
-      return new Map((found as { source_id: string; closed_reason: string | null }[]).map((row) => [row.source_id, row.closed_reason]));
+      return new Map(
+        (found as { source_id: string; closed_reason: string | null }[]).map((row) => [row.source_id, row.closed_reason]),
+      );
     });
     const written = [...output.written.values()];
     for (const visit of pms.visits.values()) {
@@ -332,7 +340,11 @@ export class Oracle {
     for (const { first, second } of this.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
       if ((known.extras.has(first.id) || known.extras.has(second.id)) && known.told > 0) continue;
-      this.#fail('G1', `An extra call (${first.id}, ${second.id}) showed up and was not reported.`, [first.external_id, first.id, second.id]);
+      this.#fail('G1', `An extra call (${first.id}, ${second.id}) showed up and was not reported.`, [
+        first.external_id,
+        first.id,
+        second.id,
+      ]);
       return;
     }
   }
@@ -355,8 +367,9 @@ export class Oracle {
         )
         .all(),
     ) as { id: number; external_id: string; match_key: string }[] | null;
-    const owned = this.#read(machine, (raw) =>
-      new Set(raw.prepare('select service_id from service_inquiries where inquiry is not null').pluck().all()),
+    const owned = this.#read(
+      machine,
+      (raw) => new Set(raw.prepare('select service_id from service_inquiries where inquiry is not null').pluck().all()),
     );
     for (const { external_id, match_key } of undecided ?? []) {
       const shown = [...service.accepted.values()].find(
@@ -366,7 +379,11 @@ export class Oracle {
           !owned?.has(call.id),
       );
       if (shown !== undefined)
-        this.#fail('G2', `A person is asked about ${external_id}, and the list has shown ${shown.id} since ${iso(shown.visible_at)}.`, [external_id, shown.id]);
+        this.#fail(
+          'G2',
+          `A person is asked about ${external_id}, and the list has shown ${shown.id} since ${iso(shown.visible_at)}.`,
+          [external_id, shown.id],
+        );
     }
   }
 
@@ -381,11 +398,20 @@ export class Oracle {
         for (const row of rows) lines.push(`  ${kind} ${JSON.stringify(row)}`);
       };
       const appointments = all(`select * from appointments where source_id in (${marks})`, ...about);
-      say('appointment', appointments.map(({ content: _, content_hash: __, ...rest }) => rest));
+      say(
+        'appointment',
+        appointments.map(({ content: _, content_hash: __, ...rest }) => rest),
+      );
       for (const { id } of appointments) {
         say('audit', all('select * from audit where subject = ?', `appointment:${id}`));
-        const linked = all('select i.* from inquiries i join inquiry_appointments j on j.inquiry = i.id where j.appointment = ?', id);
-        say('inquiry', linked.map(({ draft: _, body: __, ...rest }) => rest));
+        const linked = all(
+          'select i.* from inquiries i join inquiry_appointments j on j.inquiry = i.id where j.appointment = ?',
+          id,
+        );
+        say(
+          'inquiry',
+          linked.map(({ draft: _, body: __, ...rest }) => rest),
+        );
         for (const { id: inquiry } of linked) {
           inquiries.push(`inquiry ${inquiry}`);
           say('audit', all('select * from audit where subject = ?', `inquiry:${inquiry}`));
@@ -396,7 +422,8 @@ export class Oracle {
       say(
         'attention',
         all("select * from attention where reason not in ('payer_unmapped', 'row_unreadable')").filter(
-          ({ appointment, inquiry }) => (appointment === null && inquiry === null) || here.includes(appointment) || inquiries.includes(`inquiry ${inquiry}`),
+          ({ appointment, inquiry }) =>
+            (appointment === null && inquiry === null) || here.includes(appointment) || inquiries.includes(`inquiry ${inquiry}`),
         ),
       );
       say('halt', all('select * from halts'));

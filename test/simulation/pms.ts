@@ -104,7 +104,8 @@ export class Pms {
       birth_date: is_relative && twins ? relative.birth_date : `19${random.int(40, 99)}-0${random.int(1, 9)}-${day}`,
       coverages: [coverage(is_relative ? relative.coverages[0]!.payor_id : `6${random.int(1000, 1003)}`, member_id)],
     };
-    if (random.chance(this.#plan.pms.two_coverages)) person.coverages.push(coverage(`7${random.int(1000, 1002)}`, `Sx${2000 + number}`));
+    if (random.chance(this.#plan.pms.two_coverages))
+      person.coverages.push(coverage(`7${random.int(1000, 1002)}`, `Sx${2000 + number}`));
     this.people.push(person);
     return person;
   }
@@ -114,9 +115,16 @@ export class Pms {
     const random = this.#random;
     const person = kind === 'probe' ? this.#addProbePerson() : random.pick(this.people);
     this.#numbers += 1;
-    const visit: Visit = { source_id: `${kind === 'probe' ? 'probe' : 'A'}${9000 + this.#numbers}`, versions: [], is_probe: kind === 'probe' };
+    const visit: Visit = {
+      source_id: `${kind === 'probe' ? 'probe' : 'A'}${9000 + this.#numbers}`,
+      versions: [],
+      is_probe: kind === 'probe',
+    };
     this.visits.set(visit.source_id, visit);
-    const at = Math.round(this.#scheduler.now / HOUR_MS) * HOUR_MS + Math.round(days_ahead * 24) * HOUR_MS + random.int(0, 3) * 15 * MINUTE_MS;
+    const at =
+      Math.round(this.#scheduler.now / HOUR_MS) * HOUR_MS +
+      Math.round(days_ahead * 24) * HOUR_MS +
+      random.int(0, 3) * 15 * MINUTE_MS;
     const input = appointmentOf(visit.source_id, person, at);
     if (kind === 'ordinary') this.#spoil(input);
     this.#change(visit, input, true, kind === 'probe' ? 'is booked (a probe)' : 'is booked');
@@ -171,7 +179,7 @@ export class Pms {
     const { input, is_present } = this.current(visit);
     const person = this.people.find(({ id }) => id === input.patient.id) ?? random.pick(this.people);
     const first = input.coverages[0];
-    switch (random.int(0, 9)) {
+    switch (random.int(0, 10)) {
       case 0:
         this.#change(visit, { ...input, status: 'cancelled' }, is_present, 'is cancelled');
         break;
@@ -217,6 +225,14 @@ export class Pms {
         this.#change(visit, { ...fresh, status: input.status }, is_present, 'is corrected');
         break;
       }
+      case 9:
+        this.#change(
+          visit,
+          { ...input, coverages: input.coverages.toReversed() },
+          is_present,
+          'has its coverages in another order',
+        );
+        break;
       default:
         if (this.#plan.pms.reused_ids) {
           const other = random.pick(this.people);
@@ -251,7 +267,8 @@ export class Pms {
   #list(output: Output, entries: AttentionEntry[]): void {
     output.attention = entries;
     const { listed_until } = output;
-    for (const [patient, until] of listed_until) if (until === Number.POSITIVE_INFINITY) listed_until.set(patient, this.#scheduler.now);
+    for (const [patient, until] of listed_until)
+      if (until === Number.POSITIVE_INFINITY) listed_until.set(patient, this.#scheduler.now);
     for (const { patient_name } of entries) {
       const number = /^Zfirst(\d+)/.exec(patient_name ?? '')?.[1];
       if (number !== undefined) listed_until.set(`P${number}`, Number.POSITIVE_INFINITY);
@@ -400,7 +417,10 @@ export class Pms {
       const same = (one: Written) => JSON.stringify([one.source_id, one.rank, one.revision, one.delivery.record]);
       if (same(before) !== same(entry))
         this.onBroken(
-          new Broken('G4', `Two different records were written under the key ${delivery.key}.`, [entry.source_id, before.source_id]),
+          new Broken('G4', `Two different records were written under the key ${delivery.key}.`, [
+            entry.source_id,
+            before.source_id,
+          ]),
         );
     } else this.counts.delivered += 1;
     written.set(delivery.key, entry);

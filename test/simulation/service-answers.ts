@@ -51,7 +51,11 @@ export function answerFor(plan: Plan, id: string, version: number): unknown {
     return random.pick(['words only', 7, [], [[]], { call_details: 5, procedure_codes: [[null]], maximums: 'none' }]);
   }
   const said = saidIn(id, version);
-  const call = { representative_name: `Rep of ${id}`, reference_number: `REF-${id}-${version}`, call_end_time: '2026-11-20T10:00:00Z' };
+  const call = {
+    representative_name: `Rep of ${id}`,
+    reference_number: `REF-${id}-${version}`,
+    call_end_time: '2026-11-20T10:00:00Z',
+  };
   return {
     call_details: random.chance(0.3) ? call : [call],
     plan_information: { plan_name: `Plan of ${id}`, is_active: said.is_active },

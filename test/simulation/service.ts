@@ -150,7 +150,7 @@ export class Service {
     const random = this.#random;
     const { now } = this.#scheduler;
     this.#last += 1;
-    const id = `${String(random.int(0x10000000, 0x7fffffff).toString(16))}-0000-4000-8000-${String(this.#last).padStart(12, '0')}`;
+    const id = `${random.int(0x10000000, 0x7fffffff).toString(16)}-0000-4000-8000-${String(this.#last).padStart(12, '0')}`;
     const hidden_ms = {
       at_once: 0,
       seconds: random.int(0, 20_000),
@@ -199,13 +199,15 @@ export class Service {
 
   #createBulk(request: ServiceRequest, specialty: string): ServiceReply {
     const { service } = this.#plan;
-    const absent = { present: null, absent_404: 404, absent_405: 405, absent_501: 501 }[service.bulk];
+    const absent = service.bulk === 'present' ? null : Number(service.bulk.slice('absent_'.length));
     if (absent !== null) return reply(absent, { detail: 'Not Found' });
     const body = parsed(request.body);
     const items = Array.isArray(body) ? body : (body as { inquiries?: unknown }).inquiries;
     const is_right_shape = service.bulk_body === 'array' ? Array.isArray(body) : !Array.isArray(body) && Array.isArray(items);
     if (!is_right_shape || !Array.isArray(items)) {
-      return reply(422, { detail: [{ loc: ['body'], msg: 'wrong form', type: service.bulk_body === 'array' ? 'list_type' : 'model_type' }] });
+      return reply(422, {
+        detail: [{ loc: ['body'], msg: 'wrong form', type: service.bulk_body === 'array' ? 'list_type' : 'model_type' }],
+      });
     }
     if (items.length > service.bulk_max) {
       if (service.bulk_max_status === 413) return reply(413, { detail: 'Too large' });
@@ -312,7 +314,13 @@ export class Service {
       case 'nulls':
         return { ...request, group_id: request.group_id ?? null, npi: null, claim_number: null, claims_date_of_service: null };
       case 'defaults':
-        return { ...request, is_specialist: false, diagnosis_codes: ['Z01.20'], desired_completion_date: '01-01-2030', claim_number: '' };
+        return {
+          ...request,
+          is_specialist: false,
+          diagnosis_codes: ['Z01.20'],
+          desired_completion_date: '01-01-2030',
+          claim_number: '',
+        };
       case 'trimmed_upper':
         return Object.fromEntries(
           Object.entries(request).map(([name, value]) => [name, typeof value === 'string' ? value.trim().toUpperCase() : value]),

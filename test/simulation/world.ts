@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { parseConfig } from '../../src/ops/config.ts';
-import { openSecrets, serviceCredentials } from '../../src/ops/secrets.ts';
+import { openSecrets } from '../../src/ops/secrets.ts';
 import { resolveAttention } from '../../src/store/attention.ts';
-import { endHalt } from '../../src/store/halts.ts';
+import { endHalt, haltSubject } from '../../src/store/halts.ts';
 import { openStore } from '../../src/store/store.ts';
 import { Machine } from './machine.ts';
 import type { World } from './network.ts';
@@ -79,7 +79,12 @@ class LivingWorld {
       drawFuse: (machine) => this.#drawFuse(machine),
       onLog: (life, event, fields) => {
         const { path: _, pid: __, ...shown } = fields;
-        this.story.tell(this.scheduler.now, life.machine.name, `logs ${event} ${JSON.stringify(shown)}`, aboutLog(event, fields.inquiry));
+        this.story.tell(
+          this.scheduler.now,
+          life.machine.name,
+          `logs ${event} ${JSON.stringify(shown)}`,
+          aboutLog(event, fields.inquiry),
+        );
         this.oracle.onLog(life, event, fields);
       },
       onRequest: (path, headers) => this.oracle.onRequest(path, headers),
@@ -102,7 +107,10 @@ class LivingWorld {
       await this.#calm();
       await this.#end();
     } catch (error) {
-      this.#broken ??= error instanceof Broken ? error : new Broken('simulation', error instanceof Error ? (error.stack ?? error.message) : String(error));
+      this.#broken ??=
+        error instanceof Broken
+          ? error
+          : new Broken('simulation', error instanceof Error ? (error.stack ?? error.message) : String(error));
     }
     for (const machine of this.#machines) machine.life?.die();
     const broken = this.#broken;
@@ -158,17 +166,14 @@ class LivingWorld {
       schedule: { pull_seconds: config.pull_seconds },
     });
     const loaded = await this.#finish(parseConfig(text, file));
-    const credentials = serviceCredentials(
-      openSecrets(this.#folder, {
-        ELIGD_SERVICE_USERNAME: 'u',
-        ELIGD_SERVICE_PASSWORD: 'p',
-        ELIGD_SERVICE_PROJECT_ID: 'i',
-        ELIGD_SERVICE_API_KEY: 'k',
-      }),
-      config.auth,
-    );
+    const secrets = openSecrets(this.#folder, {
+      ELIGD_SERVICE_USERNAME: 'u',
+      ELIGD_SERVICE_PASSWORD: 'p',
+      ELIGD_SERVICE_PROJECT_ID: 'i',
+      ELIGD_SERVICE_API_KEY: 'k',
+    });
     const make = (name: string) => {
-      const machine = new Machine(this.#world, name, this.#folder, loaded, credentials);
+      const machine = new Machine(this.#world, name, this.#folder, loaded, secrets);
       this.#machines.push(machine);
       return machine;
     };
@@ -222,11 +227,13 @@ class LivingWorld {
     const sometime = () => plan.start_ms + random.next() * (end - plan.start_ms);
     const happen = (at: number, event: () => void) => void scheduler.at(at, event, undefined);
     this.#keepRunning(this.#machine);
-    for (let count = 0; count < plan.storm_days * plan.pms.changes_per_day; count += 1) happen(sometime(), () => this.pms.happen());
+    for (let count = 0; count < plan.storm_days * plan.pms.changes_per_day; count += 1)
+      happen(sometime(), () => this.pms.happen());
     if (plan.pms.down) happen(sometime(), () => this.#downForADay());
     for (let count = 0; count < plan.network.outages; count += 1) happen(sometime(), () => this.#outage());
     if (plan.service.turned_away !== null) happen(sometime(), () => this.#turnAway());
-    if (plan.service.revokes_tokens) for (let count = 0; count < 5; count += 1) happen(sometime(), () => this.service.revokeTokens());
+    if (plan.service.revokes_tokens)
+      for (let count = 0; count < 5; count += 1) happen(sometime(), () => this.service.revokeTokens());
     for (let count = 0; count < plan.machine.disk_full; count += 1) happen(sometime(), () => this.#fillDisk());
     for (let count = 0; count < plan.machine.clock_steps; count += 1) happen(sometime(), () => this.#stepClock());
     for (let count = 0; count < plan.machine.pauses; count += 1) happen(sometime(), () => this.#sleep());
@@ -267,7 +274,7 @@ class LivingWorld {
       this.scheduler.after(
         delay_ms,
         () => {
-          if (machine.life === null && !this.#is_down_on_purpose) this.#keepRunning(machine);
+          if (machine.life === null && !machine.is_removed && !this.#is_down_on_purpose) this.#keepRunning(machine);
         },
         undefined,
       );
@@ -308,11 +315,15 @@ class LivingWorld {
     const machine = this.#machine;
     this.#tell(`the clock of the clinic's computer is ${Math.round(step_ms / 1000)} s ahead from now on`);
     machine.clock_ahead_ms = step_ms;
-    this.scheduler.after(random.logInt(1, 600) * MINUTE_MS, () => {
-      if (machine.clock_ahead_ms === 0) return;
-      this.#tell("the clock of the clinic's computer is right again");
-      machine.clock_ahead_ms = 0;
-    }, undefined);
+    this.scheduler.after(
+      random.logInt(1, 600) * MINUTE_MS,
+      () => {
+        if (machine.clock_ahead_ms === 0) return;
+        this.#tell("the clock of the clinic's computer is right again");
+        machine.clock_ahead_ms = 0;
+      },
+      undefined,
+    );
   }
 
   #sleep(): void {
@@ -353,7 +364,9 @@ class LivingWorld {
     const error = await machine.tryStart();
     const is_untouched = before.equals(readFileSync(machine.path));
     if (error?.kind !== 'configuration' || error.next === '' || !is_untouched) {
-      this.#world.fail(new Broken('integrity', `A damaged database was not refused as it is: ${error?.what ?? 'it was opened'}.`));
+      this.#world.fail(
+        new Broken('integrity', `A damaged database was not refused as it is: ${error?.what ?? 'it was opened'}.`),
+      );
     }
   }
 
@@ -392,10 +405,8 @@ class LivingWorld {
 
   async #removeClone(clone: Machine): Promise<void> {
     this.#tell('the second computer is switched off');
-    clone.life?.defuse();
-    this.#is_down_on_purpose = true;
+    clone.is_removed = true;
     clone.life?.die();
-    this.#is_down_on_purpose = false;
     this.oracle.checkCloneNoticed(this.scheduler.now);
     // Whatever the other one was doing is known to the next sweep; then the operator lets submission go on.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
@@ -409,7 +420,7 @@ class LivingWorld {
       const store = await openStore(this.#machine.path);
       await store.write(async (tx) => {
         await endHalt(tx, 'foreign');
-        await resolveAttention(tx, 'installation', this.scheduler.now, ['submission_stopped']);
+        await resolveAttention(tx, haltSubject('foreign'), this.scheduler.now);
       });
       await store.close();
     };
@@ -459,6 +470,15 @@ class LivingWorld {
 /** A log line of one inquiry belongs to its story; of the others, those that are about everybody are always told. */
 function aboutLog(event: string, inquiry: unknown): readonly string[] {
   if (typeof inquiry === 'number') return [`inquiry ${inquiry}`];
-  const everybodys = ['daemon_stopped', 'submission_stopped', 'submission_resumed', 'sweep_done', 'sweep_failed', 'clock_wrong', 'clock_right', 'stage_failed'];
+  const everybodys = [
+    'daemon_stopped',
+    'submission_stopped',
+    'submission_resumed',
+    'sweep_done',
+    'sweep_failed',
+    'clock_wrong',
+    'clock_right',
+    'stage_failed',
+  ];
   return everybodys.includes(event) ? [] : ['log'];
 }

@@ -1,7 +1,6 @@
 import { canonicalExternalId } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
@@ -44,6 +43,7 @@ export async function bindFound(
 /**
  * Before a call is made: an inquiry that the service holds already and that nobody owns serves the need instead (G1). One
  * under a label of this need's appointments counts always; one under another label while its answer would be fresh enough.
+ * One that was unsuccessful counts as well: it was an attempt, and the next one follows from its answer.
  */
 export async function adoptUnowned(
   tx: Tx,
@@ -60,8 +60,6 @@ export async function adoptUnowned(
   );
   labels.add(canonicalExternalId(row.external_id));
   const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
-  const is_usable = (entry: LedgerEntry) =>
-    finalStatus(entry.service_status) === null || finalStatus(entry.service_status) === 'SUCCESS';
   // Twins share everything but the label: what bears the label of somebody else's inquiry is theirs.
   const others = new Set(
     (await inquiriesByMatch(tx, row.specialty, row.match_key))
@@ -70,7 +68,7 @@ export async function adoptUnowned(
   );
   const found =
     unowned.find((entry) => labels.has(entry.external_id)) ??
-    unowned.find((entry) => !others.has(entry.external_id) && is_fresh(entry) && is_usable(entry));
+    unowned.find((entry) => !others.has(entry.external_id) && is_fresh(entry));
   if (found === undefined) return null;
   await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
   return found.service_id;

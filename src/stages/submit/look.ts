@@ -19,6 +19,7 @@ import { reportExtraCall, seenInquiry } from './sweep.ts';
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
 /** When a look could not be taken or proves nothing, the next one follows no sooner than this. */
 const NEXT_LOOK_MS_MIN = 10_000;
+const NEXT_LOOK_MS_MAX = 60 * MINUTE_MS;
 /** A row that stays uncertain for longer is on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
 /** Absence is proven by two looks (G1). */
@@ -39,12 +40,17 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   } else if (result.kind === 'inconclusive') {
     env.log('look_inconclusive', { inquiry: row.id, reason: result.why });
     await store.write(async (tx) => {
-      await updateInquiry(tx, row.id, { look_at: now + Math.max(settings.settle_ms, NEXT_LOOK_MS_MIN) }, now);
+      await updateInquiry(tx, row.id, { look_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) }, now);
       if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS) await attendUnconfirmed(tx, row, result.why, now);
     });
   } else {
     await store.write((tx) => countAbsence(tx, deps, row, now));
   }
+}
+
+/** The longer it has been without a result, the longer until the next look: a list may hold thousands, and a day of them is many. */
+function waitAfterNothing(settle_ms: number, age_ms: number): number {
+  return Math.max(settle_ms, NEXT_LOOK_MS_MIN, Math.min(Math.round(age_ms / 4), NEXT_LOOK_MS_MAX));
 }
 
 async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookResult> {

@@ -7,9 +7,10 @@ import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/halts.ts';
-import { inquiriesByMatch } from '../../store/inquiries.ts';
+import { type InquiryRow, inquiriesByMatch } from '../../store/inquiries.ts';
 import { noteSeen, own, type SeenInquiry } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
+import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 
@@ -120,7 +121,12 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
     const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
     // Its reply is under way or lost: the look adopts it. It was proven absent, and shows up: it is adopted before the call.
-    if (ours.some(({ state }) => state === 'sending' || state === 'uncertain' || state === 'undecidable')) continue;
+    if (ours.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
+    const undecided = same_label.find(({ state, service_id }) => state === 'undecidable' && service_id === null);
+    if (undecided !== undefined) {
+      await adoptLate(tx, deps, undecided, each, started_at);
+      continue;
+    }
     if (same_label.some(({ state, empty_looks }) => state === 'planned' && empty_looks >= 2)) continue;
     const resent = same_label.find(({ empty_looks, service_id }) => empty_looks >= 2 && service_id !== null);
     if (resent !== undefined) {
@@ -133,6 +139,14 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
   }
   if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(tx, deps, strangers, started_at);
   return fresh.length;
+}
+
+/** A person was asked about it, and now the list shows it after all. */
+async function adoptLate(tx: Tx, deps: SubmitDeps, row: InquiryRow, seen: SeenInquiry, now: number): Promise<void> {
+  await bindFound(tx, row.specialty as Specialty, row, seen, 'It was found at the service, later than expected.', now);
+  await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
+  deps.env.log('inquiry_found', { inquiry: row.id, service_id: seen.service_id });
+  deps.onOpen();
 }
 
 /** A call that was proven absent and showed up after all: it is paid for, and a person should know. */
