@@ -114,7 +114,7 @@ async function supersede(tx: Tx, id: number, audit: AuditEntry[], now: number): 
     .where('id', '=', id)
     .execute();
   const reason = 'The practice management system uses this claim id for somebody else now.';
-  await parkDeliveriesOf(tx, id, reason, now);
+  await parkDeliveriesOf(tx, { appointment: id }, reason, now);
   audit.push(entry(id, 'closed', reason, now));
 }
 

@@ -121,7 +121,15 @@ async function deliveryKey(
     .executeTakeFirstOrThrow();
   const mark = createHash('sha256')
     .update(
-      JSON.stringify([visit.connector, visit.kind, visit.source_id, visit.patient_key, said.service_id, said.revision, said.content_hash]),
+      JSON.stringify([
+        visit.connector,
+        visit.kind,
+        visit.source_id,
+        visit.patient_key,
+        said.service_id,
+        said.revision,
+        said.content_hash,
+      ]),
     )
     .digest('hex')
     .slice(0, 20);

@@ -50,7 +50,7 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
 
 /** The longer it has been without a result, the longer until the next look: a list may hold thousands, and a day of them is many. */
 function waitAfterNothing(settle_ms: number, age_ms: number): number {
-  return Math.max(settle_ms, NEXT_LOOK_MS_MIN, Math.min(Math.round(age_ms / 4), NEXT_LOOK_MS_MAX));
+  return Math.max(settle_ms, NEXT_LOOK_MS_MIN, Math.min(Math.round(age_ms / 6), NEXT_LOOK_MS_MAX));
 }
 
 async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookResult> {
