@@ -64,6 +64,12 @@ export type Connector = {
   deliverClaims?: (batch: ClaimBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
   /** Replaces the PMS's view of what needs a person by this whole list. Repeatable. Left out when the PMS has no place for it. */
   publishAttention?: (entries: AttentionEntry[], signal: AbortSignal) => Promise<void>;
+  /**
+   * For `eligd restore`: makes every source that was acknowledged at `since` (epoch milliseconds) or later readable again, and gives how
+   * many there were. Reading one again does no harm, so in doubt it is one more. Left out when a source cannot be had again (a
+   * message) or comes again by its cursor, which the database holds.
+   */
+  readAgain?: (since: number, signal: AbortSignal) => Promise<number>;
   /** Looks whether everything the connector needs is there, without changing anything. For `eligd check`. */
   check: (signal: AbortSignal) => Promise<CheckLine[]>;
   /** Lets go of sockets, files and timers. Called once, after `pull` and `listen` have returned. */

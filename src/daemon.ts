@@ -2,11 +2,13 @@
  * The composition root: makes everything out of the configuration, starts it in order and stops it in reverse. `run` is the
  * daemon; `once` takes every stage once.
  */
+import { join } from 'node:path';
 import cron from 'node-cron';
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
 import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
 import type { Env } from './domain/env.ts';
+import { EligdError, errorCode } from './domain/errors.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import { type HttpService, startHttpServers } from './http/server.ts';
 import { newWebhookCounts, type WebhookCounts, webhookRoute } from './http/webhook.ts';
@@ -28,6 +30,8 @@ import { closeOldVisits, type PlanDeps, planStep } from './stages/plan.ts';
 import { listenStep, pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
+import { backupName, rotateBackups } from './store/backup.ts';
+import { writeBackupAside } from './store/backup-thread.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
 import { currentHalts } from './store/halts.ts';
 import { Inbox } from './store/inbox.ts';
@@ -344,6 +348,10 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     timezone: config.clinic.time_zone,
     noOverlap: true,
   });
+  const nightly =
+    config.backup.cron === null
+      ? null
+      : cron.schedule(config.backup.cron, () => void backUp(options), { timezone: config.clinic.time_zone, noOverlap: true });
   const loops = [
     ...listening,
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
@@ -366,6 +374,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     await Promise.all(loops);
   } finally {
     await daily.destroy();
+    await nightly?.destroy();
   }
 }
 
@@ -390,6 +399,23 @@ function watchedStore(store: Store, progress: Progress): Store {
       return value;
     },
   };
+}
+
+/** Writes a copy of the database and deletes the oldest ones. That it failed is told; nothing else depends on it. */
+export async function backUp({ config, env }: Pick<DaemonOptions, 'config' | 'env'>): Promise<void> {
+  const { folder, keep } = config.backup;
+  try {
+    const now = env.clock.now();
+    const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
+    const gone = rotateBackups(folder, keep);
+    env.log('backup_written', { total: content.appointments, count: gone });
+  } catch (error) {
+    env.log('backup_failed', {
+      error_name: error instanceof Error ? error.name : typeof error,
+      error_code: errorCode(error),
+      ...(error instanceof EligdError ? { reason: error.why } : {}),
+    });
+  }
 }
 
 /** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */

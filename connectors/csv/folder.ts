@@ -89,6 +89,24 @@ export async function moveFile(from: string, to_directory: string, name: string)
   return free;
 }
 
+/**
+ * Moves what came into `processed/` at `since` or later back into the inbox, oldest first, and gives how many files that were.
+ * The time of the move is the file's change of status; the export's own time, by which files are read in order, stays.
+ */
+export async function moveBack(folder: Folder, since: number): Promise<number> {
+  const { exports } = await listFiles(folder.processed).catch((error: unknown) => {
+    if (errorCode(error) === 'ENOENT') return { exports: [] };
+    throw folderError(error);
+  });
+  let moved = 0;
+  for (const { name } of exports) {
+    if (name.endsWith('.reasons.csv') || (await stat(join(folder.processed, name))).ctimeMs < since) continue;
+    await moveFile(join(folder.processed, name), folder.inbox, name);
+    moved += 1;
+  }
+  return moved;
+}
+
 const NAME_BYTES_MAX = 180;
 
 /** Leaves room for `.reasons.csv` and a number within the 255 bytes of a file system. */

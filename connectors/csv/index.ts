@@ -11,7 +11,17 @@ import { errorCode } from '../../src/domain/errors.ts';
 import type { CheckLine, Connector, ConnectorEnv, ConnectorType, PullCall } from '../contract.ts';
 import { checkFolder } from './check.ts';
 import { type CsvConfig, csvConfigSchema } from './config.ts';
-import { ensureFolder, folderAt, folderError, type Listing, listFiles, moveFile, StabilityWatch, shortName } from './folder.ts';
+import {
+  ensureFolder,
+  folderAt,
+  folderError,
+  type Listing,
+  listFiles,
+  moveBack,
+  moveFile,
+  StabilityWatch,
+  shortName,
+} from './folder.ts';
 import { NotAccepted, takeFile } from './intake.ts';
 import { writeAttention, writeBatch } from './outbox.ts';
 
@@ -31,6 +41,7 @@ function create(config: CsvConfig, env: ConnectorEnv): Connector {
       await ensureFolder(folder);
       await writeAttention(folder, entries, env.time_zone);
     },
+    readAgain: (since) => moveBack(folder, since),
     check: (): Promise<CheckLine[]> => checkFolder(folder),
   };
 }

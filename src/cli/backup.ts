@@ -44,7 +44,7 @@ export function register(command: Command, context: CliContext): void {
 }
 
 export function contentJson({ backed_up_at, ...counts }: CopyContent) {
-  return { backed_up_at: backed_up_at === null ? null : new Date(backed_up_at).toISOString(), ...counts };
+  return { backed_up_at: new Date(backed_up_at).toISOString(), ...counts };
 }
 
 export function contentWords({ appointments, inquiries, answers, deliveries }: CopyContent): string {

@@ -33,6 +33,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'verification', summary: "the service's checks of the calls for an inquiry", load: () => import('./verification.ts') },
   { name: 'subscription', summary: 'where the service reports changes to', load: () => import('./subscription.ts') },
   { name: 'backup', summary: 'a verified copy of the database, while the daemon runs', load: () => import('./backup.ts') },
+  { name: 'restore', summary: 'a backup in the place of the database', load: () => import('./restore.ts') },
   { name: 'fhir', summary: 'the key with which the FHIR connector logs in', load: () => import('./fhir.ts') },
   {
     name: 'config',

@@ -126,6 +126,16 @@ export const EVENTS = {
     next: 'Set the clock (timedatectl set-ntp true).',
   },
   clock_right: { level: 'info', means: 'The clocks agree again.' },
+  backup_written: {
+    level: 'info',
+    means:
+      'A copy of the database was written, opened and checked; total is its appointments, count how many old copies were deleted.',
+  },
+  backup_failed: {
+    level: 'error',
+    means: 'No copy of the database could be written. The daemon goes on without.',
+    next: 'Check the space and the permissions of backup.folder, then run "eligd backup".',
+  },
   daily_summary: { level: 'info', means: 'Where everything is, once a day.' },
   service_logged_in: { level: 'info', means: 'A new access token of the inquiry service is in use.' },
   service_asked_to_wait: {

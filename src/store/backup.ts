@@ -19,9 +19,9 @@ import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { refuseNewer } from './database.ts';
 
-/** What a verified copy holds. `backed_up_at` is the moment it shows, null for a file that `eligd backup` did not write. */
+/** What a verified copy holds. `backed_up_at` is the moment it shows; of a file that was copied in another way, its last step. */
 export type CopyContent = {
-  backed_up_at: number | null;
+  backed_up_at: number;
   appointments: number;
   inquiries: number;
   answers: number;
@@ -96,8 +96,9 @@ export function inspectCopy(file: string): CopyContent {
     refuseNewer(raw, file);
     const count = (table: string) => raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
     const at = raw.prepare('select value from facts where name = ?').pluck().get(BACKED_UP_AT) as string | undefined;
+    const last_step_at = raw.prepare('select max(at) from audit').pluck().get() as number | null;
     return {
-      backed_up_at: at === undefined ? null : Number(at),
+      backed_up_at: at === undefined ? (last_step_at ?? 0) : Number(at),
       appointments: count('appointments'),
       inquiries: count('inquiries'),
       answers: count('answers'),

@@ -24,6 +24,8 @@ describe('JSON.md', () => {
       ['inquiry', 'get', id],
       ['verification', id],
       ['subscription', 'set', ...url],
+      ['backup', join(clinic.folder, 'copy.db')],
+      ['restore', join(clinic.folder, 'copy.db')],
     ];
     for (const command of commands) {
       const { stdout, stderr, code } = await clinic.run([...command, '--json']);

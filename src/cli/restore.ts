@@ -1,0 +1,119 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../ops/config.ts';
+import { createConnectors } from '../ops/connectors.ts';
+import { inspectCopy } from '../store/backup.ts';
+import { lockInstance } from '../store/database.ts';
+import { connectorJournal } from '../store/journal.ts';
+import { PAUSE_AFTER_RESTORE_MS, type Restored, restoreDatabase } from '../store/restore.ts';
+import { openStore } from '../store/store.ts';
+import { contentJson, contentWords } from './backup.ts';
+import type { CliContext } from './context.ts';
+import { printJson } from './output.ts';
+import { commandEnv } from './service.ts';
+import { clinicTime } from './status.ts';
+
+/** Clocks of a file server and this machine may differ; reading an export once more does no harm. */
+const SLACK_MS = 60 * 60_000;
+
+/** What became of the sources that a connector had acknowledged since the backup. */
+type Sources = {
+  connector: string;
+  read_again: number;
+  lost: string[];
+  how: 'read again' | 'by cursor' | 'lost' | 'lost, not known which';
+};
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Puts a backup in the place of the database, which is kept beside it. The daemon must be stopped. Nothing is sent by this: the next ' +
+        "start compares the service's whole list first, and what is there is taken instead of a call. Files that were read since the backup are read again; messages that were acknowledged since cannot be had again and are named.",
+    )
+    .argument('<file>', 'a file that "eligd backup" or the daemon wrote')
+    .option('--json', 'as JSON (src/cli/JSON.md, eligd.restore/1)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eligd restore /var/lib/eligd/backups/eligd-20261121-033000.db\n  eligd restore /mnt/backup/eligd.db --json\n',
+    )
+    .action(async (file: string, options: { json?: true }) => {
+      const config = await context.config();
+      const env = await commandEnv(context);
+      const from = resolve(context.cwd, file);
+      // Before anything is touched, and before the lock tells a running daemon's name.
+      inspectCopy(from);
+      const lock = lockInstance(config.state.path);
+      try {
+        const restored = restoreDatabase(config.state.path, from, env.clock.now());
+        const sources = await readAgain(context, config, restored);
+        if (options.json) printJson(context.stdout, restoreJson(restored, sources));
+        else context.stdout.write(`${restoreLines(restored, sources, config).join('\n')}\n`);
+      } finally {
+        lock.release();
+      }
+    });
+}
+
+/** Opens the restored database, which brings it to the form of this version, and has every connector rewind. */
+async function readAgain(context: CliContext, config: Config, restored: Restored): Promise<Sources[]> {
+  const env = await commandEnv(context);
+  const store = await openStore(config.state.path);
+  try {
+    const secrets = await context.secrets();
+    const means = { secrets, journal: (id: string) => connectorJournal(store, id, env.clock) };
+    const opened = await createConnectors(config, env, means);
+    const found: Sources[] = [];
+    for (const { id, connector } of opened) {
+      const base = { connector: id, read_again: 0, lost: [] };
+      if (connector.readAgain !== undefined) {
+        const since = restored.content.backed_up_at - SLACK_MS;
+        found.push({ ...base, read_again: await connector.readAgain(since, new AbortController().signal), how: 'read again' });
+      } else if (connector.listen === undefined) found.push({ ...base, how: 'by cursor' });
+      else if (restored.forgotten === null) found.push({ ...base, how: 'lost, not known which' });
+      else {
+        const lost = restored.forgotten.filter((each) => each.connector === id).map(({ name }) => name);
+        found.push({ ...base, lost, how: 'lost' });
+      }
+      await connector.close?.();
+    }
+    return found;
+  } finally {
+    await store.close();
+  }
+}
+
+function restoreJson({ content, replaced }: Restored, sources: readonly Sources[]) {
+  const connectors = sources.map(({ connector, read_again, lost, how }) => ({
+    id: connector,
+    read_again,
+    lost: how === 'lost, not known which' ? null : lost,
+  }));
+  return { schema: 'eligd.restore/1', ...contentJson(content), replaced, connectors };
+}
+
+function restoreLines({ content, replaced }: Restored, sources: readonly Sources[], config: Config): string[] {
+  const since = clinicTime(content.backed_up_at, config);
+  return [
+    `The database is that of ${since} again: ${contentWords(content)}.`,
+    ...(replaced === null
+      ? []
+      : [`The one that was there is kept: ${replaced}. It holds patient data; delete it when it is not needed.`]),
+    ...sources.map((each) => sourceLine(each, since)),
+    `The next start sends nothing for ${PAUSE_AFTER_RESTORE_MS / 1000} seconds, then compares the service's list, then goes on. Next: systemctl start eligd`,
+  ];
+}
+
+function sourceLine({ connector, read_again, lost, how }: Sources, since: string): string {
+  switch (how) {
+    case 'read again':
+      return `${connector}: ${read_again} ${read_again === 1 ? 'file is' : 'files are'} read again.`;
+    case 'by cursor':
+      return `${connector}: reads again what changed since.`;
+    case 'lost, not known which':
+      return `${connector}: messages that were acknowledged since ${since} are lost, and the replaced database cannot say which. Have the practice management system send everything since then again.`;
+    case 'lost':
+      return lost.length === 0
+        ? `${connector}: no message was acknowledged since.`
+        : `${connector}: ${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} lost; have the practice management system send again: ${lost.join(', ')}`;
+  }
+}

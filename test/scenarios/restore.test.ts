@@ -1,0 +1,119 @@
+/** A backup that is put back: nothing is asked twice (G1) and nothing stays lost (G2). */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse, stringify } from 'yaml';
+import { type Clinic, makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { expectOneCallEach, expectOwnAnswers, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+const SUBMISSIONS = 200;
+
+function inTenDays(): string {
+  return new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
+}
+
+function setBudget(clinic: Clinic, calls_per_day: number | null): void {
+  const config = parse(readFileSync(clinic.file, 'utf8')) as { policy: Record<string, unknown> };
+  config.policy.calls_per_day = calls_per_day;
+  writeFileSync(clinic.file, stringify(config));
+}
+
+test.each([
+  { when: 'before they were known', is_planned: false },
+  { when: 'when they were planned and not yet sent', is_planned: true },
+])(
+  'a backup from before 200 submissions, $when, is restored: no second inquiry, and every answer is written',
+  async ({ is_planned }) => {
+    // From now on, because the drop folder's own times are the real ones.
+    const machine = setMachineClock(Date.now());
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const all = visits(SUBMISSIONS, () => ({ appointment_at: `${inTenDays()}T10:30` }));
+    const backup = join(clinic.folder, 'copy.db');
+    clinic.drop('first.csv', exportOf(all.slice(0, 1)));
+    await clinic.once();
+    if (is_planned) {
+      setBudget(clinic, 1);
+      clinic.drop('export.csv', exportOf(all));
+      await clinic.once();
+      setBudget(clinic, null);
+    }
+    expect(await service.ledger()).toHaveLength(1);
+    expect((await clinic.run('backup', backup)).code).toBe(0);
+
+    machine.pass({ hours: 2 });
+    if (!is_planned) clinic.drop('export.csv', exportOf(all));
+    await clinic.once();
+    const sent = await service.ledger();
+    expect(sent).toHaveLength(SUBMISSIONS);
+
+    const { code, stdout, stderr } = await clinic.run('restore', backup);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('is kept');
+    expect(stdout).toMatch(/front-desk: [12] files? (is|are) read again/);
+    machine.pass({ minutes: 2 });
+    await clinic.once();
+    expect((await service.ledger()).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
+
+    await service.advance({ days: 12 });
+    await clinic.once();
+    const after = await service.ledger();
+    expectOneCallEach(after, needsOf(questionsOf(all)));
+    expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(all)));
+    expectOwnAnswers(clinic, after);
+  },
+  60_000,
+);
+
+test('a backup that is no sound database is refused, and so is one while the daemon runs; nothing is touched', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('export.csv', exportOf(visits(3)));
+  await clinic.once();
+  const backup = join(clinic.folder, 'copy.db');
+  await clinic.run('backup', backup);
+  // Without what SQLite makes and deletes as it likes.
+  const files = () => readdirSync(clinic.state).filter((name) => !/-(wal|shm)$/.test(name));
+  const before = files();
+
+  const broken = join(clinic.folder, 'broken.db');
+  writeFileSync(broken, readFileSync(backup));
+  truncateSync(broken, statSync(broken).size / 2);
+  const refused = await clinic.run('restore', broken);
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toMatch(/no sound copy/);
+
+  const daemon = await clinic.daemon();
+  try {
+    const second = await clinic.run('restore', backup);
+    expect(second.code).toBe(75);
+    expect(second.stderr).toMatch(/Another eligd is running/);
+  } finally {
+    await daemon.close();
+  }
+  expect(files()).toEqual(before);
+  expect((await clinic.run('backup', backup)).stderr).toMatch(/exists already/);
+});
+
+test('backups go into their folder with mode 600, the newest are kept, and other files stay', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config: { backup: { keep: 2 } } });
+  await clinic.once();
+  const folder = join(clinic.state, 'backups');
+  mkdirSync(folder, { mode: 0o700 });
+  writeFileSync(join(folder, 'notes.txt'), 'mine');
+  for (let count = 0; count < 4; count += 1) {
+    expect((await clinic.run('backup')).code).toBe(0);
+    machine.pass({ hours: 24 });
+  }
+  const names = readdirSync(folder).sort();
+  expect(names).toHaveLength(3);
+  expect(names[0]).toMatch(/^eligd-203001\d\d-\d{6}\.db$/);
+  expect(statSync(join(folder, names[0]!)).mode & 0o777).toBe(0o600);
+  expect(existsSync(join(folder, 'notes.txt'))).toBe(true);
+});
