@@ -6,9 +6,12 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AppointmentInput, CoverageInput } from '../src/domain/appointment.ts';
+import type { ClaimInput } from '../src/domain/claim.ts';
+import { type ClaimStatusRecord, claimStatusRecordSchema } from '../src/records/claim-status.ts';
 import { type EligibilityRecord, eligibilityRecordSchema } from '../src/records/eligibility.ts';
 import type {
   AttentionEntry,
+  ClaimBatch,
   Connector,
   ConnectorEnv,
   ConnectorType,
@@ -33,6 +36,8 @@ export type TestPms = {
    * with it, so many items that nobody can understand stand between the appointments.
    */
   offer: (source: Source) => Promise<void>;
+  /** The same for claims, as one source; left out when the connector hands over none. */
+  offerClaims?: (source: { name: string; claims: ClaimInput[] }) => Promise<void>;
   /** For a PMS that sends: sends again what was not acknowledged. */
   offerAgain?: () => Promise<void>;
   /** How many sources are not acknowledged. Left out when the PMS knows no acknowledgement (it is read by a cursor). */
@@ -59,6 +64,7 @@ export function connectorSuite<Config>(name: string, harness: Harness<Config>): 
     failureTests(bench);
     stoppingTests(bench);
     deliveryTests(bench);
+    claimTests(bench);
     attentionTests(bench);
     checkTests(bench);
   });
@@ -255,6 +261,36 @@ function deliveryTests<Config>(bench: Bench<Config>): void {
   });
 }
 
+/** For a connector that takes part in claims; every other one is let pass. */
+function claimTests<Config>(bench: Bench<Config>): void {
+  it('hands over claims where the PMS has them, acknowledges them, and has a way to write the answers', async () => {
+    const { offerClaims } = bench.pms;
+    if (offerClaims === undefined) return;
+    expect(bench.connector().deliverClaims).toBeDefined();
+    const claims = [claim(1), claim(2)];
+    await bench.receive(() => offerClaims({ name: 'claims', claims }));
+    expect(bench.core.claimSummary()).toEqual(claims.map(claimEssence));
+    await bench.expectUnacknowledged(0);
+  });
+
+  it('leaves the PMS the same when a batch of claims is delivered twice, and writes a later revision (G4)', async () => {
+    const deliver = async (batch: ClaimBatch) => await bench.connector().deliverClaims?.(batch, new AbortController().signal);
+    const outcomes = await deliver(claimBatchOf(1, [1, 2]));
+    if (outcomes === undefined) return;
+    expect(outcomes.map(({ key, outcome }) => [key, outcome])).toEqual([
+      ['c-1-1', 'delivered'],
+      ['c-2-1', 'delivered'],
+    ]);
+    const once = await bench.pms.written();
+    bench.restart();
+    await deliver(claimBatchOf(1, [1, 2]));
+    expect(await bench.pms.written()).toEqual(once);
+    await deliver(claimBatchOf(2, [1], 2));
+    expect(await bench.pms.written()).not.toEqual(once);
+    expect(await deliver(claimBatchOf(3, []))).toEqual([]);
+  });
+}
+
 function attentionTests<Config>(bench: Bench<Config>): void {
   it('replaces the attention list as a whole, repeatably', async () => {
     const { publishAttention } = bench.connector();
@@ -388,6 +424,7 @@ class Core {
   fate: 'commit' | 'refuse' | 'commit and die' = 'commit';
   onAccept: () => void = () => undefined;
   readonly appointments = new Map<string, AppointmentInput>();
+  readonly claims = new Map<string, ClaimInput>();
   readonly batches: PullBatch[] = [];
   /** Keys of every batch that was offered, committed or not. */
   readonly offered: string[] = [];
@@ -426,6 +463,7 @@ class Core {
       if (known !== undefined) this.appointments.set(id, { ...known, status: 'cancelled' });
     }
     for (const one of batch.appointments) this.appointments.set(one.source_id, one);
+    for (const one of batch.claims ?? []) this.claims.set(one.source_id, one);
     this.rejected.push(...batch.rejected);
     if (batch.source.is_last) this.finished.add(batch.source.key);
     this.cursor = batch.cursor ?? this.cursor;
@@ -436,6 +474,10 @@ class Core {
     const insured = (one: AppointmentInput) =>
       one.insurance === 'of_patient' ? { ...one, coverages: this.insurance.get(one.patient.id ?? '') ?? [] } : one;
     return [...this.appointments.values()].sort(byNumber).map(insured).map(essence);
+  }
+
+  claimSummary() {
+    return [...this.claims.values()].sort((a, b) => (a.source_id < b.source_id ? -1 : 1)).map(claimEssence);
   }
 
   batchesBySource(): Map<string, PullBatch[]> {
@@ -510,6 +552,88 @@ function sampleRecord(number: number, revision: number): EligibilityRecord {
     calls: [],
     verification: null,
     plan: { answered: true, is_active: true, plan_name: 'PPO Plus', is_provider_in_network: null },
+    unparsed: [],
+  });
+}
+
+/** An invented claim of the patient of the appointment with this number. */
+export function claim(number: number): ClaimInput {
+  const { patient, coverages, provider } = appointment(number);
+  return {
+    source_id: `C-${number}`,
+    status: 'open',
+    claim_number: `PAYER-${number}`,
+    date_of_service: '2026-10-01',
+    billed_amount: '180.00',
+    patient,
+    coverage: coverages[0] ?? { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null },
+    coverage_rank: 1,
+    provider,
+    location: null,
+    place_of_service: '',
+    specialty: 'dental',
+    procedure_codes: ['D0120', 'D1110'],
+    diagnosis_codes: [],
+    problems: [],
+  };
+}
+
+/** What every PMS can say about a claim. */
+function claimEssence({ source_id, status, date_of_service, billed_amount, procedure_codes, patient, coverage }: ClaimInput) {
+  const { birth_date, last_name } = patient;
+  return {
+    source_id,
+    status,
+    date_of_service,
+    billed_amount,
+    procedure_codes,
+    birth_date,
+    last_name,
+    member_id: coverage.member_id,
+  };
+}
+
+export function claimBatchOf(id: number, numbers: readonly number[], revision = 1): ClaimBatch {
+  return {
+    id: `claims-batch-${id}`,
+    created_at: '2026-11-23T18:00:00.000Z',
+    deliveries: numbers.map((number) => {
+      const { source_id, claim_number, date_of_service, billed_amount, patient, ...rest } = claim(number);
+      const { coverage, coverage_rank, location, procedure_codes } = rest;
+      const what = { source_id, claim_number, date_of_service, billed_amount, procedure_codes };
+      return {
+        key: `c-${number}-${revision}`,
+        claim: { ...what, patient, coverage, coverage_rank, location },
+        record: sampleClaimRecord(number, revision),
+        revision,
+        notes: [],
+      };
+    }),
+  };
+}
+
+function sampleClaimRecord(number: number, revision: number): ClaimStatusRecord {
+  return claimStatusRecordSchema.parse({
+    schema: 'eligd.claim/1',
+    inquiry_id: `inq-c-${number}`,
+    inquiry_created_at: '2026-11-20T15:00:00.000Z',
+    specialty: 'dental',
+    status: 'SUCCESS',
+    completeness: 'complete',
+    summary: null,
+    asked: { claim_number: `PAYER-${number}`, date_of_service: '2026-10-01', procedure_codes: ['D0120'], billed_amount: null },
+    calls: [],
+    verification: null,
+    claim: {
+      answered: true,
+      status: revision === 1 ? 'pending' : 'paid',
+      said_status: revision === 1 ? 'PENDING' : 'PAID',
+      number: null,
+      received_on: '2026-10-05',
+      processed_on: null,
+      paid_on: null,
+      codes: [],
+    },
     unparsed: [],
   });
 }

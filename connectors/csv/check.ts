@@ -78,7 +78,7 @@ async function checkFiles(folder: Folder): Promise<CheckLine[]> {
   const inbox = await listFiles(folder.inbox);
   lines.push({
     ok: true,
-    what: `${count(inbox.exports.length, 'file')} in inbox/, ${count(inbox.reserved.length, 'claims file')} waiting for a later version.`,
+    what: `${count(inbox.exports.length, 'file')} in inbox/.`,
   });
   if (inbox.unreadable.length > 0) {
     const next = 'Give the user that eligd runs as the right to read them; links and folders are not followed.';

@@ -6,8 +6,14 @@
 const SINGLE = [
   'appointment_id', 'appointment_at', 'appointment_date', 'appointment_time', 'status', 'patient_id', 'patient_name', 'last_name',
   'first_name', 'dob', 'rendering_npi', 'procedure_codes', 'diagnosis_codes', 'specialty', 'location', 'tax_id', 'billing_npi',
-  'is_specialist', 'in_network',
+  'is_specialist', 'in_network', 'place_of_service', 'billed_amount',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
+
+/** Of claims-*.csv alone. */
+const CLAIM = ['claim_id', 'claim_number', 'date_of_service', 'claim_status', 'coverage'] as const;
+
+/** What only an appointment has: in claims-*.csv these names mean nothing, or something else. */
+const NOT_OF_CLAIMS: readonly string[] = ['appointment_id', 'appointment_at', 'appointment_date', 'appointment_time', 'status'];
 
 const COVERAGE = [
   'carrier', 'payor_id', 'member_id', 'group_id', 'subscriber_name', 'subscriber_last_name', 'subscriber_first_name', 'subscriber_dob',
@@ -19,12 +25,15 @@ export type CoverageColumn = (typeof COVERAGE)[number];
 const SECOND = COVERAGE.map((column) => `${column}_2` as const);
 
 /** Every column that eligd understands; the suffix `_2` is the second coverage. */
-export const CANONICAL_COLUMNS = [...SINGLE, ...COVERAGE, ...SECOND] as const;
+export const CANONICAL_COLUMNS = [...SINGLE, ...CLAIM, ...COVERAGE, ...SECOND] as const;
 
-export type CanonicalColumn = (typeof SINGLE)[number] | CoverageColumn | `${CoverageColumn}_2`;
+export type CanonicalColumn = (typeof CANONICAL_COLUMNS)[number];
+
+/** What the rows of a file are, by its name. */
+export type RowKind = 'appointments' | 'claims';
 
 /** Header names of practice management systems, beside the canonical name itself. */
-const ALIASES: Record<(typeof SINGLE)[number] | CoverageColumn, string> = {
+const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | CoverageColumn, string> = {
   appointment_id:
     'apt num, apt number, apt id, appt id, appt num, appt number, appt no, appt #, appointment, appointment #, appointment no, appointment num, appointment number, appt key, visit id, visit #, encounter id, schedule id, event id, booking id',
   appointment_at:
@@ -58,6 +67,16 @@ const ALIASES: Record<(typeof SINGLE)[number] | CoverageColumn, string> = {
     'billing provider npi, group npi, organization npi, practice npi, facility npi, clinic npi, type 2 npi, billing npi number',
   is_specialist: 'specialist, provider is specialist',
   in_network: 'innetwork, is in network, network status, provider in network, par status, network',
+  place_of_service: 'pos, pos code, place of service code, place svc',
+  billed_amount:
+    'amount billed, billed, billed amt, charge, charges, charge amount, total charge, total charges, claim fee, fee billed, total billed, claim amount, claim total, total fee, fee',
+  claim_id: 'claim num, claim key, claim identifier, internal claim id, claim record, pms claim id',
+  claim_number:
+    'claim #, claim no, payer claim number, payor claim number, payer claim control number, claim control number, carrier claim number, insurance claim number, claim reference number, icn, dcn, pccn',
+  date_of_service:
+    'service date, dos, date of svc, service from date, date of service from, from date of service, procedure date, visit date, treatment date, proc date',
+  claim_status: 'status, claim state, state of claim, billing status',
+  coverage: 'coverage rank, insurance order, ins order, claim type, payer order, billed to',
   carrier:
     'carrier name, ins carrier, ins carrier name, insurance, insurance carrier, insurance company, insurance name, ins name, ins company, ins co, insurance co, payer, payor, payer name, payor name, insurance plan carrier, insurance package, insurance payer, dental insurance, dental carrier',
   payor_id:
@@ -102,16 +121,17 @@ export function normalHeader(name: string): string {
 
 type Known = { column: CanonicalColumn; is_weak: boolean };
 
-const KNOWN = knownHeaders();
+const KNOWN: Record<RowKind, Map<string, Known>> = { appointments: knownHeaders('appointments'), claims: knownHeaders('claims') };
 
-function knownHeaders(): Map<string, Known> {
+function knownHeaders(kind: RowKind): Map<string, Known> {
   const known = new Map<string, Known>();
   const add = (name: string, column: CanonicalColumn, is_weak: boolean) => {
     const key = normalHeader(name);
     if (!known.has(key)) known.set(key, { column, is_weak });
   };
-  const names = (column: (typeof SINGLE)[number] | CoverageColumn) => [column, ...ALIASES[column].split(', ')];
-  for (const column of SINGLE) for (const name of names(column)) add(name, column, false);
+  const singles = kind === 'claims' ? [...CLAIM, ...SINGLE.filter((column) => !NOT_OF_CLAIMS.includes(column))] : SINGLE;
+  const names = (column: keyof typeof ALIASES) => [column, ...ALIASES[column].split(', ')];
+  for (const column of singles) for (const name of names(column)) add(name, column, false);
   for (const column of COVERAGE) {
     for (const name of names(column)) {
       for (const form of [
@@ -140,6 +160,7 @@ function knownHeaders(): Map<string, Known> {
     }
   }
   for (const [column, list] of Object.entries(WEAK_ALIASES)) {
+    if (kind === 'claims' && NOT_OF_CLAIMS.includes(column)) continue;
     for (const name of list.split(', ')) add(name, column as keyof typeof WEAK_ALIASES, true);
   }
   return known;
@@ -158,11 +179,11 @@ export type ColumnPlan = {
 export type ColumnMap = { [Column in CanonicalColumn]?: string | string[] | undefined };
 
 /** How many header names are known: how well a separator fits. */
-export function countKnown(header: readonly string[], columns: ColumnMap): number {
+export function countKnown(header: readonly string[], columns: ColumnMap, kind: RowKind): number {
   const configured = configuredNames(columns);
   return header.reduce((sum, name) => {
     const normal = normalHeader(name);
-    return sum + (configured.has(normal) || KNOWN.has(normal) ? 1 : 0);
+    return sum + (configured.has(normal) || KNOWN[kind].has(normal) ? 1 : 0);
   }, 0);
 }
 
@@ -177,7 +198,11 @@ function configuredNames(columns: ColumnMap): Map<string, CanonicalColumn> {
 }
 
 /** The plan, or the column that two headers claim. Configured names win over strong aliases, strong over weak ones. */
-export function planColumns(header: readonly string[], columns: ColumnMap): ColumnPlan | { claimed_twice: CanonicalColumn } {
+export function planColumns(
+  header: readonly string[],
+  columns: ColumnMap,
+  kind: RowKind,
+): ColumnPlan | { claimed_twice: CanonicalColumn } {
   const configured = configuredNames(columns);
   const index = Object.fromEntries(CANONICAL_COLUMNS.map((column) => [column, -1])) as Record<CanonicalColumn, number>;
   const names = Object.fromEntries(CANONICAL_COLUMNS.map((column) => [column, column])) as Record<CanonicalColumn, string>;
@@ -189,9 +214,10 @@ export function planColumns(header: readonly string[], columns: ColumnMap): Colu
     index[column] = i;
     names[column] = (header[i] ?? '').trim();
   }
+  const known = KNOWN[kind];
   const tiers: ((name: string) => CanonicalColumn | undefined)[] = [
-    (name) => (configured.has(name) || KNOWN.get(name)?.is_weak !== false ? undefined : KNOWN.get(name)?.column),
-    (name) => (configured.has(name) || KNOWN.get(name)?.is_weak !== true ? undefined : KNOWN.get(name)?.column),
+    (name) => (configured.has(name) || known.get(name)?.is_weak !== false ? undefined : known.get(name)?.column),
+    (name) => (configured.has(name) || known.get(name)?.is_weak !== true ? undefined : known.get(name)?.column),
   ];
   for (const columnOf of tiers) {
     const before = { ...index };
@@ -207,8 +233,15 @@ export function planColumns(header: readonly string[], columns: ColumnMap): Colu
   return { width: header.length, index, header: names, used };
 }
 
-/** Whether appointments can be named and dated with these columns. */
-export function missingColumn(plan: ColumnPlan): 'appointment_id' | 'appointment_at' | null {
+/** Whether appointments, or claims, can be named and dated with these columns. */
+export function missingColumn(
+  plan: ColumnPlan,
+  kind: RowKind,
+): 'appointment_id' | 'appointment_at' | 'claim_id' | 'date_of_service' | null {
+  if (kind === 'claims') {
+    const needed = ['claim_id', 'date_of_service'] as const;
+    return needed.find((column) => plan.index[column] === -1) ?? null;
+  }
   if (plan.index.appointment_id === -1) return 'appointment_id';
   if (plan.index.appointment_at === -1 && plan.index.appointment_date === -1) return 'appointment_at';
   return null;

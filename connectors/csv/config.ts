@@ -39,6 +39,10 @@ export const csvConfigSchema = z
       .record(z.string().min(1), z.enum(['booked', 'cancelled']))
       .default({})
       .describe("The PMS's own words for the state of an appointment, e.g. 'Left message': booked."),
+    claim_statuses: z
+      .record(z.string().min(1), z.enum(['open', 'settled']))
+      .default({})
+      .describe("The PMS's own words for the state of a claim, e.g. 'Sent to clearinghouse': open."),
     name_order: z
       .enum(['auto', 'last_first', 'first_last'])
       .default('auto')
@@ -49,10 +53,14 @@ export const csvConfigSchema = z
       .describe(
         'full: every file holds all appointments of the days it covers, so one that is missing has vanished. changes: never. auto: when most of what is known is in it.',
       ),
+    claims_export: z
+      .enum(['changes', 'full'])
+      .default('changes')
+      .describe('full: every claims file holds all open claims, so one that is missing is settled. changes: never.'),
     max_rows: z.int().min(1).max(10_000_000).default(500_000).describe('A file with more lines is rejected.'),
     max_megabytes: z.number().positive().max(100_000).default(512).describe('A file that is larger is rejected.'),
   })
-  .describe('Reads appointment exports out of a drop folder and writes the answers beside it.');
+  .describe('Reads exports of appointments and claims out of a drop folder and writes the answers beside it.');
 
 export type CsvConfig = z.infer<typeof csvConfigSchema>;
 
@@ -63,8 +71,10 @@ const READING_KEYS = [
   'separator',
   'date_order',
   'statuses',
+  'claim_statuses',
   'name_order',
   'export',
+  'claims_export',
   'max_rows',
   'max_megabytes',
 ] as const;

@@ -5,6 +5,7 @@ import { dirname, extname, join } from 'node:path';
 import type { Clock } from '../../src/domain/env.ts';
 import { errorCode } from '../../src/domain/errors.ts';
 import { ConnectorError } from '../contract.ts';
+import type { RowKind } from './columns.ts';
 
 export const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] as const;
 export type Folder = Record<(typeof PARTS)[number] | 'root', string>;
@@ -174,14 +175,18 @@ export async function removeIfThere(path: string): Promise<void> {
 }
 
 /** What a file in the inbox is to us, by its name alone. */
-export type NameClass = 'export' | 'temporary' | 'reserved' | 'other';
+export type NameClass = 'export' | 'temporary' | 'other';
 
 const TEMPORARY = /^(?:\.|~)|(?:\.(?:tmp|temp|part|partial|crdownload|download|filepart|swp|lock|writing)|~)$/i;
 
 export function classifyName(name: string): NameClass {
   if (TEMPORARY.test(name)) return 'temporary';
-  if (!/\.(?:csv|txt|tsv)$/i.test(name)) return 'other';
-  return /^claims-.*\.csv$/i.test(name) ? 'reserved' : 'export';
+  return /\.(?:csv|txt|tsv)$/i.test(name) ? 'export' : 'other';
+}
+
+/** What the rows of a file are: its name alone says so, because the columns of both are much alike. */
+export function rowKindOf(name: string): RowKind {
+  return /^claims-/i.test(name) ? 'claims' : 'appointments';
 }
 
 export type SeenFile = { name: string; size: number; modified_ms: number; inode: number };
@@ -189,17 +194,16 @@ export type SeenFile = { name: string; size: number; modified_ms: number; inode:
 export type Listing = {
   /** Regular files with the name of an export, oldest first, so that a later export has the last word. */
   exports: SeenFile[];
-  reserved: string[];
   other: string[];
   /** Files with the right name that cannot be read: a link, a folder, no permission. */
   unreadable: { name: string; cause: string }[];
 };
 
 export async function listFiles(directory: string): Promise<Listing> {
-  const listing: Listing = { exports: [], reserved: [], other: [], unreadable: [] };
+  const listing: Listing = { exports: [], other: [], unreadable: [] };
   for (const name of await readdir(directory)) {
     const kind = classifyName(name);
-    if (kind === 'reserved' || kind === 'other') listing[kind].push(name);
+    if (kind === 'other') listing.other.push(name);
     if (kind !== 'export') continue;
     try {
       const path = join(directory, name);

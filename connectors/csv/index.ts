@@ -23,7 +23,7 @@ import {
   shortName,
 } from './folder.ts';
 import { NotAccepted, takeFile } from './intake.ts';
-import { writeAttention, writeBatch } from './outbox.ts';
+import { writeAttention, writeBatch, writeClaims } from './outbox.ts';
 
 const csv: ConnectorType<CsvConfig> = { name: 'csv', config: csvConfigSchema, create };
 export default csv;
@@ -36,6 +36,10 @@ function create(config: CsvConfig, env: ConnectorEnv): Connector {
     deliver: async (batch, signal) => {
       await ensureFolder(folder);
       return writeBatch(folder, batch, env.time_zone, signal);
+    },
+    deliverClaims: async (batch, signal) => {
+      await ensureFolder(folder);
+      return writeClaims(folder, batch, env.time_zone, signal);
     },
     publishAttention: async (entries) => {
       await ensureFolder(folder);
@@ -119,10 +123,8 @@ class Inbox {
   private tell(listing: Listing): void {
     const connector = this.env.connector_id;
     const fresh = (names: readonly string[]) => names.filter((name) => !this.told.has(name));
-    const reserved = fresh(listing.reserved);
     const other = fresh(listing.other);
-    for (const name of [...reserved, ...other]) this.told.add(name);
-    if (reserved.length > 0) this.env.log('csv_claims_file_waits', { connector, count: reserved.length });
+    for (const name of other) this.told.add(name);
     if (other.length > 0) this.env.log('csv_file_ignored', { connector, count: other.length });
     this.tellUnreadable(listing);
   }

@@ -1,10 +1,13 @@
 /** One claimed file from its first byte to `processed/` or `rejected/`. */
 import { join } from 'node:path';
 import type { AppointmentInput, FieldProblem } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { ConnectorEnv, PullBatch, PullCall, RejectedItem } from '../contract.ts';
+import { type ClaimMapper, claimMapper } from './claim-rows.ts';
+import type { RowKind } from './columns.ts';
 import { type CsvConfig, readingFingerprint } from './config.ts';
 import { type Encoding, readText, type Survey, surveyFile } from './decode.ts';
-import { type Folder, freeName, isSameFile, lookAt, moveFile, type SeenFile } from './folder.ts';
+import { type Folder, freeName, isSameFile, lookAt, moveFile, rowKindOf, type SeenFile } from './folder.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { ReasonsFile } from './reasons.ts';
 import { type Row, RowReader } from './records.ts';
@@ -62,7 +65,7 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
   env.log('csv_file_read', { connector: env.connector_id, accepted, rejected, size: before.size, duration_ms });
 }
 
-type Understood = { encoding: Encoding; layout: Layout };
+type Understood = { encoding: Encoding; layout: Layout; kind: RowKind };
 
 function understand(survey: Survey, file: SeenFile, config: CsvConfig): Understood | { fault: FieldProblem } {
   const fault = (value_class: string, remedy: string) => ({ fault: { field: 'file', value_class, remedy } });
@@ -72,8 +75,9 @@ function understand(survey: Survey, file: SeenFile, config: CsvConfig): Understo
   if (typeof encoding !== 'string') return fault(encoding.value_class, encoding.remedy);
   if (survey.lines > config.max_rows)
     return fault('too many rows', 'Export fewer days at once, or raise "max_rows:" in the configuration.');
-  const layout = findLayout(survey.head, config);
-  return 'columns' in layout ? { encoding, layout } : { fault: layout };
+  const kind = rowKindOf(file.name);
+  const layout = findLayout(survey.head, config, kind);
+  return 'columns' in layout ? { encoding, layout, kind } : { fault: layout };
 }
 
 /** Nothing in the file can be used: one item for the attention list, and the file goes to `rejected/` with its reason. */
@@ -124,16 +128,20 @@ class FileReader {
   private readonly intake: Intake;
   private readonly source: Omit<PullBatch['source'], 'is_last'>;
   private readonly understood: Understood;
-  private readonly map: RowMapper;
+  private readonly map: RowMapper | ClaimMapper;
   private appointments: AppointmentInput[] = [];
+  private claims: ClaimInput[] = [];
   private rejects: RejectedItem[] = [];
 
   constructor(intake: Intake, key: string, name: string, understood: Understood) {
     const { config, env } = intake;
     this.intake = intake;
     this.understood = understood;
-    this.source = { key, name, completeness: config.export === 'auto' ? 'unknown' : config.export };
-    this.map = rowMapper(understood.layout.columns, { ...config, time_zone: env.time_zone });
+    const of_claims = understood.kind === 'claims';
+    const completeness = of_claims ? config.claims_export : config.export === 'auto' ? 'unknown' : config.export;
+    this.source = { key, name, completeness };
+    const settings = { ...config, time_zone: env.time_zone };
+    this.map = of_claims ? claimMapper(understood.layout.columns, settings) : rowMapper(understood.layout.columns, settings);
     this.reasons = new ReasonsFile(intake.folder.processing, name);
   }
 
@@ -152,7 +160,7 @@ class FileReader {
 
   private async take(rows: readonly Row[]): Promise<void> {
     for (const row of rows) {
-      if (this.appointments.length + this.rejects.length >= ROWS_PER_BATCH) await this.hand(false);
+      if (this.appointments.length + this.claims.length + this.rejects.length >= ROWS_PER_BATCH) await this.hand(false);
       const mapped = this.map(row);
       if ('rejected' in mapped) {
         this.rejected += 1;
@@ -160,15 +168,19 @@ class FileReader {
         await this.reasons.add(mapped.rejected.position, mapped.rejected, false);
       } else {
         this.accepted += 1;
-        this.appointments.push(mapped.appointment);
-        for (const problem of mapped.appointment.problems) await this.reasons.add(`row ${row.number}`, problem, true);
+        if ('claim' in mapped) this.claims.push(mapped.claim);
+        else this.appointments.push(mapped.appointment);
+        const { problems } = 'claim' in mapped ? mapped.claim : mapped.appointment;
+        for (const problem of problems) await this.reasons.add(`row ${row.number}`, problem, true);
       }
     }
   }
 
   private async hand(is_last: boolean): Promise<void> {
-    const batch = { source: { ...this.source, is_last }, appointments: this.appointments, rejected: this.rejects, cursor: null };
+    const { appointments, claims, rejects: rejected } = this;
+    const batch = { source: { ...this.source, is_last }, appointments, claims, rejected, cursor: null };
     this.appointments = [];
+    this.claims = [];
     this.rejects = [];
     await acceptOrThrow(this.intake.call, batch);
   }

@@ -1,5 +1,5 @@
 /** Finds the header of a file, and with it separator and columns. */
-import type { CanonicalColumn, ColumnMap, ColumnPlan } from './columns.ts';
+import type { CanonicalColumn, ColumnMap, ColumnPlan, RowKind } from './columns.ts';
 import { countKnown, missingColumn, planColumns } from './columns.ts';
 import { strictRow } from './records.ts';
 
@@ -22,9 +22,9 @@ const KNOWN_NAMES_MIN = 2;
 
 type Candidate = { header: string[]; separator: string; known: number; begin: Layout['begin'] };
 
-export function findLayout(head: string, config: { separator: string; columns: ColumnMap }): Layout | NoLayout {
+export function findLayout(head: string, config: { separator: string; columns: ColumnMap }, kind: RowKind): Layout | NoLayout {
   if (head.trim() === '')
-    return { field: 'file', value_class: 'empty', remedy: 'Export the appointments again; this file holds nothing.' };
+    return { field: 'file', value_class: 'empty', remedy: `Export the ${kind} again; this file holds nothing.` };
   const lines = head.replaceAll(/\r\n?/g, '\n').split('\n');
   const separators = config.separator === 'auto' ? SEPARATORS : [config.separator];
   // Excel's own first line `sep=;` is not shown as a row.
@@ -33,26 +33,26 @@ export function findLayout(head: string, config: { separator: string; columns: C
   let best: Candidate | null = null;
   for (let i = first; i < Math.min(lines.length, first + ROWS_SEARCHED); i += 1) {
     for (const separator of told?.[1] && config.separator === 'auto' ? [told[1]] : separators) {
-      const found = headerAt(lines, i, separator, config.columns);
+      const found = headerAt(lines, i, separator, (header) => countKnown(header, config.columns, kind));
       if (found === null || (best !== null && found.known <= best.known)) continue;
       best = { ...found, begin: { lines: i + found.lines, rows: i - first + 1 } };
     }
   }
-  return best === null || best.known < KNOWN_NAMES_MIN ? unknownHeader() : layoutOf(best, config.columns);
+  return best === null || best.known < KNOWN_NAMES_MIN ? unknownHeader(kind) : layoutOf(best, config.columns, kind);
 }
 
-function headerAt(lines: readonly string[], at: number, separator: string, columns: ColumnMap) {
+function headerAt(lines: readonly string[], at: number, separator: string, countOf: (header: readonly string[]) => number) {
   for (let count = 1; count <= LINES_OF_HEADER && at + count <= lines.length; count += 1) {
     const header = strictRow(lines.slice(at, at + count).join('\n'), separator);
-    if (header !== null) return { header, separator, known: countKnown(header, columns), lines: count };
+    if (header !== null) return { header, separator, known: countOf(header), lines: count };
     // Only an open quotation mark can make a header of several lines.
     if (!lines[at]?.includes('"')) return null;
   }
   return null;
 }
 
-function layoutOf(found: Candidate, map: ColumnMap): Layout | NoLayout {
-  const columns = planColumns(found.header, map);
+function layoutOf(found: Candidate, map: ColumnMap, kind: RowKind): Layout | NoLayout {
+  const columns = planColumns(found.header, map, kind);
   if ('claimed_twice' in columns) {
     const column = columns.claimed_twice;
     return {
@@ -61,7 +61,7 @@ function layoutOf(found: Candidate, map: ColumnMap): Layout | NoLayout {
       remedy: `Two header names mean ${column}. Name the right one in the configuration, under "columns:" as "${column}: <header name>".`,
     };
   }
-  const missing = missingColumn(columns);
+  const missing = missingColumn(columns, kind);
   if (missing === null) return { separator: found.separator, columns, begin: found.begin };
   return {
     field: missing,
@@ -70,9 +70,9 @@ function layoutOf(found: Candidate, map: ColumnMap): Layout | NoLayout {
   };
 }
 
-function unknownHeader(): NoLayout {
+function unknownHeader(kind: RowKind): NoLayout {
   return {
-    field: 'appointment_id',
+    field: kind === 'claims' ? 'claim_id' : 'appointment_id',
     value_class: 'no known header row',
     remedy: 'The first row must hold the column names. Export with headers, or name them in the configuration under "columns:".',
   };

@@ -1,8 +1,9 @@
-/** What eligd writes: `outbox/eligibility-<batch>.csv`, the full records under `outbox/records/`, and `outbox/attention.csv`. */
+/** What eligd writes: `outbox/eligibility-<batch>.csv`, `outbox/claims-<batch>.csv`, the full records under `outbox/records/`, and `outbox/attention.csv`. */
 import { join } from 'node:path';
 import { Temporal } from 'temporal-polyfill';
-import { summarizeEligibility } from '../../src/records/summary.ts';
-import type { AttentionEntry, Delivery, DeliveryBatch, DeliveryOutcome } from '../contract.ts';
+import { ESTIMATE_CAUTION, estimateText, estimateVisit } from '../../src/records/estimate.ts';
+import { summarizeClaim, summarizeEligibility } from '../../src/records/summary.ts';
+import type { AttentionEntry, ClaimBatch, ClaimDelivery, Delivery, DeliveryBatch, DeliveryOutcome } from '../contract.ts';
 import { ConnectorError } from '../contract.ts';
 import { csvFile } from './cells.ts';
 import { type Folder, folderError, makeDirectory, syncDirectory, writeAtomically } from './folder.ts';
@@ -14,13 +15,24 @@ export const RESULT_COLUMNS = [
   'termination_date', 'individual_deductible', 'individual_deductible_remaining', 'family_deductible', 'family_deductible_remaining',
   'annual_maximum', 'annual_maximum_remaining', 'individual_out_of_pocket_remaining', 'family_out_of_pocket_remaining',
   'procedure_codes', 'procedure_classes', 'reference_number', 'representative', 'called_at', 'call_summary', 'notes', 'inquiry_id',
-  'json_file', 'written_at',
+  'json_file', 'written_at', 'individual_out_of_pocket_maximum', 'family_out_of_pocket_maximum', 'pays_first', 'primary_coverage',
+  'referral_required', 'provider_is_pcp', 'confidence', 'estimate',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 type ResultLine = Record<(typeof RESULT_COLUMNS)[number], string>;
 
+/** Columns of `claims-<batch>.csv`, in order. */
+export const CLAIM_RESULT_COLUMNS = [
+  'delivery_key', 'revision', 'claim_id', 'claim_number', 'date_of_service', 'billed_amount', 'location', 'patient_id', 'patient_name',
+  'dob', 'coverage', 'carrier', 'payor_id', 'member_id', 'group_id', 'status', 'completeness', 'claim_status', 'said_status',
+  'payer_claim_number', 'received_on', 'processed_on', 'paid_on', 'processed_up_to', 'turnaround', 'procedure_codes',
+  'reference_number', 'representative', 'called_at', 'call_summary', 'confidence', 'notes', 'inquiry_id', 'json_file', 'written_at',
+] as const; // biome-ignore format: a list of words reads better in lines than in a column
+
+type ClaimLine = Record<(typeof CLAIM_RESULT_COLUMNS)[number], string>;
+
 export const ATTENTION_COLUMNS = [
-  'appointment_id', 'appointment_at', 'patient_name', 'carrier', 'reason', 'what_happened', 'what_to_do', 'since',
+  'appointment_id', 'appointment_at', 'patient_name', 'carrier', 'reason', 'what_happened', 'what_to_do', 'since', 'claim_id',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 const RECORDS = 'records';
@@ -38,6 +50,34 @@ export async function writeBatch(
   time_zone: string,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
+  return await writeAll(folder, batch, { prefix: 'eligibility', columns: RESULT_COLUMNS }, signal, (delivery) => {
+    const line = resultLine(delivery, batch.created_at, time_zone);
+    return RESULT_COLUMNS.map((column) => line[column]);
+  });
+}
+
+/** The same for claims: `claims-<batch>.csv`. */
+export async function writeClaims(
+  folder: Folder,
+  batch: ClaimBatch,
+  time_zone: string,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
+  return await writeAll(folder, batch, { prefix: 'claims', columns: CLAIM_RESULT_COLUMNS }, signal, (delivery) => {
+    const line = claimLine(delivery, batch.created_at, time_zone);
+    return CLAIM_RESULT_COLUMNS.map((column) => line[column]);
+  });
+}
+
+type Written = { key: string; record: unknown };
+
+async function writeAll<One extends Written>(
+  folder: Folder,
+  batch: { id: string; deliveries: readonly One[] },
+  file: { prefix: string; columns: readonly string[] },
+  signal: AbortSignal,
+  cellsOf: (delivery: One) => string[],
+): Promise<DeliveryOutcome[]> {
   if (!SAFE_NAME.test(batch.id)) {
     throw new ConnectorError('permanent', {
       what: 'The batch has an id that cannot be the name of a file.',
@@ -50,11 +90,7 @@ export async function writeBatch(
     await makeDirectory(records);
     if (await writeRecords(records, writable, signal)) await syncDirectory(records);
     if (writable.length > 0) {
-      const lines = writable.map((delivery) => {
-        const line = resultLine(delivery, batch.created_at, time_zone);
-        return RESULT_COLUMNS.map((column) => line[column]);
-      });
-      await writeAtomically(folder.outbox, `eligibility-${batch.id}.csv`, csvFile(RESULT_COLUMNS, lines));
+      await writeAtomically(folder.outbox, `${file.prefix}-${batch.id}.csv`, csvFile(file.columns, writable.map(cellsOf)));
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -63,7 +99,7 @@ export async function writeBatch(
   return batch.deliveries.map(outcomeOf);
 }
 
-async function writeRecords(directory: string, deliveries: readonly Delivery[], signal: AbortSignal): Promise<boolean> {
+async function writeRecords(directory: string, deliveries: readonly Written[], signal: AbortSignal): Promise<boolean> {
   let has_written = false;
   for (let i = 0; i < deliveries.length; i += FILES_AT_ONCE) {
     signal.throwIfAborted();
@@ -78,7 +114,7 @@ async function writeRecords(directory: string, deliveries: readonly Delivery[], 
   return has_written;
 }
 
-function outcomeOf({ key }: Delivery): DeliveryOutcome {
+function outcomeOf({ key }: Written): DeliveryOutcome {
   if (SAFE_NAME.test(key)) return { key, outcome: 'delivered' };
   const told = { what: 'The delivery has a key that cannot be the name of a file.', next: 'Report this to the makers of eligd.' };
   return { key, outcome: 'failed', is_permanent: true, ...told };
@@ -110,6 +146,44 @@ function resultLine(delivery: Delivery, written_at: string, time_zone: string): 
     inquiry_id: record.inquiry_id,
     json_file: `${RECORDS}/${delivery.key}.json`,
     written_at: localTime(written_at, time_zone),
+    primary_coverage: String(delivery.coordination?.primary_rank ?? ''),
+    estimate: estimateOf(delivery, time_zone),
+  };
+}
+
+/** What is to be expected of each scheduled procedure, and that it is no promise. */
+function estimateOf({ appointment, record }: Delivery, time_zone: string): string {
+  if (record.status !== 'SUCCESS' || appointment.procedure_codes.length === 0) return '';
+  const visit = { date: localTime(appointment.starts_at, time_zone).slice(0, 10), procedure_codes: appointment.procedure_codes };
+  return [...estimateVisit(record, visit).map(estimateText), ESTIMATE_CAUTION].join(' | ');
+}
+
+function claimLine({ key, claim, record, revision, notes }: ClaimDelivery, written_at: string, time_zone: string): ClaimLine {
+  const { call_ended_at, codes, claim_number, notes: own_notes, ...summary } = summarizeClaim(record);
+  return {
+    ...summary,
+    delivery_key: key,
+    revision: String(revision),
+    claim_id: claim.source_id,
+    claim_number: claim.claim_number,
+    date_of_service: claim.date_of_service ?? '',
+    billed_amount: claim.billed_amount,
+    location: claim.location ?? '',
+    patient_id: claim.patient.id ?? '',
+    patient_name: `${claim.patient.first_name} ${claim.patient.last_name}`.trim(),
+    dob: claim.patient.birth_date ?? '',
+    coverage: String(claim.coverage_rank),
+    carrier: claim.coverage.carrier,
+    payor_id: claim.coverage.payor_id,
+    member_id: claim.coverage.member_id,
+    group_id: claim.coverage.group_id,
+    payer_claim_number: claim_number,
+    procedure_codes: codes.map(({ code, line }) => `${code}: ${line}`).join(' | '),
+    called_at: localTime(call_ended_at, time_zone),
+    notes: [...notes, ...own_notes].join(' | '),
+    inquiry_id: record.inquiry_id,
+    json_file: `${RECORDS}/${key}.json`,
+    written_at: localTime(written_at, time_zone),
   };
 }
 
@@ -124,6 +198,7 @@ export async function writeAttention(folder: Folder, entries: readonly Attention
     entry.what,
     entry.next,
     localTime(entry.since, time_zone),
+    entry.claim_id ?? '',
   ]);
   try {
     await writeAtomically(folder.outbox, 'attention.csv', csvFile(ATTENTION_COLUMNS, lines));

@@ -6,6 +6,7 @@ import type {
   FieldProblem,
   Subscriber,
 } from '../../src/domain/appointment.ts';
+import { readAmount } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
 import type { CanonicalColumn, ColumnPlan, CoverageColumn } from './columns.ts';
 import type { CsvConfig } from './config.ts';
@@ -17,10 +18,10 @@ import { isSelf, type PersonName, splitName, statusReader } from './words.ts';
 export type MappedRow = { appointment: AppointmentInput } | { rejected: RejectedItem };
 export type RowMapper = (row: Row) => MappedRow;
 
-type Settings = Pick<CsvConfig, 'date_order' | 'name_order' | 'statuses'> & { time_zone: string };
+export type Settings = Pick<CsvConfig, 'date_order' | 'name_order' | 'statuses'> & { time_zone: string };
 
 /** What the functions below share for one file. */
-type Sheet = {
+export type Sheet = {
   settings: Settings;
   columns: ColumnPlan;
   statusOf: (text: string) => AppointmentStatus | null;
@@ -63,7 +64,12 @@ function memoized<T>(read: (text: string) => T): (text: string) => T {
 }
 
 export function rowMapper(columns: ColumnPlan, settings: Settings): RowMapper {
-  const sheet: Sheet = {
+  const sheet = sheetOf(columns, settings);
+  return (row) => ('fault' in row ? { rejected: rejectedRow(row.number, row.fault) } : mapRow(sheet, row.number, row.cells));
+}
+
+export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
+  return {
     settings,
     columns,
     statusOf: memoized(statusReader(settings.statuses)),
@@ -78,18 +84,15 @@ export function rowMapper(columns: ColumnPlan, settings: Settings): RowMapper {
       'subscriber_last_name_2',
     ].some((column) => columns.index[column as CanonicalColumn] !== -1),
   };
-  return (row) => {
-    if ('fault' in row) {
-      return {
-        rejected: { position: `row ${row.number}`, field: 'row', value_class: row.fault, remedy: ROW_REMEDIES[row.fault] },
-      };
-    }
-    return mapRow(sheet, row.number, row.cells);
-  };
+}
+
+/** A row that is none. */
+export function rejectedRow(number: number, fault: RowFault): RejectedItem {
+  return { position: `row ${number}`, field: 'row', value_class: fault, remedy: ROW_REMEDIES[fault] };
 }
 
 /** Cells of one row by canonical column, and the list of what is wrong with them. */
-class Cells {
+export class Cells {
   readonly problems: FieldProblem[] = [];
   private readonly sheet: Sheet;
   private readonly cells: readonly string[];
@@ -136,6 +139,15 @@ class Cells {
     return value;
   }
 
+  /** Dollars as decimal text; empty when there is none, or, with a problem, when it cannot be read. */
+  amount(column: CanonicalColumn): string {
+    const reading = readAmount(this.plain(column));
+    if (reading.is === 'silent') return '';
+    if (reading.is === 'read' && 'amount' in reading.value) return reading.value.amount;
+    this.report(column, 'not an amount', 'Export the amount as a plain number, such as 120.00.');
+    return '';
+  }
+
   codes(column: CanonicalColumn, readCell: (text: string) => { codes: string[]; lost: boolean }): string[] {
     const { codes, lost } = readCell(this.plain(column));
     if (lost)
@@ -167,6 +179,8 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
   }
   const patient = { id: cells.id('patient_id') || null, ...patientName(sheet, cells), birth_date: cells.date('dob') };
   const status = readStatus(sheet, cells);
+  const place_of_service = cells.name('place_of_service');
+  const billed_amount = cells.amount('billed_amount');
   return {
     appointment: {
       source_id,
@@ -174,19 +188,30 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
       status,
       patient,
       coverages: readCoverages(sheet, cells, patient),
-      provider: {
-        rendering_npi: cells.id('rendering_npi'),
-        billing_npi: cells.id('billing_npi'),
-        tax_id: cells.id('tax_id'),
-        is_specialist: cells.read('is_specialist', values.readYesNo, 'Write yes or no.'),
-        in_network: cells.read('in_network', values.readYesNo, 'Write yes or no.'),
-      },
-      location: cells.name('location') || null,
-      specialty: cells.read('specialty', values.readSpecialty, 'Write dental, medical or mental_health.'),
-      procedure_codes: cells.codes('procedure_codes', values.readProcedureCodes),
-      diagnosis_codes: cells.codes('diagnosis_codes', values.readDiagnosisCodes),
+      ...readTreatment(cells),
+      ...(place_of_service === '' ? {} : { place_of_service }),
+      ...(billed_amount === '' ? {} : { billed_amount }),
       problems: cells.problems,
     },
+  };
+}
+
+/** Who treats, where, and what: the same columns for a visit and for a claim. */
+export function readTreatment(
+  cells: Cells,
+): Pick<AppointmentInput, 'provider' | 'location' | 'specialty' | 'procedure_codes' | 'diagnosis_codes'> {
+  return {
+    provider: {
+      rendering_npi: cells.id('rendering_npi'),
+      billing_npi: cells.id('billing_npi'),
+      tax_id: cells.id('tax_id'),
+      is_specialist: cells.read('is_specialist', values.readYesNo, 'Write yes or no.'),
+      in_network: cells.read('in_network', values.readYesNo, 'Write yes or no.'),
+    },
+    location: cells.name('location') || null,
+    specialty: cells.read('specialty', values.readSpecialty, 'Write dental, medical or mental_health.'),
+    procedure_codes: cells.codes('procedure_codes', values.readProcedureCodes),
+    diagnosis_codes: cells.codes('diagnosis_codes', values.readDiagnosisCodes),
   };
 }
 
@@ -248,7 +273,7 @@ function readStatus(sheet: Sheet, cells: Cells): AppointmentStatus {
   return 'booked';
 }
 
-function patientName(sheet: Sheet, cells: Cells): PersonName {
+export function patientName(sheet: Sheet, cells: Cells): PersonName {
   const last_name = cells.name('last_name');
   const first_name = cells.name('first_name');
   if (last_name !== '' || first_name !== '') return { last_name, first_name };
@@ -264,7 +289,7 @@ function readCoverages(sheet: Sheet, cells: Cells, patient: ReadPatient): Covera
 }
 
 /** Null when all that names a payer or a policy is empty: self-pay, or no second coverage. */
-function readCoverage(
+export function readCoverage(
   sheet: Sheet,
   cells: Cells,
   patient: ReadPatient,

@@ -1,5 +1,6 @@
-/** The words of practice management systems: states of an appointment, names of people, relationships. */
+/** The words of practice management systems: states of an appointment and of a claim, names of people, relationships. */
 import type { AppointmentStatus } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
 
 const BOOKED =
   'scheduled, schedule, firm, fixed, booked, confirmed, unconfirmed, not confirmed, tentative, pending, planned, proposed, requested, new, active, open, ok, asap, arrived, here, in room, roomed, seated, in chair, in operatory, in progress, in treatment, checked in, check in, checkin, checked out, check out, checkout, complete, completed, done, finished, fulfilled, ready, waiting, in waiting room, reminded, reminder sent, left message, lm, left voicemail, no answer, texted, emailed, e mailed, called, preconfirmed, pre confirmed, late, running late, walk in, walkin, ontime, on time, telehealth, future, filled, kept, billed, charge entered, ready for doctor, booked online, web confirmed, sms confirmed';
@@ -25,6 +26,34 @@ export function statusReader(configured: Record<string, AppointmentStatus>): (te
   for (const [word, status] of Object.entries(configured)) words.set(normalWord(word), status);
   const exact = new Map(Object.entries(configured));
   return (text) => (text === '' ? 'booked' : (exact.get(text) ?? words.get(normalWord(text)) ?? null));
+}
+
+const OPEN_CLAIM =
+  'open, unpaid, outstanding, sent, submitted, resubmitted, billed, rebilled, accepted, acknowledged, pending, in process, processing, in progress, on hold, hold, waiting, waiting to send, waiting on primary, ready to submit, unsent, transmitted, delivered, denied, rejected, appealed, in appeal, under review, partially paid, partial';
+const SETTLED_CLAIM =
+  'settled, paid, paid in full, closed, complete, completed, finished, done, received, finalized, posted, zero balance, written off, write off, void, voided, cancelled, canceled, withdrawn, deleted, removed, resolved, adjusted off, transferred to patient, patient balance';
+
+const CLAIM_WORDS = new Map<string, ClaimInput['status']>([
+  ...OPEN_CLAIM.split(', ').map((word): [string, 'open'] => [word, 'open']),
+  ...SETTLED_CLAIM.split(', ').map((word): [string, 'settled'] => [word, 'settled']),
+]);
+
+/** Reads the state of a claim; null for a word that nobody has told us. Configured words win. */
+export function claimStatusReader(
+  configured: Record<string, ClaimInput['status']>,
+): (text: string) => ClaimInput['status'] | null {
+  const words = new Map(CLAIM_WORDS);
+  for (const [word, status] of Object.entries(configured)) words.set(normalWord(word), status);
+  return (text) => (text === '' ? 'open' : (words.get(normalWord(text)) ?? null));
+}
+
+/** Which coverage a claim was sent to: `1`, `primary`, `P`; null for another word. */
+export function readRank(text: string): number | null {
+  const word = normalWord(text);
+  if (/^[1-9]$/.test(word)) return Number(word);
+  const rank = [/^(?:p|pri|prim|primary|1st|first)\b/, /^(?:s|sec|secondary|2nd|second)\b/, /^(?:t|ter|tertiary|3rd|third)\b/];
+  const found = rank.findIndex((pattern) => pattern.test(word));
+  return found === -1 ? null : found + 1;
 }
 
 export type PersonName = { first_name: string; last_name: string };

@@ -193,7 +193,6 @@ export const EVENTS = {
     means: 'The FHIR server does not take one kind of resource (from), so answers are written as another (to).',
     next: 'Set write_back: to the one that it takes, or have the server accept the other.',
   },
-  csv_claims_file_waits: { level: 'info', means: 'Files claims-*.csv wait in inbox/ for a version that reads claims.' },
 } as const satisfies Record<string, EventDescription>;
 
 export type EventName = keyof typeof EVENTS;

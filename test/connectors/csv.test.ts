@@ -1,6 +1,6 @@
 import csv from '../../connectors/csv/index.ts';
 import { connectorSuite } from '../../connectors/suite.ts';
-import { dropFolder, exportOf } from './csv/support.ts';
+import { claimsExportOf, dropFolder, exportOf } from './csv/support.ts';
 
 connectorSuite('csv', {
   type: csv,
@@ -9,6 +9,7 @@ connectorSuite('csv', {
     return {
       config: { folder: folder.path },
       offer: ({ name, appointments, broken_items = 0 }) => folder.drop(`${name}.csv`, exportOf(appointments, broken_items)),
+      offerClaims: ({ name, claims }) => folder.drop(`claims-${name}.csv`, claimsExportOf(claims)),
       unacknowledged: async () => (await folder.names('inbox')).length + (await folder.names('processing')).length,
       written: () => folder.contents('outbox'),
       close: () => folder.remove(),

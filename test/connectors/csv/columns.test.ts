@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { CANONICAL_COLUMNS, normalHeader, planColumns } from '../../../connectors/csv/columns.ts';
+import { CANONICAL_COLUMNS, normalHeader, planColumns, type RowKind } from '../../../connectors/csv/columns.ts';
 import { findLayout } from '../../../connectors/csv/layout.ts';
 
 const AUTO = { separator: 'auto', columns: {} };
 
-function found(headers: string[], columns = {}) {
-  const plan = planColumns(headers, columns);
+function found(headers: string[], columns = {}, kind: RowKind = 'appointments') {
+  const plan = planColumns(headers, columns, kind);
   if ('claimed_twice' in plan) return plan;
   return Object.fromEntries(
     CANONICAL_COLUMNS.filter((column) => plan.index[column] !== -1).map((column) => [column, headers[plan.index[column]]]),
@@ -19,7 +19,11 @@ describe('header names', () => {
   });
 
   it('are known under every canonical name', () => {
-    for (const column of CANONICAL_COLUMNS) expect(found([column])).toEqual({ [column]: column });
+    for (const column of CANONICAL_COLUMNS) {
+      const of_claims = found([column], {}, 'claims');
+      const of_visits = found([column]);
+      expect([of_claims, of_visits]).toContainEqual({ [column]: column });
+    }
   });
 
   it('of Open Dental are known', () => {
@@ -69,19 +73,22 @@ describe('header names', () => {
 
 describe('the layout of a file', () => {
   it.each([',', ';', '\t', '|'])('is found with the separator %j', (separator) => {
-    const layout = findLayout(['Appt ID', 'Appt Date', 'Patient'].join(separator), AUTO);
+    const layout = findLayout(['Appt ID', 'Appt Date', 'Patient'].join(separator), AUTO, 'appointments');
     expect(layout).toMatchObject({ separator, begin: { lines: 1, rows: 1 } });
   });
 
   it('is found below a title, and behind the first line of Excel', () => {
-    expect(findLayout('Riverside Dental\nAppointments, by day\n\nAppt ID,Appt Date\n', AUTO)).toMatchObject({
+    expect(findLayout('Riverside Dental\nAppointments, by day\n\nAppt ID,Appt Date\n', AUTO, 'appointments')).toMatchObject({
       begin: { lines: 4, rows: 4 },
     });
-    expect(findLayout('sep=;\nAppt ID;Appt Date\n', AUTO)).toMatchObject({ separator: ';', begin: { lines: 2, rows: 1 } });
+    expect(findLayout('sep=;\nAppt ID;Appt Date\n', AUTO, 'appointments')).toMatchObject({
+      separator: ';',
+      begin: { lines: 2, rows: 1 },
+    });
   });
 
   it('is found when a header name goes over two lines', () => {
-    expect(findLayout('"Appt\nID",Appt Date\n1,2\n', AUTO)).toMatchObject({ begin: { lines: 2, rows: 1 } });
+    expect(findLayout('"Appt\nID",Appt Date\n1,2\n', AUTO, 'appointments')).toMatchObject({ begin: { lines: 2, rows: 1 } });
   });
 
   it.each([
@@ -91,6 +98,6 @@ describe('the layout of a file', () => {
     ['Appt ID,Patient\n', 'appointment_at', 'no such column'],
     ['Appt ID,Appt Date,MRN,Chart #\n', 'patient_id', 'two columns of one meaning'],
   ])('of %j is refused', (head, field, value_class) => {
-    expect(findLayout(head, AUTO)).toMatchObject({ field, value_class });
+    expect(findLayout(head, AUTO, 'appointments')).toMatchObject({ field, value_class });
   });
 });

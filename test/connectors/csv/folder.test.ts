@@ -61,19 +61,18 @@ describe('a file', () => {
     },
   );
 
-  it('of another kind, or of claims, stays and is mentioned once', async () => {
+  it('of another kind stays and is mentioned once', async () => {
     await folder.drop('photo.png', 'x');
-    await folder.drop('claims-2026.csv', 'x');
     const opened = openCsv(folder);
     await opened.pull();
     await opened.pull();
-    expect(await folder.names('inbox')).toEqual(['claims-2026.csv', 'photo.png']);
+    expect(await folder.names('inbox')).toEqual(['photo.png']);
     expect(
       opened
         .said()
         .split('\n')
         .map((said) => JSON.parse(said)[0]),
-    ).toEqual(['csv_claims_file_waits', 'csv_file_ignored']);
+    ).toEqual(['csv_file_ignored']);
     expect(opened.said()).not.toContain('photo');
   });
 
@@ -222,7 +221,7 @@ describe('the drop folder', () => {
     expect(lines.map(({ ok, what }) => `${ok} ${what.replace(/\d+ MB/, 'n MB')}`)).toEqual([
       'true The drop folder can be read and written.',
       'true n MB are free on the disk of the drop folder.',
-      'true 1 file in inbox/, 0 claims files waiting for a later version.',
+      'true 1 file in inbox/.',
       'false 1 file in inbox/ with another ending.',
       'false 1 file in rejected/.',
     ]);

@@ -5,6 +5,7 @@ import type { Connector, ConnectorEnv, PullBatch, RejectedItem } from '../../../
 import csv from '../../../connectors/csv/index.ts';
 import { makeSuiteEnv } from '../../../connectors/suite.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../../src/domain/claim.ts';
 
 export type DropFolder = Awaited<ReturnType<typeof dropFolder>>;
 
@@ -42,6 +43,7 @@ export function openCsv(folder: DropFolder, settings: Record<string, unknown> = 
   const connector: Connector = csv.create(config, { ...world.env, ...env });
   const batches: PullBatch[] = [];
   const appointments: AppointmentInput[] = [];
+  const claims: ClaimInput[] = [];
   const rejected: RejectedItem[] = [];
   const finished = new Set<string>();
   const core = { accept: async (_batch: PullBatch): Promise<void> => undefined };
@@ -54,12 +56,13 @@ export function openCsv(folder: DropFolder, settings: Record<string, unknown> = 
         await core.accept(batch);
         batches.push(batch);
         appointments.push(...batch.appointments);
+        claims.push(...(batch.claims ?? []));
         rejected.push(...batch.rejected);
         if (batch.source.is_last) finished.add(batch.source.key);
         return { reply: null };
       },
     });
-  return { connector, pull, batches, appointments, rejected, finished, core, said: world.said };
+  return { connector, pull, batches, appointments, claims, rejected, finished, core, said: world.said };
 }
 
 /** What a drop folder makes of one file. */
@@ -96,4 +99,22 @@ export function exportOf(appointments: readonly AppointmentInput[], broken_items
   const broken = ['"B-1,2026-11-24 09:00,never closed\r\n', line('', 'someday', '', '', '', '', '')];
   for (let i = 0; i < broken_items; i += 1) rows.splice(i + 1, 0, broken[i % broken.length] ?? '');
   return line('Appt ID', 'appointment_at', 'status', 'Patient', 'DOB', 'Carrier', 'Member ID') + rows.join('');
+}
+
+/** The suite's claims as a practice management system would export them. */
+export function claimsExportOf(claims: readonly ClaimInput[]): string {
+  const rows = claims.map(({ source_id, claim_number, date_of_service, billed_amount, procedure_codes, patient, coverage }) =>
+    line(
+      source_id,
+      claim_number,
+      date_of_service ?? '',
+      `$${billed_amount}`,
+      procedure_codes.join(';'),
+      `${patient.last_name}, ${patient.first_name}`,
+      patient.birth_date ?? '',
+      coverage.carrier,
+      coverage.member_id,
+    ),
+  );
+  return line('Claim ID', 'ICN', 'DOS', 'Total Charges', 'CPT Codes', 'Patient', 'DOB', 'Carrier', 'Member ID') + rows.join('');
 }
