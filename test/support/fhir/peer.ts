@@ -40,6 +40,10 @@ export type PeerOptions = {
   port?: number;
 };
 
+/** Tests know the shapes that they change. */
+// biome-ignore lint/suspicious/noExplicitAny: the tests that read it check the shape
+export type Loose = any;
+
 const BASE = '/fhir/R4';
 const TYPES = [
   'Appointment', 'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner', 'PractitionerRole', 'Location', 'ServiceRequest',
@@ -69,6 +73,8 @@ export class FhirPeer {
   readonly invalid: string[] = [];
   /** Decides on a fault for each request; null: none. */
   fault: (request: Request) => Fault | null = () => null;
+  /** Changes the body of an answer on its way out. */
+  alter: (request: Request, body: Loose) => unknown = (_, body) => body;
   url = '';
   private readonly repository = new MemoryRepository();
   private readonly router = new FhirRouter();
@@ -130,7 +136,7 @@ export class FhirPeer {
     const fault = this.fault(seen);
     if (fault?.when === 'before') return misbehave(fault, response, '');
     const answer = await this.answer(seen, url, request, body);
-    const content = JSON.stringify(answer.body);
+    const content = JSON.stringify(this.alter(seen, answer.body));
     if (fault !== null) return misbehave(fault, response, content);
     response.writeHead(answer.status, { 'content-type': 'application/fhir+json', ...answer.headers }).end(content);
   }

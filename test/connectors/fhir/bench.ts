@@ -1,0 +1,85 @@
+/** One FHIR server and one connector, under a clock that stands still until somebody sleeps. */
+import { afterEach } from 'vitest';
+import type { Connector, ConnectorEnv, PullBatch } from '../../../connectors/contract.ts';
+import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
+import fhir from '../../../connectors/fhir/index.ts';
+import { appointment, makeSuiteEnv } from '../../../connectors/suite.ts';
+import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import { type FhirPeer, type PeerOptions, startPeer } from '../../support/fhir/peer.ts';
+import { resourcesOf } from '../../support/fhir/records.ts';
+
+export type Bench = {
+  peer: FhirPeer;
+  connector: Connector;
+  env: ConnectorEnv;
+  /** Everything that was logged. */
+  said: () => string;
+  /** What a pull hands over; the cursor is kept for the next one. */
+  pull: () => Promise<PullBatch[]>;
+  cursor: () => string | null;
+  /** Puts visits there with all that belongs to them, last changed long ago. */
+  offer: (...visits: AppointmentInput[]) => Promise<void>;
+  /** Another connector on the same journal, as after a restart. */
+  restart: () => Connector;
+  /** Lets time go by. */
+  pass: (duration_ms: number) => Promise<void>;
+};
+
+const made: Connector[] = [];
+
+afterEach(async () => {
+  for (const connector of made.splice(0)) await connector.close?.();
+});
+
+export const LONG_AGO = '2026-01-05T12:00:00.000Z';
+
+export async function bench(
+  peer_options: PeerOptions = {},
+  config: Record<string, unknown> = {},
+  secrets: Record<string, string> = {},
+): Promise<Bench> {
+  const peer = await startPeer(peer_options);
+  const world = makeSuiteEnv();
+  const secret = (name: string) => ({ name: `ELIGD_SUITE_${name.toUpperCase()}`, value: secrets[name] ?? null });
+  const env: ConnectorEnv = { ...world.env, secret };
+  const parsed = fhirConfigSchema.parse({ base_url: peer.url, auth: 'none', poll_minutes: 0, ...config });
+  const restart = () => {
+    const connector = fhir.create(parsed, env);
+    made.push(connector);
+    return connector;
+  };
+  let cursor: string | null = null;
+  const connector = restart();
+  return {
+    peer,
+    connector,
+    env,
+    said: world.said,
+    restart,
+    cursor: () => cursor,
+    pull: async () => {
+      const batches: PullBatch[] = [];
+      const accept = async (batch: PullBatch) => {
+        batches.push(batch);
+        cursor = batch.cursor ?? cursor;
+        return { reply: null };
+      };
+      const { signal } = new AbortController();
+      await connector.pull?.({ cursor, accept, isAccepted: async () => false, signal }).catch((error: unknown) => {
+        throw Object.assign(error as Error, { batches });
+      });
+      return batches;
+    },
+    offer: async (...visits) => {
+      for (const visit of visits) await peer.putBefore(LONG_AGO, ...resourcesOf(visit));
+    },
+    pass: (duration_ms) => env.clock.sleep(duration_ms),
+  };
+}
+
+/** The appointments of all batches, by id. */
+export function read(batches: readonly PullBatch[]): Map<string, AppointmentInput> {
+  return new Map(batches.flatMap((batch) => batch.appointments).map((one) => [one.source_id, one]));
+}
+
+export { appointment };

@@ -1,0 +1,400 @@
+/** What becomes of resources as servers really write them (README.md, "Mapping"). */
+import type { Appointment, Coverage, Resource } from '@medplum/fhirtypes';
+import { describe, expect, test } from 'vitest';
+import type { Loose } from '../../support/fhir/peer.ts';
+import { resourcesOf } from '../../support/fhir/records.ts';
+import { appointment, bench, LONG_AGO, read } from './bench.ts';
+
+const NPI = 'http://hl7.org/fhir/sid/us-npi';
+const EIN = 'urn:oid:2.16.840.1.113883.4.4';
+
+/** What is read of A-1 after something of it was changed on the server. */
+async function readWith(change: (resources: Loose[]) => Loose[], config: Record<string, unknown> = {}) {
+  const world = await bench({}, config);
+  const changed = change(structuredClone(resourcesOf(appointment(1))) as Loose[]);
+  await world.peer.putBefore(LONG_AGO, ...(changed as Resource[]));
+  const batches = await world.pull();
+  const rejected = batches.flatMap((batch) => batch.rejected);
+  const cancelled = batches.flatMap((batch) => batch.cancelled_ids ?? []);
+  return { visit: read(batches).get('A-1'), rejected, cancelled, world };
+}
+
+/** Changes one resource of A-1, by type, and adds others. */
+const edit =
+  (type: string, change: (resource: Loose) => void, ...more: Loose[]) =>
+  (resources: Loose[]) => {
+    for (const resource of resources) if (resource.resourceType === type) change(resource);
+    return [...more, ...resources];
+  };
+
+describe('an appointment', () => {
+  test('is read with everything that it leads to', async () => {
+    const { visit } = await readWith((resources) => resources);
+    expect(visit).toEqual({
+      ...appointment(1),
+      location: 'Main office',
+      specialty: null,
+      coverages: [{ id: 'coverage-P-1-1', ...appointment(1).coverages[0] }],
+    });
+  });
+
+  test.each([
+    ['2026-11-24T15:30:00Z', '2026-11-24T15:30:00.000Z'],
+    ['2026-11-24T09:30:00-06:00', '2026-11-24T15:30:00.000Z'],
+    ['2026-11-24T09:30:00', '2026-11-24T15:30:00.000Z'],
+    ['2026-11-24T09:30:00.000-06:00', '2026-11-24T15:30:00.000Z'],
+  ])('that starts at %s starts at %s', async (start, expected) => {
+    const { visit } = await readWith(edit('Appointment', (one) => Object.assign(one, { start })));
+    expect(visit?.starts_at).toBe(expected);
+  });
+
+  test.each([
+    ['booked', 'booked'],
+    ['pending', 'booked'],
+    ['checked-in', 'booked'],
+    ['fulfilled', 'booked'],
+    ['noshow', 'cancelled'],
+    ['entered-in-error', 'cancelled'],
+    ['waitlist', 'cancelled'],
+    ['a word of its own', 'booked'],
+  ])('with the status %s is %s', async (status, expected) => {
+    const { visit } = await readWith(edit('Appointment', (one) => Object.assign(one, { status })));
+    expect(visit?.status).toBe(expected);
+  });
+
+  test('has the status that the configuration says', async () => {
+    const config = { statuses: { waitlist: 'booked', pending: 'ignored' } };
+    const of = (status: string) =>
+      readWith(
+        edit('Appointment', (one) => Object.assign(one, { status })),
+        config,
+      );
+    expect((await of('waitlist')).visit?.status).toBe('booked');
+    expect((await of('pending')).visit).toBe(undefined);
+  });
+
+  test('that was entered in error and has lost everything is cancelled all the same', async () => {
+    const strip = (one: Loose) => {
+      one.status = 'entered-in-error';
+      delete one.start;
+      one.participant = [];
+    };
+    const world = await bench();
+    await world.offer(appointment(1));
+    await world.pull();
+    const [bare] = edit('Appointment', strip)([resourcesOf(appointment(1)).at(-1)]);
+    await world.peer.put(bare);
+    expect((await world.pull()).flatMap((batch) => batch.cancelled_ids ?? [])).toEqual(['A-1']);
+  });
+
+  test('without a patient is a blocked time and no fault', async () => {
+    const { visit, rejected } = await readWith(
+      edit('Appointment', (one) => {
+        one.participant = one.participant.slice(1);
+      }),
+    );
+    expect([visit, rejected]).toEqual([undefined, []]);
+  });
+
+  test.each([
+    ['no start', (one: Loose) => void delete one.start, 'start'],
+    ['a day for a start', (one: Loose) => Object.assign(one, { start: '2026-11-24' }), 'start'],
+    [
+      'a patient who is gone',
+      (one: Loose) => Object.assign(one.participant[0].actor, { reference: 'Patient/gone' }),
+      'participant',
+    ],
+    [
+      'a patient without a record',
+      (one: Loose) => {
+        one.participant[0].actor = { type: 'Patient', display: 'Zebulon Quillfeather' };
+      },
+      'participant',
+    ],
+    [
+      'a patient on another server',
+      (one: Loose) =>
+        Object.assign(one.participant[0].actor, { reference: 'https://elsewhere.example/fhir/Patient/1', type: 'Patient' }),
+      'participant',
+    ],
+  ])('with %s is named with what is wrong, and never passes for one that nobody insures', async (_, change, field) => {
+    // Searches by date find nothing without a start, so it is found by what has changed.
+    const world = await bench({}, { search_by: [{ _id: 'A-1' }] });
+    const resources = edit('Appointment', change)(structuredClone(resourcesOf(appointment(1))));
+    await world.peer.put(...(resources as Resource[]));
+    world.peer.alter = ({ path }, body) =>
+      path === '/Appointment' ? { ...body, entry: [{ resource: resources.at(-1) }] } : body;
+    const batches = await world.pull();
+    expect(batches.flatMap((batch) => batch.appointments)).toEqual([]);
+    expect(batches.flatMap((batch) => batch.rejected)).toMatchObject([{ source_id: 'A-1', field }]);
+  });
+
+  test.each(['text', 7, null, [], [null], { a: 1 }, [{ actor: 7 }], [{ actor: { reference: 7 } }]])(
+    'whose elements are %j is survived',
+    async (odd) => {
+      const world = await bench();
+      await world.offer(appointment(1), appointment(2));
+      world.peer.alter = ({ path }, body) => {
+        const change = (resource: Loose) =>
+          resource.id === 'A-2'
+            ? { ...resource, participant: odd, serviceType: odd, meta: odd, status: odd, supportingInformation: odd }
+            : resource;
+        const entry = body.entry?.map((one: Loose) => ({ ...one, resource: change(one.resource) }));
+        return path === '/Appointment' ? { ...body, entry } : body;
+      };
+      expect(read(await world.pull()).has('A-1')).toBe(true);
+    },
+  );
+
+  test.each([
+    ['relative', 'Patient/P-1'],
+    ['versioned', 'Patient/P-1/_history/3'],
+    ['absolute', '{base}/Patient/P-1'],
+  ])('finds its patient by a reference that is %s', async (_, reference) => {
+    const world = await bench();
+    const resources = edit('Appointment', (one) => {
+      one.participant[0].actor.reference = reference.replace('{base}', world.peer.url);
+    })(structuredClone(resourcesOf(appointment(1))));
+    await world.peer.putBefore(LONG_AGO, ...(resources as Resource[]));
+    expect(read(await world.pull()).get('A-1')?.patient.id).toBe('P-1');
+  });
+
+  test('takes practitioner and place out of itself, or from a name and an identifier', async () => {
+    const { visit } = await readWith(
+      edit('Appointment', (one) => {
+        one.contained = [{ resourceType: 'Location', id: 'room', name: 'North office' }];
+        one.participant[1].actor = { type: 'Practitioner', identifier: { system: NPI, value: '1245319599' } };
+        one.participant[2].actor = { reference: '#room', type: 'Location' };
+      }),
+    );
+    expect(visit).toMatchObject({ location: 'North office', provider: { rendering_npi: '1245319599' } });
+  });
+
+  test('takes tax id and billing NPI from the organization of the role, however far up, unless the configuration has them', async () => {
+    const change = edit(
+      'Appointment',
+      (one) => {
+        one.participant[1].actor = { reference: 'PractitionerRole/role' };
+      },
+      {
+        resourceType: 'PractitionerRole',
+        id: 'role',
+        practitioner: { reference: 'Practitioner/npi-1234567893' },
+        organization: { reference: 'Organization/department' },
+      },
+      { resourceType: 'Organization', id: 'department', partOf: { reference: 'Organization/practice' } },
+      {
+        resourceType: 'Organization',
+        id: 'practice',
+        identifier: [
+          { system: EIN, value: '98-7654321' },
+          { type: { coding: [{ code: 'NPI' }] }, value: '1245319599' },
+        ],
+      },
+    );
+    const from = async (billing: string) => (await readWith(change, { billing })).visit?.provider;
+    expect(await from('organization')).toMatchObject({
+      rendering_npi: '1234567893',
+      billing_npi: '1245319599',
+      tax_id: '98-7654321',
+    });
+    expect(await from('configuration')).toMatchObject({ rendering_npi: '1234567893', billing_npi: '', tax_id: '' });
+  });
+
+  test('has the codes of its orders and reasons, each by its system', async () => {
+    const { visit } = await readWith(
+      edit(
+        'Appointment',
+        (one) => {
+          one.basedOn = [{ reference: 'ServiceRequest/order' }];
+          one.reasonReference = [{ reference: 'Condition/caries' }, { reference: 'Procedure/other' }];
+          one.reasonCode = [{ coding: [{ system: 'http://hl7.org/fhir/sid/icd-10-cm', code: 'k02.9' }] }];
+        },
+        {
+          resourceType: 'ServiceRequest',
+          id: 'order',
+          status: 'active',
+          intent: 'order',
+          subject: { reference: 'Patient/P-1' },
+          code: {
+            coding: [
+              { system: 'http://www.ama-assn.org/go/cpt', code: '99213' },
+              { system: 'http://snomed.info/sct', code: '1' },
+            ],
+          },
+        },
+        {
+          resourceType: 'Condition',
+          id: 'caries',
+          subject: { reference: 'Patient/P-1' },
+          code: { coding: [{ system: 'http://hl7.org/fhir/sid/icd-10-cm', code: 'K02.52' }] },
+        },
+      ),
+    );
+    expect(visit).toMatchObject({ procedure_codes: ['99213', 'D0120', 'D1110'], diagnosis_codes: ['K02.9', 'K02.52'] });
+  });
+
+  test.each([
+    ['supportingInformation', { supportingInformation: [{ reference: 'Appointment/A-0' }] }],
+    [
+      'the extension for R5',
+      {
+        extension: [
+          {
+            url: 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Appointment.replaces',
+            valueReference: { reference: 'Appointment/A-0' },
+          },
+        ],
+      },
+    ],
+  ])('says by %s what it replaces', async (_, more) => {
+    const { visit } = await readWith(edit('Appointment', (one: Appointment) => Object.assign(one, more)));
+    expect(visit?.replaces).toBe('A-0');
+  });
+
+  test('is for the specialty that the configuration knows it by', async () => {
+    const change = edit('Appointment', (one) => {
+      one.specialty = [{ coding: [{ system: 'http://snomed.info/sct', code: '394587001' }] }];
+    });
+    expect((await readWith(change, { specialties: { '394587001': 'mental_health' } })).visit?.specialty).toBe('mental_health');
+  });
+});
+
+describe('a patient', () => {
+  test.each([
+    [
+      [
+        { use: 'old', family: 'Before' },
+        { use: 'official', family: 'Now', given: ['Ann', 'Marie'] },
+      ],
+      ['Ann', 'Now'],
+    ],
+    [
+      [
+        { use: 'official', family: 'Before', period: { end: '2020-01-01' } },
+        { family: 'Now', given: ['Ann'] },
+      ],
+      ['Ann', 'Now'],
+    ],
+    [[{ text: 'Ann Marie Now' }], ['Ann Marie', 'Now']],
+    [[{ text: 'Now, Ann' }], ['Ann', 'Now']],
+    [undefined, ['', '']],
+  ])('is called by the name that holds: %j', async (name, expected) => {
+    const { visit } = await readWith(edit('Patient', (one) => Object.assign(one, { name })));
+    expect([visit?.patient.first_name, visit?.patient.last_name]).toEqual(expected);
+  });
+
+  test('whose birth date is only a year has none, and the appointment says so', async () => {
+    const { visit } = await readWith(edit('Patient', (one) => Object.assign(one, { birthDate: '1987' })));
+    expect(visit?.patient.birth_date).toBe(null);
+    expect(visit?.problems).toMatchObject([{ field: 'Patient.birthDate' }]);
+  });
+});
+
+describe('a coverage', () => {
+  const coverage = (change: (one: Loose) => void, ...more: Loose[]) => edit('Coverage', change, ...more);
+  const more = (over: Partial<Coverage>): Loose => ({
+    resourceType: 'Coverage',
+    id: 'another',
+    status: 'active',
+    subscriberId: 'OTHER',
+    beneficiary: { reference: 'Patient/P-1' },
+    payor: [{ display: 'Other Payer' }],
+    ...over,
+  });
+  const members = (visit: Loose) => visit?.coverages.map(({ member_id }: Loose) => member_id);
+
+  test("has the member's own id before that of the subscriber", async () => {
+    const identifier = [{ type: { coding: [{ code: 'MB' }] }, value: 'OWN-1' }];
+    expect(members((await readWith(coverage((one) => Object.assign(one, { identifier })))).visit)).toEqual(['OWN-1']);
+  });
+
+  test('comes in the order that the server says, and stays in it', async () => {
+    const { visit } = await readWith(coverage((one) => Object.assign(one, { order: 2 }), more({ order: 1 })));
+    expect(members(visit)).toEqual(['OTHER', 'MEMBER001']);
+  });
+
+  test.each([
+    ['cancelled', { status: 'cancelled' as const }],
+    ['entered in error', { status: 'entered-in-error' as const }],
+    ['ended before the visit while another holds', { period: { end: '2026-10-31' } }],
+    ['not begun yet while another holds', { period: { start: '2027-01-01' } }],
+    ['paid by the patient', { type: { coding: [{ code: 'pay' }] } }],
+    ['paid by a relative', { payor: [{ reference: 'RelatedPerson/r' }] }],
+  ])('that is %s is left out', async (_, over) => {
+    expect(members((await readWith(coverage(() => undefined, more(over)))).visit)).toEqual(['MEMBER001']);
+  });
+
+  test('that has ended is asked about when there is no other: front desks forget to prolong it', async () => {
+    const { visit } = await readWith(coverage((one) => Object.assign(one, { period: { end: '2025-12-31' } })));
+    expect(members(visit)).toEqual(['MEMBER001']);
+  });
+
+  test('of a type that the clinic does not ask about is left out, one without a type never', async () => {
+    const vision = { type: { coding: [{ code: 'VISPOL' }] } };
+    expect(
+      members(
+        (
+          await readWith(
+            coverage(() => undefined, more(vision)),
+            { coverage_types: ['DENTPRG'] },
+          )
+        ).visit,
+      ),
+    ).toEqual(['MEMBER001']);
+  });
+
+  test('names the subscriber when that is somebody else', async () => {
+    const { visit } = await readWith(
+      coverage(
+        (one) => {
+          one.subscriber = { reference: 'RelatedPerson/mother' };
+          one.relationship = { coding: [{ code: 'child' }] };
+        },
+        {
+          resourceType: 'RelatedPerson',
+          id: 'mother',
+          patient: { reference: 'Patient/P-1' },
+          name: [{ family: 'Parent', given: ['Pat'] }],
+          birthDate: '1960-05-06',
+        },
+      ),
+    );
+    expect(visit?.coverages[0]?.subscriber).toEqual({ name: 'Pat Parent', birth_date: '1960-05-06', relationship: 'child' });
+  });
+
+  test('has the payer that it contains, or the one whose name is all there is', async () => {
+    const contained = coverage((one) => {
+      one.contained = [
+        {
+          resourceType: 'Organization',
+          id: 'p',
+          name: 'Contained Payer',
+          identifier: [{ type: { coding: [{ code: 'NIIP' }] }, value: '00123' }],
+        },
+      ];
+      one.payor = [{ reference: '#p' }];
+    });
+    expect((await readWith(contained)).visit?.coverages[0]).toMatchObject({ carrier: 'Contained Payer', payor_id: '00123' });
+    const named = coverage((one) => Object.assign(one, { payor: [{ reference: 'Organization/gone', display: 'Named Payer' }] }));
+    expect((await readWith(named)).visit?.coverages[0]).toMatchObject({ carrier: 'Named Payer', payor_id: '' });
+  });
+
+  test('is recognised by the systems of the configuration', async () => {
+    const change = (resources: Loose[]) =>
+      resources.map((one) =>
+        one.id === 'payer-05030' ? { ...one, identifier: [{ system: 'https://clearinghouse.example', value: '77' }] } : one,
+      );
+    const systems = { payer_id: ['https://clearinghouse.example'] };
+    expect((await readWith(change, { systems })).visit?.coverages[0]?.payor_id).toBe('77');
+  });
+
+  test('of another patient is never taken, even from a server that ignores what it is asked', async () => {
+    const world = await bench();
+    await world.offer(appointment(1), appointment(2));
+    const all = await world.peer.all('Coverage');
+    world.peer.alter = ({ path }, body) =>
+      path === '/Coverage' ? { ...body, entry: all.map((resource) => ({ resource })) } : body;
+    expect(members(read(await world.pull()).get('A-2'))).toEqual(['MEMBER002']);
+  });
+});

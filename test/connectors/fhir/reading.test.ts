@@ -1,0 +1,258 @@
+/** What is asked of a server, and what becomes of servers that answer in their own way. */
+import type { Appointment } from '@medplum/fhirtypes';
+import { describe, expect, test } from 'vitest';
+import type { PullBatch } from '../../../connectors/contract.ts';
+import { resourcesOf } from '../../support/fhir/records.ts';
+import { appointment, bench, read } from './bench.ts';
+
+const DAY_MS = 86_400_000;
+const visits = (count: number) => Array.from({ length: count }, (_, index) => appointment(index + 1));
+const resource = (number: number) => resourcesOf(appointment(number)).at(-1) as Appointment;
+
+describe('the first pull', () => {
+  test('asks for the window of days in the time zone of the clinic, whatever the status', async () => {
+    const { peer, pull, offer } = await bench({}, { days_back: 1, days_ahead: 10 });
+    await offer(appointment(1));
+    await pull();
+    const [search] = peer.requests.filter(({ path }) => path === '/Appointment');
+    const query = new URLSearchParams(search?.query);
+    expect(query.getAll('date')).toEqual(['ge2026-11-22T06:00:00.000Z', 'lt2026-12-04T06:00:00.000Z']);
+    expect(query.has('status')).toBe(false);
+  });
+
+  test('asks for days where the server knows no more', async () => {
+    const { peer, pull, offer } = await bench({}, { date_search: 'day', days_ahead: 10 });
+    await offer(appointment(1));
+    expect(read(await pull()).size).toBe(1);
+    expect(new URLSearchParams(peer.requests.find(({ path }) => path === '/Appointment')?.query).getAll('date')).toEqual([
+      'ge2026-11-22',
+      'le2026-12-03',
+    ]);
+  });
+
+  test('gives the same with patients sent along and with patients read one by one', async () => {
+    const sent_along = await bench();
+    const one_by_one = await bench({ include: false });
+    for (const each of [sent_along, one_by_one]) await each.offer(...visits(3));
+    expect(read(await one_by_one.pull())).toEqual(read(await sent_along.pull()));
+    const reads = (each: typeof sent_along) => each.peer.requests.filter(({ path }) => path.startsWith('/Patient/'));
+    expect([reads(sent_along).length, reads(one_by_one).length]).toEqual([0, 3]);
+  });
+
+  test('works without a CapabilityStatement', async () => {
+    const { pull, offer, said } = await bench({ has_metadata: false });
+    await offer(...visits(2));
+    expect(read(await pull()).size).toBe(2);
+    expect(said()).toContain('fhir_capability_unknown');
+  });
+
+  test('follows the links of the server to the last page', async () => {
+    const { peer, pull, offer } = await bench({ page_max: 3 });
+    await offer(...visits(8));
+    expect(read(await pull()).size).toBe(8);
+    expect(peer.requests.filter(({ query }) => query.includes('_getpages'))).toHaveLength(2);
+  });
+});
+
+describe('pages that do not end well', () => {
+  const failing = async (next: (url: string) => string) => {
+    const world = await bench({ page_max: 3 });
+    await world.offer(...visits(8));
+    world.peer.alter = (_, body) => ({
+      ...body,
+      link: body.link?.map((link: { relation: string; url: string }) => ({ ...link, url: next(link.url) })),
+    });
+    const error = await world.pull().then(
+      () => null,
+      (thrown: Error & { batches: PullBatch[] }) => thrown,
+    );
+    return { error, world };
+  };
+
+  test('because they go round in a circle are noticed, and what was read is taken', async () => {
+    let first = '';
+    const { error, world } = await failing((url) => {
+      if (url.includes('_getpages')) first ||= url;
+      return url.includes('_getpages') ? first : url;
+    });
+    expect(error).toMatchObject({ failure: 'permanent', message: expect.stringContaining('in a circle') });
+    expect(read(error?.batches ?? []).size).toBe(6);
+    expect(error?.batches.map(({ source }) => source.completeness)).toEqual(['changes']);
+    expect(world.cursor()).toBe(null);
+  });
+
+  test('because they lead to another server get no credentials', async () => {
+    const { error } = await failing((url) => url.replace('127.0.0.1', 'localhost'));
+    expect(error).toMatchObject({ failure: 'permanent', next: expect.stringContaining('base_url') });
+    expect(read(error?.batches ?? []).size).toBe(3);
+  });
+});
+
+describe('further pulls', () => {
+  test('ask for what has changed since, by the clock of the server and with an overlap', async () => {
+    const { peer, pull, offer } = await bench();
+    await offer(...visits(3));
+    await pull();
+    await peer.put({ ...resource(2), status: 'cancelled' });
+    const before = peer.requests.length;
+    const changed = read(await pull());
+    const search = peer.requests.slice(before).find(({ path }) => path === '/Appointment');
+    expect(new URLSearchParams(search?.query).get('_lastUpdated')).toBe('ge2026-01-05T11:55:00.000Z');
+    expect(changed.get('A-2')?.status).toBe('cancelled');
+  });
+
+  test('hand nothing over when nothing has changed', async () => {
+    const { peer, pull } = await bench();
+    await peer.put(...resourcesOf(appointment(1)));
+    expect(await pull()).toHaveLength(1);
+    await peer.remove('Appointment', 'A-1');
+    expect(await pull()).toEqual([]);
+  });
+
+  test('read the window again on the next day, because an edited coverage leaves its appointment untouched', async () => {
+    const { peer, pull, offer, pass } = await bench();
+    await offer(appointment(1));
+    await peer.put(...resourcesOf(appointment(2)));
+    await pull();
+    const [coverage] = appointment(1).coverages;
+    const edited = { ...appointment(1), coverages: [{ ...coverage!, member_id: 'CORRECTED' }] };
+    await peer.put(...resourcesOf(edited).filter(({ resourceType }) => resourceType === 'Coverage'));
+    expect(read(await pull()).has('A-1')).toBe(false);
+    await pass(DAY_MS);
+    const batches = await pull();
+    expect(batches[0]?.source.completeness).toBe('full');
+    expect(read(batches).get('A-1')?.coverages[0]?.member_id).toBe('CORRECTED');
+  });
+
+  test('read the window where changes cannot be asked for, said or unsaid', async () => {
+    for (const has_metadata of [true, false]) {
+      const { pull, offer } = await bench({ refuse_search: ['Appointment._lastUpdated'], has_metadata });
+      await offer(...visits(2));
+      await pull();
+      expect(read(await pull()).size).toBe(2);
+    }
+  });
+
+  test('keep to their rhythm', async () => {
+    const { peer, pull, offer, pass } = await bench({}, { poll_minutes: 5 });
+    await offer(appointment(1));
+    await pull();
+    const before = peer.requests.length;
+    await pull();
+    expect(peer.requests).toHaveLength(before);
+    await pass(5 * 60_000);
+    await pull();
+    expect(peer.requests.length).toBeGreaterThan(before);
+  });
+});
+
+describe('a server that wants a place or a person', () => {
+  test('is explained with its remedy', async () => {
+    const { pull, said } = await bench({ qualified_by: ['location', 'practitioner'] });
+    await expect(pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining('400 (required)'),
+      next: expect.stringContaining('search_by'),
+    });
+    expect(said()).toBe('');
+  });
+
+  test('is asked once for each that is configured, and no visit counts twice', async () => {
+    const search_by = [{ actor: 'Location/place' }, { actor: 'Practitioner/npi-1234567893' }];
+    const { peer, pull, offer } = await bench({ qualified_by: ['actor'] }, { search_by });
+    await offer(...visits(3));
+    expect((await pull()).flatMap((batch) => batch.appointments)).toHaveLength(3);
+    expect(peer.requests.filter(({ path }) => path === '/Appointment')).toHaveLength(2);
+  });
+});
+
+describe('a server in trouble', () => {
+  test('is asked again after 429, 5xx, a broken line, half an answer and the page of a proxy', async () => {
+    const { peer, pull, offer } = await bench();
+    await offer(appointment(1));
+    const faults = [
+      { when: 'before', action: 'status', status: 429, headers: { 'retry-after': '3' } },
+      { when: 'before', action: 'status', status: 503 },
+      { when: 'after', action: 'truncate' },
+      { when: 'before', action: 'reset' },
+      { when: 'before', action: 'html' },
+    ] as const;
+    let count = 0;
+    peer.fault = ({ path }) => (path === '/Appointment' ? (faults[count++] ?? null) : null);
+    expect(read(await pull()).size).toBe(1);
+  });
+
+  test('that asks for a long pause is left alone that long', async () => {
+    const { peer, pull } = await bench();
+    peer.fault = ({ path }) =>
+      path === '/Appointment' ? { when: 'before', action: 'status', status: 503, headers: { 'retry-after': '120' } } : null;
+    await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 120_000 });
+  });
+
+  test('with one patient keeps nobody else from being read (G7), and is asked about that one again', async () => {
+    const { peer, pull, offer, cursor } = await bench();
+    await offer(...visits(3));
+    peer.fault = ({ path, query }) =>
+      path === '/Coverage' && query.includes('P-2') ? { when: 'before', action: 'status', status: 500 } : null;
+    const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
+    const { batches } = error as { batches: PullBatch[] };
+    expect([...read(batches).keys()]).toEqual(['A-1', 'A-3']);
+    expect(batches[0]?.rejected).toMatchObject([{ source_id: 'A-2' }]);
+    expect(batches[0]?.source.completeness).toBe('changes');
+    expect(cursor()).toBe(null);
+    peer.fault = () => null;
+    expect([...read(await pull()).keys()]).toEqual(['A-1', 'A-2', 'A-3']);
+  });
+
+  test('with everybody hands over nothing', async () => {
+    const { peer, pull, offer } = await bench();
+    await offer(...visits(25));
+    peer.fault = ({ path }) => (path === '/Coverage' ? { when: 'before', action: 'status', status: 500 } : null);
+    await expect(pull()).rejects.toMatchObject({ failure: 'transient', batches: [] });
+  });
+
+  test('that says its list is not whole has nothing count as vanished', async () => {
+    const { peer, pull, offer, said } = await bench();
+    await offer(...visits(2));
+    const issue = [{ severity: 'error', code: 'processing', diagnostics: 'Quillfeather could not be searched.' }];
+    peer.alter = ({ path }, body) =>
+      path === '/Appointment'
+        ? {
+            ...body,
+            entry: [...body.entry, { search: { mode: 'outcome' }, resource: { resourceType: 'OperationOutcome', issue } }],
+          }
+        : body;
+    const [batch] = await pull();
+    expect(batch?.appointments).toHaveLength(2);
+    expect(batch?.source.completeness).toBe('changes');
+    expect(said()).toContain('fhir_answer_partial');
+    expect(said()).not.toContain('Quillfeather');
+  });
+
+  test('that only warns is taken at its word', async () => {
+    const { peer, pull, offer } = await bench();
+    await offer(...visits(2));
+    const outcome = { resourceType: 'OperationOutcome', issue: [{ severity: 'warning', code: 'not-supported' }] };
+    peer.alter = ({ path }, body) =>
+      path === '/Appointment' ? { ...body, entry: [{ resource: outcome }, ...body.entry] } : body;
+    const [batch] = await pull();
+    expect(batch).toMatchObject({ source: { completeness: 'full' }, rejected: [] });
+  });
+
+  test('says no patient data in its errors, whatever its OperationOutcome says (G6)', async () => {
+    const { peer, pull } = await bench();
+    const issue = [
+      { severity: 'error', code: 'invalid', diagnostics: 'Zebulon Quillfeather is not known', expression: ['Appointment.date'] },
+    ];
+    peer.fault = () => null;
+    peer.alter = ({ path }, body) => (path === '/Appointment' ? { resourceType: 'OperationOutcome', issue } : body);
+    const error = await pull().catch((thrown: unknown) => thrown);
+    expect(String(error)).not.toContain('Quillfeather');
+  });
+
+  test('of another version of FHIR is refused', async () => {
+    const { peer, pull } = await bench();
+    peer.alter = ({ path }, body) => (path === '/metadata' ? { ...body, fhirVersion: '3.0.2' } : body);
+    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining('3.0.2') });
+  });
+});
