@@ -168,8 +168,8 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
     version.includes('permission-v2') ||
     scopes.some((scope) => /\.c?r?u?d?s$/.test(scope)) ||
     (version.length === 0 && scopes.length === 0 ? null : false);
-  const token_url =
-    config.token_url ?? (textAt(smart, 'token_endpoint') || tokenUrlOf(smart === null ? await read('/metadata') : null));
+  const told = config.token_url ?? textAt(smart, 'token_endpoint');
+  const token_url = told === '' ? tokenUrlOf(await read('/metadata')) : told;
   if (token_url === '') {
     throw new ConnectorError('permanent', {
       what: 'The FHIR server tells no token endpoint, neither in .well-known/smart-configuration nor in its CapabilityStatement.',

@@ -1,11 +1,11 @@
 /** What `eligd check` says about a FHIR server: what it lacks, what follows from that, and what to do. Changes nothing. */
-import type { CheckLine, ConnectorEnv } from '../contract.ts';
-import { ConnectorError } from '../contract.ts';
+import { localDate } from '../../src/domain/time.ts';
+import { type CheckLine, type ConnectorEnv, ConnectorError } from '../contract.ts';
 import type { Capability } from './capability.ts';
 import type { FhirClient } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { FhirError, toConnectorError } from './failure.ts';
-import { nextReading } from './reading.ts';
+import { type Cursor, nextReading } from './reading.ts';
 import { missingScopes, READ_TYPES, writtenTypes } from './scopes.ts';
 
 type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
@@ -24,7 +24,7 @@ export async function checkServer(parts: Parts, signal: AbortSignal): Promise<Ch
     serverLine(capability),
     ...scopeLines(parts),
     ...readLines(capability),
-    await searchLine(parts, capability, signal),
+    ...(await searchLines(parts, capability, signal)),
     ...writeLines(parts, capability),
   ];
 }
@@ -77,33 +77,40 @@ function readLines(capability: Capability): CheckLine[] {
       ok: true,
       what: 'The server sends no patients along with appointments (_include), so they are read one by one.',
     });
-  if (capability.searchParameter('Appointment', '_lastUpdated') === false)
-    lines.push({
-      ok: true,
-      what: 'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.',
-    });
-  if (
-    capability.searchParameter('Coverage', 'patient') === false &&
-    capability.searchParameter('Coverage', 'beneficiary') === false
-  ) {
+  const isSearched = (name: string) => capability.searchParameter('Coverage', name) !== false;
+  if (!needed.includes('Coverage') && !isSearched('patient') && !isSearched('beneficiary')) {
     const next = 'Have the server allow a search of Coverage by patient; without it nobody’s insurance is known.';
     lines.push({ ok: false, what: 'The server does not search Coverage by patient.', next });
   }
   return lines;
 }
 
-/** Tries the very search that the connector makes, for one appointment. */
-async function searchLine({ client, config, env }: Parts, capability: Capability, signal: AbortSignal): Promise<CheckLine> {
-  const never = { since: null, window_on: null };
-  const reading = nextReading(never, { ...config, page_size: 1 }, capability, env.time_zone, env.clock.now());
+/** Tries the very searches that the connector makes, for one appointment. */
+async function searchLines({ client, config, env }: Parts, capability: Capability, signal: AbortSignal): Promise<CheckLine[]> {
+  const now = env.clock.now();
   const extra = Object.entries(config.search_by[0] ?? {});
-  const found = await line(`Appointments can be searched (${reading.name}).`, async () => {
-    for await (const _ of client.search('Appointment', [...extra, ...reading.query], signal)) return;
-  });
-  if (found.ok || config.search_by.length > 0) return found;
-  const next =
-    `${found.next ?? ''} If the server wants a place or a person, name them in search_by:, e.g. "- location: Location/12".`.trim();
-  return { ...found, next };
+  const search = (cursor: Cursor, what: string) => {
+    const { query } = nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now);
+    return line(what, async () => {
+      for await (const _ of client.search('Appointment', [...extra, ...query], signal)) return;
+    });
+  };
+  const window = await search({ since: null, window_on: null }, 'Appointments can be searched by date.');
+  if (!window.ok && config.search_by.length > 0) return [window];
+  if (!window.ok) {
+    const hint = 'If the server wants a place or a person, name them in search_by:, e.g. "- location: Location/12".';
+    return [{ ...window, next: `${window.next ?? ''} ${hint}`.trim() }];
+  }
+  const since = new Date(now).toISOString();
+  const changes = await search(
+    { since, window_on: localDate(now, env.time_zone) },
+    'Appointments can be asked for by what has changed.',
+  );
+  if (changes.ok && capability.searchParameter('Appointment', '_lastUpdated') !== false) return [window, changes];
+  return [
+    window,
+    { ok: true, what: 'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.' },
+  ];
 }
 
 function writeLines({ config }: Parts, capability: Capability): CheckLine[] {

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import type { CheckLine } from '../../../connectors/contract.ts';
+import type { PeerOptions } from '../../support/fhir/peer.ts';
+import { bench } from './bench.ts';
+
+async function check(options: PeerOptions = {}, config: Record<string, unknown> = {}, secrets: Record<string, string> = {}) {
+  const { connector, peer } = await bench(options, config, secrets);
+  const lines = await connector.check(new AbortController().signal);
+  expect(peer.requests.filter(({ method, path }) => method !== 'GET' && path !== '/token')).toEqual([]);
+  return lines;
+}
+
+const faults = (lines: CheckLine[]) => lines.filter(({ ok }) => !ok).map(({ what }) => what);
+const remarks = (lines: CheckLine[]) =>
+  lines
+    .filter(({ ok }) => ok)
+    .map(({ what }) => what)
+    .join('\n');
+
+describe('eligd check of a FHIR server', () => {
+  test('finds no fault with one that has everything, and tells who it is', async () => {
+    const lines = await check();
+    expect(faults(lines)).toEqual([]);
+    expect(remarks(lines)).toContain('Peer 1, FHIR 4.0.1');
+  });
+
+  test.each<[PeerOptions, RegExp]>([
+    [{ without: ['Coverage'] }, /does not offer Coverage/],
+    [{ without: ['CoverageEligibilityResponse', 'Task'] }, /takes no CoverageEligibilityResponse, Task/],
+    [{ has_metadata: false }, /no CapabilityStatement/],
+    [{ qualified_by: ['location'] }, /400 \(required\) to a search of Appointment/],
+    [{ refuse_search: ['Coverage.patient'] }, /does not search Coverage by patient/],
+  ])('names what is lacking with %j', async (options, expected) => {
+    const lines = await check(options);
+    expect(faults(lines)).toMatchObject([expect.stringMatching(expected)]);
+    for (const { ok, next } of lines) if (!ok) expect(next).toMatch(/\w+.*\./);
+  });
+
+  test.each<[PeerOptions, string]>([
+    [{ include: false }, 'read one by one'],
+    [{ conditional_create: false }, 'looks before it writes'],
+    [{ refuse_search: ['Appointment._lastUpdated'] }, 'the whole window is read each hour'],
+    [{ without: ['ServiceRequest', 'Condition'] }, 'does not offer ServiceRequest, Condition; eligd works without'],
+  ])('says what follows from %j', async (options, expected) => {
+    const lines = await check(options);
+    expect(faults(lines)).toEqual([]);
+    expect(remarks(lines)).toContain(expected);
+  });
+
+  test('says that the login does not work, and nothing else', async () => {
+    const lines = await check({ authorization: 'Bearer right' }, { auth: 'bearer' }, {});
+    expect(faults(lines)).toEqual([expect.stringContaining('ELIGD_SUITE_TOKEN')]);
+  });
+
+  test('names the scopes that the login lacks', async () => {
+    const smart = { client_id: 'eligd', client_secret: 's' };
+    const config = { auth: 'client_secret', client_id: 'eligd', scopes: ['system/Appointment.rs', 'system/Patient.read'] };
+    const [fault] = faults(await check({ smart }, config, { client_secret: 's' }));
+    expect(fault).toContain('Coverage');
+    expect(fault).not.toMatch(/Appointment|Patient/);
+  });
+
+  test('says that nobody is there', async () => {
+    const { connector, peer } = await bench();
+    await peer.close();
+    const [line] = await connector.check(new AbortController().signal).then(faults);
+    expect(line).toContain('gave no answer');
+  });
+});

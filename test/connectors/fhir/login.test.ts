@@ -1,0 +1,190 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
+import { run } from '../../cli/capture.ts';
+import type { SmartOptions } from '../../support/fhir/smart.ts';
+import { setMachineClock } from '../../support/machine-clock.ts';
+import { appointment, type Bench, bench, read } from './bench.ts';
+
+/** The clock of `bench`, which the token endpoint has to agree with. */
+const SUITE_MS = Date.parse('2026-11-23T15:00:00Z');
+
+let folder: string;
+const jwks = new Map<string, SmartOptions['jwks']>();
+const keyFile = (algorithm: string) => join(folder, `${algorithm}.pem`);
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'eligd-login-'));
+  for (const algorithm of ['ES384', 'RS384']) {
+    const { stdout } = await run(['fhir', 'keygen', '--key', keyFile(algorithm), '--algorithm', algorithm]);
+    jwks.set(algorithm, JSON.parse(stdout));
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** One visit behind a login; gives the bench and what was read. */
+async function behind(
+  smart: Partial<SmartOptions>,
+  config: Record<string, unknown>,
+  secrets: Record<string, string> = {},
+): Promise<Bench> {
+  setMachineClock(SUITE_MS);
+  const world = await bench({ smart: { client_id: 'eligd', ...smart } }, { client_id: 'eligd', ...config }, secrets);
+  await world.offer(appointment(1));
+  return world;
+}
+
+const smartConfig = (algorithm = 'ES384') => ({ auth: 'private_key_jwt', key_file: keyFile(algorithm) });
+
+describe('SMART Backend Services', () => {
+  test.each(['ES384', 'RS384'])('logs in with a key of keygen, signed with %s', async (algorithm) => {
+    const { pull } = await behind({ jwks: jwks.get(algorithm) ?? { keys: [] } }, smartConfig(algorithm));
+    expect(read(await pull()).size).toBe(1);
+  });
+
+  test('takes the key from a secret, as PEM or as JWK', async () => {
+    const pair = await generateKeyPair('ES384', { extractable: true });
+    const kid = 'registered-as-this';
+    const public_key = { ...(await exportJWK(pair.publicKey)), kid, alg: 'ES384' };
+    const private_jwk = JSON.stringify({ ...(await exportJWK(pair.privateKey)), kid });
+    for (const [private_key, config] of [
+      [private_jwk, {}],
+      [await exportPKCS8(pair.privateKey), { key_id: kid }],
+    ] as const) {
+      const { pull } = await behind({ jwks: { keys: [public_key] } }, { auth: 'private_key_jwt', ...config }, { private_key });
+      expect(read(await pull()).size).toBe(1);
+    }
+  });
+
+  test('asks for the scopes of version 2, of version 1 where the server has no other, and for those of the configuration', async () => {
+    const scopes = async (smart: Partial<SmartOptions>, config: object = {}) => {
+      const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] }, ...smart }, { ...smartConfig(), ...config });
+      await pull();
+      return peer.smart?.granted ?? [];
+    };
+    expect((await scopes({}))[0]).toContain('system/Appointment.rs system/Patient.rs');
+    expect((await scopes({ versions: ['v1'] }))[0]).toContain('system/Task.read system/Task.write');
+    expect(await scopes({}, { scopes: ['system/Appointment.read'] })).toEqual(['system/Appointment.read']);
+  });
+
+  test('falls back to the scopes of version 1 when those of version 2 are refused', async () => {
+    const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] }, versions: ['v1'] }, smartConfig());
+    peer.alter = ({ path }, body) => (path.endsWith('smart-configuration') ? { token_endpoint: body.token_endpoint } : body);
+    expect(read(await pull()).size).toBe(1);
+  });
+
+  test('finds the token endpoint in the CapabilityStatement, or in the configuration', async () => {
+    const uris = (token: string) => ({
+      url: 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris',
+      extension: [{ url: 'token', valueUri: token }],
+    });
+    const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    peer.alter = ({ path }, body) => {
+      if (path.endsWith('smart-configuration')) return { issuer: 'none' };
+      const security = { extension: [uris(`${peer.url}/token`)] };
+      return path === '/metadata' ? { ...body, rest: [{ ...body.rest[0], security }] } : body;
+    };
+    expect(read(await pull()).size).toBe(1);
+    peer.alter = ({ path }, body) => (path.endsWith('smart-configuration') ? {} : body);
+    const lost = await bench({ smart: { client_id: 'eligd' } }, { client_id: 'eligd', ...smartConfig() });
+    lost.peer.alter = peer.alter;
+    await expect(lost.pull()).rejects.toMatchObject({ failure: 'permanent', next: expect.stringContaining('token_url') });
+  });
+
+  test('renews a token that ends in the middle of the pages, once for everybody', async () => {
+    const { pull, peer, offer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    await offer(...Array.from({ length: 120 }, (_, index) => appointment(index)));
+    let count = 0;
+    peer.fault = ({ query }) => {
+      if (query.includes('_getpages') && count++ === 0) peer.smart?.revokeAll();
+      return null;
+    };
+    expect(read(await pull()).size).toBe(120);
+    expect(peer.smart?.granted).toHaveLength(2);
+  });
+
+  test('renews a token before its time is over', async () => {
+    const { pull, peer, pass } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] }, expires_in: 60 }, smartConfig());
+    await pull();
+    await pull();
+    expect(peer.smart?.granted).toHaveLength(1);
+    await pass(31_000);
+    await pull();
+    expect(peer.smart?.granted).toHaveLength(2);
+  });
+
+  test('says that the key is not the registered one, without a word of the key', async () => {
+    const { pull, said } = await behind({ jwks: jwks.get('RS384') ?? { keys: [] } }, smartConfig('ES384'));
+    const error = await pull().catch((thrown: Error) => thrown);
+    expect(error).toMatchObject({ failure: 'permanent', message: expect.stringContaining('invalid_client') });
+    const secret = readFileSync(keyFile('ES384'), 'utf8').split('\n')[1] ?? '';
+    expect(String(error) + said()).not.toContain(secret);
+  });
+
+  test.each([
+    ['missing.pem', 'ENOENT'],
+    ['broken.pem', 'neither an RSA key'],
+  ])('says that the key file %s cannot be used', async (name, told) => {
+    writeFileSync(join(folder, 'broken.pem'), '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n');
+    const { pull } = await behind({}, { auth: 'private_key_jwt', key_file: join(folder, name) });
+    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining(told) });
+  });
+});
+
+describe('the other ways to log in', () => {
+  test('client_secret', async () => {
+    const { pull } = await behind({ client_secret: 's3cret' }, { auth: 'client_secret' }, { client_secret: 's3cret' });
+    expect(read(await pull()).size).toBe(1);
+  });
+
+  test.each([
+    ['basic', { username: 'clinic', password: 'pass' }, `Basic ${Buffer.from('clinic:pass').toString('base64')}`],
+    ['bearer', { token: 'abc' }, 'Bearer abc'],
+  ])('%s', async (auth, secrets, authorization) => {
+    const { pull, offer } = await bench({ authorization }, { auth }, secrets as Record<string, string>);
+    await offer(appointment(1));
+    expect(read(await pull()).size).toBe(1);
+  });
+
+  test('a token that the server does not accept is a fault for a person, and is not tried for ever', async () => {
+    const { pull, peer } = await bench({ authorization: 'Bearer right' }, { auth: 'bearer' }, { token: 'wrong' });
+    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining('401') });
+    expect(peer.requests.filter(({ path }) => path === '/Appointment').length).toBeLessThanOrEqual(1);
+  });
+
+  test.each([
+    ['bearer', 'ELIGD_SUITE_TOKEN'],
+    ['basic', 'ELIGD_SUITE_USERNAME'],
+  ])('%s names the secret that is missing', async (auth, name) => {
+    const { pull } = await bench({}, { auth });
+    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining(name) });
+  });
+});
+
+describe('a configuration', () => {
+  const faults = (config: object) => fhirConfigSchema.safeParse(config).error?.issues.map(({ path }) => path.join('.'));
+
+  test.each([
+    ['that logs in nowhere but on this machine', { base_url: 'https://ehr.example/fhir', auth: 'none' }, ['auth']],
+    ['with plain http to another machine', { base_url: 'http://ehr.example/fhir', auth: 'basic' }, ['base_url']],
+    [
+      'with a token over plain http',
+      { base_url: 'https://ehr.example/fhir', auth: 'client_secret', client_id: 'a', token_url: 'http://ehr.example/t' },
+      ['token_url'],
+    ],
+    ['without the client id', { base_url: 'https://ehr.example/fhir', auth: 'private_key_jwt' }, ['client_id']],
+    ['with an address that is none', { base_url: 'ehr', auth: 'basic' }, ['base_url']],
+  ])('%s is refused', (_, config, expected) => {
+    expect(faults(config)).toEqual(expected);
+  });
+
+  test('with the least that is needed is accepted', () => {
+    expect(faults({ base_url: 'http://[::1]:8080/fhir/', auth: 'none' })).toBe(undefined);
+    expect(fhirConfigSchema.parse({ base_url: 'https://ehr.example/fhir/', auth: 'basic' }).base_url).toBe(
+      'https://ehr.example/fhir',
+    );
+  });
+});
