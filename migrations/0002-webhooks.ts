@@ -21,7 +21,7 @@ const CHANGES = [
   // 1 while the inquiry is known to have been open when eligd already listened, and no message has told of its end. An answer
   // that is found by asking with this still at 1 is one that the webhook has missed.
   `ALTER TABLE inquiries ADD COLUMN is_unannounced INTEGER NOT NULL DEFAULT 0`,
-  `CREATE INDEX inquiries_missed ON inquiries (answered_at) WHERE is_unannounced = 1 AND answered_at IS NOT NULL`,
+  `CREATE INDEX inquiries_unannounced ON inquiries (is_unannounced, state, answered_at) WHERE answered_at IS NOT NULL`,
 ];
 
 export async function up(db: Kysely<never>): Promise<void> {

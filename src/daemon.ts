@@ -6,35 +6,36 @@ import { join } from 'node:path';
 import cron from 'node-cron';
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
+import { beginReports, subscriptionDeps, webhookService, webhookWatch } from './daemon-webhook.ts';
 import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
 import type { Env } from './domain/env.ts';
 import { EligdError, errorCode } from './domain/errors.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import { type HttpService, startHttpServers } from './http/server.ts';
-import { newWebhookCounts, type WebhookCounts, webhookRoute } from './http/webhook.ts';
+import { newWebhookCounts, type WebhookCounts } from './http/webhook.ts';
 import type { Config } from './ops/config.ts';
-import { parseAddress } from './ops/config-values.ts';
 import { type ConnectorMeans, createConnectors } from './ops/connectors.ts';
 import { loadPayers, NO_PAYERS } from './ops/payers.ts';
 import { clinicProfile, configNotes, policyOf } from './ops/profile.ts';
 import { Progress } from './ops/progress.ts';
-import { revealCredentials, type SecretSource, type ServiceCredentials, webhookSecrets } from './ops/secrets.ts';
+import { revealCredentials, type SecretSource, type ServiceCredentials } from './ops/secrets.ts';
 import { statusWords, supervise } from './ops/supervision.ts';
 import { createNotifier, type Notifier } from './ops/systemd.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts';
+import { inboxStep } from './stages/collect-inbox.ts';
 import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deliver.ts';
 import { type LoopOptions, logStageFailure, runLoop, Waker } from './stages/loop.ts';
 import { closeOldVisits, type PlanDeps, planStep } from './stages/plan.ts';
 import { listenStep, pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
+import { subscriptionStep } from './stages/subscription.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { backupName, rotateBackups } from './store/backup.ts';
 import { writeBackupAside } from './store/backup-thread.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
 import { currentHalts } from './store/halts.ts';
-import { Inbox } from './store/inbox.ts';
 import { countByState } from './store/inquiries.ts';
 import { connectorJournal } from './store/journal.ts';
 import { countSituations } from './store/overview.ts';
@@ -82,7 +83,7 @@ type Parts = {
   submit: SubmitDeps;
   collect: CollectDeps;
   plan: PlanDeps;
-  wakers: { plan: Waker; submit: Waker; collect: Waker };
+  wakers: { plan: Waker; submit: Waker; collect: Waker; inbox: Waker; subscription: Waker };
   webhook_counts: WebhookCounts;
 };
 
@@ -189,7 +190,13 @@ async function assemble(
   const clinic = clinicProfile(config);
   const payers = config.policy.payers === null ? NO_PAYERS : await loadPayers(config.policy.payers);
   await store.write((tx) => resolveMapped(tx, (id, name) => (payers.find(id, name)?.carrier ?? '') !== '', env.clock.now()));
-  const wakers = { plan: new Waker(), submit: new Waker(), collect: new Waker() };
+  const wakers = {
+    plan: new Waker(),
+    submit: new Waker(),
+    collect: new Waker(),
+    inbox: new Waker(),
+    subscription: new Waker(),
+  };
   const polling = {
     poll_interval_ms: config.polling.interval_minutes * MINUTE_MS,
     urgent_poll_interval_ms: config.polling.urgent_interval_minutes * MINUTE_MS,
@@ -221,7 +228,10 @@ async function assemble(
       env,
       client,
       sweeps: newSweepMemory(),
-      onOpen: () => wakers.collect.wake(),
+      onOpen: () => {
+        wakers.collect.wake();
+        wakers.inbox.wake();
+      },
       settings: {
         ...polling,
         mode: config.service.submission.mode,
@@ -241,6 +251,7 @@ async function assemble(
         for (const { deliver } of connectors) deliver.wake();
       },
       onPlanned: () => wakers.submit.wake(),
+      webhook: config.webhook === null ? null : webhookWatch(config.webhook, () => wakers.subscription.wake()),
       settings: {
         ...polling,
         give_up_after_days: policy.give_up_after_days,
@@ -276,6 +287,7 @@ function stages(parts: Parts, signal: AbortSignal) {
     plan: () => planStep(parts.plan),
     submit: () => submitStep(parts.submit, { external_id_template, signal }),
     collect: () => collectStep(parts.collect),
+    inbox: () => inboxStep(parts.collect),
     deliver: ({ id, connector, memory }: RunningConnector) =>
       deliverStep({ store, env, connector_id: id, connector, memory }, signal),
   };
@@ -284,33 +296,19 @@ function stages(parts: Parts, signal: AbortSignal) {
 /** What the local HTTP server offers; services with the same address share one. */
 function httpServices({ options, store, wakers, webhook_counts }: Parts): HttpService[] {
   const { config, secrets, env } = options;
-  const services: HttpService[] = [];
   const { webhook } = config;
+  const services: HttpService[] = [];
   if (webhook !== null) {
-    const route = webhookRoute({
-      path: webhook.path ?? new URL(webhook.public_url).pathname,
-      signature_header: webhook.signature_header,
-      secrets: webhookSecrets(secrets).map((secret) => secret.reveal()),
-      body_bytes_max: webhook.max_body_megabytes * 1_000_000,
-      inbox: new Inbox(store),
-      env,
-      onStored: () => wakers.collect.wake(),
-      counts: webhook_counts,
-    });
-    services.push({ address: addressOf(webhook.listen), route });
+    const onStored = () => wakers.inbox.wake();
+    services.push(webhookService(webhook, secrets, { store, env, onStored, counts: webhook_counts }));
   }
   return services;
-}
-
-function addressOf(listen: string): { host: string; port: number } {
-  const address = parseAddress(listen);
-  if (address === null) throw new Error('The configuration was read with an address that is none.');
-  return address;
 }
 
 async function run(parts: Parts, signal: AbortSignal): Promise<void> {
   const { env } = parts.options;
   env.log('daemon_started', startFields(parts.options));
+  await beginReports(parts.store, parts.options.config.webhook);
   const servers = await startHttpServers(httpServices(parts), env);
   try {
     await runStages(parts, signal);
@@ -320,6 +318,9 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
   env.log('daemon_stopped');
 }
 
+/** Runs one of the daemon's loops, and lets its progress be watched. */
+type RunLoop = (of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number }) => Promise<void>;
+
 async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const { options, wakers, connectors } = parts;
   const { env, config } = options;
@@ -327,8 +328,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const step = stages(parts, signal);
   const supervision = superviseDaemon(parts, signal);
   const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
-  const loop = (of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number }) =>
-    runLoop({ ...common, ...of, step: (stop) => parts.progress.step(of.name, () => of.step(stop)) });
+  const loop: RunLoop = (of) => runLoop({ ...common, ...of, step: (stop) => parts.progress.step(of.name, () => of.step(stop)) });
   const pull_ms = config.schedule.pull_seconds * 1000;
   // At once: senders do not wait until the service has answered. To listen is to wait, so nobody watches its progress.
   const listening = connectors
@@ -357,6 +357,8 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
     loop({ name: 'submit', step: step.submit, waker: wakers.submit }),
     loop({ name: 'collect', step: step.collect, waker: wakers.collect }),
+    loop({ name: 'inbox', step: step.inbox, waker: wakers.inbox }),
+    ...keepSubscription(parts, loop),
     watchClock(parts, signal),
     supervision,
     ...connectors.flatMap((each) => [
@@ -418,6 +420,16 @@ export async function backUp({ config, env }: Pick<DaemonOptions, 'config' | 'en
   }
 }
 
+/** Where the service reports to, as long as the daemon runs; it stays so afterwards. */
+function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
+  const { options, wakers } = parts;
+  const { webhook } = options.config;
+  if (webhook === null) return [];
+  const deps = subscriptionDeps(webhook, { ...parts, env: options.env });
+  const step = () => subscriptionStep(deps);
+  return [loop({ name: 'subscription', step, waker: wakers.subscription, interval_ms: DAY_MS })];
+}
+
 /** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */
 async function beginDay({ submit, plan, store, options, wakers }: Parts): Promise<void> {
   demandSweeps(submit);
@@ -470,6 +482,7 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
     result.is_service_away = !(await firstSweep(parts));
   });
   // What was sent a moment ago has no answer yet, so it is asked about the next time.
+  await guarded('inbox', () => untilIdle(step.inbox));
   await guarded('collect', () => askAboutAll(parts.collect, signal));
   await guarded('plan', () => untilIdle(step.plan));
   await guarded('plan', () => closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days));

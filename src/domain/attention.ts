@@ -24,6 +24,8 @@ export const ATTENTION_REASONS = {
   unsuccessful: 'The payer could not be asked successfully in all attempts.',
   cancelled_by_service: 'The service cancelled the inquiry.',
   answer_unusable: 'An answer is there, and no record could be made of it.',
+  answer_late: 'The answer is late, and the visit is in less than a day.',
+  answer_missing: 'The answer is late, and the visit is in less than four hours.',
   no_answer: 'The visit is over and the answer never came.',
   verification_failed: 'A check of the calls that verification.require names is not met, or never came.',
   coverage_conflict: 'What the payers of two coverages say about who pays first does not fit together.',
@@ -32,6 +34,9 @@ export const ATTENTION_REASONS = {
   delivery_parked: 'A record could not be written into the practice management system.',
   // installation
   submission_stopped: 'Nothing is sent to the service at the moment.',
+  webhook_silent: 'The service has stopped reporting answers by itself.',
+  subscription_elsewhere: 'The service reports to somebody else.',
+  subscription_failed: 'The service does not keep the subscription as it should be.',
   clock_wrong: 'The clock of this computer differs from the service’s.',
 } as const;
 

@@ -21,6 +21,32 @@ export const EVENTS = {
     means: 'webhook.listen is an address that other machines can reach, without encryption.',
     next: 'Write 127.0.0.1 and put a reverse proxy in front, unless the proxy is another machine of the same network.',
   },
+  webhook_heard: {
+    level: 'info',
+    means: 'The service reports by itself, and its reports agree with what asking finds; it is asked more rarely from now on.',
+  },
+  webhook_silent: {
+    level: 'warn',
+    means:
+      'Answers were found by asking that no report has told of (count); asking takes over. Said once until reports come again.',
+    next: 'eligd check tries the whole way from outside; eligd subscription show says where the service reports to.',
+  },
+  webhook_unreadable: {
+    level: 'warn',
+    means:
+      'Reports that are signed rightly and hold something else than inquiries; they are dropped, and asking finds what they meant.',
+  },
+  webhook_strangers: { level: 'info', means: 'Reports told of inquiries that are nobody’s here; count is how many.' },
+  subscription_set: { level: 'info', means: 'The service reports to this installation from now on; reason says why it was set.' },
+  subscription_elsewhere: {
+    level: 'error',
+    means: 'The subscription of the account points to somebody else (host); it is left alone, and eligd asks for answers.',
+    next: 'If nobody needs that address, set webhook.take_over: true.',
+  },
+  subscription_failed: {
+    level: 'warn',
+    means: 'The subscription could not be read or set, or the service keeps something else; it is tried again.',
+  },
   webhook_refused: {
     level: 'warn',
     means:
@@ -100,6 +126,7 @@ export const EVENTS = {
     level: 'warn',
     means: 'The list of the service has no certain end, so it proves nothing about what is missing from it.',
   },
+  inquiry_overdue: { level: 'warn', means: 'The answer to an inquiry is late; until is when the visit begins.' },
   poll_failed: { level: 'warn', means: 'An inquiry could not be asked about; asked again later.' },
   inquiry_unknown_at_service: { level: 'warn', means: 'The service does not know an inquiry that it had accepted.' },
   answer_received: { level: 'info', means: 'The service has ended an inquiry; the answer is committed as it came.' },

@@ -151,7 +151,7 @@ export type Subscription = z.infer<typeof subscriptionSchema>;
 export const webhookMessageSchema = z.looseObject({
   subscription_id: z.string().nullish(),
   inquiries: z.array(z.unknown()),
-  message_hash: z.string(),
+  message_hash: z.string().nullish(),
 });
 export type WebhookMessage = z.infer<typeof webhookMessageSchema>;
 

@@ -6,7 +6,14 @@ import { DAY_MS } from '../domain/time.ts';
 import { normalizeClaim } from '../records/claim-normalize.ts';
 import { type NormalizeInput, normalizeEligibility } from '../records/normalize.ts';
 import { parseInquiry } from '../service/wire.ts';
-import { type AnswerRecord, answersToNormalize, isVerificationAlone, type RawAnswer, storeRecord } from '../store/answers.ts';
+import {
+  type AnswerRecord,
+  answersToNormalize,
+  isNormalized,
+  isVerificationAlone,
+  type RawAnswer,
+  storeRecord,
+} from '../store/answers.ts';
 import { raiseAttention, resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
 import { joinCoverages } from '../store/coverages.ts';
@@ -68,6 +75,8 @@ async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<v
 }
 
 async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: number): Promise<void> {
+  // What was asked at once and what was asked by schedule may come to this answer at the same time.
+  if (await isNormalized(tx, answer.id)) return;
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');

@@ -7,6 +7,8 @@ export type CollectDeps = {
   env: Env;
   client: ServiceClient;
   settings: CollectSettings;
+  /** Null: nobody listens to the service's reports, and asking is all there is. */
+  webhook: WebhookWatch | null;
   onRecord: () => void;
   /** A new attempt was planned, or an id has to be looked up. */
   onPlanned: () => void;
@@ -26,4 +28,13 @@ export type CollectSettings = {
   verify_for_ms: number;
   /** Names of checks that must be met. */
   verification_required: readonly string[];
+};
+
+export type WebhookWatch = {
+  /** How long after an answer was found by asking its report may still come. */
+  grace_ms: number;
+  /** When one inquiry is asked about next although the service tells by itself. Lost with the process, which does no harm. */
+  sample_at: number;
+  /** Reports are lost: whatever may be wrong with the subscription is looked at. */
+  onSilent: () => void;
 };

@@ -4,15 +4,14 @@
  */
 import { backoffMs } from '../domain/backoff.ts';
 import { inquiryId } from '../domain/ids.ts';
-import type { InquiryDraft } from '../domain/inquiry.ts';
 import { canonicalExternalId, matchKeyOfEcho } from '../domain/matching.ts';
-import { nextPollAt, overdueAt } from '../domain/polling.ts';
+import { nextPollAt } from '../domain/polling.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { finalStatus } from '../domain/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { Inquiry, Result } from '../service/api.ts';
 import { answerHash, storeAnswer } from '../store/answers.ts';
-import { raiseAttention, resolveAttention } from '../store/attention.ts';
+import { resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import {
@@ -26,11 +25,13 @@ import {
   updateInquiry,
 } from '../store/inquiries.ts';
 import { disown } from '../store/ledger.ts';
-import { appointmentsOf } from '../store/links.ts';
+import { isTold } from '../store/webhook-watch.ts';
 import { conclude } from './collect-conclude.ts';
 import type { CollectDeps } from './collect-deps.ts';
+import { attend, attendOverdue, overdueSince } from './collect-overdue.ts';
 import { verifyDue } from './collect-verify.ts';
-import { logStageFailure, type StepResult } from './loop.ts';
+import { judgeReports, pollingFacts, sampleToAsk } from './collect-webhook.ts';
+import { earlier, logStageFailure, type StepResult } from './loop.ts';
 
 export type { CollectDeps } from './collect-deps.ts';
 
@@ -48,11 +49,20 @@ const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 
 /** Asks about what is due. */
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
+  const judge_at = await judgeReports(deps);
   const due = await dueForPolling(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_STEP);
+  const sample = await sampleToAsk(deps);
+  if (sample !== null) due.push(sample);
   await all(due.map((row) => poll(deps, row)));
   await verifyDue(deps);
   await conclude(deps);
-  return { did: due.length, next_at: await nextPollDue(deps.store.db) };
+  return { did: due.length, next_at: earlier(judge_at, await nextPollDue(deps.store.db)) };
+}
+
+/** Asks about each of `rows` by its id; by `priority`, or by how near its visit is. */
+export async function ask(deps: CollectDeps, rows: readonly InquiryRow[], priority?: 'urgent'): Promise<void> {
+  await all(rows.map((row) => poll(deps, row, priority)));
+  await conclude(deps);
 }
 
 /**
@@ -96,9 +106,9 @@ async function pollOrTake(deps: CollectDeps, row: InquiryRow, listed: ReadonlyMa
   else await settle(deps, row, { ok: true, value: inquiry });
 }
 
-async function poll(deps: CollectDeps, row: InquiryRow): Promise<void> {
+async function poll(deps: CollectDeps, row: InquiryRow, given?: 'urgent'): Promise<void> {
   if (row.service_id === null) return;
-  const priority = isUrgent(deps, row) ? 'urgent' : 'routine';
+  const priority = given ?? (isUrgent(deps, row) ? 'urgent' : 'routine');
   await settle(deps, row, await deps.client.read(row.specialty, inquiryId(row.service_id), { priority }));
 }
 
@@ -211,31 +221,23 @@ async function takeAnswer(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: I
     { ...changes, ...verify, answered_at: now },
     now,
   );
-  await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'lost_at_service']);
+  await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'answer_late', 'answer_missing', 'lost_at_service']);
   deps.env.log('answer_received', { inquiry: row.id, service_id: row.service_id, status: finalStatus(inquiry.status) });
 }
 
 async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
   const { settings, env } = deps;
-  const draft = JSON.parse(row.draft) as InquiryDraft;
   const is_given_up = isGivenUp(deps, row, now);
+  const overdue_since = overdueSince(row, now, settings.time_zone);
+  const facts = { now, random: env.random(), is_told: await isTold(tx), settings };
   const changes = {
     is_verified: 1,
     service_status: inquiry.status,
     empty_polls: 0,
     hollow_since: null,
-    overdue_since: row.overdue_since ?? (now > overdueAt(draft.desired_completion_date, settings.time_zone) ? now : null),
-    poll_at: is_given_up
-      ? null
-      : nextPollAt({
-          now,
-          desired_completion_date: draft.desired_completion_date,
-          visit_at: row.visit_at,
-          interval_ms: settings.poll_interval_ms,
-          urgent_interval_ms: settings.urgent_poll_interval_ms,
-          time_zone: settings.time_zone,
-          random: env.random(),
-        }),
+    is_unannounced: 1,
+    overdue_since,
+    poll_at: is_given_up ? null : nextPollAt(pollingFacts({ ...row, overdue_since }, facts)),
   };
   if (row.state === 'answered') {
     await moveInquiries(
@@ -248,13 +250,16 @@ async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: In
   } else {
     await updateInquiry(tx, row.id, changes, now);
   }
+  await attendOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up) await attendNoAnswer(tx, deps, row, now);
 }
 
 /** Nothing was learned: asked again at `poll_at`, unless the visit is so long ago that asking ends. */
 async function askAgain(tx: Tx, deps: CollectDeps, row: InquiryRow, poll_at: number, now: number): Promise<void> {
   const is_given_up = isGivenUp(deps, row, now);
-  await updateInquiry(tx, row.id, { poll_at: is_given_up ? null : poll_at }, now);
+  const overdue_since = row.state === 'open' ? overdueSince(row, now, deps.settings.time_zone) : null;
+  await updateInquiry(tx, row.id, { poll_at: is_given_up ? null : poll_at, overdue_since }, now);
+  await attendOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up && row.state === 'open') await attendNoAnswer(tx, deps, row, now);
 }
 
@@ -322,14 +327,4 @@ async function countUnknown(tx: Tx, deps: CollectDeps, row: InquiryRow, now: num
     what: `The service accepted the inquiry under the id ${row.service_id}, but does not know it any more. It is not sent again, because that could be a second paid call.`,
     next: 'Ask the operator of the service about it, or call the payer yourself.',
   });
-}
-
-async function attend(tx: Tx, row: InquiryRow, now: number, entry: Parameters<typeof raiseAttention>[2]): Promise<void> {
-  const [appointment] = await appointmentsOf(tx, row.id);
-  await raiseAttention(
-    tx,
-    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
-    entry,
-    now,
-  );
 }

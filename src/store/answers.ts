@@ -115,6 +115,17 @@ export async function latestAnswer(db: Db | Tx, inquiry: number): Promise<{ raw:
   return row === undefined ? null : { raw: JSON.parse(row.raw) as unknown };
 }
 
+/** The hash of the newest answer; null before there is one. */
+export async function newestAnswerHash(tx: Tx, inquiry: number): Promise<string | null> {
+  const newest = await tx
+    .selectFrom('answers')
+    .select('content_hash')
+    .where('inquiry', '=', inquiry)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst();
+  return newest?.content_hash ?? null;
+}
+
 /** Answers after the row `after` that are committed and not yet normalized, oldest first. */
 export async function answersToNormalize(db: Db, limit: number, after: number): Promise<RawAnswer[]> {
   const rows = await db
@@ -130,6 +141,11 @@ export async function answersToNormalize(db: Db, limit: number, after: number): 
     raw: JSON.parse(row.raw) as unknown,
     verifications: row.verifications === null ? null : (JSON.parse(row.verifications) as unknown),
   }));
+}
+
+export async function isNormalized(tx: Tx, answer: number): Promise<boolean> {
+  const row = await tx.selectFrom('answers').select('is_normalized').where('id', '=', answer).executeTakeFirst();
+  return row?.is_normalized === 1;
 }
 
 /** Stores the record of an answer and returns its row. Doing it again replaces the record. */

@@ -1,5 +1,5 @@
 /** The inbox of the service's messages: stored raw before they are acknowledged (G3), drained by the stage collect. */
-import type { Tx } from './database.ts';
+import type { Db, Tx } from './database.ts';
 import type { Store } from './store.ts';
 
 export type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
@@ -65,4 +65,64 @@ async function insertMessages(tx: Tx, messages: readonly InboxMessage[]): Promis
     .returning('message_hash')
     .execute();
   return new Set(rows.map(({ message_hash }) => message_hash));
+}
+
+/** Messages that are not drained, after the row `after`, oldest first. */
+export async function messagesToDrain(db: Db, after: number, limit: number): Promise<{ id: number; body: Buffer }[]> {
+  const rows = await db
+    .selectFrom('inbox')
+    .select(['id', 'body'])
+    .where('body', 'is not', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(limit)
+    .execute();
+  return rows.flatMap(({ id, body }) => (body === null ? [] : [{ id, body }]));
+}
+
+/** The message has been dealt with: its content goes, its hash stays for good. */
+export async function dropBody(tx: Tx, id: number): Promise<void> {
+  await tx.updateTable('inbox').set({ body: null }).where('id', '=', id).execute();
+}
+
+/** Keeps inquiries of a message that are nobody's yet, by id alone. */
+export async function keepUnknown(
+  tx: Tx,
+  unknown: readonly { service_id: string; has_ended: boolean }[],
+  now: number,
+): Promise<void> {
+  if (unknown.length === 0) return;
+  await tx
+    .insertInto('inbox_unknown')
+    .values(unknown.map(({ service_id, has_ended }) => ({ service_id, has_ended: has_ended ? 1 : 0, first_seen_at: now })))
+    .onConflict((conflict) => conflict.column('service_id').doUpdateSet((set) => ({ has_ended: set.ref('excluded.has_ended') })))
+    .execute();
+}
+
+export async function hasUnknown(db: Db): Promise<boolean> {
+  return (await db.selectFrom('inbox_unknown').select('service_id').limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Takes out what has become an inquiry of ours; the rows of those that the service has ended. */
+export async function takeKnown(tx: Tx): Promise<number[]> {
+  const known = await tx
+    .selectFrom('inbox_unknown')
+    .innerJoin('inquiries', 'inquiries.service_id', 'inbox_unknown.service_id')
+    .select(['inbox_unknown.service_id', 'inbox_unknown.has_ended', 'inquiries.id'])
+    .execute();
+  for (const { service_id } of known) await tx.deleteFrom('inbox_unknown').where('service_id', '=', service_id).execute();
+  return known.flatMap(({ id, has_ended }) => (has_ended === 1 ? [id] : []));
+}
+
+/** Forgets the rest, unless an inquiry is on its way whose id is not known yet. Returns how many were nobody's. */
+export async function forgetUnknown(tx: Tx): Promise<number> {
+  const unsettled = await tx
+    .selectFrom('inquiries')
+    .select('id')
+    .where('state', 'in', ['sending', 'uncertain'])
+    .limit(1)
+    .executeTakeFirst();
+  if (unsettled !== undefined) return 0;
+  const gone = await tx.deleteFrom('inbox_unknown').returning('service_id').execute();
+  return gone.length;
 }

@@ -6,6 +6,8 @@ import { inquirySubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
 import type { Tables } from './tables.ts';
 
+const IDS_PER_STATEMENT = 500;
+
 export type InquiryRow = Selectable<Tables['inquiries']>;
 
 export type NewInquiry = Pick<
@@ -230,6 +232,21 @@ export async function dueForVerification(db: Db, now: number, limit: number): Pr
   return rows.map(({ id, service_id }) => ({ id, service_id: service_id ?? '' }));
 }
 
+/** The rows that hold these ids of the service. */
+export async function byServiceIds(db: Db | Tx, service_ids: readonly string[]): Promise<InquiryRow[]> {
+  const rows: InquiryRow[] = [];
+  for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
+    rows.push(
+      ...(await db
+        .selectFrom('inquiries')
+        .selectAll()
+        .where('service_id', 'in', service_ids.slice(first, first + IDS_PER_STATEMENT))
+        .execute()),
+    );
+  }
+  return rows;
+}
+
 /** Open inquiries in the order of their rows, after one. */
 export async function openAfter(db: Db, after: number, limit: number): Promise<InquiryRow[]> {
   return await db
@@ -299,6 +316,20 @@ export async function nextSubmissionDue(db: Db, now: number): Promise<number | n
     .executeTakeFirst();
   const times = [planned?.at, look?.at].filter((at) => typeof at === 'number');
   return times.length === 0 ? null : Math.min(...times);
+}
+
+/** The open inquiry whose turn to be asked about comes first. */
+export async function nextOpenToAsk(db: Db): Promise<InquiryRow | null> {
+  const row = await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', 'open')
+    .where('poll_at', 'is not', null)
+    .where('service_id', 'is not', null)
+    .orderBy('poll_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row ?? null;
 }
 
 /** When the next inquiry is to be asked about, or the verification of one. */

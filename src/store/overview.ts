@@ -35,7 +35,7 @@ export const SITUATIONS = ['waiting', 'planned', 'asking', 'answered', 'delivere
 export type SituationWord = (typeof SITUATIONS)[number];
 
 /** Entries that tell a person something while the appointment goes on by itself. */
-export const INFORMATIONAL_REASONS: readonly AttentionReason[] = ['payer_unmapped', 'extra_call'];
+export const INFORMATIONAL_REASONS: readonly AttentionReason[] = ['payer_unmapped', 'extra_call', 'answer_late'];
 
 /** `plan_wait` of an appointment of which a coverage waits for an inquiry, while others may have theirs. */
 const COVERAGE_WAITS = 'other_inquiry_first';

@@ -90,6 +90,7 @@ export async function install({
     client,
     onRecord: () => {},
     onPlanned: () => {},
+    webhook: null,
     settings: {
       ...polling,
       give_up_after_days: 14,

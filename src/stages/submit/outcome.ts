@@ -10,6 +10,7 @@ import { endHalt, halt, haltSubject } from '../../store/halts.ts';
 import { type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
 import { own, ownersOf } from '../../store/ledger.ts';
 import { appointmentsOf, replanAppointmentsOf, withoutAppointment } from '../../store/links.ts';
+import { isTold } from '../../store/webhook-watch.ts';
 import type { SubmitDeps } from './deps.ts';
 
 /** How soon an id that was assigned by order alone is verified by reading it. */
@@ -18,7 +19,13 @@ const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
 /** The slow schedule on which a stopped submission is tried again (design, "stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
-export type Accepted = { inquiry_id: string; evidence: 'reply' | 'position' | 'read_form'; reply_group: string };
+/** `is_sample`: of the ids that came by position, one that is read at once to see whether the positions are right. */
+export type Accepted = {
+  inquiry_id: string;
+  evidence: 'reply' | 'position' | 'read_form';
+  reply_group: string;
+  is_sample: boolean;
+};
 
 /**
  * The service has it under an id we know. What the id stands for is believed once a read form under it matches; one that
@@ -40,6 +47,7 @@ export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, ac
     interval_ms: settings.poll_interval_ms,
     urgent_interval_ms: settings.urgent_poll_interval_ms,
     time_zone: settings.time_zone,
+    is_told: await isTold(tx),
     random: env.random(),
   });
   await moveInquiries(
@@ -51,7 +59,8 @@ export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, ac
       is_verified: accepted.evidence === 'read_form' ? 1 : 0,
       reply_group: accepted.reply_group,
       was_accepted: 1,
-      poll_at: accepted.evidence === 'position' ? Math.min(scheduled, now + VERIFY_MS) : scheduled,
+      is_unannounced: 1,
+      poll_at: accepted.evidence === 'position' && accepted.is_sample ? Math.min(scheduled, now + VERIFY_MS) : scheduled,
       empty_polls: 0,
     },
     now,
@@ -146,11 +155,11 @@ export async function settleItem(
   deps: SubmitDeps,
   row: InquiryRow,
   item: BulkItem,
-  reply_group: string,
+  reply: { reply_group: string; is_sample: boolean },
   now: number,
 ): Promise<void> {
   if (item.outcome === 'created') {
-    await bindAccepted(tx, deps, row, { inquiry_id: item.inquiry_id, evidence: item.evidence, reply_group }, now);
+    await bindAccepted(tx, deps, row, { inquiry_id: item.inquiry_id, evidence: item.evidence, ...reply }, now);
   } else if (item.outcome === 'refused') {
     await refuse(tx, row, item.errors, 422, now);
     deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 });

@@ -119,7 +119,7 @@ async function sendSingly(deps: SubmitDeps, intents: readonly Intent[], signal: 
             tx,
             deps,
             row,
-            { inquiry_id: result.value.inquiry_id, evidence: 'reply', reply_group: `single:${row.id}:${now}` },
+            { inquiry_id: result.value.inquiry_id, evidence: 'reply', reply_group: `single:${row.id}:${now}`, is_sample: true },
             now,
           );
           await resumeSubmission(tx, deps, now);
@@ -200,7 +200,9 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
     for (const [index, item] of result.items.entries()) {
       const row = rows[index];
       if (row === undefined) continue;
-      await settleItem(tx, deps, row, item, reply_group, now);
+      // The first and the last tell whether the order is right; what none of them shows is seen when the answer is read.
+      const is_sample = index === 0 || index === rows.length - 1;
+      await settleItem(tx, deps, row, item, { reply_group, is_sample }, now);
       if (item.outcome === 'created') accepted += 1;
     }
     if (accepted > 0) {

@@ -1,0 +1,125 @@
+/**
+ * Keeps the service's one subscription as the configuration wants it. Not one of the five stages: it moves no rows. It is
+ * registered at the start, read back, compared on a schedule, and put right when somebody changed it. One that points
+ * elsewhere is somebody else's, and is replaced only when the configuration says `take_over`. At a stop it stays.
+ */
+import { backoffMs } from '../domain/backoff.ts';
+import type { Env } from '../domain/env.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import type { ServiceClient, ServiceFailure, Subscription } from '../service/api.ts';
+import { raiseAttention, resolveAttention } from '../store/attention.ts';
+import { readFact, writeFact } from '../store/facts.ts';
+import type { Store } from '../store/store.ts';
+import type { StepResult } from './loop.ts';
+
+/** How often it is compared when all is well. */
+const COMPARE_MS = 6 * HOUR_MS;
+const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: HOUR_MS };
+/** The address that was registered last: when the configuration has another one, that subscription is still ours. */
+const OURS = 'subscription_url';
+const ABOUT = { connector: null, appointment: null, inquiry: null, subject: 'subscription' };
+
+export type SubscriptionDeps = {
+  store: Store;
+  env: Env;
+  client: ServiceClient;
+  wanted: { callback_url: string; update_frequency_min: number };
+  take_over: boolean;
+  /** Failures in a row. */
+  failures: number;
+};
+
+export async function subscriptionStep(deps: SubscriptionDeps): Promise<StepResult> {
+  const { client, env, store, wanted } = deps;
+  const found = await client.getSubscription();
+  if (!found.ok) return await failed(deps, found.failure);
+  const reason = await reasonToSet(deps, found.value);
+  if (reason === 'elsewhere') return await leaveElsewhere(deps, found.value?.callback_url ?? '');
+  if (reason !== null) {
+    const set = await client.setSubscription(wanted);
+    if (!set.ok) return await failed(deps, set.failure);
+    if (!isAsWanted(set.value, wanted)) return await notKept(deps);
+    env.log('subscription_set', { reason, host: hostOf(wanted.callback_url) });
+  }
+  deps.failures = 0;
+  const now = env.clock.now();
+  await store.write(async (tx) => {
+    await writeFact(tx, OURS, wanted.callback_url, now);
+    await resolveAttention(tx, ABOUT.subject, now);
+  });
+  return { did: 0, next_at: now + COMPARE_MS };
+}
+
+/** Why it has to be set; null: it is as wanted. `elsewhere`: it is somebody else's. */
+async function reasonToSet(
+  { store, wanted, take_over }: SubscriptionDeps,
+  found: Subscription | null,
+): Promise<'absent' | 'changed' | 'moved' | 'taken_over' | 'elsewhere' | null> {
+  if (found === null) return 'absent';
+  if (isAsWanted(found, wanted)) return null;
+  if (isSameUrl(found.callback_url, wanted.callback_url)) return 'changed';
+  const ours = await readFact(store.db, OURS);
+  if (ours !== null && isSameUrl(found.callback_url, ours.value)) return 'moved';
+  return take_over ? 'taken_over' : 'elsewhere';
+}
+
+function isAsWanted(found: Subscription, wanted: SubscriptionDeps['wanted']): boolean {
+  const { callback_url, update_frequency_min } = found;
+  const is_as_often = update_frequency_min == null || update_frequency_min === wanted.update_frequency_min;
+  return isSameUrl(callback_url, wanted.callback_url) && is_as_often;
+}
+
+/** Ours as the service may have written it anew: another case of the host, a slash at the end. */
+function isSameUrl(a: string, b: string): boolean {
+  const plain = (text: string) => (URL.parse(text)?.href ?? text).replace(/\/+$/, '');
+  return plain(a) === plain(b);
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? 'unknown';
+}
+
+async function leaveElsewhere({ store, env }: SubscriptionDeps, callback_url: string): Promise<StepResult> {
+  const now = env.clock.now();
+  env.log('subscription_elsewhere', { host: hostOf(callback_url) });
+  const { origin = 'an unknown address', pathname = '' } = URL.parse(callback_url) ?? {};
+  await store.write((tx) =>
+    raiseAttention(
+      tx,
+      ABOUT,
+      {
+        reason: 'subscription_elsewhere',
+        what: `The inquiry service reports to ${origin}${pathname}, and an account has only one such address. eligd left it alone and asks for answers instead.`,
+        next: 'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the configuration and restart eligd.',
+      },
+      now,
+    ),
+  );
+  return { did: 0, next_at: now + COMPARE_MS };
+}
+
+async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
+  const now = env.clock.now();
+  env.log('subscription_failed', { reason: 'not_kept' });
+  await store.write((tx) =>
+    raiseAttention(
+      tx,
+      ABOUT,
+      {
+        reason: 'subscription_failed',
+        what: 'The inquiry service did not keep the address that it shall report to. eligd asks for answers instead.',
+        next: 'Look at "eligd subscription show", and ask the operator of the service.',
+      },
+      now,
+    ),
+  );
+  return { did: 0, next_at: now + COMPARE_MS };
+}
+
+async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<StepResult> {
+  deps.failures += 1;
+  const wait_ms = backoffMs(deps.failures, FAILURE_LIMITS, deps.env.random());
+  const http_status = 'status' in failure ? failure.status : null;
+  deps.env.log('subscription_failed', { failure: failure.class, http_status, wait_ms });
+  return { did: 0, next_at: deps.env.clock.now() + wait_ms };
+}
