@@ -3,6 +3,7 @@ import type { InquiryDraft } from '../domain/inquiry.ts';
 import { deliveryNotes } from '../domain/notes.ts';
 import { type FinalStatus, finalStatus } from '../domain/states.ts';
 import { DAY_MS } from '../domain/time.ts';
+import { changesBetween } from '../records/changes.ts';
 import { normalizeClaim } from '../records/claim-normalize.ts';
 import { type NormalizeInput, normalizeEligibility } from '../records/normalize.ts';
 import { parseInquiry } from '../service/wire.ts';
@@ -12,6 +13,7 @@ import {
   isNormalized,
   isVerificationAlone,
   type RawAnswer,
+  recordBefore,
   storeRecord,
 } from '../store/answers.ts';
 import { raiseAttention, resolveAttention } from '../store/attention.ts';
@@ -82,12 +84,14 @@ async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: nu
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
   const draft = JSON.parse(row.draft) as InquiryDraft;
   const record = normalize(answer, { ...inquiry, creation_ts: inquiry.creation_ts ?? '' }, draft);
+  const before = await recordBefore(tx, row.id, answer.revision);
+  const changes = before === null ? [] : changesBetween(before, record);
   const record_id = await storeRecord(tx, answer, record, now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['answer_unusable']);
   deps.env.log('record_written', { inquiry: row.id, service_id: row.service_id, count: record.unparsed.length });
   await attendVerification(tx, deps, row, record.verification, now);
   const is_verification_alone = await isVerificationAlone(tx, answer);
-  await follow(tx, deps, row, { record_id, service_status: answer.service_status, is_verification_alone }, now);
+  await follow(tx, deps, row, { changes, record_id, service_status: answer.service_status, is_verification_alone }, now);
 }
 
 /** What was asked decides what the answer becomes. */
@@ -105,13 +109,17 @@ function normalize(answer: RawAnswer, inquiry: NormalizeInput['inquiry'], draft:
   return normalizeClaim({ inquiry, specialty, asked, verifications });
 }
 
-/** `is_verification_alone`: what the payer said is known already, and what follows from it was decided. */
-type Outcome = { record_id: number; service_status: string; is_verification_alone: boolean };
+/**
+ * `changes`: what a revised answer says otherwise than the one before it. `is_verification_alone`: what the payer said is known
+ * already, and what follows from it was decided.
+ */
+type Outcome = { changes: readonly string[]; record_id: number; service_status: string; is_verification_alone: boolean };
 
 async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outcome, now: number): Promise<void> {
   const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
   const status = finalStatus(outcome.service_status);
   const notes = deliveryNotes(row, deps.settings.time_zone);
+  if (!outcome.is_verification_alone) notes.push(...outcome.changes);
   if (outcome.is_verification_alone) {
     notes.push('Written again because the checks of the call have come.');
   } else if (status === 'SUCCESS') {

@@ -21,8 +21,9 @@ export async function attendOverdue(tx: Tx, { env }: CollectDeps, row: InquiryRo
   if (row.overdue_since === now) env.log('inquiry_overdue', { inquiry: row.id, until: new Date(row.visit_at).toISOString() });
   const about = await aboutInquiry(tx, row);
   const urgency = urgencyOf(row.visit_at, now);
-  // Nobody waits for the answer when no visit stands on it any more.
-  const is_awaited = about.appointment !== null && (urgency === 'call' || urgency === 'tell');
+  const { claim } = JSON.parse(row.draft) as InquiryDraft;
+  // Nobody sits down for a claim, and nobody waits for the answer when no visit stands on it any more.
+  const is_awaited = claim === undefined && about.appointment !== null && (urgency === 'call' || urgency === 'tell');
   await replaceAttention(tx, about, ['answer_late', 'answer_missing'], is_awaited ? [ENTRIES[urgency]] : [], now);
 }
 

@@ -4,6 +4,7 @@
  */
 import { backoffMs } from '../domain/backoff.ts';
 import { inquiryId } from '../domain/ids.ts';
+import type { InquiryDraft } from '../domain/inquiry.ts';
 import { canonicalExternalId, matchKeyOfEcho } from '../domain/matching.ts';
 import { nextPollAt } from '../domain/polling.ts';
 import type { Specialty } from '../domain/specialty.ts';

@@ -166,6 +166,18 @@ export async function storeRecord(
   return id;
 }
 
+/** The record of the revision before `revision`; null when it is the first. */
+export async function recordBefore(tx: Tx, inquiry: number, revision: number): Promise<AnswerRecord | null> {
+  const row = await tx
+    .selectFrom('records')
+    .select('record')
+    .where('inquiry', '=', inquiry)
+    .where('revision', '<', revision)
+    .orderBy('revision', 'desc')
+    .executeTakeFirst();
+  return row === undefined ? null : (JSON.parse(row.record) as AnswerRecord);
+}
+
 export async function latestRecord(
   db: Db | Tx,
   inquiry: number,

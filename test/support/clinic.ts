@@ -29,7 +29,7 @@ export type Clinic = {
   /** Any other command. */
   run: (...args: string[]) => ReturnType<typeof run>;
   /** One daemon for several rounds, as `eligd run` keeps it. */
-  daemon: (env?: Partial<Env>) => Promise<Daemon>;
+  daemon: (env?: Partial<Env>, options?: { idle_ms?: number }) => Promise<Daemon>;
   /** Every line of every `outbox/eligibility-*.csv`, with the record beside it. */
   written: () => (Line & { record: Record<string, unknown> })[];
   attention: () => Line[];
@@ -76,12 +76,12 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
       if (code !== expected) throw new Error(`eligd once ended with ${code}, not ${expected}: ${stderr}`);
     },
     run: runHere,
-    daemon: async (env = {}) => {
+    daemon: async (env = {}, options = {}) => {
       const loaded = await loadConfig(file);
       const own = openSecrets(folder, {});
       const credentials = serviceCredentials(own, loaded.service.auth);
       const world = { ...createEnv({ log: () => {}, clock: realClock }), ...env };
-      return await createDaemon({ config: loaded, credentials, secrets: own, env: world, version: '0.0.0' });
+      return await createDaemon({ config: loaded, credentials, secrets: own, env: world, version: '0.0.0', ...options });
     },
     written: () =>
       listed(outbox, /^eligibility-.*\.csv$/).flatMap((name) =>

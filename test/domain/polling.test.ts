@@ -1,0 +1,108 @@
+import { describe, expect, test } from 'vitest';
+import { isAnswerDue, nextPollAt, overdueAt, type PollingFacts, urgencyOf } from '../../src/domain/polling.ts';
+import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+
+const ZONE = 'America/Chicago';
+/** 2030-01-10 is a Thursday; Chicago is six hours behind UTC. */
+const chicago = (day: number, hour: number, minute = 0) => Date.UTC(2030, 0, day, hour + 6, minute);
+
+function facts(over: Partial<PollingFacts> = {}): PollingFacts {
+  return {
+    now: chicago(7, 9),
+    desired_completion_date: '2030-01-10',
+    visit_at: chicago(11, 9),
+    interval_ms: HOUR_MS,
+    urgent_interval_ms: 15 * MINUTE_MS,
+    time_zone: ZONE,
+    is_told: false,
+    random: 0.5,
+    ...over,
+  };
+}
+
+/** Every moment at which an inquiry that never ends is asked about until its visit. */
+function asked(over: Partial<PollingFacts> = {}): number[] {
+  const times: number[] = [];
+  for (let now = over.now ?? facts().now; now < facts(over).visit_at; ) {
+    now = nextPollAt(facts({ ...over, now }));
+    times.push(now);
+  }
+  return times;
+}
+
+describe('an open inquiry is asked about', () => {
+  test('sparsely until the morning of its completion date in the zone of the clinic, and then by the interval', () => {
+    const before = asked().filter((at) => at < chicago(10, 7));
+    expect(before.length).toBeLessThanOrEqual(3);
+    const morning = asked().filter((at) => at >= chicago(10, 7) && at < chicago(10, 13));
+    expect(morning[0]).toBe(chicago(10, 7, 30));
+    expect(morning.length).toBeGreaterThanOrEqual(5);
+    expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 0))).toBe(chicago(10, 6, 30));
+  });
+
+  test('ever more often as the visit comes nearer, and no more often than the urgent interval', () => {
+    const times = asked();
+    const waits = times.slice(1).map((at, index) => ({ at, wait_ms: at - (times[index] ?? 0) }));
+    const day = waits.filter(({ at }) => at > chicago(10, 12) && at < chicago(11, 9));
+    for (const [index, { wait_ms }] of day.entries()) expect(wait_ms).toBeLessThanOrEqual(day[index - 1]?.wait_ms ?? HOUR_MS);
+    expect(Math.min(...day.map(({ wait_ms }) => wait_ms))).toBeGreaterThanOrEqual(14 * MINUTE_MS);
+    expect(nextPollAt(facts({ now: chicago(11, 8) })) - chicago(11, 8)).toBe(15 * MINUTE_MS);
+  });
+
+  test('twice a day after the visit', () => {
+    expect(nextPollAt(facts({ now: chicago(12, 9) })) - chicago(12, 9)).toBe(12 * HOUR_MS);
+  });
+
+  test('before a visit that is today although its completion date is later than now', () => {
+    const now = chicago(10, 2);
+    expect(nextPollAt(facts({ now, visit_at: chicago(10, 6) }))).toBeLessThanOrEqual(now + 15 * MINUTE_MS);
+  });
+
+  test('spread: a thousand inquiries do not ask in the same second', () => {
+    for (const now of [chicago(7, 9), chicago(9, 22), chicago(10, 9)]) {
+      const times = Array.from({ length: 1000 }, (_, index) => nextPollAt(facts({ now, random: index / 1000 })));
+      const seconds = Map.groupBy(times, (at) => Math.floor(at / 1000));
+      expect(Math.max(...[...seconds.values()].map(({ length }) => length))).toBeLessThanOrEqual(10);
+    }
+  });
+});
+
+describe('while the service tells by itself, it', () => {
+  test('is not asked before the morning of the completion date is over, and then more rarely', () => {
+    const times = asked({ is_told: true });
+    expect(times[0]).toBe(chicago(10, 13, 30));
+    expect(times.length).toBeLessThan(asked().length / 2);
+  });
+
+  test('is asked in the last hours before the visit as if it never told', () => {
+    const now = chicago(11, 6);
+    expect(nextPollAt(facts({ now, is_told: true }))).toBe(nextPollAt(facts({ now })));
+  });
+
+  test('is asked early enough for a visit that comes before the morning is over', () => {
+    const now = chicago(10, 8);
+    expect(nextPollAt(facts({ now, is_told: true, visit_at: chicago(10, 12, 30) }))).toBeLessThan(chicago(10, 11));
+  });
+});
+
+describe('an answer', () => {
+  test('is due from the morning of the completion date on', () => {
+    expect(isAnswerDue(chicago(10, 6, 59), '2030-01-10', ZONE)).toBe(false);
+    expect(isAnswerDue(chicago(10, 7), '2030-01-10', ZONE)).toBe(true);
+  });
+
+  test('is overdue in the afternoon of the completion date, and two hours before the visit in any case', () => {
+    expect(overdueAt('2030-01-10', chicago(11, 9), ZONE)).toBe(chicago(10, 17));
+    expect(overdueAt('2030-01-10', chicago(10, 14), ZONE)).toBe(chicago(10, 12));
+  });
+
+  test('that is overdue matters by the hours left until the patient sits down', () => {
+    const visit_at = chicago(14, 9);
+    expect([chicago(11, 17), chicago(13, 10), chicago(14, 6), chicago(14, 10)].map((now) => urgencyOf(visit_at, now))).toEqual([
+      'flag',
+      'tell',
+      'call',
+      'over',
+    ]);
+  });
+});

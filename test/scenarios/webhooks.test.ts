@@ -1,0 +1,280 @@
+/** The service reports by itself: through the whole program, over real sockets. */
+
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Daemon } from '../../src/daemon.ts';
+import type { LogFields } from '../../src/domain/env.ts';
+import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
+import { type Service, startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+const closers: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+type Running = {
+  clinic: Clinic;
+  service: Service;
+  machine: MachineClock;
+  daemon: Daemon;
+  public_url: string;
+  events: { event: string; fields: LogFields }[];
+  said: (event: string) => number;
+  stop: () => Promise<void>;
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A clinic whose visits have been sent, with the daemon running and the service reporting to it. */
+async function running(
+  count: number,
+  {
+    behaviors = {},
+    webhook = {},
+    member = 'ACTIVE',
+    before = async () => {},
+    config = {},
+  }: {
+    behaviors?: Record<string, string | number>;
+    webhook?: Overrides;
+    member?: string;
+    before?: (service: Service) => Promise<void>;
+    config?: Overrides;
+  } = {},
+): Promise<Running> {
+  const machine = setMachineClock();
+  const service = await startService();
+  await service.behave(behaviors);
+  await before(service);
+  const port = await freePort();
+  const public_url = `http://127.0.0.1:${port}/webhooks/inquiries`;
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { schedule: { pull_seconds: 0.2 }, ...config, webhook: { listen: `127.0.0.1:${port}`, public_url, ...webhook } },
+    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox', ELIGD_WEBHOOK_SECRET: 'sandbox' },
+  });
+  clinic.drop('export.csv', exportOf(visits(count, (index) => ({ member_id: `${member}${1000 + index}` }))));
+  const events: Running['events'] = [];
+  const log = (event: string, fields: LogFields = {}) => void events.push({ event, fields });
+  const daemon = await clinic.daemon({ log }, { idle_ms: 50 });
+  const ending = new AbortController();
+  const run = daemon.run(ending.signal);
+  const stop = async () => {
+    ending.abort();
+    await run;
+    await daemon.close();
+  };
+  closers.push(stop);
+  await expect.poll(async () => (await service.ledger()).length, { timeout: 10_000 }).toBe(count);
+  await expect.poll(() => events.some(({ event }) => /^subscription_/.test(event)), { timeout: 10_000 }).toBe(true);
+  const said = (name: string) => events.filter(({ event }) => event === name).length;
+  return { clinic, service, machine, daemon, public_url, events, said, stop };
+}
+
+const reads = async (service: Service) => (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
+const inquiries = ({ store }: Daemon) => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute();
+/** What is on the attention list because of the webhook; that payers are not mapped is another matter. */
+const reasons = ({ clinic }: Running) =>
+  clinic.attention().flatMap(({ reason = '' }) => (reason === 'payer_unmapped' ? [] : [reason]));
+const everythingWritten = ({ clinic }: Running, count: number) =>
+  expect.poll(() => new Set(clinic.written().map(({ appointment_id }) => appointment_id)).size, { timeout: 15_000 }).toBe(count);
+
+describe('answers arrive by themselves', () => {
+  test('with one question each, and the messages leave nothing behind but their hashes', async () => {
+    const system = await running(6);
+    const before = await reads(system.service);
+    await system.service.advance({ days: 9 });
+    await everythingWritten(system, 6);
+    // The ids of the bulk were verified by two samples.
+    expect((await reads(system.service)) - before).toBeLessThanOrEqual(6 + 2);
+    const { db } = system.daemon.store;
+    const inbox = await db.selectFrom('inbox').selectAll().execute();
+    expect(inbox.length).toBeGreaterThan(0);
+    expect(inbox.every(({ body }) => body === null)).toBe(true);
+    expect(system.said('webhook_heard')).toBe(1);
+  });
+
+  test.each([
+    ['each message comes three times', { webhook_repeat: 2 }],
+    ['they come in the wrong order', { webhook_order: 'reversed' }],
+    ['each inquiry comes in a message of its own', { webhook_max_bytes: 1 }],
+    ["they hold other callers' inquiries", { webhook_strangers: 3 }],
+    ['half of the messages are lost', { webhook_lost_percent: 50, webhook_max_bytes: 1 }],
+  ])('although %s', async (_, behaviors) => {
+    const system = await running(6, { behaviors });
+    await system.service.advance({ days: 9 });
+    if ('webhook_lost_percent' in behaviors) {
+      await expect.poll(() => system.clinic.written().length, { timeout: 10_000 }).toBeGreaterThan(0);
+      system.machine.pass({ days: 3, hours: 22 });
+    }
+    await everythingWritten(system, 6);
+    const ids = new Map((await system.service.ledger()).map(({ external_id, id }) => [external_id, id]));
+    for (const line of system.clinic.written()) expect(line.inquiry_id).toBe(ids.get(line.appointment_id ?? ''));
+    expect(system.clinic.written()).toHaveLength(6);
+    expect(await system.service.ledger()).toHaveLength(6);
+  });
+
+  test('a revised answer is delivered again as it is reported, and says what has changed', async () => {
+    const system = await running(1, { member: 'REVISE' });
+    const [entry] = await system.service.ledgerWithSteps();
+    const ended = entry?.steps.find(({ status }) => status === 'SUCCESS')?.at ?? '';
+    await system.service.advanceTo(new Date(Date.parse(ended) + 60_000).toISOString());
+    await expect.poll(() => system.clinic.written().length, { timeout: 10_000 }).toBe(1);
+    await system.service.advance({ hours: 26 });
+    await expect.poll(() => system.clinic.written().length, { timeout: 10_000 }).toBe(2);
+    const [first, second] = system.clinic.written();
+    expect([first?.revision, second?.revision]).toEqual(['1', '2']);
+    expect(first?.notes).not.toContain('Revised');
+    expect(second?.notes).toMatch(/Revised: \S.* (was|is new|is gone)/);
+  });
+
+  test('an inquiry that is reported before the reply that brings its id waits for it', async () => {
+    const late = { method: 'POST', path: 'dental/', when: 'after', action: 'delay', delay_ms: 3_000 } as const;
+    const system = await running(1, { before: (service) => service.fault(late) });
+    const { db } = system.daemon.store;
+    await system.service.advance({ days: 9 });
+    await expect
+      .poll(async () => (await db.selectFrom('inbox_unknown').selectAll().execute()).length, { timeout: 2_500 })
+      .toBe(1);
+    expect(await inquiries(system.daemon)).toMatchObject([{ state: 'sending', service_id: null }]);
+    await everythingWritten(system, 1);
+    expect(await db.selectFrom('inbox_unknown').selectAll().execute()).toEqual([]);
+    expect(system.said('webhook_strangers')).toBe(0);
+  });
+});
+
+describe('when the service falls silent', () => {
+  test.each([
+    ['it sends nothing', { webhook_lost_percent: 100 }],
+    ['it signs with another secret', { webhook_secret: 'wrong' }],
+    ['it signs in another header', { webhook_header: 'X-Signature' }],
+  ])('because %s, nothing is lost, asking takes over, and a person is told once', async (_, behaviors) => {
+    const system = await running(4, { behaviors });
+    await system.service.advance({ days: 9 });
+    expect(system.clinic.written()).toEqual([]);
+    // The morning of the completion date, the day before the visit of the 11th.
+    system.machine.pass({ days: 3, hours: 0 });
+    await everythingWritten(system, 4);
+    expect(system.said('webhook_silent')).toBe(0);
+    system.machine.pass({ hours: 1 });
+    await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
+    system.machine.pass({ hours: 3 });
+    await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual(['webhook_silent']);
+    expect(system.said('webhook_silent')).toBe(1);
+  });
+
+  test('and reports again, it is believed again, and the list is empty', async () => {
+    const system = await running(3, { behaviors: { webhook_lost_percent: 100 } });
+    await system.service.advance({ days: 9 });
+    system.machine.pass({ days: 3 });
+    await everythingWritten(system, 3);
+    system.machine.pass({ hours: 1 });
+    await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
+    await system.service.behave({ webhook_lost_percent: 0 });
+    system.machine.pass({ hours: 2 });
+    const next = visits(4, (index) => ({ appointment_at: '2030-01-16T10:00', member_id: `ACTIVE${2000 + index}` }));
+    system.clinic.drop('next.csv', exportOf(next.slice(3)));
+    await expect.poll(async () => (await system.service.ledger()).length, { timeout: 10_000 }).toBe(4);
+    await system.service.advance({ days: 9 });
+    await everythingWritten(system, 4);
+    expect(system.said('webhook_heard')).toBe(1);
+    await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('while eligd was down, the answers that it finds at its start prove nothing', async () => {
+    const system = await running(3);
+    await system.stop();
+    await system.service.advance({ days: 9 });
+    system.machine.pass({ days: 3 });
+    const again = await system.clinic.daemon(
+      { log: (event, fields = {}) => void system.events.push({ event, fields }) },
+      { idle_ms: 50 },
+    );
+    const ending = new AbortController();
+    const run = again.run(ending.signal);
+    closers.push(async () => {
+      ending.abort();
+      await run;
+      await again.close();
+    });
+    await everythingWritten(system, 3);
+    system.machine.pass({ hours: 2 });
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(system.said('webhook_silent')).toBe(0);
+  });
+});
+
+describe('the subscription', () => {
+  const subscription = async ({ clinic }: Running) =>
+    (JSON.parse((await clinic.run('subscription', 'show', '--json')).stdout) as { subscription: unknown }).subscription;
+  const set = (service: Service, callback_url: string, update_frequency_min = 5) =>
+    fetch(`${service.url}/api/v0/subscription/`, {
+      method: 'POST',
+      headers: {
+        authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ callback_url, update_frequency_min }),
+    });
+
+  test.each(['object', 'empty', '204'])(
+    'is registered at the start where changes answer %s, and stays at the stop',
+    async (body) => {
+      const system = await running(1, { behaviors: { subscription_body: body }, webhook: { update_frequency_minutes: 3 } });
+      const wanted = { callback_url: system.public_url, update_frequency_min: 3 };
+      expect(await subscription(system)).toEqual(wanted);
+      await system.stop();
+      expect(await subscription(system)).toEqual(wanted);
+    },
+  );
+
+  test('is put right when somebody changed or deleted it', async () => {
+    const system = await running(1);
+    await set(system.service, system.public_url, 60);
+    system.machine.pass({ hours: 7 });
+    await system.stop();
+    const again = await system.clinic.daemon({}, { idle_ms: 50 });
+    const ending = new AbortController();
+    const run = again.run(ending.signal);
+    closers.push(async () => {
+      ending.abort();
+      await run;
+      await again.close();
+    });
+    await expect
+      .poll(() => subscription(system), { timeout: 10_000 })
+      .toEqual({ callback_url: system.public_url, update_frequency_min: 5 });
+  });
+
+  test('that points elsewhere is left alone and said whose it is; eligd asks', async () => {
+    const before = (service: Service) => set(service, 'https://other.example/hook?token=secret').then(() => {});
+    const system = await running(1, { before });
+    expect(await subscription(system)).toMatchObject({ callback_url: 'https://other.example/hook?token=secret' });
+    const said = system.events.filter(({ event }) => event === 'subscription_elsewhere');
+    expect(said).toEqual([{ event: 'subscription_elsewhere', fields: { host: 'other.example' } }]);
+    await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual(['subscription_elsewhere']);
+    const told = system.clinic
+      .attention()
+      .map(({ what_happened }) => what_happened)
+      .join();
+    expect(told).toContain('https://other.example/hook,');
+    expect(told).not.toContain('token');
+  });
+
+  test('that points elsewhere is replaced when the configuration says so', async () => {
+    const before = (service: Service) => set(service, 'https://other.example/hook').then(() => {});
+    const system = await running(1, { before, webhook: { take_over: true } });
+    expect(await subscription(system)).toMatchObject({ callback_url: system.public_url });
+    expect(reasons(system)).toEqual([]);
+  });
+});
