@@ -4,6 +4,8 @@
  */
 import { join } from 'node:path';
 import cron from 'node-cron';
+
+import PQueue from 'p-queue';
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
 import { beginReports, subscriptionDeps, webhookService, webhookWatch } from './daemon-webhook.ts';
@@ -251,6 +253,7 @@ async function assemble(
         for (const { deliver } of connectors) deliver.wake();
       },
       onPlanned: () => wakers.submit.wake(),
+      turns: new PQueue({ concurrency: 1 }),
       webhook: config.webhook === null ? null : webhookWatch(config.webhook, () => wakers.subscription.wake()),
       settings: {
         ...polling,

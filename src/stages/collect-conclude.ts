@@ -10,7 +10,6 @@ import { parseInquiry } from '../service/wire.ts';
 import {
   type AnswerRecord,
   answersToNormalize,
-  isNormalized,
   isVerificationAlone,
   type RawAnswer,
   recordBefore,
@@ -77,8 +76,6 @@ async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<v
 }
 
 async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: number): Promise<void> {
-  // What was asked at once and what was asked by schedule may come to this answer at the same time.
-  if (await isNormalized(tx, answer.id)) return;
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');

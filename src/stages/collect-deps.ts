@@ -1,3 +1,4 @@
+import type PQueue from 'p-queue';
 import type { Env } from '../domain/env.ts';
 import type { ServiceClient } from '../service/api.ts';
 import type { Store } from '../store/store.ts';
@@ -7,6 +8,8 @@ export type CollectDeps = {
   env: Env;
   client: ServiceClient;
   settings: CollectSettings;
+  /** One at a time: what follows from answers. */
+  turns: PQueue;
   /** Null: nobody listens to the service's reports, and asking is all there is. */
   webhook: WebhookWatch | null;
   onRecord: () => void;

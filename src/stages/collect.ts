@@ -54,16 +54,22 @@ export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   const due = await dueForPolling(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_STEP);
   const sample = await sampleToAsk(deps);
   if (sample !== null) due.push(sample);
-  await all(due.map((row) => poll(deps, row)));
-  await verifyDue(deps);
-  await conclude(deps);
+  await ask(deps, due);
   return { did: due.length, next_at: earlier(judge_at, await nextPollDue(deps.store.db)) };
 }
 
 /** Asks about each of `rows` by its id; by `priority`, or by how near its visit is. */
 export async function ask(deps: CollectDeps, rows: readonly InquiryRow[], priority?: 'urgent'): Promise<void> {
   await all(rows.map((row) => poll(deps, row, priority)));
-  await conclude(deps);
+  await finish(deps);
+}
+
+/** Verifications that are due, then records; the two loops of this stage take turns, so that neither sees half of it. */
+async function finish(deps: CollectDeps): Promise<void> {
+  await deps.turns.add(async () => {
+    await verifyDue(deps);
+    await conclude(deps);
+  });
 }
 
 /**
@@ -72,8 +78,7 @@ export async function ask(deps: CollectDeps, rows: readonly InquiryRow[], priori
  */
 export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
   // What a process that died had committed and not made a record of, and checks of calls that have come since.
-  await verifyDue(deps);
-  await conclude(deps);
+  await finish(deps);
   const lists = new Map<Specialty, ReadonlyMap<string, Inquiry>>();
   for (let after = 0; !signal.aborted; ) {
     const rows = await openAfter(deps.store.db, after, OPEN_PER_STEP);
@@ -86,8 +91,7 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
       lists.set(specialty, listed);
       await all(same.map((row) => pollOrTake(deps, row, listed)));
     }
-    await verifyDue(deps);
-    await conclude(deps);
+    await finish(deps);
   }
 }
 

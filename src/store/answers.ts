@@ -143,11 +143,6 @@ export async function answersToNormalize(db: Db, limit: number, after: number): 
   }));
 }
 
-export async function isNormalized(tx: Tx, answer: number): Promise<boolean> {
-  const row = await tx.selectFrom('answers').select('is_normalized').where('id', '=', answer).executeTakeFirst();
-  return row?.is_normalized === 1;
-}
-
 /** Stores the record of an answer and returns its row. Doing it again replaces the record. */
 export async function storeRecord(
   tx: Tx,

@@ -1,4 +1,5 @@
 /** The stages over a real store and the real sandbox, taken one step at a time under a clock that a test sets. */
+import PQueue from 'p-queue';
 import { afterEach } from 'vitest';
 import type { Connector, Delivery } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
@@ -91,6 +92,7 @@ export async function install({
     onRecord: () => {},
     onPlanned: () => {},
     webhook: null,
+    turns: new PQueue({ concurrency: 1 }),
     settings: {
       ...polling,
       give_up_after_days: 14,
