@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path';
 import cron from 'node-cron';
-
 import PQueue from 'p-queue';
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
