@@ -14,8 +14,8 @@ export async function withInsurance(
   connector: string,
   named: readonly NamedAppointment[],
 ): Promise<readonly NamedAppointment[]> {
-  const ids = named.flatMap(({ appointment }) => patientOf(appointment) ?? []);
-  if (ids.length === 0) return named;
+  if (named.every(({ appointment }) => appointment.insurance === undefined)) return named;
+  const ids = named.flatMap(({ appointment }) => insuredId(appointment));
   const known = await insuranceOf(tx, connector, [...new Set(ids)]);
   return named.map(({ appointment, source }) => ({ appointment: insured(appointment, known), source }));
 }
@@ -100,7 +100,7 @@ async function changeAppointmentsOf(
     const before = JSON.parse(row.content) as AppointmentInput;
     if (before.patient.id !== patient_id) continue;
     const changed = change(before);
-    const known = await insuranceOf(tx, connector, patientOf(changed) ?? []);
+    const known = await insuranceOf(tx, connector, insuredId(changed));
     const after = insured(changed, known);
     if (JSON.stringify(after) === row.content) continue;
     await changeContent(tx, row, after, now);
@@ -109,15 +109,14 @@ async function changeAppointmentsOf(
   return different;
 }
 
-/** The id of the patient whose insurance counts for the appointment; null when the appointment has its own. */
-function patientOf({ insurance, patient }: AppointmentInput): [string] | null {
-  return insurance === undefined || patient.id === null ? null : [patient.id];
+/** The id of the patient whose insurance counts for the appointment; nothing when it has its own, or when there is no id to find it by. */
+function insuredId({ insurance, patient }: AppointmentInput): string[] {
+  return insurance === undefined || patient.id === null ? [] : [patient.id];
 }
 
 function insured(appointment: AppointmentInput, known: ReadonlyMap<string, CoverageInput[]>): AppointmentInput {
-  const [id] = patientOf(appointment) ?? [];
-  if (id === undefined) return appointment;
-  const coverages = known.get(id);
+  if (appointment.insurance === undefined) return appointment;
+  const coverages = appointment.patient.id === null ? undefined : known.get(appointment.patient.id);
   if (coverages === undefined) return { ...appointment, coverages: [], insurance: 'awaited' };
   return { ...appointment, coverages, insurance: 'of_patient' };
 }

@@ -1,0 +1,51 @@
+import { isAscii, isUtf8 } from 'node:buffer';
+
+/** Table 0211 (HL7 v2.5.1) and what senders write instead, as labels of the Encoding Standard. */
+const CHARSETS: Readonly<Record<string, string>> = {
+  '8859/1': 'iso-8859-1',
+  '8859/2': 'iso-8859-2',
+  '8859/3': 'iso-8859-3',
+  '8859/4': 'iso-8859-4',
+  '8859/5': 'iso-8859-5',
+  '8859/6': 'iso-8859-6',
+  '8859/7': 'iso-8859-7',
+  '8859/8': 'iso-8859-8',
+  '8859/9': 'iso-8859-9',
+  '8859/15': 'iso-8859-15',
+  'ISO IR87': 'iso-2022-jp',
+  'ISO IR159': 'iso-2022-jp',
+  'GB 18030-2000': 'gb18030',
+  'KS X 1001': 'euc-kr',
+  'BIG-5': 'big5',
+};
+
+/**
+ * The text of a message: by its MSH-18; without one, or when the bytes are not what it says, UTF-8, and Windows-1252 when they
+ * are not that either. Every run of bytes is text in the end.
+ */
+export function decodeBytes(bytes: Buffer): string {
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  const label = declared(bytes);
+  if (label !== null && label !== 'utf-8') {
+    try {
+      return new TextDecoder(label, { fatal: true }).decode(bytes);
+    } catch {
+      // Another charset than the message says, or one that this Node does not know.
+    }
+  }
+  return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
+}
+
+function declared(bytes: Buffer): string | null {
+  const begin = bytes.indexOf('MSH');
+  if (begin === -1) return null;
+  const head = bytes.toString('latin1', begin, begin + 2000).split(/[\r\n]/, 1)[0] ?? '';
+  const fields = head.split(head.charAt(3));
+  const name =
+    (fields[17] ?? '')
+      .split(fields[1]?.charAt(1) ?? '~', 1)[0]
+      ?.trim()
+      .toUpperCase() ?? '';
+  if (name === '' || name === 'ASCII' || name.startsWith('UNICODE')) return null;
+  return CHARSETS[name] ?? CHARSETS[name.replace(/^ISO[- ]?8859[-/]/, '8859/')] ?? name.toLowerCase();
+}

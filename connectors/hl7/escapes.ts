@@ -1,0 +1,82 @@
+/** Escape sequences (HL7 v2.5.1, section 2.7), in both directions. */
+
+/** MSH-1 and MSH-2: what stands between fields, components, repetitions and subcomponents, and around an escape. */
+export type Separators = { field: string; component: string; repetition: string; escape: string; subcomponent: string };
+
+export const USUAL: Separators = { field: '|', component: '^', repetition: '~', escape: '\\', subcomponent: '&' };
+
+/**
+ * The text that is meant. A sequence that nobody has defined stays as it is: it may be a Windows path. Highlighting and
+ * changes of the character set have no text of their own and go.
+ */
+export function decode(raw: string, separators: Separators): string {
+  const mark = separators.escape;
+  if (mark === '' || !raw.includes(mark)) return raw;
+  let text = '';
+  let at = 0;
+  while (at < raw.length) {
+    const open = raw.indexOf(mark, at);
+    const close = open === -1 ? -1 : raw.indexOf(mark, open + 1);
+    if (close === -1) return text + raw.slice(at);
+    const meant = meaning(raw.slice(open + 1, close), separators);
+    // What is no sequence may be followed by one: its closing character is tried as an opening one.
+    text += raw.slice(at, open) + (meant ?? raw.slice(open, close));
+    at = meant === null ? close : close + 1;
+  }
+  return text;
+}
+
+function meaning(code: string, separators: Separators): string | null {
+  switch (code) {
+    case 'F':
+      return separators.field;
+    case 'S':
+      return separators.component;
+    case 'T':
+      return separators.subcomponent;
+    case 'R':
+      return separators.repetition;
+    case 'E':
+      return separators.escape;
+    case 'P':
+      return '#';
+    case 'H':
+    case 'N':
+      return '';
+    case '.br':
+    case '.ce':
+      return '\n';
+  }
+  if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return bytesText(Buffer.from(code.slice(1), 'hex'));
+  if (/^\.sp[+]?\d{0,3}$/.test(code)) return '\n';
+  if (/^(?:\.(?:in|ti)[+-]?\d{0,3}|\.sk ?\d{0,3}|\.fi|\.nf)$/.test(code)) return code.startsWith('.sk') ? ' ' : '';
+  return /^(?:C[0-9A-F]{4}|M[0-9A-F]{4,6})$/i.test(code) ? '' : null;
+}
+
+/** Bytes are in the character set of the message, which is one of these in all but name. */
+export function bytesText(bytes: Buffer): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
+/** Text as a value of a message with the usual separators: it decodes to the same, line ends as line feeds. */
+export function encode(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not get into a message.
+  return text.replaceAll(/\r\n|[\x00-\x1f\x7f|^~\\&]/g, (found) => ENCODED[found] ?? hex(found));
+}
+
+const ENCODED: Readonly<Record<string, string>> = {
+  '|': '\\F\\',
+  '^': '\\S\\',
+  '&': '\\T\\',
+  '~': '\\R\\',
+  '\\': '\\E\\',
+  '\r\n': '\\.br\\',
+  '\r': '\\.br\\',
+  '\n': '\\.br\\',
+};
+
+const hex = (character: string) => `\\X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}\\`;

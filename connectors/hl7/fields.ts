@@ -1,0 +1,81 @@
+/** Where each value of an appointment and of a coverage stands: the table of `README.md`, and what a configuration puts in its place. */
+import type { Message, Segment } from './message.ts';
+import { type Path, parsePath } from './paths.ts';
+
+/** The first path with a value counts; of codes, every value of every path. */
+export const DEFAULT_PATHS = {
+  appointment_id: ['SCH-2.1', 'SCH-1.1'],
+  starts_at: ['TQ1-7', 'SCH-11.4', 'AIS-4', 'AIG-8', 'AIL-6', 'AIP-6'],
+  status: ['SCH-25.1', 'SCH-25.2'],
+  location: ['AIL-3.4', 'AIL-3.1', 'PV1-3.4', 'PV1-3.1'],
+  rendering_npi: ['AIP-3[NPI].1', 'PV1-7[NPI].1', 'AIP-3.1', 'PV1-7.1'],
+  procedure_codes: ['AIS-3.1', 'PR1-3.1'],
+  diagnosis_codes: ['DG1-3.1'],
+  patient_id: ['PID-3[MR].1', 'PID-3.1', 'PID-2.1'],
+  first_name: ['PID-5.2'],
+  last_name: ['PID-5.1'],
+  birth_date: ['PID-7'],
+  prior_patient_id: ['MRG-1[MR].1', 'MRG-1.1', 'MRG-4.1'],
+  carrier: ['IN1-4.1', 'IN1-2.2'],
+  payor_id: ['IN1-3.1'],
+  member_id: ['IN1-36', 'IN1-49.1', 'IN2-61.1'],
+  group_id: ['IN1-8'],
+  subscriber_first_name: ['IN1-16.2'],
+  subscriber_last_name: ['IN1-16.1'],
+  subscriber_birth_date: ['IN1-18'],
+  relationship: ['IN1-17.1'],
+  coverage_order: ['IN1-22.1', 'IN1-1'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type FieldName = keyof typeof DEFAULT_PATHS;
+
+export const FIELD_NAMES = Object.keys(DEFAULT_PATHS) as FieldName[];
+
+/** What the configuration's `fields:` holds. */
+export type FieldOverrides = Partial<Record<FieldName, string | string[]>>;
+
+/** Segments to read from: a whole message, or the part of it that is about one coverage or one merge. */
+export type Scope = Pick<Message, 'all'>;
+
+export function scopeOf(segments: readonly Segment[]): Scope {
+  return { all: (name) => segments.filter((segment) => segment.name === name) };
+}
+
+export class FieldReader {
+  readonly #paths: Record<FieldName, Path[]>;
+
+  constructor(overrides: FieldOverrides) {
+    const paths = Object.fromEntries(
+      FIELD_NAMES.map((name) => {
+        const texts = [overrides[name] ?? DEFAULT_PATHS[name]].flat();
+        return [name, texts.flatMap((text) => parsePath(text) ?? [])];
+      }),
+    );
+    this.#paths = paths as Record<FieldName, Path[]>;
+  }
+
+  /** Empty when no path has a value. */
+  one(scope: Scope, name: FieldName): string {
+    return this.first(scope, name).value;
+  }
+
+  /** The value with the path it came from; without one the path where it should have been. */
+  first(scope: Scope, name: FieldName): { value: string; at: string } {
+    const paths = this.#paths[name];
+    for (const path of paths) {
+      for (const segment of scope.all(path.segment)) {
+        const value = segment.values(path).find((each) => each !== '');
+        if (value !== undefined) return { value, at: placeOf(path) };
+      }
+    }
+    return { value: '', at: placeOf(paths[0]) };
+  }
+
+  /** Every value of every path, in the order of the table, without repeats. */
+  all(scope: Scope, name: FieldName): string[] {
+    const values = this.#paths[name].flatMap((path) => scope.all(path.segment).flatMap((segment) => segment.values(path)));
+    return [...new Set(values.filter((value) => value !== ''))];
+  }
+}
+
+const placeOf = (path: Path | undefined) => (path === undefined ? '' : `${path.segment}-${path.field}`);

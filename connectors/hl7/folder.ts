@@ -1,0 +1,157 @@
+/** The drop folder: `.hl7` files come into inbox/ and leave it by rename, answers are written to outbox/ whole or not at all. */
+import { constants } from 'node:fs';
+import { access, lstat, mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
+import type { Clock } from '../../src/domain/env.ts';
+import { errorCode } from '../../src/domain/errors.ts';
+import { ConnectorError } from '../contract.ts';
+
+const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] as const;
+export type DropFolder = Record<(typeof PARTS)[number] | 'root', string>;
+
+export function dropFolderAt(root: string): DropFolder {
+  const parts = Object.fromEntries(PARTS.map((part) => [part, join(root, part)])) as Record<(typeof PARTS)[number], string>;
+  return { root, ...parts };
+}
+
+/** Makes what is missing below the parent; that is not made, since a share that is not mounted must not become an empty folder. */
+export async function ensureDropFolder(folder: DropFolder): Promise<void> {
+  try {
+    for (const path of [folder.root, ...PARTS.map((part) => folder[part])]) {
+      await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
+        if (errorCode(error) !== 'EEXIST') throw error;
+      });
+    }
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
+/** The path is not in it: names of files may be names of people (G6). */
+export function folderError(error: unknown): ConnectorError {
+  if (error instanceof ConnectorError) return error;
+  const code = errorCode(error) ?? 'unknown';
+  const is_lasting = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS'].includes(code);
+  return new ConnectorError(is_lasting ? 'permanent' : 'transient', {
+    what: `The drop folder cannot be used (${code}).`,
+    next: 'Check "folder:", the folder above it, its permissions, the disk, and the network share if it is on one.',
+    cause: error,
+  });
+}
+
+/** Looks whether it can be read and written, or made. Changes nothing. */
+export async function canUse(folder: DropFolder): Promise<{ ok: true } | { ok: false; code: string }> {
+  const can = async (path: string) => await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+  try {
+    await can(folder.root).catch(async (error: unknown) => {
+      if (errorCode(error) !== 'ENOENT') throw error;
+      await can(dirname(folder.root));
+    });
+    return { ok: true };
+  } catch (error) {
+    return { ok: false, code: errorCode(error) ?? 'unknown' };
+  }
+}
+
+export type SeenFile = { name: string; size: number; modified_ms: number };
+
+/** Regular files that end in `.hl7`, oldest first. Temporary names of writers (`.x.hl7`, `x.hl7.tmp`) do not. */
+export async function messageFiles(directory: string): Promise<SeenFile[]> {
+  const files: SeenFile[] = [];
+  for (const name of await readdir(directory)) {
+    if (!/^[^.~].*\.hl7$/i.test(name)) continue;
+    try {
+      const { size, mtimeMs, ...found } = await lstat(join(directory, name));
+      if ((found.mode & constants.S_IFMT) === constants.S_IFREG) files.push({ name, size, modified_ms: mtimeMs });
+    } catch (error) {
+      if (errorCode(error) !== 'ENOENT') throw error;
+    }
+  }
+  return files.sort((a, b) => a.modified_ms - b.modified_ms || (a.name < b.name ? -1 : 1));
+}
+
+/** Finds files that nobody is writing any more: the same at two looks `stable_ms` apart. Looks are remembered between calls. */
+export class StillFiles {
+  readonly #clock: Clock;
+  readonly #stable_ms: number;
+  #seen = new Map<string, SeenFile & { since_ms: number }>();
+
+  constructor(clock: Clock, stable_ms: number) {
+    this.#clock = clock;
+    this.#stable_ms = stable_ms;
+  }
+
+  /** Looks, waits when something is new, looks again. */
+  async find(directory: string, signal: AbortSignal): Promise<SeenFile[]> {
+    const wait_ms = this.#note(await messageFiles(directory));
+    if (wait_ms > 0) {
+      await this.#clock.sleep(wait_ms, signal);
+      this.#note(await messageFiles(directory));
+    }
+    const now_ms = this.#clock.elapsed();
+    return [...this.#seen.values()].filter(({ since_ms }) => now_ms - since_ms >= this.#stable_ms);
+  }
+
+  /** How long until the file that is newest has stood still; 0 when every one has. */
+  #note(files: readonly SeenFile[]): number {
+    const now_ms = this.#clock.elapsed();
+    const next = new Map<string, SeenFile & { since_ms: number }>();
+    for (const file of files) {
+      const before = this.#seen.get(file.name);
+      const is_same = before?.size === file.size && before.modified_ms === file.modified_ms;
+      next.set(file.name, { ...file, since_ms: is_same ? before.since_ms : now_ms });
+    }
+    this.#seen = next;
+    return Math.max(0, ...[...next.values()].map(({ since_ms }) => this.#stable_ms - (now_ms - since_ms)));
+  }
+}
+
+/** Moves a file under a name that is free there; returns the name. What stands there already is never replaced. */
+export async function moveInto(from: string, directory: string, name: string): Promise<string> {
+  const ending = extname(name);
+  for (let number = 0; ; number += 1) {
+    const free = number === 0 ? name : `${name.slice(0, -ending.length)}-${number}${ending}`;
+    const is_taken = await lstat(join(directory, free)).then(
+      () => true,
+      () => false,
+    );
+    if (is_taken) continue;
+    await rename(from, join(directory, free));
+    await sync(directory);
+    return free;
+  }
+}
+
+/** Whole or not at all, readable by the owner alone; the same bytes again are not written again. */
+export async function writeMessage(folder: DropFolder, name: string, text: string): Promise<void> {
+  const path = join(folder.outbox, name);
+  const temporary = `${path}.tmp`;
+  try {
+    const before = await readFile(path, 'utf8').catch(() => null);
+    if (before === text) return;
+    const file = await open(temporary, 'w', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+    await sync(folder.outbox);
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
+/** Makes a rename last when the power goes. */
+async function sync(directory: string): Promise<void> {
+  const handle = await open(directory, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } catch (error) {
+    // Some network shares know no such thing.
+    if (!['EINVAL', 'ENOTSUP', 'EPERM'].includes(errorCode(error) ?? '')) throw error;
+  } finally {
+    await handle.close();
+  }
+}

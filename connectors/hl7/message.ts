@@ -1,0 +1,152 @@
+/** A message as segments and fields (HL7 v2.5.1, section 2.5). Unknown segments are kept, and cost nothing until they are asked for. */
+import { decode, type Separators, USUAL } from './escapes.ts';
+import type { Path } from './paths.ts';
+
+export class Segment {
+  readonly name: string;
+  /** Raw fields by their number; 0 is the name. */
+  readonly #fields: readonly string[];
+  readonly #separators: Separators;
+
+  constructor(line: string, separators: Separators) {
+    this.#separators = separators;
+    const fields = line.split(separators.field);
+    this.name = fields[0] ?? '';
+    // MSH-1 is the separator itself.
+    this.#fields = this.name === 'MSH' ? ['MSH', separators.field, ...fields.slice(1)] : fields;
+  }
+
+  /** The whole field as it stands in the message. */
+  raw(field: number): string {
+    return this.#fields[field] ?? '';
+  }
+
+  /** Values at a path, one per repetition that the path means, decoded and trimmed; `""`, which deletes, is empty. */
+  values({ field, repetition, component, subcomponent }: Path): string[] {
+    const raw = this.raw(field);
+    if (raw === '') return [];
+    const all = this.#repetitions(raw);
+    if (repetition === null) return all.map((one) => this.#value(one, component, subcomponent));
+    if (typeof repetition === 'number') {
+      const one = all[repetition - 1];
+      return one === undefined ? [] : [this.#value(one, component, subcomponent)];
+    }
+    return all
+      .filter((one) => one.split(this.#separators.component).some((part) => part.trim() === repetition))
+      .map((one) => this.#value(one, component, subcomponent));
+  }
+
+  /** A value by numbers, of the first repetition. */
+  value(field: number, component = 1, subcomponent = 1): string {
+    const raw = this.raw(field);
+    return raw === '' ? '' : this.#value(this.#repetitions(raw)[0] ?? '', component, subcomponent);
+  }
+
+  #repetitions(raw: string): string[] {
+    const { repetition } = this.#separators;
+    return this.name === 'MSH' || repetition === '' ? [raw] : raw.split(repetition);
+  }
+
+  #value(one: string, component: number, subcomponent: number): string {
+    const { component: between, subcomponent: within } = this.#separators;
+    const part = nth(one, between, component);
+    const value = decode(nth(part, within, subcomponent), this.#separators).trim();
+    return value === '""' ? '' : value;
+  }
+}
+
+function nth(text: string, separator: string, number: number): string {
+  if (separator === '' || !text.includes(separator)) return number === 1 ? text : '';
+  return text.split(separator)[number - 1] ?? '';
+}
+
+export class Message {
+  readonly header: Segment;
+  readonly separators: Separators;
+  readonly segments: readonly Segment[];
+
+  constructor(segments: readonly [Segment, ...Segment[]], separators: Separators) {
+    this.segments = segments;
+    this.header = segments[0];
+    this.separators = separators;
+  }
+
+  /** `ADT`, `SIU`. */
+  get type(): string {
+    return this.header.value(9, 1).toUpperCase();
+  }
+
+  /** `A08`, `S12`; of messages before 2.3.1 that leave it out of MSH-9, EVN-1. */
+  get event(): string {
+    return (this.header.value(9, 2) || (this.first('EVN')?.value(1) ?? '')).toUpperCase();
+  }
+
+  get control_id(): string {
+    return this.header.raw(10);
+  }
+
+  first(name: string): Segment | null {
+    return this.segments.find((segment) => segment.name === name) ?? null;
+  }
+
+  all(name: string): Segment[] {
+    return this.segments.filter((segment) => segment.name === name);
+  }
+}
+
+const SEGMENT_NAME = /^[A-Z][A-Z0-9]{2}$/;
+const HEADER = /^MSH(?![\p{L}\p{N}\s])/u;
+
+/**
+ * The messages of a text: one, or those of a batch (FHS, BHS, BTS and FTS are passed over), and what stood before the first MSH,
+ * as a whole, when there is anything. Lines end with CR, LF or both; a line that begins no segment goes on with the one before, as text that was not escaped
+ * does.
+ */
+export function splitMessages(text: string): { messages: string[]; is_begun_well: boolean } {
+  const messages: string[] = [];
+  let lines: string[] = [];
+  let is_begun_well = true;
+  const finish = () => {
+    if (lines.length > 0) messages.push(lines.join('\r'));
+    lines = [];
+  };
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
+    const name = line.slice(0, 3);
+    if (HEADER.test(line)) {
+      finish();
+      lines = [line];
+    } else if (name === 'FHS' || name === 'BHS' || name === 'BTS' || name === 'FTS') finish();
+    else if (lines.length > 0) lines.push(line);
+    else if (line.trim() !== '') is_begun_well = false;
+  }
+  finish();
+  return { messages: messages.map((message) => message.trimEnd()), is_begun_well };
+}
+
+/** One message of `splitMessages`, or null when its header cannot be understood. */
+export function parseMessage(text: string): Message | null {
+  const separators = separatorsOf(text);
+  if (separators === null) return null;
+  const lines: string[] = [];
+  for (const line of text.split('\r')) {
+    const is_segment = SEGMENT_NAME.test(line.slice(0, 3)) && (line.length === 3 || line.charAt(3) === separators.field);
+    if (is_segment || lines.length === 0) lines.push(line);
+    else if (line !== '') lines[lines.length - 1] += `\n${line}`;
+  }
+  const [header = '', ...rest] = lines;
+  return new Message([new Segment(header, separators), ...rest.map((line) => new Segment(line, separators))], separators);
+}
+
+/** MSH-1 and MSH-2. A character that is left out of MSH-2 is not used by the message. */
+function separatorsOf(text: string): Separators | null {
+  const field = text.charAt(3);
+  if (!text.startsWith('MSH') || field === '' || /[\p{L}\p{N}\s"]/u.test(field)) return null;
+  const end = text.indexOf(field, 4);
+  const encoding = text.slice(4, end === -1 ? 4 : end);
+  const characters = [...encoding];
+  if (new Set([field, ...characters]).size !== characters.length + 1) return null;
+  if (characters.some((character) => /[\p{L}\p{N}\s"]/u.test(character))) return null;
+  if (encoding === '') return { ...USUAL, field };
+  const [component = '', repetition = '', mark = '', subcomponent = ''] = characters;
+  return { field, component, repetition, escape: mark, subcomponent };
+}

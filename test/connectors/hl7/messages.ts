@@ -1,0 +1,65 @@
+/** Messages as a scheduling system writes them. */
+import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+
+const time = (iso: string) => `${iso.replaceAll(/[-:]/g, '').slice(0, 15).replace('T', '')}+0000`;
+
+let count = 0;
+
+/** A control id that no other message of this process has. */
+export function nextId(): string {
+  count += 1;
+  return `M${count}`;
+}
+
+export function msh(type: string, control_id: string, more = ''): string {
+  return `MSH|^~\\&|PMS|CLINIC|ELIGD||20261123090000||${type}|${control_id}|P|2.5.1${more}`;
+}
+
+export function pid({ patient }: Pick<AppointmentInput, 'patient'>): string {
+  return `PID|1||${patient.id ?? ''}^^^PMS^MR||${patient.last_name}^${patient.first_name}||${patient.birth_date?.replaceAll('-', '') ?? ''}`;
+}
+
+export function insurance({ coverages }: Pick<AppointmentInput, 'coverages'>): string[] {
+  return coverages.map(({ carrier, payor_id, member_id, group_id }, index) => {
+    const fields: Record<number, string> = {
+      1: String(index + 1),
+      3: payor_id,
+      4: carrier,
+      8: group_id,
+      17: 'SEL',
+      36: member_id,
+    };
+    return `IN1|${Array.from({ length: 36 }, (_, at) => fields[at + 1] ?? '').join('|')}`;
+  });
+}
+
+/** SIU with the insurance in it, as some vendors append it; `event` by the appointment's status when left out. */
+export function siu(
+  appointment: AppointmentInput,
+  { control_id = nextId(), event = '', header = '', with_insurance = true } = {},
+): string {
+  const trigger = event || (appointment.status === 'cancelled' ? 'S15' : 'S12');
+  return [
+    msh(`SIU^${trigger}^SIU_S12`, control_id, header),
+    `SCH||${appointment.source_id}`,
+    pid(appointment),
+    ...(with_insurance ? insurance(appointment) : []),
+    'RGS|1',
+    ...appointment.procedure_codes.map((code, index) => `AIS|${index + 1}||${code}|${time(appointment.starts_at)}`),
+  ].join('\r');
+}
+
+export function adt(
+  event: string,
+  appointment: Pick<AppointmentInput, 'patient' | 'coverages'>,
+  { control_id = nextId(), rest = [] as string[] } = {},
+): string {
+  return [msh(`ADT^${event}`, control_id), 'EVN||20261123', pid(appointment), 'PV1|1|N', ...insurance(appointment), ...rest].join(
+    '\r',
+  );
+}
+
+/** A visit that nobody can date. */
+export function brokenSiu(source_id: string): string {
+  return [msh('SIU^S12^SIU_S12', nextId()), `SCH||${source_id}`, 'PID|1||P-0^^^PMS^MR', 'AIS|1||D0120|soon'].join('\r');
+}
