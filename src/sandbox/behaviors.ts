@@ -111,6 +111,7 @@ export const BEHAVIORS = {
   webhook_header: choice(['X-Service-Signature', 'X-Signature'], 'X-Service-Signature', 'The header that holds the signature.'),
   webhook_max_bytes: amount(1, 1_000_000, 'The longest message; what is longer is split, down to one inquiry in each.'),
   webhook_strangers: amount(0, 0, "Other callers' inquiries in each message."),
+  verification_after_minutes: amount(0, 3, 'Scaled minutes after its end at which the verification of a call is there.'),
   verification_inquiry_id: choice(['required', 'optional'], 'required', 'Whether the verifications need an inquiry_id.'),
   medical_requires: choice(
     ['as_dental', 'strict'],

@@ -4,7 +4,11 @@ import type { InquiryRequest, Specialty } from './request.ts';
 
 /** Beginnings of member ids that force what is otherwise drawn. README.md holds the same table, and a test compares the two. */
 export const SCENARIOS = {
-  ACTIVE: 'A plan that is active, a call that succeeds, every question answered and every code covered.',
+  ACTIVE:
+    'A plan that is active, a call that succeeds and passes every check of its transcript, every question answered and every code covered.',
+  PRIMARY: 'As ACTIVE, and the payer says that it pays first.',
+  SECONDARY: 'As ACTIVE, and the payer says that it does not pay first.',
+  NOTMET: 'As ACTIVE, but the transcript does not show that a reference number was asked for.',
   INACTIVE: 'SUCCESS, and the plan is not active: call details and a minimal plan, nothing else.',
   NOTCOVERED: 'SUCCESS, and the plan covers none of the codes asked about.',
   UNSUCC: 'UNSUCCESSFUL, each time.',
@@ -24,8 +28,28 @@ export const SCENARIOS = {
 
 export type Scenario = keyof typeof SCENARIOS;
 
+/** Beginnings of claim numbers that force the status of a claim; a table of README.md as well. */
+export const CLAIM_SCENARIOS = {
+  PAID: 'APPROVED, with the day of payment and what was paid for each code.',
+  APPROVED: 'APPROVED, and not paid yet.',
+  DENIED: 'DENIED, with reason and appeal for each code.',
+  PENDING: 'PENDING, each time.',
+  PENDING1: 'PENDING for the first inquiry about a member id, birth date and tax id; as PAID from the second on.',
+  NOTONFILE: 'NOT_ON_FILE: the payer has not got it, and says how far it is with what came in.',
+  ODDSTATUS: 'As APPROVED, but the status is a word that is not in the specification.',
+} as const;
+
+export type ClaimScenario = keyof typeof CLAIM_SCENARIOS;
+
 /** Longest first, so that UNSUCC1 is not taken for UNSUCC. */
 const PREFIXES = (Object.keys(SCENARIOS) as Scenario[]).sort((a, b) => b.length - a.length);
+
+const CLAIM_PREFIXES = (Object.keys(CLAIM_SCENARIOS) as ClaimScenario[]).sort((a, b) => b.length - a.length);
+
+export function claimScenarioOf(claim_number: string | null | undefined): ClaimScenario | undefined {
+  const number = (claim_number ?? '').trimStart().toUpperCase();
+  return CLAIM_PREFIXES.find((prefix) => number.startsWith(prefix));
+}
 
 export function scenarioOf(member_id: string): Scenario | undefined {
   const id = member_id.trimStart().toUpperCase();
@@ -42,6 +66,10 @@ export type Course = {
   /** The share of the questions that the payer did not answer. */
   silent: number;
   is_weird: boolean;
+  /** How the checks of the transcript come out. */
+  checks: 'drawn' | 'met' | 'one not met';
+  /** Whether the payer says that it pays first; undefined: drawn. */
+  pays_first: boolean | undefined;
   null_first_seconds: number;
   revise_after_hours: number;
   reopen_after_hours: number;
@@ -56,9 +84,16 @@ export function courseOf(seed: number, subject: Subject, behaviors: Behaviors): 
   const scenario = scenarioOf(subject.request.member_id);
   if (scenario === undefined) return drawn;
   const plain: Course = { ...drawn, ending: 'SUCCESS', is_active: true, silent: 0 };
+  const active: Course = { ...plain, uncovered: 0, checks: 'met' };
   switch (scenario) {
     case 'ACTIVE':
-      return { ...plain, uncovered: 0 };
+      return active;
+    case 'PRIMARY':
+      return { ...active, pays_first: true };
+    case 'SECONDARY':
+      return { ...active, pays_first: false };
+    case 'NOTMET':
+      return { ...active, checks: 'one not met' };
     case 'INACTIVE':
       return { ...plain, is_active: false };
     case 'NOTCOVERED':
@@ -102,6 +137,8 @@ function drawnCourse(seed: number, subject: Subject, behaviors: Behaviors): Cour
     uncovered: 0.1,
     silent: call.chance('silent', 0.05) ? 0.25 : 0,
     is_weird: false,
+    checks: 'drawn',
+    pays_first: undefined,
     null_first_seconds: behaviors.success_null_first_seconds,
     revise_after_hours: behaviors.revise_after_hours,
     reopen_after_hours: behaviors.reopen_after_hours,

@@ -16,7 +16,7 @@ import { Traffic } from './traffic.ts';
 import { Webhooks } from './webhooks.ts';
 
 export { BEHAVIORS, type BehaviorName, type Behaviors, parseBehavior } from './behaviors.ts';
-export { SCENARIOS, type Scenario } from './scenarios.ts';
+export { CLAIM_SCENARIOS, SCENARIOS, type Scenario } from './scenarios.ts';
 export type { Credentials } from './state.ts';
 
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;

@@ -179,6 +179,44 @@ describe('medical and mental health answers', () => {
     }
     expect([...seen].sort()).toEqual(['APPROVED', 'DENIED', 'NOT_ON_FILE', 'PENDING']);
   });
+
+  it.each([
+    ['PAID-1', 'APPROVED', ['date_received', 'date_processed', 'date_paid']],
+    ['APPROVED-1', 'APPROVED', ['date_received', 'date_processed']],
+    ['denied-1', 'DENIED', ['date_received', 'date_processed']],
+    ['PENDING-1', 'PENDING', ['date_received']],
+    ['NOTONFILE-1', 'NOT_ON_FILE', []],
+    ['ODDSTATUS-1', 'AWAITING_COB', ['date_received', 'date_processed']],
+  ])('of a claim with the number %s are %s', async (claim_number, status, days) => {
+    const fields = { type: 'CLAIMS_STATUS', benefits_query: undefined, claims_date_of_service: '11-05-2029' };
+    const [form] = await finals(await bench(), 'medical', [{ ...fields, claim_number, member_id: 'ACTIVE1' }]);
+    expect([form.results.status, Object.keys(form.results.timeline ?? {})]).toEqual([status, days]);
+  });
+
+  it('of a claim with a number that begins with PENDING1 settle it the second time', async () => {
+    const claim = { type: 'CLAIMS_STATUS', benefits_query: undefined, claim_number: 'PENDING1-1', member_id: 'ACTIVE1' };
+    const forms = await finals(await bench(), 'medical', [claim, claim]);
+    expect(forms.map(({ results }) => results.status)).toEqual(['PENDING', 'APPROVED']);
+  });
+});
+
+it.each([
+  ['PRIMARY', true],
+  ['SECONDARY', false],
+])('A member id that begins with %s has the payer say so', async (member_id, pays_first) => {
+  const [form] = await finals(await bench(), 'dental', [{ member_id, benefits_query: ['STANDARD'] }]);
+  expect(form.results.plan_information.is_primary_insurance).toBe(pays_first);
+});
+
+it.each([
+  ['ACTIVE', []],
+  ['NOTMET', ['reference_number_asked']],
+])('Of the checks of a call for %s not met are %j', async (member_id, not_met) => {
+  const on = await bench();
+  const [form] = await finals(on, 'dental', [{ member_id }]);
+  const { body } = await on.call('GET', `/api/v0/verification?inquiry_id=${form.id}`);
+  const items: Loose[] = body.verifications[0].verification_items;
+  expect(items.filter(({ status }) => status !== 'MET').map(({ name }) => name)).toEqual(not_met);
 });
 
 it('Without a prefix a few inquiries fail, are cancelled, find no plan or lack answers', async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { BEHAVIORS, parseBehavior, SCENARIOS } from '../../src/sandbox/server.ts';
+import { BEHAVIORS, CLAIM_SCENARIOS, parseBehavior, SCENARIOS } from '../../src/sandbox/server.ts';
 import { bench } from './harness.ts';
 
 describe('the table of behaviors', () => {
@@ -14,7 +14,9 @@ describe('the table of behaviors', () => {
         rows.findIndex(([cell]) => cell === to),
       );
     };
-    expect(section('beginning', 'behavior')).toEqual(Object.entries(SCENARIOS).map(([name, means]) => [`\`${name}\``, means]));
+    const documentedScenarios = (table: object) => Object.entries(table).map(([name, means]) => [`\`${name}\``, means]);
+    expect(section('beginning', 'claim number')).toEqual(documentedScenarios(SCENARIOS));
+    expect(section('claim number', 'behavior')).toEqual(documentedScenarios(CLAIM_SCENARIOS));
     const documented = Object.entries(BEHAVIORS).map(([name, spec]) => [
       `\`${name}\``,
       spec.kind === 'number' ? spec.values : spec.values.map((value) => `\`${value}\``).join(', '),

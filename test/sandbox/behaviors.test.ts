@@ -319,6 +319,14 @@ describe('reading', () => {
     await on.create('dental');
   });
 
+  behavior('verification_after_minutes', 'come later', async (on) => {
+    const { id } = await answered(on, 'dental');
+    const path = `/api/v0/verification?inquiry_id=${id}`;
+    expect((await on.call('GET', path)).body.count).toBe(1);
+    await on.behave({ verification_after_minutes: 60 * 24 * 365 });
+    expect((await on.call('GET', path)).body.count).toBe(0);
+  });
+
   behavior('verification_inquiry_id', 'may be left out', async (on) => {
     const { id } = await answered(on, 'dental');
     await on.behave({ verification_inquiry_id: 'optional' });

@@ -89,6 +89,9 @@ describe('an inquiry', () => {
 describe('member ids that force a scenario', () => {
   const courses: Record<string, string[]> = {
     ACTIVE: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],
+    PRIMARY: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],
+    SECONDARY: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],
+    NOTMET: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],
     INACTIVE: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],
     NOTCOVERED: ['SCHEDULED', 'IN_PROGRESS', 'SUCCESS'],
     UNSUCC: ['SCHEDULED', 'IN_PROGRESS', 'UNSUCCESSFUL'],

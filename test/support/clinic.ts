@@ -32,6 +32,8 @@ export type Clinic = {
   daemon: (env?: Partial<Env>, options?: { idle_ms?: number }) => Promise<Daemon>;
   /** Every line of every `outbox/eligibility-*.csv`, with the record beside it. */
   written: () => (Line & { record: Record<string, unknown> })[];
+  /** The same of every `outbox/claims-*.csv`. */
+  writtenClaims: () => (Line & { record: Record<string, unknown> })[];
   attention: () => Line[];
   reasons: () => Line[];
   inbox: () => string[];
@@ -83,13 +85,8 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
       const world = { ...createEnv({ log: () => {}, clock: realClock }), ...env };
       return await createDaemon({ config: loaded, credentials, secrets: own, env: world, version: '0.0.0', ...options });
     },
-    written: () =>
-      listed(outbox, /^eligibility-.*\.csv$/).flatMap((name) =>
-        readCsv(readFileSync(join(outbox, name), 'utf8')).map((line) => ({
-          ...line,
-          record: JSON.parse(readFileSync(join(outbox, line.json_file ?? ''), 'utf8')) as Record<string, unknown>,
-        })),
-      ) as ReturnType<Clinic['written']>,
+    written: () => written(outbox, 'eligibility'),
+    writtenClaims: () => written(outbox, 'claims'),
     attention: () =>
       existsSync(join(outbox, 'attention.csv')) ? readCsv(readFileSync(join(outbox, 'attention.csv'), 'utf8')) : [],
     reasons: () =>
@@ -118,6 +115,15 @@ function merged(base: Overrides, over: Overrides): Overrides {
 
 function isObject(value: unknown): value is Overrides {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function written(outbox: string, kind: string): ReturnType<Clinic['written']> {
+  return listed(outbox, new RegExp(`^${kind}-.*\\.csv$`)).flatMap((name) =>
+    readCsv(readFileSync(join(outbox, name), 'utf8')).map((line) => ({
+      ...line,
+      record: JSON.parse(readFileSync(join(outbox, line.json_file ?? ''), 'utf8')) as Record<string, unknown>,
+    })),
+  ) as ReturnType<Clinic['written']>;
 }
 
 function listed(folder: string, pattern: RegExp): string[] {

@@ -1,8 +1,12 @@
 import { addDays, type Day, dayOfWire } from '../calendar.ts';
 import type { Json, JsonObject } from '../json.ts';
+import { claimScenarioOf } from '../scenarios.ts';
 import type { AnswerContext } from './context.ts';
 
 type ClaimStatus = 'APPROVED' | 'DENIED' | 'PENDING' | 'NOT_ON_FILE';
+
+/** What the payer says: a status, and of an approved claim whether it is paid. */
+type Outcome = { status: ClaimStatus; is_paid: boolean };
 
 const DENIAL_REASONS = [
   'The service is not a covered benefit.',
@@ -13,22 +17,44 @@ const DENIAL_REASONS = [
 
 /** The results record of a claims-status inquiry. `amound_paid` is the wire's own spelling. */
 export function claimResults(context: AnswerContext): { [field: string]: Json | undefined } {
-  const dice = claimDice(context);
-  const fraction = dice.of(context.edition).fraction('status');
-  const status: ClaimStatus =
-    fraction < 0.6 ? 'APPROVED' : fraction < 0.78 ? 'DENIED' : fraction < 0.93 ? 'PENDING' : 'NOT_ON_FILE';
-  const number = context.request.claim_number || `CLM${dice.integer('number', 100_000_000, 999_999_999)}`;
+  const { status, is_paid } = outcomeOf(context);
+  const number = context.request.claim_number || `CLM${claimDice(context).integer('number', 100_000_000, 999_999_999)}`;
   if (status === 'NOT_ON_FILE') {
     return { status, unprocessed_claim_info: unprocessed(context) };
   }
   const decided = status !== 'PENDING';
   return {
-    status,
+    status: claimScenarioOf(context.request.claim_number) === 'ODDSTATUS' ? 'AWAITING_COB' : status,
     number,
-    timeline: timeline(context, status),
+    timeline: timeline(context, status, is_paid),
     unprocessed_claim_info: decided ? undefined : unprocessed(context),
     code_details: decided ? codeDetails(context, status) : undefined,
   };
+}
+
+function outcomeOf(context: AnswerContext): Outcome {
+  switch (claimScenarioOf(context.request.claim_number)) {
+    case 'PAID':
+      return { status: 'APPROVED', is_paid: true };
+    case 'APPROVED':
+    case 'ODDSTATUS':
+      return { status: 'APPROVED', is_paid: false };
+    case 'DENIED':
+      return { status: 'DENIED', is_paid: false };
+    case 'PENDING':
+      return { status: 'PENDING', is_paid: false };
+    case 'PENDING1':
+      return context.attempt === 1 ? { status: 'PENDING', is_paid: false } : { status: 'APPROVED', is_paid: true };
+    case 'NOTONFILE':
+      return { status: 'NOT_ON_FILE', is_paid: false };
+    case undefined:
+      return { status: drawnStatus(claimDice(context).of(context.edition).fraction('status')), is_paid: true };
+  }
+}
+
+function drawnStatus(fraction: number): ClaimStatus {
+  if (fraction < 0.6) return 'APPROVED';
+  return fraction < 0.78 ? 'DENIED' : fraction < 0.93 ? 'PENDING' : 'NOT_ON_FILE';
 }
 
 /** A claim is the same whoever asks about it and however often. */
@@ -36,13 +62,13 @@ function claimDice(context: AnswerContext): AnswerContext['person'] {
   return context.person.of('claim', context.request.claim_number ?? '', context.request.claims_date_of_service ?? '');
 }
 
-function timeline(context: AnswerContext, status: ClaimStatus): JsonObject {
+function timeline(context: AnswerContext, status: ClaimStatus, is_paid: boolean): JsonObject {
   const dice = claimDice(context);
   const { formats } = context;
   const received = notAfterCall(context, addDays(serviceDay(context), dice.integer('received', 1, 7)));
   if (status === 'PENDING') return { date_received: formats.date(received) };
   const processed = notAfterCall(context, addDays(received, dice.integer('processed', 3, 14)));
-  if (status === 'DENIED') return { date_received: formats.date(received), date_processed: formats.date(processed) };
+  if (status === 'DENIED' || !is_paid) return { date_received: formats.date(received), date_processed: formats.date(processed) };
   const paid = notAfterCall(context, addDays(processed, dice.integer('paid', 1, 5)));
   return {
     date_received: formats.date(received),

@@ -13,6 +13,8 @@ export type AnswerContext = {
   formats: Formats;
   /** Which answer this is: the call's, or that of the call that corrected it. */
   edition: 'first' | 'revised';
+  /** The how-manieth inquiry it is about the same member id, birth date and tax id. */
+  attempt: number;
   policy: Dice;
   person: Dice;
   call: Dice;
@@ -34,6 +36,7 @@ export function contextOf(
     course,
     formats: new Formats(behaviors, inquiry.specialty, call),
     edition,
+    attempt: inquiry.attempt,
     policy: policyDice(seed, inquiry),
     person: personDice(seed, inquiry),
     call,

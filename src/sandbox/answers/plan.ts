@@ -36,7 +36,7 @@ export function fullPlan(context: AnswerContext): JsonObject {
     ...basicPlan(context),
     is_calendar_year_plan: isCalendarYear(context),
     is_provider_in_network: isInNetwork(context),
-    is_primary_insurance: !person.chance('secondary', 0.1),
+    is_primary_insurance: context.course.pays_first ?? !person.chance('secondary', 0.1),
     is_provider_pcp: type === 'HMO' ? person.chance('pcp', 0.4) : undefined,
     has_other_insurance: person.chance('other insurance', 0.12),
     is_self_funded: is_medical ? policy.chance('self funded', 0.4) : undefined,

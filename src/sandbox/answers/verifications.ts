@@ -16,14 +16,17 @@ const CRITERIA = [
 
 /**
  * The transcript verifications of an inquiry, newest first (specification, "Transcript verification record"): one per call
- * that has ended, a few minutes after it.
+ * that has ended, some minutes after it.
  */
 export function verificationsOf(seed: number, inquiry: Inquiry, life: Life, now_ms: number, behaviors: Behaviors): JsonObject[] {
   if (life.course.ending !== 'SUCCESS' && life.course.ending !== 'UNSUCCESSFUL') return [];
   const context = contextOf(seed, inquiry, life.course, 'first', behaviors);
   const ends_ms = [life.ended_ms, ...(life.revised_ms === undefined ? [] : [life.revised_ms])];
   return ends_ms
-    .map((ended_ms, index) => ({ created_ms: ended_ms + 3 * MINUTE_MS, call_number: index + 1 }))
+    .map((ended_ms, index) => ({
+      created_ms: ended_ms + behaviors.verification_after_minutes * MINUTE_MS,
+      call_number: index + 1,
+    }))
     .filter(({ created_ms }) => created_ms <= now_ms)
     .reverse()
     .map(({ created_ms, call_number }) => ({
@@ -33,7 +36,9 @@ export function verificationsOf(seed: number, inquiry: Inquiry, life: Life, now_
       verification_items: CRITERIA.map(([name, description, quotation]) => {
         const dice = context.call.of('verification', call_number, name);
         const met = life.course.ending === 'SUCCESS' ? 0.93 : 0.6;
-        const status = dice.chance('met', met) ? 'MET' : dice.pick('otherwise', ['NOT_MET', 'UNCLEAR']);
+        const drawn = dice.chance('met', met) ? 'MET' : dice.pick('otherwise', ['NOT_MET', 'UNCLEAR']);
+        const forced = life.course.checks === 'one not met' && name === 'reference_number_asked' ? 'NOT_MET' : 'MET';
+        const status = life.course.checks === 'drawn' ? drawn : forced;
         return compact({
           name,
           description,

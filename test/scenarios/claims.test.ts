@@ -1,0 +1,306 @@
+/** Claims: an export of them is dropped, payers are asked until each is settled, answers are written back. */
+import { describe, expect, test } from 'vitest';
+import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { csvText } from '../support/csv-text.ts';
+import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
+import { type Service, startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+/** A claim as a practice management system exports it. */
+type Claim = Record<
+  | 'claim_id'
+  | 'claim_number'
+  | 'date_of_service'
+  | 'billed_amount'
+  | 'procedure_codes'
+  | 'claim_status'
+  | 'patient_id'
+  | 'patient_name'
+  | 'dob'
+  | 'carrier'
+  | 'payor_id'
+  | 'member_id'
+  | 'specialty',
+  string
+>;
+
+function claimOf(number: string, over: Partial<Claim> = {}): Claim {
+  return {
+    claim_id: `C${number}`,
+    claim_number: number,
+    date_of_service: '2029-12-10',
+    billed_amount: '180.00',
+    procedure_codes: '99213;87880',
+    claim_status: 'sent',
+    patient_id: `P-${number}`,
+    patient_name: 'Testpatient Q',
+    dob: '1980-03-04',
+    carrier: 'Aetna',
+    payor_id: '60054',
+    member_id: `ACTIVE-${number}`,
+    specialty: 'medical',
+    ...over,
+  };
+}
+
+function claimsOf(...claims: Claim[]): string {
+  const header = Object.keys(claimOf('1')) as (keyof Claim)[];
+  return csvText(
+    header,
+    claims.map((claim) => header.map((name) => claim[name])),
+  );
+}
+
+type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
+
+async function open(config: Overrides = {}): Promise<Scene> {
+  const machine = setMachineClock();
+  const service = await startService();
+  return { machine, service, clinic: makeClinic({ base_url: service.url, config }) };
+}
+
+/** Drops the claims, asks, and reads the answers four days later. */
+async function asked(claims: readonly Claim[], config: Overrides = {}): Promise<Scene> {
+  const scene = await open(config);
+  scene.clinic.drop('claims-morning.csv', claimsOf(...claims));
+  await scene.clinic.once();
+  await nextDays(scene, 5);
+  return scene;
+}
+
+async function nextDays({ machine, clinic }: Scene, days: number): Promise<void> {
+  machine.pass({ days });
+  await clinic.once();
+}
+
+type Request = Record<string, unknown>;
+const requests = async (service: Service) => (await service.ledger()).map(({ request }) => request as unknown as Request);
+const lines = (clinic: Clinic) =>
+  clinic.writtenClaims().map(({ claim_id, claim_status, said_status, status }) => [claim_id, claim_status, said_status, status]);
+const situation = async (clinic: Clinic, id: string) => (await clinic.run('explain', id)).stdout;
+
+describe('a claim that is old enough', () => {
+  test('is asked about with everything that is known of it', async () => {
+    const { service } = await asked([claimOf('PAID-1')]);
+    expect(await requests(service)).toEqual([
+      {
+        type: 'CLAIMS_STATUS',
+        desired_completion_date: expect.stringMatching(/^01-\d\d-2030$/),
+        patient_name: 'Testpatient Q',
+        dob: '03-04-1980',
+        member_id: 'ACTIVE-PAID-1',
+        tax_id: '123456789',
+        external_id: 'CPAID-1',
+        is_specialist: false,
+        claims_date_of_service: '12-10-2029',
+        billed_amount: 180,
+        billing_npi: '1234567893',
+        insurance: 'Aetna',
+        insurance_payor_id: '60054',
+        claim_number: 'PAID-1',
+        beneficiary: 'PRIMARY',
+        benefits_codes: ['99213', '87880'],
+      },
+    ]);
+    expect((await service.ledger())[0]?.specialty).toBe('medical');
+  });
+
+  test.each([
+    ['PAID-1', 'paid', 'APPROVED', /plan|written/],
+    ['APPROVED-1', 'approved', 'APPROVED', /did not settle the claim, so the payer is asked again/],
+    ['DENIED-1', 'denied', 'DENIED', /written/],
+    ['PENDING-1', 'pending', 'PENDING', /asked again/],
+    ['NOTONFILE-1', 'not_on_file', 'NOT_ON_FILE', /asked again/],
+    ['ODDSTATUS-1', 'unknown', 'AWAITING_COB', /asked again/],
+  ])('and of which the payer says %s is written back as %s', async (number, status, said, why) => {
+    const { clinic } = await asked([claimOf(number)]);
+    expect(lines(clinic)).toEqual([[`C${number}`, status, said, 'SUCCESS']]);
+    expect(await situation(clinic, `C${number}`)).toMatch(why);
+    expect(clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
+  });
+
+  test('has amounts, the reason of a denial and how to appeal in the record', async () => {
+    const { clinic } = await asked([claimOf('DENIED-1')]);
+    const [line] = clinic.writtenClaims();
+    expect(line?.record).toMatchObject({
+      schema: 'eligd.claim/1',
+      completeness: 'complete',
+      asked: { claim_number: 'DENIED-1', date_of_service: '2029-12-10', billed_amount: { amount: '180.00', currency: 'USD' } },
+      claim: { codes: [{ code: '99213', paid: { amount: '0.00' }, denial_reason: expect.any(String) }, { code: '87880' }] },
+    });
+    expect(line?.procedure_codes).toMatch(/^99213: paid 0\.00; .*denied ".*appeal "/);
+  });
+
+  test('of dental or mental health is asked about without the fields of the others', async () => {
+    const claims = [
+      claimOf('PAID-1', { specialty: 'dental', procedure_codes: 'D1110' }),
+      claimOf('PAID-2', { specialty: 'mental_health', procedure_codes: '90834' }),
+    ];
+    const { service, clinic } = await asked(claims);
+    const [dental, mental] = await requests(service);
+    expect([dental?.billed_amount, dental?.beneficiary, mental?.billed_amount, mental?.beneficiary]).toEqual([
+      undefined,
+      undefined,
+      180,
+      undefined,
+    ]);
+    expect(new Set(lines(clinic).map(([, status]) => status))).toEqual(new Set(['paid']));
+  });
+});
+
+describe('when a claim is asked about', () => {
+  test('a young one waits until it is ask_after_days old', async () => {
+    const scene = await asked([claimOf('PAID-1', { date_of_service: '2030-01-04' })]);
+    expect(await scene.service.ledger()).toEqual([]);
+    expect(await situation(scene.clinic, 'CPAID-1')).toMatch(/policy\.claims\.ask_after_days/);
+    await nextDays(scene, 5);
+    expect(await scene.service.ledger()).toEqual([]);
+    await nextDays(scene, 2);
+    expect(await scene.service.ledger()).toHaveLength(1);
+  });
+
+  test('one that is not settled is asked about again every ask_again_days until it is', async () => {
+    const scene = await asked([claimOf('PENDING1-1')]);
+    expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['pending']);
+    await nextDays(scene, 12);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    await nextDays(scene, 3);
+    expect(await scene.service.ledger()).toHaveLength(2);
+    await nextDays(scene, 5);
+    expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['pending', 'paid']);
+    await nextDays(scene, 60);
+    expect(await scene.service.ledger()).toHaveLength(2);
+    expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual(['CPENDING1-1', 'CPENDING1-1']);
+  });
+
+  test('one that no call settles ends on the attention list after max_calls', async () => {
+    const scene = await asked([claimOf('PENDING-1')], { policy: { claims: { max_calls: 2, ask_again_days: 3 } } });
+    for (let round = 0; round < 5; round += 1) await nextDays(scene, 8);
+    expect(await scene.service.ledger()).toHaveLength(2);
+    expect(scene.clinic.attention().map(({ claim_id, appointment_id, reason }) => [claim_id, appointment_id, reason])).toEqual([
+      ['CPENDING-1', '', 'claim_unsettled'],
+    ]);
+  });
+
+  test('one that is settled in the practice management system is not, or not again', async () => {
+    const scene = await asked([claimOf('PENDING-1'), claimOf('PENDING-2', { claim_status: 'paid' })]);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PENDING-1', { claim_status: 'closed' })));
+    await nextDays(scene, 20);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    expect(await situation(scene.clinic, 'CPENDING-1')).toMatch(/claim is settled/);
+  });
+
+  test('one that a full export does not name any more is settled, and comes back when it is named again', async () => {
+    const connectors = [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0, claims_export: 'full' }];
+    const scene = await asked([claimOf('PENDING-1'), claimOf('PENDING-2')], { connectors });
+    expect(await scene.service.ledger()).toHaveLength(2);
+    scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PENDING-2')));
+    await nextDays(scene, 20);
+    expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+      'CPENDING-1',
+      'CPENDING-2',
+      'CPENDING-2',
+    ]);
+    scene.clinic.drop('claims-last.csv', claimsOf(claimOf('PENDING-1'), claimOf('PENDING-2')));
+    await nextDays(scene, 1);
+    expect((await scene.service.ledger()).filter(({ external_id }) => external_id === 'CPENDING-1')).toHaveLength(2);
+  });
+
+  test('one that lacks what a call needs waits for a person, and is asked about when that is mended', async () => {
+    const scene = await asked([claimOf('PAID-1', { date_of_service: '', dob: '' })]);
+    expect(await scene.service.ledger()).toEqual([]);
+    const [entry] = scene.clinic.attention().filter(({ claim_id }) => claim_id === 'CPAID-1');
+    expect([entry?.reason, entry?.what_happened]).toEqual([
+      'field_missing',
+      expect.stringMatching(/birth date.*date of service/),
+    ]);
+    scene.clinic.drop('claims-mended.csv', claimsOf(claimOf('PAID-1')));
+    await nextDays(scene, 1);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    expect(scene.clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
+  });
+
+  test('one of a service more than a year ago is closed', async () => {
+    const { service, clinic } = await asked([claimOf('PAID-1', { date_of_service: '2028-11-01' })]);
+    expect(await service.ledger()).toEqual([]);
+    expect(await situation(clinic, 'CPAID-1')).toMatch(/too long ago/);
+  });
+});
+
+describe('a call about a claim', () => {
+  test('that was unsuccessful is tried once more, and the claim is asked about again later', async () => {
+    const scene = await asked([claimOf('PAID-1', { member_id: 'UNSUCC-1' })]);
+    await nextDays(scene, 1);
+    await nextDays(scene, 4);
+    expect((await scene.service.ledger()).map(({ status }) => status)).toEqual(['UNSUCCESSFUL', 'UNSUCCESSFUL']);
+    expect(lines(scene.clinic).map(([, status, , ended]) => [status, ended])).toEqual([
+      ['unknown', 'UNSUCCESSFUL'],
+      ['unknown', 'UNSUCCESSFUL'],
+    ]);
+    expect(scene.clinic.attention().map(({ reason }) => reason)).toEqual(['unsuccessful']);
+    await nextDays(scene, 15);
+    expect(await scene.service.ledger()).toHaveLength(3);
+  });
+
+  test('that the service cancelled is listed and not made again by itself', async () => {
+    const scene = await asked([claimOf('PAID-1', { member_id: 'CANCEL-1' })]);
+    await nextDays(scene, 30);
+    expect((await scene.service.ledger()).map(({ status }) => status)).toEqual(['CANCELLED']);
+    expect(scene.clinic.attention().map(({ reason, claim_id }) => [reason, claim_id])).toEqual([
+      ['cancelled_by_service', 'CPAID-1'],
+    ]);
+  });
+
+  test('whose reply is lost is looked for and made once (G1)', async () => {
+    const scene = await open();
+    await scene.service.fault({ method: 'POST', path: 'medical/', when: 'after', action: 'reset' });
+    scene.clinic.drop('claims-a.csv', claimsOf(claimOf('PAID-1')));
+    for (let round = 0; round < 4; round += 1) {
+      await scene.clinic.once();
+      scene.machine.pass({ minutes: 5 });
+    }
+    await nextDays(scene, 5);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['paid']);
+  });
+
+  test('is not made again after the database was lost (G1)', async () => {
+    const scene = await asked([claimOf('PENDING-1')]);
+    const again = makeClinic({ base_url: scene.service.url });
+    again.drop('claims-a.csv', claimsOf(claimOf('PENDING-1')));
+    await again.once();
+    await again.once();
+    expect(await scene.service.ledger()).toHaveLength(1);
+    expect(lines(again).map(([, status]) => status)).toEqual(['pending']);
+  });
+
+  test('takes its place in the budget of calls beside visits', async () => {
+    const scene = await open({ policy: { calls_per_day: 2 } });
+    scene.clinic.drop('export.csv', exportOf(visits(1)));
+    scene.clinic.drop('claims-a.csv', claimsOf(claimOf('PAID-1'), claimOf('PAID-2')));
+    await scene.clinic.once();
+    expect(await scene.service.ledger()).toHaveLength(2);
+    await nextDays(scene, 1);
+    expect(await scene.service.ledger()).toHaveLength(3);
+  });
+});
+
+test('A claim and a visit with the same id are told apart everywhere', async () => {
+  const scene = await open();
+  scene.clinic.drop('export.csv', exportOf(visits(1, () => ({ appointment_id: '9001', member_id: 'ACTIVE-1' }))));
+  scene.clinic.drop('claims-a.csv', claimsOf(claimOf('PAID-1', { claim_id: '9001', member_id: 'ACTIVE-1' })));
+  await scene.clinic.once();
+  await nextDays(scene, 5);
+  const ledger = await requests(scene.service);
+  expect(new Set(ledger.map(({ type }) => type))).toEqual(new Set(['BENEFITS', 'CLAIMS_STATUS']));
+  expect(scene.clinic.written().map(({ appointment_id }) => appointment_id)).toEqual(['9001']);
+  expect(scene.clinic.writtenClaims().map(({ claim_id }) => claim_id)).toEqual(['9001']);
+  expect(await situation(scene.clinic, '9001')).toMatch(/^Appointment 9001/);
+  expect(await situation(scene.clinic, 'claim:9001')).toMatch(/^Claim 9001 of front-desk, service 2029-12-10/);
+  const status = JSON.parse((await scene.clinic.run('status', '--json')).stdout);
+  expect([status.appointments.total, status.claims.total, status.claims.delivered]).toEqual([1, 1, 1]);
+  expect((await scene.clinic.run('status')).stdout).toMatch(/claims +1 +1 delivered/);
+  expect((await scene.clinic.run('list')).stdout).toMatch(/service 2029-12-10/);
+  expect((await scene.clinic.run('show', 'claim:9001')).stdout).toMatch(/claim status: +paid/);
+});
