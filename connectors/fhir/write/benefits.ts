@@ -30,7 +30,7 @@ export function benefitItems(record: EligibilityRecord): Item[] {
     ...planItems(record),
     ...(record.procedure_classes?.classes ?? []).map(
       (entry, index): Item => ({
-        category: { text: entry.name },
+        category: { text: entry.name.trim() || 'not named' },
         ...ruleParts(entry.benefits, summary.procedure_classes[index]?.line ?? ''),
       }),
     ),
@@ -45,7 +45,8 @@ export function benefitItems(record: EligibilityRecord): Item[] {
 
 /** A procedure code with its code system, told by its form: D1110 is CDT, 99213 is CPT, other letters are HCPCS. */
 export function procedureConcept(code: string, name: string | null = null): CodeableConcept {
-  const text = name ?? code;
+  // FHIR allows no text without a letter in it.
+  const text = name?.trim() || code.trim() || 'not named';
   if (/^D\d{4}$/.test(code)) return { coding: [{ system: CDT, code }], text };
   if (/^\d{4}[0-9A-Z]$/.test(code)) return { coding: [{ system: CPT, code }], text };
   return /^[A-Z]\d{4}$/.test(code) ? { coding: [{ system: HCPCS, code }], text } : { text };
@@ -72,7 +73,7 @@ function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
   const orthodontics = moneyOf(maximums?.orthodontics_coverage_limit);
   const words = amountWords(maximums);
   return [
-    ...(individual.length === 0 && words === '' && network === undefined
+    ...(individual.length === 0 && words === '' && typeof network !== 'boolean'
       ? []
       : [
           item(

@@ -31,7 +31,7 @@ const PURPOSE: ('benefits' | 'validation')[] = ['benefits', 'validation'];
 
 export function eligibilityRequest({ delivery, about }: Parts): CoverageEligibilityRequest {
   const { record } = delivery;
-  const codes = record.asked.benefits_codes.map((code) => ({ productOrService: procedureConcept(code) }));
+  const codes = record.asked.benefits_codes.filter(isSaid).map((code) => ({ productOrService: procedureConcept(code) }));
   return {
     resourceType: 'CoverageEligibilityRequest',
     identifier: [about.identifier],
@@ -106,12 +106,8 @@ function lastCallEnd({ calls }: EligibilityRecord): string | null {
 export function provenance({ delivery, about }: Parts, target: Reference<never>): Provenance {
   const { record } = delivery;
   const ended_at = lastCallEnd(record);
-  const references = [
-    ...new Set(record.calls.flatMap(({ reference_number }) => (reference_number === null ? [] : [reference_number]))),
-  ];
-  const representatives = [
-    ...new Set(record.calls.flatMap(({ representative }) => (representative === null ? [] : [representative]))),
-  ];
+  const references = [...new Set(record.calls.map(({ reference_number }) => reference_number).filter(isSaid))];
+  const representatives = [...new Set(record.calls.map(({ representative }) => representative).filter(isSaid))];
   const agent = (code: string, display: string) => ({
     type: { coding: [{ system: PROVENANCE_PARTICIPANTS, code }] },
     who: { display },
@@ -137,6 +133,9 @@ export function provenance({ delivery, about }: Parts, target: Reference<never>)
     ],
   };
 }
+
+/** FHIR allows no text without a letter in it. */
+const isSaid = (text: string | null): text is string => text !== null && text.trim() !== '';
 
 const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 

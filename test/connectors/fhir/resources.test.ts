@@ -1,0 +1,128 @@
+/** The resources that an answer becomes: valid R4, and never more than the payer said (G8). */
+import type { CoverageEligibilityResponse, CoverageEligibilityResponseInsuranceItem, Resource } from '@medplum/fhirtypes';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  type About,
+  answerCommunication,
+  documentReference,
+  eligibilityRequest,
+  eligibilityResponse,
+  provenance,
+} from '../../../connectors/fhir/write/resources.ts';
+import { batchOf } from '../../../connectors/suite.ts';
+import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
+import { normalizeEligibility } from '../../../src/records/normalize.ts';
+import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from '../../records/answers.ts';
+import { faultsOf } from '../../support/fhir/definitions.ts';
+
+const about: About = {
+  identifier: { system: 'urn:eligd:inquiry', value: '7b0f8d8e-58a4-4d2c-9f0e-4f4f3f0e9a11' },
+  patient: { reference: 'Patient/P-1' },
+  coverage: { reference: 'Coverage/C-1' },
+  insurer: { display: 'Delta Dental of Illinois' },
+  appointment: { reference: 'Appointment/A-1' },
+  batch_created_at: '2026-11-23T18:00:00.000Z',
+};
+
+function partsOf(record: EligibilityRecord) {
+  const [delivery] = batchOf(1, [1]).deliveries;
+  if (delivery === undefined) throw new Error('The suite gives a delivery.');
+  return { delivery: { ...delivery, record }, about };
+}
+
+function resourcesOf(record: EligibilityRecord): Resource[] {
+  const parts = partsOf(record);
+  const target = { reference: 'CoverageEligibilityResponse/R-1' };
+  return [
+    eligibilityRequest(parts),
+    eligibilityResponse(parts, { reference: 'CoverageEligibilityRequest/Q-1' }),
+    eligibilityResponse(parts, null),
+    provenance(parts, target),
+    documentReference(parts),
+    answerCommunication(parts),
+  ];
+}
+
+const responseOf = (record: EligibilityRecord): CoverageEligibilityResponse =>
+  eligibilityResponse(partsOf(record), { reference: 'CoverageEligibilityRequest/Q-1' });
+const itemsOf = (record: EligibilityRecord) => responseOf(record).insurance?.[0]?.item ?? [];
+const benefit = (item: CoverageEligibilityResponseInsuranceItem | undefined, code: string) =>
+  item?.benefit?.find(({ type }) => type?.coding?.[0]?.code === code);
+
+test('pass both validators, whatever the payer said', () => {
+  fc.assert(
+    fc.property(
+      fc.boolean().chain((isClean) => answerTree({ isClean })),
+      specialtyAndAsked,
+      fc.constantFrom('SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'),
+      (tree, { specialty, asked }, status) => {
+        const { raw } = materialize(tree);
+        const record = normalizeEligibility(inputOf(raw, { specialty, asked, inquiry: { status } }));
+        expect(resourcesOf(record).flatMap(faultsOf)).toEqual([]);
+      },
+    ),
+    { numRuns: 60 },
+  );
+}, 60_000);
+
+test('are the same for the same delivery (G4)', () => {
+  const record = recordOf({ plan_information: { is_active: true } });
+  expect(resourcesOf(record)).toEqual(resourcesOf(structuredClone(record)));
+});
+
+describe('a response', () => {
+  const codes = (more: object) => ({ procedure_codes: [[{ procedure_code: 'D1110' }, more]] });
+  const asked = { benefits_query: ['CODE_LOOKUP_BENEFITS'], benefits_codes: ['D1110'] };
+  const itemOf = (more: object) => itemsOf(recordOf(codes(more), { asked })).find(({ productOrService }) => productOrService);
+
+  test('says in force only what the payer said (G8)', () => {
+    const inforce = (is_plan_active: unknown) =>
+      responseOf(recordOf({ plan_information: { is_active: is_plan_active, plan_name: 'PPO' } })).insurance?.[0]?.inforce;
+    expect([inforce(true), inforce(false), inforce(null)]).toEqual([true, false, undefined]);
+  });
+
+  test('never says "not covered" of what was not answered (G8)', () => {
+    expect(itemOf({ is_covered: false })?.excluded).toBe(true);
+    expect(itemOf({ is_covered: true })?.excluded).toBe(false);
+    const unknown = itemOf({ is_covered: null, frequency_limitations: 'twice a year' });
+    expect(unknown).not.toHaveProperty('excluded');
+    expect(unknown?.description).toContain('coverage unknown');
+  });
+
+  test("gives the patient's share as copay-percent, in whole numbers only", () => {
+    expect(benefit(itemOf({ is_covered: true, coverage_percentage: '80' }), 'copay-percent')?.allowedUnsignedInt).toBe(20);
+    expect(benefit(itemOf({ is_covered: true, coverage_percentage: '66.5' }), 'copay-percent')).toBe(undefined);
+    expect(itemOf({ is_covered: true, coverage_percentage: '66.5' })?.description).toContain('66.5%');
+  });
+
+  test('gives what is used beside the limit, since FHIR has nothing for what remains', () => {
+    const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: '1500', coverage_limit_remaining: '900.50' } }));
+    expect(benefit(plan, 'benefit')).toMatchObject({
+      allowedMoney: { value: 1500, currency: 'USD' },
+      usedMoney: { value: 599.5, currency: 'USD' },
+    });
+    expect(plan?.category?.coding).toEqual([
+      { system: 'https://x12.org/codes/service-type-codes', code: '35', display: 'Dental Care' },
+    ]);
+  });
+
+  test('keeps the words of the payer where FHIR wants a number', () => {
+    const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: 'unlimited', coverage_limit_remaining: null } }));
+    expect(plan?.benefit).toBe(undefined);
+    expect(plan?.description).toContain('"unlimited"');
+  });
+
+  test('is an error when nobody could be asked, with nothing about the coverage', () => {
+    const response = responseOf(recordOf(null, { inquiry: { status: 'UNSUCCESSFUL' } }));
+    expect(response).toMatchObject({ outcome: 'error', error: [{ code: { text: 'The inquiry ended as UNSUCCESSFUL.' } }] });
+    expect(response.insurance).toEqual([{ coverage: about.coverage }]);
+  });
+
+  test('holds no markup of the payer', () => {
+    const said = '<script>alert(1)</script> & "quotes" \u0007';
+    const { text } = responseOf(recordOf({ plan_information: { plan_name: said } }));
+    expect(text?.div).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;');
+    expect(text?.div).not.toContain('<script>');
+  });
+});

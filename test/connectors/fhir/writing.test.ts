@@ -1,0 +1,342 @@
+/** Answers on their way into a chart: written once, whatever the server can and however the line fails (G4). */
+import type { CoverageEligibilityResponse, Resource } from '@medplum/fhirtypes';
+import { describe, expect, test } from 'vitest';
+import type { Connector, DeliveryBatch } from '../../../connectors/contract.ts';
+import { batchOf } from '../../../connectors/suite.ts';
+import type { Fault, FhirPeer, Loose, PeerOptions, Request } from '../../support/fhir/peer.ts';
+import { appointment, bench } from './bench.ts';
+
+const deliver = (connector: Connector, batch: DeliveryBatch) => connector.deliver(batch, new AbortController().signal);
+const DELIVERED = [{ key: 'd-1-1', outcome: 'delivered' }];
+const KINDS = ['CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Provenance'] as const;
+
+async function counts(peer: FhirPeer): Promise<number[]> {
+  return await Promise.all(KINDS.map(async (kind) => (await peer.all(kind)).length));
+}
+
+const written = (request: Request) => request.method !== 'GET';
+
+/** Fails the first request that `when` picks, in one way. */
+function failOnce(peer: FhirPeer, fault: Fault, when: (request: Request) => boolean): void {
+  let is_over = false;
+  peer.fault = (request) => {
+    if (is_over || !when(request)) return null;
+    is_over = true;
+    return fault;
+  };
+}
+
+describe('an answer', () => {
+  test('becomes a request, a response and where it comes from, beside the coverage that it is about', async () => {
+    const { peer, connector, offer } = await bench();
+    await offer(appointment(1));
+    expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+    const [request] = await peer.all('CoverageEligibilityRequest');
+    const [response] = await peer.all('CoverageEligibilityResponse');
+    const [provenance] = await peer.all('Provenance');
+    expect(request).toMatchObject({
+      identifier: [{ system: 'urn:eligd:inquiry', value: 'inq-1' }],
+      insurance: [{ coverage: { reference: 'Coverage/coverage-P-1-1' } }],
+      supportingInfo: [{ information: { reference: 'Appointment/A-1' } }],
+    });
+    expect(response).toMatchObject({
+      patient: { reference: 'Patient/P-1' },
+      request: { reference: `CoverageEligibilityRequest/${request?.id}` },
+      insurer: { reference: 'Organization/payer-05030' },
+      insurance: [{ inforce: true }],
+    });
+    expect(provenance).toMatchObject({ target: [{ reference: `CoverageEligibilityResponse/${response?.id}` }] });
+    expect(peer.invalid).toEqual([]);
+  });
+
+  test('that serves two visits is one response, and the request names both', async () => {
+    const { peer, connector } = await bench();
+    const batch = batchOf(1, [1]);
+    const [first] = batch.deliveries;
+    const second = { ...first!, key: 'd-9-1', appointment: { ...first!.appointment, source_id: 'A-9' } };
+    await deliver(connector, { ...batch, deliveries: [first!, second] });
+    expect(await counts(peer)).toEqual([1, 1, 1]);
+    const [request] = await peer.all('CoverageEligibilityRequest');
+    expect(request?.supportingInfo?.map(({ sequence, information }) => [sequence, information.reference])).toEqual([
+      [1, 'Appointment/A-1'],
+      [2, 'Appointment/A-9'],
+    ]);
+  });
+
+  test('gets a document for people beside it where that is asked for', async () => {
+    const { peer, connector } = await bench({}, { document: true });
+    await deliver(connector, batchOf(1, [1]));
+    const [document] = await peer.all('DocumentReference');
+    const text = Buffer.from(document?.content[0]?.attachment.data ?? '', 'base64').toString();
+    expect(text).toContain('Coverage is active.\n');
+    expect(text).toContain('The call was made before the benefit year began.');
+  });
+
+  test('is not written where nothing is to be written', async () => {
+    const { peer, connector } = await bench({}, { write_back: 'none' });
+    expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+    expect(peer.requests).toEqual([]);
+  });
+});
+
+const SERVERS: [string, PeerOptions][] = [
+  ['with conditional create', {}],
+  ['without conditional create', { conditional_create: false }],
+  ['without a CapabilityStatement', { has_metadata: false, conditional_create: false }],
+];
+
+describe.each(SERVERS)('a server %s', (_, options) => {
+  const FAULTS: Fault[] = [
+    { when: 'after', action: 'reset' },
+    { when: 'after', action: 'truncate' },
+    { when: 'after', action: 'html' },
+    { when: 'after', action: 'status', status: 502 },
+    { when: 'before', action: 'reset' },
+    { when: 'before', action: 'status', status: 503 },
+  ];
+
+  test.each(KINDS.flatMap((kind) => FAULTS.map((fault) => [kind, fault] as const)))(
+    'holds one of each when the write of %s failed with %j',
+    async (kind, fault) => {
+      const { peer, connector } = await bench(options);
+      failOnce(peer, fault, (request) => written(request) && request.path === `/${kind}`);
+      expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+      expect(await counts(peer)).toEqual([1, 1, 1]);
+    },
+  );
+
+  test('holds one of each when eligd died in the middle and its journal is gone', async () => {
+    const { peer, connector, restart, env } = await bench(options);
+    await deliver(connector, batchOf(1, [1]));
+    await env.journal.write('inquiry:inq-1', JSON.stringify({ revision: 0, ids: {} }));
+    expect(await deliver(restart(), batchOf(1, [1]))).toEqual(DELIVERED);
+    expect(await counts(peer)).toEqual([1, 1, 1]);
+    expect(peer.requests.filter(({ method }) => method === 'PUT')).toEqual([]);
+  });
+});
+
+describe('a later revision', () => {
+  const responses = (peer: FhirPeer) => peer.all('CoverageEligibilityResponse');
+
+  test('takes the place of the first one, under the version that was read', async () => {
+    const { peer, connector } = await bench();
+    await deliver(connector, batchOf(1, [1]));
+    await deliver(connector, batchOf(2, [1], 2));
+    const [response, ...more] = await responses(peer);
+    expect(more).toEqual([]);
+    expect(response?.text?.div).toContain('Corrected after a second call.');
+    expect(await peer.versions('CoverageEligibilityResponse', response?.id ?? '')).toBe(2);
+  });
+
+  test('is not undone by an earlier one that was put off', async () => {
+    const { peer, connector } = await bench();
+    await deliver(connector, batchOf(2, [1], 2));
+    expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+    expect((await responses(peer))[0]?.text?.div).toContain('Corrected after a second call.');
+  });
+
+  test('is written over a version that somebody was faster with, after that was read', async () => {
+    const { peer, connector } = await bench();
+    await deliver(connector, batchOf(1, [1]));
+    const [first] = await responses(peer);
+    let is_over = false;
+    peer.alter = ({ method, path }, body) => {
+      const is_read = method === 'GET' && path === `/CoverageEligibilityResponse/${first?.id}`;
+      if (!is_read || is_over) return body;
+      is_over = true;
+      return { ...body, meta: { ...body.meta, versionId: 'older' } };
+    };
+    expect(await deliver(connector, batchOf(2, [1], 2))).toMatchObject([{ outcome: 'delivered' }]);
+    expect((await responses(peer))[0]?.text?.div).toContain('Corrected');
+  });
+
+  test('leaves the labels that the server gave', async () => {
+    const { peer, connector } = await bench();
+    await deliver(connector, batchOf(1, [1]));
+    const [first] = await responses(peer);
+    const security = [{ system: 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality', code: 'R' }];
+    await peer.put({ ...(first as CoverageEligibilityResponse), meta: { security } });
+    await deliver(connector, batchOf(2, [1], 2));
+    expect((await responses(peer))[0]?.meta?.security).toEqual(security);
+  });
+});
+
+describe('what eligd did not make', () => {
+  const stranger = (system: string): Resource => ({
+    resourceType: 'CoverageEligibilityResponse',
+    id: 'strange',
+    identifier: [{ system, value: 'inq-1' }],
+    status: 'active',
+    purpose: ['benefits'],
+    patient: { reference: 'Patient/P-1' },
+    created: '2026-01-01',
+    request: { display: 'theirs' },
+    outcome: 'complete',
+    insurer: { display: 'theirs' },
+  });
+
+  test('is not changed, though it has the same number in another system', async () => {
+    const { peer, connector } = await bench();
+    await peer.put(stranger('https://ehr.example/eligibility'));
+    await deliver(connector, batchOf(1, [1]));
+    expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(2);
+    expect(await peer.versions('CoverageEligibilityResponse', 'strange')).toBe(1);
+  });
+
+  test('is not changed by way of a server that ignores what it is asked', async () => {
+    const { peer, connector } = await bench({ conditional_create: false });
+    await peer.put(stranger('https://ehr.example/eligibility'));
+    const all = await peer.all('CoverageEligibilityResponse');
+    peer.alter = ({ method, path }, body) =>
+      method === 'GET' && path === '/CoverageEligibilityResponse'
+        ? { ...body, entry: all.map((resource) => ({ resource })) }
+        : body;
+    await deliver(connector, batchOf(1, [1]));
+    expect(await peer.versions('CoverageEligibilityResponse', 'strange')).toBe(1);
+    expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(2);
+  });
+
+  test('is not changed though the journal names it, as it may after a restore', async () => {
+    const { peer, connector, env } = await bench();
+    await peer.put(stranger('https://ehr.example/eligibility'));
+    await env.journal.write('inquiry:inq-1', JSON.stringify({ revision: 0, ids: { CoverageEligibilityResponse: 'strange' } }));
+    expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+    expect(await peer.versions('CoverageEligibilityResponse', 'strange')).toBe(1);
+  });
+});
+
+describe('a server that does not take everything', () => {
+  test.each([
+    [['CoverageEligibilityResponse'], 'DocumentReference'],
+    [['CoverageEligibilityResponse', 'DocumentReference'], 'Communication'],
+  ] as const)('and has no %j gets a %s', async (without, kind) => {
+    for (const has_metadata of [true, false]) {
+      const { peer, connector, said } = await bench({ without: [...without], has_metadata });
+      expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+      await deliver(connector, batchOf(1, [1]));
+      expect(await peer.all(kind)).toHaveLength(1);
+      expect(said()).toContain('fhir_fallback_used');
+    }
+  });
+
+  test('gets the response without the request, which its identifier stands for', async () => {
+    const { peer, connector } = await bench({ without: ['CoverageEligibilityRequest', 'Provenance'] });
+    expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+    const [response] = await peer.all('CoverageEligibilityResponse');
+    expect(response?.request).toEqual({
+      type: 'CoverageEligibilityRequest',
+      identifier: { system: 'urn:eligd:inquiry', value: 'inq-1' },
+    });
+  });
+
+  test('and takes nothing has its words on the attention list, and in no log', async () => {
+    const { peer, connector, said } = await bench();
+    peer.fault = (request) => (written(request) ? { when: 'before', action: 'status', status: 422 } : null);
+    const [outcome] = await deliver(connector, batchOf(1, [1]));
+    expect(outcome).toMatchObject({ outcome: 'failed', is_permanent: true, what: expect.stringContaining('It said: A fault.') });
+    expect(said()).not.toContain('A fault.');
+  });
+
+  test('and cannot be searched is never written to twice: after a lost reply another kind of resource has to do', async () => {
+    const { peer, connector, restart } = await bench({
+      conditional_create: false,
+      refuse_search: KINDS.flatMap((kind) => [`${kind}.identifier`, `${kind}.target`]),
+    });
+    failOnce(
+      peer,
+      { when: 'after', action: 'reset' },
+      (request) => written(request) && request.path === '/CoverageEligibilityResponse',
+    );
+    for (const each of [connector, restart()]) {
+      expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
+      expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(1);
+      expect(await peer.all('DocumentReference')).toHaveLength(1);
+    }
+  });
+
+  test('for one answer keeps no other from being written (G7)', async () => {
+    const { peer, connector } = await bench();
+    peer.fault = ({ method, path }) => {
+      const is_second =
+        peer.requests.filter((one) => one.method === 'POST' && one.path === '/CoverageEligibilityRequest').length === 2;
+      return method === 'POST' && path === '/CoverageEligibilityRequest' && is_second
+        ? { when: 'before', action: 'status', status: 422 }
+        : null;
+    };
+    const outcomes = await deliver(connector, batchOf(1, [1, 2, 3]));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered', 'delivered']);
+    expect(await counts(peer)).toEqual([2, 3, 3]);
+  });
+
+  test('because it is away puts the whole batch off', async () => {
+    const { peer, connector } = await bench();
+    await connector.check(new AbortController().signal);
+    await peer.close();
+    await expect(deliver(connector, batchOf(1, [1, 2]))).rejects.toMatchObject({ failure: 'transient' });
+  });
+});
+
+describe('the attention list', () => {
+  const entry = (number: number, more: object = {}) => ({
+    source_id: `A-${number}`,
+    starts_at: null,
+    patient_name: 'Zebulon Quillfeather',
+    carrier: null,
+    reason: 'member_id_missing',
+    what: 'The appointment has no member id.',
+    next: 'Enter it.',
+    since: '2026-11-23T18:00:00.000Z',
+    ...more,
+  });
+  const publish = (connector: Connector, ...entries: ReturnType<typeof entry>[]) =>
+    connector.publishAttention?.(entries, new AbortController().signal);
+
+  test.each([
+    ['Task', {}],
+    ['Communication', { attention: 'communication' }],
+    ['Communication', { peer: { without: ['Task'] } }],
+  ] as const)(
+    'stands there as %s, in the chart of its patient, and closes when it is done',
+    async (kind, { peer: options, ...config }: Loose) => {
+      const { peer, connector, offer } = await bench(options, config);
+      await offer(appointment(1));
+      await publish(connector, entry(1), entry(1), entry(2));
+      const open = await peer.all(kind);
+      expect(open).toHaveLength(3);
+      const [first] = open as Loose[];
+      expect(first.for ?? first.subject).toEqual({ reference: 'Patient/P-1' });
+      await publish(connector, entry(2));
+      expect((await peer.all(kind)).map(({ status }) => status).sort()).toEqual(
+        ['completed', 'completed', kind === 'Task' ? 'requested' : 'in-progress'].sort(),
+      );
+      expect(peer.invalid).toEqual([]);
+    },
+  );
+
+  test('leaves what people did with a line, and opens one again that comes back', async () => {
+    const { peer, connector } = await bench();
+    const [task] = await publish(connector, entry(1))!.then(() => peer.all('Task'));
+    const note = [{ text: 'I called them.' }];
+    await peer.put({ ...task!, status: 'in-progress', note });
+    await publish(connector, entry(1, { what: 'The appointment still has no member id.' }));
+    expect(await peer.all('Task')).toMatchObject([
+      { status: 'in-progress', note, description: expect.stringContaining('still') },
+    ]);
+    await publish(connector);
+    await publish(connector, entry(1));
+    expect(await peer.all('Task')).toMatchObject([{ status: 'requested', note }]);
+  });
+
+  test('costs no request while nothing of it changes', async () => {
+    const { peer, connector, restart } = await bench();
+    await publish(connector, entry(1));
+    const before = peer.requests.length;
+    await publish(restart(), entry(1));
+    expect(peer.requests.slice(before).map(({ path }) => path)).toEqual(['/metadata']);
+  });
+
+  test('is left alone where that is asked for', async () => {
+    const { connector } = await bench({}, { attention: 'none' });
+    expect(connector.publishAttention).toBe(undefined);
+  });
+});
