@@ -9,7 +9,7 @@ import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
 import { beginReports, subscriptionDeps, webhookService, webhookWatch } from './daemon-webhook.ts';
 import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
-import type { Env } from './domain/env.ts';
+import type { Env, FieldsOf } from './domain/env.ts';
 import { EligdError, errorCode } from './domain/errors.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import { type HttpService, startHttpServers } from './http/server.ts';
@@ -37,9 +37,9 @@ import { backupName, rotateBackups } from './store/backup.ts';
 import { writeBackupAside } from './store/backup-thread.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
 import { currentHalts } from './store/halts.ts';
-import { countByState } from './store/inquiries.ts';
 import { connectorJournal } from './store/journal.ts';
-import { countSituations } from './store/overview.ts';
+import { logKey } from './store/log-key.ts';
+import { countSituations, oldestWaiting, readStatus } from './store/overview.ts';
 import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -219,6 +219,7 @@ async function assemble(
       env,
       facts: () => ({ is_clock_trusted: clock_watch.isTrusted(), clinic, policy, payers }),
       external_id_template: config.service.external_id,
+      log_key: await logKey(store, env.clock.now()),
       onPlanned: () => {
         wakers.submit.wake();
         for (const { deliver } of connectors) deliver.wake();
@@ -438,15 +439,24 @@ async function beginDay({ submit, plan, store, options, wakers }: Parts): Promis
   wakers.submit.wake();
   try {
     await closeOldVisits(plan, options.config.policy.give_up_after_days);
-    const counts = await countByState(store.db);
-    options.env.log('daily_summary', {
-      planned: counts.planned ?? 0,
-      open: counts.open ?? 0,
-      total: Object.values(counts).reduce((sum, count) => sum + count, 0),
-    });
+    await logSummary(store, options.env);
   } catch (error) {
     logStageFailure(options.env, 'daily', error, DAY_MS);
   }
+}
+
+async function logSummary(store: Store, env: Env): Promise<void> {
+  const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now());
+  const { closed, ...open } = counts;
+  const oldest = await oldestWaiting(store.db);
+  env.log('daily_summary', {
+    ...open,
+    closed: Object.values(closed).reduce((sum, count) => sum + count, 0),
+    uncertain: inquiries.uncertain,
+    overdue: inquiries.overdue,
+    parked: deliveries.parked,
+    oldest_since: oldest === null ? null : new Date(oldest).toISOString(),
+  });
 }
 
 /** A clock that was set, or a machine that slept: the service's list is swept before the next send. */
@@ -493,17 +503,27 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   return result;
 }
 
-/** The effective settings that decide what costs money, for the one line at start. */
-function startFields({ config, version }: DaemonOptions) {
-  const { submission } = config.service;
+/** The effective settings that decide what is asked when and what costs money, for the one line at start. */
+function startFields({ config, version }: DaemonOptions): FieldsOf<'daemon_started'> {
+  const { service, policy } = config;
   return {
     version,
     node: process.version,
     pid: process.pid,
-    host: new URL(config.service.base_url).host,
+    host: new URL(service.base_url).host,
     path: config.state.path,
-    count: config.connectors.length,
-    limit: submission.max_per_minute,
-    size: submission.batch_size,
+    connectors: config.connectors.map(({ id }) => id).join(', '),
+    webhook: config.webhook !== null,
+    mode: service.submission.mode,
+    size: service.submission.batch_size,
+    limit: service.submission.max_per_minute,
+    settle_seconds: service.settle_seconds,
+    timeout_seconds: service.timeout_seconds,
+    look_ahead_days: policy.look_ahead_days,
+    reverify_after_days: policy.reverify_after_days,
+    attempts: policy.attempts,
+    calls_per_day: policy.calls_per_day,
+    calls_per_month: policy.calls_per_month,
+    poll_minutes: config.polling.interval_minutes,
   };
 }

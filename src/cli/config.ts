@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import type { Config } from '../ops/config.ts';
 import { builtInTypes, loadConnectorType, PROJECT_ROOT } from '../ops/connectors.ts';
+import { eventsPage } from '../ops/events-page.ts';
 import { configJsonSchema, type JsonSchema } from '../ops/json-schema.ts';
 import { configNotes } from '../ops/profile.ts';
 import { namesFor, secretStatus } from '../ops/secrets.ts';
@@ -17,7 +18,7 @@ export function register(command: Command, context: CliContext): void {
   command
     .command('schema')
     .description('Prints the JSON Schema of the configuration, with which an editor completes keys and marks mistakes.')
-    .option('--write', 'write it, and those of the records, to config/schemas/ instead')
+    .option('--write', 'write it, those of the records, and the page of the log events to config/ instead')
     .addHelpText(
       'after',
       `
@@ -84,20 +85,21 @@ async function configSchemaWithConnectors(): Promise<JsonSchema> {
   return configJsonSchema(types);
 }
 
-/** The files under config/schemas/ as they must be; a test compares them with those that are committed. */
-export async function schemaFiles(): Promise<Record<string, string>> {
+/** The files under config/ that are made from the program; a test compares them with those that are committed. */
+export async function generatedFiles(): Promise<Record<string, string>> {
   const schemas = {
     'config.schema.json': await configSchemaWithConnectors(),
     'eligibility.schema.json': eligibilityJsonSchema(),
     'claim.schema.json': claimJsonSchema(),
   };
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, `${JSON.stringify(schema, null, 2)}\n`]));
+  const texts = Object.entries(schemas).map(([name, schema]) => [`schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]);
+  return { ...Object.fromEntries(texts), 'events.md': eventsPage() };
 }
 
 async function writeSchemas(): Promise<string[]> {
-  const folder = join(PROJECT_ROOT, 'config', 'schemas');
-  mkdirSync(folder, { recursive: true });
-  return Object.entries(await schemaFiles()).map(([name, text]) => {
+  const folder = join(PROJECT_ROOT, 'config');
+  mkdirSync(join(folder, 'schemas'), { recursive: true });
+  return Object.entries(await generatedFiles()).map(([name, text]) => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   });

@@ -58,7 +58,7 @@ export function createContext(host: Host, configOption: () => string | undefined
       return secrets;
     },
     env: async ({ log_to = 'stderr', clock } = {}) => {
-      const [{ log }, { createLog, logLevel }, { createEnv, realClock }] = await Promise.all([
+      const [{ log }, { createLog, isJournal, logLevel }, { createEnv, realClock }] = await Promise.all([
         context.config(),
         import('../ops/log.ts'),
         import('../ops/env.ts'),
@@ -68,7 +68,13 @@ export function createContext(host: Host, configOption: () => string | undefined
       const to = log_to === 'stdout' ? 1 : 2;
       return createEnv({
         clock: used,
-        log: createLog({ level: logLevel(log.level, host.environment), to, pretty, now: used.now }),
+        log: createLog({
+          level: logLevel(log.level, host.environment),
+          to,
+          pretty,
+          priorities: isJournal(to, host.environment),
+          now: used.now,
+        }),
       });
     },
   };

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
+import { appointmentHash } from '../domain/appointment-hash.ts';
 import { windowOpensAt } from '../domain/planning.ts';
 import type { Config } from '../ops/config.ts';
 import type { AuditEntry } from '../store/audit.ts';
 import type { DeliveryRow } from '../store/deliveries.ts';
+import { knownLogKey } from '../store/log-key.ts';
 import { CLOSED_WORDS, type ExplainedAppointment, readSubject, type SubjectDetail, trailOf } from '../store/story.ts';
 import type { CliContext } from './context.ts';
 import { appointmentJson, appointmentLabel, subjectTitle } from './list.ts';
@@ -31,7 +33,7 @@ Examples:
         const detail = await readSubject(db, await findOrFail(db, id), moment);
         const story = tellStory(detail, await trailOf(db, detail), config, moment.now);
         if (options.json) printJson(context.stdout, explainJson(detail, story, moment.now));
-        else context.stdout.write(`${explainLines(detail, story, config).join('\n')}\n`);
+        else context.stdout.write(`${explainLines(detail, story, config, await knownLogKey(db)).join('\n')}\n`);
       });
     });
 }
@@ -139,7 +141,7 @@ function explainJson(detail: SubjectDetail, story: readonly Chapter[], now: numb
   };
 }
 
-function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: Config): string[] {
+function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: Config, log_key: string | null): string[] {
   const time = (at: number) => clinicTime(at, config);
   const [only] = detail.appointments;
   const title =
@@ -158,7 +160,13 @@ function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: 
     '',
     ...(now.length > 0 ? now : ['Now: no appointment stands on it.']),
     ...todoLines(detail),
+    ...(log_key === null ? [] : detail.appointments.map((each) => inLog(each, log_key, config))),
   ];
+}
+
+/** By what an appointment is found in the log, which has no id of the practice management system. */
+function inLog(each: ExplainedAppointment, log_key: string, config: Config): string {
+  return `In the log: appointment ${appointmentLabel(each, config)} is ${appointmentHash(log_key, each.connector, each.source_id)}.`;
 }
 
 function todoLines({ attention, appointments }: SubjectDetail): string[] {

@@ -1,4 +1,4 @@
-import type { EventName } from './events.ts';
+import type { EVENTS, EventName } from './events.ts';
 
 /**
  * What the world gives to the program: time, timers, randomness and the log. It is handed in, so that a simulation can own
@@ -24,11 +24,15 @@ export type Clock = {
  * Writes one event of the catalogue in `events.ts`, at the level that stands there. There is no free text: an event name and
  * the fields below are all that can be said, so protected health information has no way in (G6).
  */
-export type Log = (event: EventName, fields?: LogFields) => void;
+export type Log = <Name extends EventName>(event: Name, fields?: FieldsOf<Name>) => void;
+
+/** What may be said about an event: the fields that stand in its entry of the catalogue. */
+export type FieldsOf<Name extends EventName> = Pick<LogFields, (typeof EVENTS)[Name]['fields'][number]>;
 
 /**
  * Every field that a log line may have. Values are numbers, flags, the program's own words, identifiers that the program or
- * the service made up (never the PMS's), host names and paths of configuration. `ops/log.ts` drops whatever is not listed.
+ * the service made up (never the PMS's), keyed hashes, host names and paths of configuration. `ops/log.ts` drops whatever an event's
+ * entry in the catalogue does not name.
  */
 export type LogFields = {
   [Field in (typeof LOG_FIELDS)[number]]?: string | number | boolean | null;
@@ -36,7 +40,9 @@ export type LogFields = {
 
 export const LOG_FIELDS = [
   'stage', 'connector', 'specialty', 'inquiry', 'service_id', 'delivery_batch', 'count', 'accepted', 'rejected', 'unchanged',
-  'status', 'http_status', 'failure', 'cause', 'reason', 'attempt', 'duration_ms', 'retry_after_ms', 'wait_ms', 'skew_ms',
-  'version', 'node', 'path', 'host', 'port', 'field', 'from', 'to', 'total', 'open', 'planned', 'attention', 'delivered',
-  'speed', 'pid', 'signal', 'error_name', 'error_code', 'shape', 'size', 'limit', 'until',
+  'status', 'http_status', 'failure', 'cause', 'reason', 'duration_ms', 'retry_after_ms', 'wait_ms', 'skew_ms',
+  'version', 'node', 'path', 'host', 'port', 'from', 'to', 'total', 'planned', 'attention', 'delivered',
+  'pid', 'error_name', 'error_code', 'shape', 'size', 'limit', 'until', 'appointment', 'connectors', 'mode',
+  'look_ahead_days', 'reverify_after_days', 'attempts', 'calls_per_day', 'calls_per_month', 'settle_seconds', 'timeout_seconds',
+  'poll_minutes', 'webhook', 'waiting', 'asking', 'answered', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column

@@ -4,219 +4,335 @@
  */
 export type EventLevel = 'debug' | 'info' | 'warn' | 'error';
 
-export type EventDescription = { level: EventLevel; means: string; next?: string };
+/** `fields` are those that a line of the event may have (`LogFields` in env.ts); `next` is what to do, when there is something. */
+export type EventDescription = { level: EventLevel; fields: readonly string[]; means: string; next?: string };
 
 export const EVENTS = {
-  daemon_started: { level: 'info', means: 'The daemon is up; the line holds version and effective settings.' },
-  daemon_stopping: { level: 'info', means: 'A stop was asked for; each stage finishes the step in hand.' },
-  daemon_stopped: { level: 'info', means: 'Everything is closed.' },
-  http_listening: { level: 'info', means: 'The local HTTP server takes connections.' },
+  daemon_started: {
+    level: 'info',
+    fields: [
+      'version', 'node', 'pid', 'host', 'path', 'connectors', 'webhook', 'mode', 'size', 'limit', 'settle_seconds', 'timeout_seconds',
+      'look_ahead_days', 'reverify_after_days', 'attempts', 'calls_per_day', 'calls_per_month', 'poll_minutes',
+    ], // biome-ignore format: a list of words reads better in lines than in a column
+    means: 'The daemon is up; the line holds version and effective settings: batch size, requests a minute (limit), policy.',
+  },
+  daemon_stopping: { level: 'info', fields: [], means: 'A stop was asked for; each stage finishes the step in hand.' },
+  daemon_stopped: { level: 'info', fields: [], means: 'Everything is closed.' },
+  http_listening: { level: 'info', fields: ['host', 'port'], means: 'The local HTTP server takes connections.' },
   http_failed: {
     level: 'error',
+    fields: ['error_code', 'error_name', 'http_status'],
     means: 'A request to the local HTTP server failed by a fault of eligd; it was answered with http_status.',
     next: 'It is a defect worth reporting.',
   },
   webhook_exposed: {
     level: 'warn',
+    fields: [],
     means: 'webhook.listen is an address that other machines can reach, without encryption.',
     next: 'Write 127.0.0.1 and put a reverse proxy in front, unless the proxy is another machine of the same network.',
   },
   webhook_heard: {
     level: 'info',
+    fields: [],
     means: 'The service reports by itself, and its reports agree with what asking finds; it is asked more rarely from now on.',
   },
   webhook_silent: {
     level: 'warn',
+    fields: ['count'],
     means:
       'Answers were found by asking that no report has told of (count); asking takes over. Said once until reports come again.',
     next: 'eligd check tries the whole way from outside; eligd subscription show says where the service reports to.',
   },
   webhook_unreadable: {
     level: 'warn',
+    fields: ['count'],
     means:
       'Reports that are signed rightly and hold something else than inquiries; they are dropped, and asking finds what they meant.',
   },
-  webhook_strangers: { level: 'info', means: 'Reports told of inquiries that are nobody’s here; count is how many.' },
-  subscription_set: { level: 'info', means: 'The service reports to this installation from now on; reason says why it was set.' },
+  webhook_strangers: {
+    level: 'info',
+    fields: ['count'],
+    means: 'Reports told of inquiries that are nobody’s here; count is how many.',
+  },
+  subscription_set: {
+    level: 'info',
+    fields: ['host', 'reason'],
+    means: 'The service reports to this installation from now on; reason says why it was set.',
+  },
   subscription_elsewhere: {
     level: 'error',
+    fields: ['host'],
     means: 'The subscription of the account points to somebody else (host); it is left alone, and eligd asks for answers.',
     next: 'If nobody needs that address, set webhook.take_over: true.',
   },
   subscription_failed: {
     level: 'warn',
+    fields: ['failure', 'http_status', 'reason', 'wait_ms'],
     means: 'The subscription could not be read or set, or the service keeps something else; it is tried again.',
   },
   webhook_refused: {
     level: 'warn',
+    fields: ['count', 'error_code', 'http_status', 'reason'],
     means:
       'A delivery to the webhook was refused; reason says why and count how many were since the start. Said once a minute for each reason.',
     next: 'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the operator of the service gave you; no_commit: look at the disk.',
   },
   stage_failed: {
     level: 'error',
+    fields: ['error_code', 'error_name', 'reason', 'stage', 'wait_ms'],
     means: 'A step of a stage failed; it is tried again after wait_ms. The others go on.',
     next: 'If it goes on: SQLITE_FULL or ENOSPC means that the disk is full; anything else is a defect worth reporting.',
   },
   stage_hangs: {
     level: 'error',
+    fields: ['duration_ms', 'stage'],
     means:
       'A step of a stage gives no sign of life for duration_ms. Under systemd the daemon is started anew; nothing is lost by it.',
     next: 'If it happens again, report it with the lines before it. A network share that does not answer is a common cause.',
   },
   batch_accepted: {
     level: 'info',
+    fields: ['accepted', 'connector', 'count', 'rejected', 'unchanged'],
     means: 'Appointments of a connector are committed; count is how many have vanished from a full export.',
+  },
+  appointment_planned: {
+    level: 'info',
+    fields: ['appointment', 'connector', 'inquiry'],
+    means: 'An appointment, as a keyed hash of its id in the PMS, stands on an inquiry; further lines name the inquiry.',
   },
   connector_failed: {
     level: 'warn',
+    fields: ['connector', 'failure', 'reason'],
     means: 'A connector could not read or write; the line says why and what to do. It is tried again.',
   },
-  inquiries_sent: { level: 'info', means: 'Inquiries were sent to the service; accepted is how many it took.' },
+  inquiries_sent: {
+    level: 'info',
+    fields: ['accepted', 'count', 'shape', 'specialty'],
+    means: 'Inquiries were sent to the service; accepted is how many it took.',
+  },
   inquiry_refused: {
     level: 'warn',
+    fields: ['http_status', 'inquiry'],
     means: 'The service refused the content of an inquiry; its words are on the attention list.',
     next: 'eligd explain shows them.',
   },
   inquiry_uncertain: {
     level: 'warn',
+    fields: ['inquiry'],
     means: 'It is not known whether the service has an inquiry; it is looked for before anything is sent again.',
   },
-  inquiry_found: { level: 'info', means: 'An inquiry whose reply was lost is at the service; it goes on as open.' },
-  inquiry_absent: { level: 'info', means: 'Two looks have shown that the service does not have an inquiry; it is sent again.' },
+  inquiry_found: {
+    level: 'info',
+    fields: ['inquiry', 'service_id'],
+    means: 'An inquiry whose reply was lost is at the service; it goes on as open.',
+  },
+  inquiry_absent: {
+    level: 'info',
+    fields: ['inquiry'],
+    means: 'Two looks have shown that the service does not have an inquiry; it is sent again.',
+  },
   inquiry_undecidable: {
     level: 'error',
+    fields: ['inquiry'],
     means: 'It cannot be found out whether the service has an inquiry, and it is not sent again by itself.',
     next: 'Ask the operator of the service for the inquiry under its external id; eligd explain says which.',
   },
-  inquiry_adopted: { level: 'info', means: 'An inquiry that the service held already serves a need, so no call was made.' },
+  inquiry_adopted: {
+    level: 'info',
+    fields: ['inquiry', 'service_id'],
+    means: 'An inquiry that the service held already serves a need, so no call was made.',
+  },
   look_inconclusive: {
     level: 'warn',
+    fields: ['inquiry', 'reason'],
     means:
       'The list of the service is no proof that an inquiry is absent: incomplete, or not known to show ours. Looked again later.',
   },
   reply_mismatch: {
     level: 'error',
+    fields: ['inquiry', 'service_id'],
     means:
       'An inquiry that was read is not the one its id was taken for; nothing of it is stored, and the ids of that reply are looked up anew.',
   },
   extra_call_found: {
     level: 'error',
+    fields: ['inquiry', 'service_id'],
     means: 'The service holds an inquiry that stands on the same need as another one: an extra call.',
   },
   submission_stopped: {
     level: 'error',
+    fields: ['count', 'http_status', 'reason'],
     means: 'The service turns us away, or somebody else uses the account; nothing is sent until that is mended.',
     next: 'eligd status says why and when it is tried again.',
   },
-  submission_resumed: { level: 'info', means: 'The service accepts inquiries again.' },
+  submission_resumed: { level: 'info', fields: [], means: 'The service accepts inquiries again.' },
   bulk_learned: {
     level: 'info',
+    fields: ['shape', 'size', 'specialty'],
     means: 'Something about the bulk endpoint was learned: its shape, its size, or that there is none.',
   },
   sweep_done: {
     level: 'info',
+    fields: ['count', 'specialty', 'total'],
     means: 'The list of the service was compared with the database; count is how many were unknown before.',
   },
   sweep_failed: {
     level: 'warn',
+    fields: ['failure', 'http_status', 'specialty'],
     means: 'The list of the service could not be read; nothing is sent for this specialty until it can.',
   },
   sweep_incomplete: {
     level: 'warn',
+    fields: ['count', 'specialty'],
     means: 'The list of the service has no certain end, so it proves nothing about what is missing from it.',
   },
-  inquiry_overdue: { level: 'warn', means: 'The answer to an inquiry is late; until is when the visit begins.' },
-  poll_failed: { level: 'warn', means: 'An inquiry could not be asked about; asked again later.' },
-  inquiry_unknown_at_service: { level: 'warn', means: 'The service does not know an inquiry that it had accepted.' },
-  answer_received: { level: 'info', means: 'The service has ended an inquiry; the answer is committed as it came.' },
+  inquiry_overdue: {
+    level: 'warn',
+    fields: ['inquiry', 'until'],
+    means: 'The answer to an inquiry is late; until is when the visit begins.',
+  },
+  poll_failed: {
+    level: 'warn',
+    fields: ['failure', 'http_status', 'inquiry'],
+    means: 'An inquiry could not be asked about; asked again later.',
+  },
+  inquiry_unknown_at_service: {
+    level: 'warn',
+    fields: ['count', 'inquiry', 'service_id'],
+    means: 'The service does not know an inquiry that it had accepted.',
+  },
+  answer_received: {
+    level: 'info',
+    fields: ['inquiry', 'service_id', 'status'],
+    means: 'The service has ended an inquiry; the answer is committed as it came.',
+  },
   record_written: {
     level: 'info',
+    fields: ['count', 'inquiry', 'service_id'],
     means: 'An answer became a record; count is how much of it was not understood and kept verbatim.',
   },
   verification_received: {
     level: 'info',
+    fields: ['count', 'inquiry'],
     means: 'Checks of the transcripts of an inquiry’s calls have come; count is of how many calls.',
   },
   verification_not_read: {
     level: 'warn',
+    fields: ['failure', 'inquiry'],
     means:
       'The transcript verification of an inquiry could not be asked for; it is tried again. The answer does not wait for it.',
   },
-  records_delivered: { level: 'info', means: 'Records were written into the practice management system.' },
-  delivery_failed: { level: 'warn', means: 'Records could not be written; they are written again later.' },
-  delivery_parked: { level: 'error', means: 'A record was given up on after all attempts; it is on the attention list.' },
+  records_delivered: {
+    level: 'info',
+    fields: ['connector', 'count', 'delivery_batch', 'total'],
+    means: 'Records were written into the practice management system.',
+  },
+  delivery_failed: {
+    level: 'warn',
+    fields: ['connector', 'count', 'delivery_batch', 'reason', 'wait_ms'],
+    means: 'Records could not be written; they are written again later.',
+  },
+  delivery_parked: {
+    level: 'error',
+    fields: ['connector'],
+    means: 'A record was given up on after all attempts; it is on the attention list.',
+  },
   clock_wrong: {
     level: 'error',
+    fields: ['skew_ms'],
     means:
       'The clock of this computer and the service’s differ by more than ten minutes; no visit counts as past until they agree.',
     next: 'Set the clock (timedatectl set-ntp true).',
   },
-  clock_right: { level: 'info', means: 'The clocks agree again.' },
+  clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
   backup_written: {
     level: 'info',
+    fields: ['count', 'total'],
     means:
       'A copy of the database was written, opened and checked; total is its appointments, count how many old copies were deleted.',
   },
   backup_failed: {
     level: 'error',
+    fields: ['error_code', 'error_name', 'reason'],
     means: 'No copy of the database could be written. The daemon goes on without.',
     next: 'Check the space and the permissions of backup.folder, then run "eligd backup".',
   },
-  daily_summary: { level: 'info', means: 'Where everything is, once a day.' },
-  service_logged_in: { level: 'info', means: 'A new access token of the inquiry service is in use.' },
+  daily_summary: {
+    level: 'info',
+    fields: [
+      'total', 'waiting', 'planned', 'asking', 'answered', 'delivered', 'attention', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
+    ], // biome-ignore format: a list of words reads better in lines than in a column
+    means:
+      'Where every appointment is, once a day, with the inquiries that are looked for or late, deliveries that wait for a person, and since when the oldest appointment waits.',
+  },
+  service_logged_in: { level: 'info', fields: [], means: 'A new access token of the inquiry service is in use.' },
   service_asked_to_wait: {
     level: 'warn',
+    fields: ['http_status', 'retry_after_ms'],
     means: 'The service answered 429, or 5xx with Retry-After; all requests to it wait that long.',
   },
   service_bookkeeping_failed: {
     level: 'error',
+    fields: ['error_name', 'reason'],
     means: 'After a request, its slot, a pause or the clock check could not be noted. The outcome of the request is kept.',
     next: 'Look at the database: disk space and permissions. The rate limit may be stricter or looser than configured until it works again.',
   },
   service_page_link_refused: {
     level: 'warn',
+    fields: ['specialty'],
     means:
       'A list of the service points to another host for its next page. Credentials are not sent there, so the list counts as incomplete.',
     next: 'Compare service.base_url with the address that the service calls itself.',
   },
   csv_file_read: {
     level: 'info',
+    fields: ['accepted', 'connector', 'duration_ms', 'rejected', 'size'],
     means: 'A file of the drop folder was read to its end and moved to processed/, or to rejected/ when no row could be used.',
   },
   csv_file_repeated: {
     level: 'info',
+    fields: ['connector', 'size'],
     means: 'A file with the content of the one that was read last was moved to processed/ without reading it again.',
   },
   csv_file_rejected: {
     level: 'warn',
+    fields: ['connector', 'reason', 'size'],
     means: 'A file could not be understood as a whole and was moved to rejected/; the line holds the class of the fault.',
     next: 'Read the .reasons.csv beside it.',
   },
   csv_file_changed: {
     level: 'warn',
+    fields: ['connector', 'size'],
     means: 'A file was written to while it was read; it went back to inbox/ and is read again when it is still.',
     next: 'If it happens often, raise stable_seconds, or let the export write to a temporary name first.',
   },
   csv_file_unusable: {
     level: 'warn',
+    fields: ['cause', 'connector'],
     means: 'A file of the drop folder could not be read or moved. The others go on; it is tried again at every look.',
     next: 'Check permissions and disk; eligd check counts such files.',
   },
-  csv_file_ignored: { level: 'info', means: 'Files in inbox/ are neither .csv, .txt nor .tsv; they stay where they are.' },
+  csv_file_ignored: {
+    level: 'info',
+    fields: ['connector', 'count'],
+    means: 'Files in inbox/ are neither .csv, .txt nor .tsv; they stay where they are.',
+  },
   fhir_capability_unknown: {
     level: 'warn',
+    fields: ['connector', 'failure'],
     means:
       'The FHIR server gives no CapabilityStatement that can be read, so nothing is taken for granted: no includes, no conditional create.',
     next: 'Check base_url; eligd check tells what the server lacks.',
   },
   fhir_answer_partial: {
     level: 'warn',
+    fields: ['connector'],
     means:
       'The FHIR server said that its list of appointments is not whole. What is in it was taken; nothing missing counts as vanished.',
   },
   fhir_fallback_used: {
     level: 'warn',
+    fields: ['connector', 'from', 'to'],
     means: 'The FHIR server does not take one kind of resource (from), so answers are written as another (to).',
     next: 'Set write_back: to the one that it takes, or have the server accept the other.',
   },

@@ -1,7 +1,8 @@
+import { fstatSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { type DestinationStream, destination, pino } from 'pino';
-import { LOG_FIELDS, type Log, type LogFields } from '../domain/env.ts';
-import { EVENTS, type EventLevel } from '../domain/events.ts';
+import type { Log, LogFields } from '../domain/env.ts';
+import { EVENTS, type EventDescription, type EventLevel } from '../domain/events.ts';
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly EventLevel[];
 
@@ -14,19 +15,21 @@ export type LogOptions = {
   to: 1 | 2 | DestinationStream;
   /** Lines for a person at a terminal instead of JSON. */
   pretty?: boolean;
+  /** Begin each line with the priority by which the journal of systemd sorts it: `<4>` for a warning (sd-daemon(3)). */
+  priorities?: boolean;
   /** What the time of a line is taken from; a scaled clock writes its own time. */
   now?: () => number;
 };
 
 /**
- * A log of JSON lines: `time`, `level`, `event` and the fields of the event, nothing else. The level is the one that stands
- * in the catalogue (domain/events.ts). Fields that are not in `LOG_FIELDS` and values that are not plain are dropped, even
- * if a cast has brought them past the compiler (G6).
+ * A log of JSON lines: `time`, `level`, `event` and the fields of the event; a warning or an error also says `what` it means and
+ * what to do `next`. All of these stand in the catalogue (domain/events.ts). Fields that are not in the event's entry and values
+ * that are not plain are dropped, even if a cast has brought them past the compiler (G6).
  */
-export function createLog({ level, to, pretty = false, now = Date.now }: LogOptions): Log {
+export function createLog({ level, to, pretty = false, priorities = false, now = Date.now }: LogOptions): Log {
   // Synchronous: the last lines before a crash are those that are needed.
   const raw = typeof to === 'number' ? destination({ fd: to, sync: true }) : to;
-  const stream = pretty ? prettyStream(raw) : raw;
+  const stream = pretty ? prettyStream(raw) : priorities ? priorityStream(raw) : raw;
   const logger = pino(
     {
       level,
@@ -36,15 +39,22 @@ export function createLog({ level, to, pretty = false, now = Date.now }: LogOpti
     },
     stream,
   );
-  return (event, fields = {}) => logger[EVENTS[event].level]({ event, ...allowed(fields) });
+  return (event, fields) => {
+    const entry: EventDescription = EVENTS[event];
+    logger[entry.level]({ event, ...allowed(entry, fields ?? {}), ...advice(entry) });
+  };
 }
 
-const ALLOWED: ReadonlySet<string> = new Set(LOG_FIELDS);
+/** What a person who finds the line needs to know; the catalogue knows it, so that the code that logs need not. */
+function advice({ level, means, next }: EventDescription): { what?: string; next?: string } {
+  if (level !== 'warn' && level !== 'error') return {};
+  return next === undefined ? { what: means } : { what: means, next };
+}
 
 /** The fields that a line may have, with nothing but plain, short values. */
-export function allowed(fields: LogFields): LogFields {
+function allowed({ fields: names }: EventDescription, fields: LogFields): LogFields {
   const entries = Object.entries(fields).flatMap(([name, value]): [string, string | number | boolean | null][] => {
-    if (!ALLOWED.has(name)) return [];
+    if (!names.includes(name)) return [];
     if (typeof value === 'string') return [[name, value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value]];
     return value === null || typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : [];
   });
@@ -55,6 +65,25 @@ export function allowed(fields: LogFields): LogFields {
 export function logLevel(configured: EventLevel, environment: Readonly<Record<string, string | undefined>>): EventLevel {
   const wanted = environment.ELIGD_LOG_LEVEL?.toLowerCase();
   return LOG_LEVELS.find((level) => level === wanted) ?? configured;
+}
+
+/** As syslog.h counts them. */
+const PRIORITIES = { debug: 7, info: 6, warn: 4, error: 3 } as const satisfies Record<EventLevel, number>;
+
+function priorityStream(to: DestinationStream): DestinationStream {
+  return {
+    write: (line) => {
+      const level = LOG_LEVELS.find((each) => line.startsWith(`{"level":"${each}"`)) ?? 'info';
+      to.write(`<${PRIORITIES[level]}>${line}`);
+    },
+  };
+}
+
+/** Whether the descriptor leads to the journal of systemd, as it says in `$JOURNAL_STREAM` (systemd.exec(5)). */
+export function isJournal(descriptor: 1 | 2, environment: Readonly<Record<string, string | undefined>>): boolean {
+  if (!environment.JOURNAL_STREAM) return false;
+  const { dev, ino } = fstatSync(descriptor);
+  return environment.JOURNAL_STREAM === `${dev}:${ino}`;
 }
 
 const COLORS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;

@@ -1,3 +1,4 @@
+import { appointmentHash } from '../domain/appointment-hash.ts';
 import { PLANNING_REASONS, unanswered } from '../domain/attention.ts';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
@@ -36,6 +37,7 @@ import {
   dueForPlanning,
   inquiriesOf,
   inquiriesOfSource,
+  inquiriesUnder,
   link,
   nextPlanDue,
   setPlanDue,
@@ -52,6 +54,8 @@ export type PlanDeps = {
   /** Everything planning knows but the time. */
   facts: () => Omit<PlanningFacts, 'now'>;
   external_id_template: string;
+  /** Of the hashes by which appointments appear in the log. */
+  log_key: string;
   onPlanned: () => void;
 };
 
@@ -80,8 +84,19 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
       if (!is_collision) await attendUnplannable(tx, id, now);
     });
   }
-  if (results.some(({ status }) => status === 'fulfilled')) deps.onPlanned();
+  const planned = due.filter((_, index) => results[index]?.status === 'fulfilled');
+  if (planned.length > 0) {
+    deps.onPlanned();
+    await logStanding(deps, planned);
+  }
   return { did: due.length, next_at: await nextPlanDue(store.db) };
+}
+
+/** One line for each appointment and the inquiry it stands on: from here on the log speaks of inquiries. */
+async function logStanding({ store, env, log_key }: PlanDeps, appointments: readonly number[]): Promise<void> {
+  for (const { connector, source_id, inquiry } of await inquiriesUnder(store.db, appointments)) {
+    env.log('appointment_planned', { connector, appointment: appointmentHash(log_key, connector, source_id), inquiry });
+  }
 }
 
 /** A fault of eligd's own, or of a connector: a person knows of it while eligd tries again (G2). */

@@ -281,15 +281,6 @@ export async function sentSince(db: Db | Tx, from: number): Promise<number> {
   return count;
 }
 
-export async function countByState(db: Db): Promise<Partial<Record<InquiryState, number>>> {
-  const rows = await db
-    .selectFrom('inquiries')
-    .select((select) => ['state' as const, select.fn.countAll<number>().as('count')])
-    .groupBy('state')
-    .execute();
-  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
-}
-
 /** Rows that ask the same, in any state, for telling a stranger from our own. */
 export async function inquiriesByMatch(tx: Tx, specialty: Specialty, match_key: string): Promise<InquiryRow[]> {
   return await tx

@@ -191,3 +191,19 @@ export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason,
   await resolveAttention(tx, appointmentSubject(id), now);
   await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason }]);
 }
+
+/** The inquiries that appointments stand on and that may still be sent or answered, with what names the appointment. */
+export async function inquiriesUnder(
+  db: Db,
+  appointments: readonly number[],
+): Promise<{ connector: string; source_id: string; inquiry: number }[]> {
+  return await db
+    .selectFrom('inquiry_appointments')
+    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+    .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
+    .select(['appointments.connector', 'appointments.source_id', 'inquiries.id as inquiry'])
+    .where('appointments.id', 'in', appointments)
+    .where('inquiries.state', '<>', 'withdrawn')
+    .orderBy('inquiries.id')
+    .execute();
+}

@@ -313,6 +313,27 @@ async function inquiryCounts(db: Db): Promise<InquiryCounts> {
   };
 }
 
+/** Since when the oldest appointment is known whose newest answer is not written back and that is not closed; null: none. */
+export async function oldestWaiting(db: Db): Promise<number | null> {
+  const { oldest_at } = await db
+    .selectFrom('appointments')
+    .select((select) => select.fn.min('created_at').as('oldest_at'))
+    .where('closed_reason', 'is', null)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('deliveries')
+            .select('deliveries.id')
+            .whereRef('deliveries.appointment', '=', 'appointments.id')
+            .where('deliveries.state', '=', 'delivered'),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return oldest_at;
+}
+
 async function sentAt(db: Db, sent_at: number): Promise<InquiryCounts['longest']> {
   const row = await db
     .selectFrom('inquiries')

@@ -38,7 +38,11 @@ export async function startReceiver({
 }: Partial<WebhookOptions> & { limits?: Partial<HttpLimits>; store?: Store } = {}) {
   const used = store ?? (await temporaryStore());
   const logged: { event: string; fields: LogFields }[] = [];
-  const env: Env = { clock: realClock, random: Math.random, log: (event, fields = {}) => void logged.push({ event, fields }) };
+  const env: Env = {
+    clock: realClock,
+    random: Math.random,
+    log: (event, fields) => void logged.push({ event, fields: fields ?? {} }),
+  };
   const counts = newWebhookCounts();
   let woken = 0;
   const route = webhookRoute({

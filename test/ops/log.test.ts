@@ -1,7 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { LogFields } from '../../src/domain/env.ts';
-import { createLog, logLevel, prettyLine } from '../../src/ops/log.ts';
+import { type FieldsOf, LOG_FIELDS } from '../../src/domain/env.ts';
+import { EVENTS, type EventName } from '../../src/domain/events.ts';
+import { createLog, isJournal, logLevel, prettyLine } from '../../src/ops/log.ts';
 
 function capture(options: { level?: 'debug' | 'info' | 'warn' | 'error'; pretty?: boolean } = {}) {
   const lines: string[] = [];
@@ -12,9 +13,9 @@ function capture(options: { level?: 'debug' | 'info' | 'warn' | 'error'; pretty?
 describe('the log', () => {
   test('writes time, level, event and fields as one line of JSON', () => {
     const { lines, log } = capture();
-    log('daemon_started', { version: '1.2.3', count: 3 });
+    log('daemon_started', { version: '1.2.3', attempts: 3 });
     expect(lines).toEqual([
-      '{"level":"info","time":"1970-01-01T00:00:00.000Z","event":"daemon_started","version":"1.2.3","count":3}\n',
+      '{"level":"info","time":"1970-01-01T00:00:00.000Z","event":"daemon_started","version":"1.2.3","attempts":3}\n',
     ]);
   });
 
@@ -26,15 +27,21 @@ describe('the log', () => {
       level: 'y',
       reason: { name: 'Jane Roe' },
       path: ['Jane Roe'],
-      count: 1,
+      count: 7,
+      attempts: 1,
     };
-    log('daemon_started', smuggled as unknown as LogFields);
-    expect(JSON.parse(lines[0]!)).toEqual({ level: 'info', time: '1970-01-01T00:00:00.000Z', event: 'daemon_started', count: 1 });
+    log('daemon_started', smuggled as unknown as FieldsOf<'daemon_started'>);
+    expect(JSON.parse(lines[0]!)).toEqual({
+      level: 'info',
+      time: '1970-01-01T00:00:00.000Z',
+      event: 'daemon_started',
+      attempts: 1,
+    });
   });
 
   test('cuts a value that is too long to be one of the listed things', () => {
     const { lines, log } = capture();
-    log('daemon_started', { reason: 'x'.repeat(5000) });
+    log('daemon_started', { path: 'x'.repeat(5000) });
     expect(lines[0]!.length).toBeLessThan(500);
   });
 
@@ -45,10 +52,31 @@ describe('the log', () => {
     expect(lines).toEqual([]);
   });
 
+  test('says of a warning or an error what it means and what to do, in the words of the catalogue', () => {
+    const { lines, log } = capture();
+    log('stage_failed', { stage: 'plan', error_code: 'SQLITE_FULL' });
+    expect(JSON.parse(lines[0]!)).toMatchObject({ what: EVENTS.stage_failed.means, next: EVENTS.stage_failed.next });
+  });
+
+  test('begins each line for the journal with the priority of syslog', () => {
+    const lines: string[] = [];
+    const log = createLog({ level: 'debug', priorities: true, to: { write: (line) => void lines.push(line) } });
+    for (const [event, { level }] of Object.entries(EVENTS)) {
+      log(event as EventName);
+      expect(lines.pop()).toMatch({ debug: /^<7>\{/, info: /^<6>\{/, warn: /^<4>\{/, error: /^<3>\{/ }[level]);
+    }
+    expect(isJournal(1, {})).toBe(false);
+    expect(isJournal(1, { JOURNAL_STREAM: '0:0' })).toBe(false);
+  });
+
+  test('has in its catalogue only fields that a line may have, and every one of these', () => {
+    expect([...new Set(Object.values(EVENTS).flatMap(({ fields }) => fields))].sort()).toEqual(LOG_FIELDS.toSorted());
+  });
+
   test('is readable in a terminal, in one line whatever a value holds', () => {
     const { lines, log } = capture({ pretty: true });
-    log('daemon_started', { version: '1.2.3', reason: 'two\nlines' });
-    expect(stripVTControlCharacters(lines[0]!)).toBe('00:00:00.000 info  daemon_started version=1.2.3 reason="two\\nlines"\n');
+    log('daemon_started', { version: '1.2.3', path: 'two\nlines' });
+    expect(stripVTControlCharacters(lines[0]!)).toBe('00:00:00.000 info  daemon_started version=1.2.3 path="two\\nlines"\n');
     expect(prettyLine('{"level":"warn","time":"1970-01-01T00:00:00.000Z","event":"e"}')).toContain('e');
   });
 

@@ -1,5 +1,6 @@
 /** G6 over a whole run with failures: nothing of the export stands in a log line, on the terminal or in an address. */
 import { expect, test } from 'vitest';
+import { EVENTS, type EventName } from '../../src/domain/events.ts';
 import { makeClinic } from '../support/clinic.ts';
 import { makeExport, type PmsRow, readExport } from '../support/pms-export.ts';
 import { startEligd } from '../support/process.ts';
@@ -95,6 +96,22 @@ test('no name, birth date or member id stands in the log at its most talkative, 
   ])
     expect(said).toContain(`"event":"${event}"`);
   expect(proxy.urls.some((url) => url.includes('external_id='))).toBe(true);
+
+  // Nothing but what the catalogue knows: events, and of each only its own fields.
+  const lines = said.split('\n').filter((line) => line.startsWith('{"level"'));
+  expect(lines.length).toBeGreaterThan(50);
+  for (const line of lines) {
+    const {
+      level,
+      time: _,
+      event,
+      what: __,
+      next: ___,
+      ...fields
+    } = JSON.parse(line) as Record<string, unknown> & { event: EventName };
+    expect(EVENTS[event]?.level, line).toBe(level);
+    expect(EVENTS[event].fields, line).toEqual(expect.arrayContaining(Object.keys(fields)));
+  }
 
   expect(leaks(said, secrets)).toEqual([]);
   expect(leaks(proxy.urls.join('\n'), secrets)).toEqual([]);

@@ -197,7 +197,7 @@ describe('when the service falls silent', () => {
     await system.service.advance({ days: 9 });
     system.machine.pass({ days: 3 });
     const again = await system.clinic.daemon(
-      { log: (event, fields = {}) => void system.events.push({ event, fields }) },
+      { log: (event, fields) => void system.events.push({ event, fields: fields ?? {} }) },
       { idle_ms: 50 },
     );
     const ending = new AbortController();

@@ -20,7 +20,7 @@ export function testEnv() {
   const env: Env = {
     clock: { now: () => time.now_ms, elapsed: () => time.elapsed_ms, sleep: async () => {} },
     random: () => 0.5,
-    log: (event, fields = {}) => void logged.push({ event, fields }),
+    log: (event, fields) => void logged.push({ event, fields: fields ?? {} }),
   };
   const advance = (duration_ms: number) => {
     time.now_ms += duration_ms;

@@ -66,7 +66,7 @@ export async function install({
     concurrency: 4,
     time_zone: 'America/Chicago',
   };
-  const plan = { store, env, facts: planning, external_id_template: TEMPLATE, onPlanned: () => {} };
+  const plan = { store, env, facts: planning, external_id_template: TEMPLATE, log_key: 'key', onPlanned: () => {} };
   const submit: SubmitDeps = {
     store,
     env,
