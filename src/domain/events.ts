@@ -336,44 +336,60 @@ export const EVENTS = {
     means: 'The FHIR server does not take one kind of resource (from), so answers are written as another (to).',
     next: 'Set write_back: to the one that it takes, or have the server accept the other.',
   },
-  hl7_listening: { level: 'info', means: 'HL7 senders can connect.' },
+  hl7_listening: { level: 'info', fields: ['connector', 'host', 'port'], means: 'HL7 senders can connect.' },
   hl7_connection_refused: {
     level: 'warn',
+    fields: ['connector', 'host', 'limit'],
     means: 'Somebody connected who is not on the list "allow", or who could not agree on TLS.',
     next: 'When it is one of your systems, add its address to "allow:", or look at its certificate.',
   },
   hl7_connection_ended: {
     level: 'debug',
+    fields: ['connector', 'count', 'size'],
     means: 'An HL7 connection was closed; count is how many messages came, size how many bytes stood outside of frames.',
   },
   hl7_message_refused: {
     level: 'warn',
+    fields: ['connector', 'reason'],
     means: 'A message was answered with AR or CR and not kept: it is none that is read here, or no HL7 at all.',
     next: 'Have the interface of the sender send SIU and ADT only, to this connector.',
   },
   hl7_message_faulty: {
     level: 'warn',
+    fields: ['connector', 'field'],
     means: 'A message was answered with AE, because something in it cannot be read; it is on the attention list.',
   },
   hl7_not_stored: {
     level: 'error',
+    fields: ['connector'],
     means:
       'Messages could not be committed, so they were not acknowledged and the connection was ended; the sender sends them again.',
     next: 'Look at disk space and permissions of the database.',
   },
-  hl7_file_read: { level: 'info', means: 'A file of HL7 messages was read to its end; count is how many it held.' },
-  hl7_file_rejected: { level: 'warn', means: 'A file without a readable HL7 message was moved to rejected/.' },
+  hl7_file_read: {
+    level: 'info',
+    fields: ['connector', 'count', 'size'],
+    means: 'A file of HL7 messages was read to its end; count is how many it held.',
+  },
+  hl7_file_rejected: {
+    level: 'warn',
+    fields: ['connector', 'count', 'size'],
+    means: 'A file without a readable HL7 message was moved to rejected/.',
+  },
   hl7_file_unusable: {
     level: 'warn',
+    fields: ['cause', 'connector'],
     means: 'A file in inbox/ could not be read or moved. The others go on; it is tried again at every look.',
     next: 'Check permissions and disk.',
   },
   hl7_answer_unmatched: {
     level: 'warn',
+    fields: ['connector'],
     means: 'The receiver acknowledged a message that was not waiting for it, as after a time-out. It counts for nothing.',
   },
   hl7_writes_registrations: {
     level: 'warn',
+    fields: ['connector'],
     means: 'Answers are written back as ADT^A08, which may change the registration of patients in the receiving system.',
     next: 'Use write_back: pin_i07 or oru_r01 unless the receiver’s maker asked for A08.',
   },
