@@ -4,6 +4,7 @@
  * was said on the telephone and never a guarantee; whoever shows it shows `ESTIMATE_CAUTION` with it.
  */
 import type { Allowance, BenefitRule, EligibilityRecord, Money, Percent, ProcedureCodeBenefits } from './eligibility.ts';
+import { readFrequency } from './frequency.ts';
 import { comparableCode } from './values.ts';
 
 export const ESTIMATE_CAUTION = 'An estimate from what the payer said, not a guarantee of payment.';
@@ -101,11 +102,14 @@ function shareLine({ rule, path }: Facts): EstimateLine {
     fact(`${path}.benefits.is_downgraded`, rule.is_downgraded),
   ];
   const plan = numberOf(rule.plan_pays_percent) ?? complement(numberOf(rule.patient_pays_percent));
-  const shares = plan === null ? wordsOf(rule) : `plan pays ${plan}%, patient ${complement(plan)}%`;
   const copay = amountOf(rule.copay);
+  // Beside a copay, a coinsurance of nothing is the absence of one, and not a plan that pays everything.
+  const no_coinsurance = copay !== null && rule.patient_pays_percent === 0;
+  const shares =
+    plan === null ? wordsOf(rule) : no_coinsurance ? 'no coinsurance' : `plan pays ${plan}%, patient ${complement(plan)}%`;
   const parts = [
-    ...(shares === null ? [] : [shares]),
     ...(copay === null ? [] : [`copay ${copay}`]),
+    ...(shares === null ? [] : [shares]),
     ...(rule.is_downgraded === true ? ['of a cheaper procedure (downgrade)'] : []),
   ];
   return line('share', shares === null && copay === null ? 'share unknown' : parts.join(', '), facts);
@@ -181,6 +185,7 @@ function frequencyLine({ rule, entry, path }: Facts, date: string): EstimateLine
   const next = entry?.next_eligible;
   if (next === undefined) {
     const text = rule.frequency_limitations;
+    if (text != null && readFrequency(text, false)?.kind === 'unlimited') return line('frequency', 'no frequency limit', [said]);
     return line('frequency', text == null ? 'frequency unknown' : `frequency "${text}", whether it is met unknown`, [said]);
   }
   const facts = [said, fact(`${path}.next_eligible`, next)];

@@ -87,6 +87,7 @@ describe('the estimate of a procedure', () => {
     ['frequency', 'frequency "2 per year", whether it is met unknown', dental({ frequency_limitations: '2 per year' })],
     ['frequency', 'frequency used up', dental({ frequency_limitations: '1 per lifetime' })],
     ['frequency', 'frequency unknown', dental({ frequency_limitations: null })],
+    ['frequency', 'no frequency limit', dental({ frequency_limitations: 'No limit' }, { history: {} })],
     ['prior_authorization', 'prior authorization required', dental({ is_prior_auth_required: true })],
     ['prior_authorization', 'prior authorization unknown', dental({ is_prior_auth_required: null })],
     ['waiting_period', 'waiting period unknown', dental({}, { clauses: { waiting_periods: '' } })],
@@ -123,8 +124,18 @@ describe('the estimate of a procedure', () => {
       { specialty: 'medical', asked: medicalAsked },
     );
     expect(estimateVisit(record, { date: '2026-11-23', procedure_codes: ['99213'] }).map(estimateText)).toEqual([
-      '99213: covered; plan pays 80%, patient 20%, copay 25.00; deductible met; out of pocket remaining 1749.50; frequency unknown; prior authorization unknown',
+      '99213: covered; copay 25.00, plan pays 80%, patient 20%; deductible met; out of pocket remaining 1749.50; frequency unknown; prior authorization unknown',
     ]);
+  });
+
+  it('of a service with a copay and no coinsurance does not say that the plan pays everything', () => {
+    const rule = { is_covered: true, copay_amount: '40', coinsurance_percentage: '0' };
+    const record = recordOf(
+      { procedure_codes: [[{ procedure_code: '99213' }, rule]] },
+      { specialty: 'medical', asked: medicalAsked },
+    );
+    const [estimate] = estimateVisit(record, { date: '2026-11-23', procedure_codes: ['99213'] });
+    expect(estimate!.lines.find(({ topic }) => topic === 'share')?.says).toBe('copay 40.00, no coinsurance');
   });
 
   it('of a code that nobody asked about says unknown on every line, and never no', () => {

@@ -1,0 +1,147 @@
+/** What the service finds in the transcripts of its calls, and what becomes of it. */
+import { describe, expect, test } from 'vitest';
+import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
+import { type Service, startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
+
+/** One visit, sent on Monday morning and answered three days later, as the sandbox's verification behaves. */
+async function answered(prefix: string, config: Overrides = {}, verification_after_minutes = 3): Promise<Scene> {
+  const machine = setMachineClock();
+  const service = await startService();
+  await service.behave({ verification_after_minutes });
+  const clinic = makeClinic({ base_url: service.url, config });
+  clinic.drop('export.csv', exportOf(visits(1, () => ({ member_id: `${prefix}-77` }))));
+  await clinic.once();
+  machine.pass({ days: 3, hours: 6 });
+  await clinic.once();
+  return { machine, service, clinic };
+}
+
+const lines = (clinic: Clinic) => clinic.written().map(({ revision, confidence }) => [revision, confidence]);
+const reasons = (clinic: Clinic) =>
+  clinic
+    .attention()
+    .filter(({ appointment_id }) => appointment_id !== '')
+    .map(({ reason }) => reason);
+const REQUIRE = { verification: { require: ['reference_number_asked'] } };
+
+async function asked(service: Service): Promise<number> {
+  return (await service.traffic()).by_route['GET /api/v0/verification'] ?? 0;
+}
+
+describe('the verification of a call', () => {
+  test('that is there with the answer is in its first record', async () => {
+    const { clinic, service } = await answered('ACTIVE');
+    expect(lines(clinic)).toEqual([['1', 'high']]);
+    const verification = clinic.written()[0]?.record.verification as { checks: unknown[] };
+    expect(verification.checks).toHaveLength(4);
+    expect(verification.checks[0]).toMatchObject({
+      name: 'payer_reached',
+      status: 'MET',
+      is_met: true,
+      evidence: expect.any(String),
+    });
+    expect(await asked(service)).toBe(1);
+    await clinic.once();
+    expect(await asked(service)).toBe(1);
+  });
+
+  test('that comes later is asked for again for a while, and the record is written again with it', async () => {
+    const { clinic, service, machine } = await answered('ACTIVE', {}, 60 * 12);
+    expect(lines(clinic)).toEqual([['1', '']]);
+    machine.pass({ hours: 14 });
+    await clinic.once();
+    expect(lines(clinic)).toEqual([
+      ['1', ''],
+      ['2', 'high'],
+    ]);
+    expect(clinic.written()[1]?.notes).toMatch(/checks of the call have come/);
+    const times = await asked(service);
+    machine.pass({ days: 3 });
+    await clinic.once();
+    expect(await asked(service)).toBe(times);
+    expect(lines(clinic)).toHaveLength(2);
+  });
+
+  test('that never comes is given up, without a word where nothing requires it', async () => {
+    const { clinic, service, machine } = await answered('ACTIVE', {}, 60 * 24 * 365);
+    for (let day = 0; day < 4; day += 1) {
+      machine.pass({ days: 1 });
+      await clinic.once();
+    }
+    const times = await asked(service);
+    machine.pass({ days: 1 });
+    await clinic.once();
+    expect(await asked(service)).toBe(times);
+    expect(lines(clinic)).toEqual([['1', '']]);
+    expect(reasons(clinic)).toEqual([]);
+  });
+
+  test('of which a check is not met turns the confidence down, and the notes say which', async () => {
+    const { clinic } = await answered('NOTMET');
+    expect(lines(clinic)).toEqual([['1', 'low']]);
+    expect(clinic.written()[0]?.notes).toMatch(/A check of the call is not met: reference_number_asked \(NOT_MET\)\./);
+    expect(reasons(clinic)).toEqual([]);
+  });
+
+  test('does not hold up the answer while the service cannot say', async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('export.csv', exportOf(visits(3)));
+    await clinic.once();
+    machine.pass({ days: 3, hours: 6 });
+    await service.fault({ method: 'GET', path: 'verification', times: 50, when: 'before', action: 'status', status: 500 });
+    await clinic.once();
+    expect(lines(clinic).map(([, confidence]) => confidence)).toEqual(['', '', '']);
+    await service.clearFaults();
+    machine.pass({ minutes: 20 });
+    await clinic.once();
+    expect(lines(clinic).filter(([revision]) => revision === '2')).toHaveLength(3);
+  });
+
+  test('is not asked for with verification.ask_for_hours 0', async () => {
+    const { clinic, service } = await answered('ACTIVE', { verification: { ask_for_hours: 0 } });
+    expect(lines(clinic)).toEqual([['1', '']]);
+    expect(await asked(service)).toBe(0);
+  });
+
+  test('of an unsuccessful call that comes later does not make another attempt', async () => {
+    const { clinic, service, machine } = await answered('UNSUCC', { policy: { attempts: 1 } }, 60 * 12);
+    machine.pass({ hours: 14 });
+    await clinic.once();
+    expect(clinic.written().map(({ status, revision }) => [status, revision])).toEqual([
+      ['UNSUCCESSFUL', '1'],
+      ['UNSUCCESSFUL', '2'],
+    ]);
+    expect(await service.ledger()).toHaveLength(1);
+    expect(reasons(clinic)).toEqual(['unsuccessful']);
+  });
+});
+
+describe('verification.require', () => {
+  test('puts an answer of which the check is not met on the attention list', async () => {
+    const { clinic } = await answered('NOTMET', REQUIRE);
+    expect(reasons(clinic)).toEqual(['verification_failed']);
+    expect(clinic.attention()[0]?.what_happened).toMatch(/reference_number_asked is NOT_MET/);
+  });
+
+  test('is content with an answer of which it is met, whatever the others are', async () => {
+    expect(reasons((await answered('ACTIVE', REQUIRE)).clinic)).toEqual([]);
+    expect(reasons((await answered('NOTMET', { verification: { require: ['payer_reached'] } })).clinic)).toEqual([]);
+  });
+
+  test('puts an answer on the list that was never checked, once nothing more is asked', async () => {
+    const { clinic, machine } = await answered('ACTIVE', REQUIRE, 60 * 24 * 365);
+    expect(reasons(clinic)).toEqual([]);
+    for (let day = 0; day < 4; day += 1) {
+      machine.pass({ days: 1 });
+      await clinic.once();
+    }
+    expect(reasons(clinic)).toEqual(['verification_failed']);
+    expect(clinic.attention()[0]?.what_happened).toMatch(/reference_number_asked was never checked/);
+  });
+});
