@@ -181,13 +181,12 @@ function remainingOf(path: string, allowance: Allowance | undefined): { amount: 
 const isNothing = (amount: string) => /^0+\.0+$/.test(amount);
 
 function frequencyLine({ rule, entry, path }: Facts, date: string): EstimateLine {
-  const said = fact(`${path}.benefits.frequency_limitations`, rule.frequency_limitations);
+  const text = rule.frequency_limitations;
+  const said = fact(`${path}.benefits.frequency_limitations`, text);
+  if (text == null) return line('frequency', 'frequency unknown', [said]);
+  if (readFrequency(text, false)?.kind === 'unlimited') return line('frequency', 'no frequency limit', [said]);
   const next = entry?.next_eligible;
-  if (next === undefined) {
-    const text = rule.frequency_limitations;
-    if (text != null && readFrequency(text, false)?.kind === 'unlimited') return line('frequency', 'no frequency limit', [said]);
-    return line('frequency', text == null ? 'frequency unknown' : `frequency "${text}", whether it is met unknown`, [said]);
-  }
+  if (next === undefined) return line('frequency', `frequency "${text}", whether it is met unknown`, [said]);
   const facts = [said, fact(`${path}.next_eligible`, next)];
   if (next.standing === 'used_up') return line('frequency', 'frequency used up', facts);
   const waits = next.date !== null && next.date > date;

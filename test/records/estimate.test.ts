@@ -87,7 +87,7 @@ describe('the estimate of a procedure', () => {
     ['frequency', 'frequency "2 per year", whether it is met unknown', dental({ frequency_limitations: '2 per year' })],
     ['frequency', 'frequency used up', dental({ frequency_limitations: '1 per lifetime' })],
     ['frequency', 'frequency unknown', dental({ frequency_limitations: null })],
-    ['frequency', 'no frequency limit', dental({ frequency_limitations: 'No limit' }, { history: {} })],
+    ['frequency', 'no frequency limit', dental({ frequency_limitations: 'No limit' })],
     ['prior_authorization', 'prior authorization required', dental({ is_prior_auth_required: true })],
     ['prior_authorization', 'prior authorization unknown', dental({ is_prior_auth_required: null })],
     ['waiting_period', 'waiting period unknown', dental({}, { clauses: { waiting_periods: '' } })],
