@@ -1,11 +1,10 @@
 /** The service reports by itself: through the whole program, over real sockets. */
 
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon.ts';
 import type { LogFields } from '../../src/domain/env.ts';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { freePort } from '../support/free-port.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
 import { type Service, startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
@@ -26,14 +25,6 @@ type Running = {
   said: (event: string) => number;
   stop: () => Promise<void>;
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** A clinic whose visits have been sent, with the daemon running and the service reporting to it. */
 async function running(
