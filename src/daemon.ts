@@ -2,15 +2,22 @@
  * The composition root: makes everything out of the configuration, starts it in order and stops it in reverse. `run` is the
  * daemon; `once` takes every stage once.
  */
-import { join } from 'node:path';
 import cron from 'node-cron';
 import PQueue from 'p-queue';
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
+import {
+  backUp,
+  countEvents,
+  logSummary,
+  monitoringServices,
+  startFields,
+  superviseDaemon,
+  watchedStore,
+} from './daemon-operations.ts';
 import { beginReports, subscriptionDeps, webhookService, webhookWatch } from './daemon-webhook.ts';
 import { ClockWatch, type SeenServiceDate } from './domain/clock-watch.ts';
-import type { Env, FieldsOf } from './domain/env.ts';
-import { EligdError, errorCode } from './domain/errors.ts';
+import type { Env } from './domain/env.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './domain/time.ts';
 import { type HttpService, startHttpServers } from './http/server.ts';
 import { newWebhookCounts, type WebhookCounts } from './http/webhook.ts';
@@ -20,8 +27,7 @@ import { loadPayers, NO_PAYERS } from './ops/payers.ts';
 import { clinicProfile, configNotes, policyOf } from './ops/profile.ts';
 import { Progress } from './ops/progress.ts';
 import { revealCredentials, type SecretSource, type ServiceCredentials } from './ops/secrets.ts';
-import { statusWords, supervise } from './ops/supervision.ts';
-import { createNotifier, type Notifier } from './ops/systemd.ts';
+import type { Notifier } from './ops/systemd.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts';
@@ -33,13 +39,9 @@ import { listenStep, pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { subscriptionStep } from './stages/subscription.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
-import { backupName, rotateBackups } from './store/backup.ts';
-import { writeBackupAside } from './store/backup-thread.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
-import { currentHalts } from './store/halts.ts';
 import { connectorJournal } from './store/journal.ts';
 import { logKey } from './store/log-key.ts';
-import { countSituations, oldestWaiting, readStatus } from './store/overview.ts';
 import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
 import { openStore, type Store } from './store/store.ts';
 
@@ -81,6 +83,7 @@ type Parts = {
   clock_watch: ClockWatch;
   connectors: RunningConnector[];
   progress: Progress;
+  event_counts: ReadonlyMap<string, number>;
   submit: SubmitDeps;
   collect: CollectDeps;
   plan: PlanDeps;
@@ -92,8 +95,6 @@ type Parts = {
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
 const IDLE_MS = 30_000;
-/** A step may be silent for as long as this many requests take that are not answered. */
-const REQUESTS_UNHEARD = 4;
 /** Steps of one stage in `once`: far above what any installation has due, and still an end (every loop has a bound). */
 const ONCE_STEPS_MAX = 10_000;
 
@@ -103,7 +104,8 @@ const ONCE_STEPS_MAX = 10_000;
  */
 export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   const progress = new Progress(given.env.clock);
-  const options = { ...given, env: progress.watch(given.env) };
+  const event_counts = new Map<string, number>();
+  const options = { ...given, env: progress.watch(countEvents(given.env, event_counts)) };
   const { config, env } = options;
   const closers: (() => Promise<void> | void)[] = [];
   const close = async () => {
@@ -123,7 +125,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       closers.push(() => connector.close?.());
       return { id, connector, pull: new Waker(), deliver: new Waker(), memory: newDeliverMemory() };
     });
-    const parts = await assemble(options, store, client, clock_watch, connectors, progress);
+    const parts = await assemble(options, store, client, clock_watch, connectors, { progress, event_counts });
     return { run: (signal) => run(parts, signal), once: (signal) => once(parts, signal), close, store };
   } catch (error) {
     await close();
@@ -184,7 +186,7 @@ async function assemble(
   client: ServiceClient,
   clock_watch: ClockWatch,
   connectors: RunningConnector[],
-  progress: Progress,
+  watched: Pick<Parts, 'progress' | 'event_counts'>,
 ): Promise<Parts> {
   const { config, env } = options;
   const policy = policyOf(config);
@@ -211,7 +213,7 @@ async function assemble(
     client,
     clock_watch,
     connectors,
-    progress,
+    ...watched,
     wakers,
     webhook_counts: newWebhookCounts(),
     plan: {
@@ -297,10 +299,11 @@ function stages(parts: Parts, signal: AbortSignal) {
 }
 
 /** What the local HTTP server offers; services with the same address share one. */
-function httpServices({ options, store, wakers, webhook_counts }: Parts): HttpService[] {
+function httpServices(parts: Parts): HttpService[] {
+  const { options, store, wakers, webhook_counts } = parts;
   const { config, secrets, env } = options;
   const { webhook } = config;
-  const services: HttpService[] = [];
+  const services = monitoringServices(parts);
   if (webhook !== null) {
     const onStored = () => wakers.inbox.wake();
     services.push(webhookService(webhook, secrets, { store, env, onStored, counts: webhook_counts }));
@@ -383,46 +386,6 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   }
 }
 
-function superviseDaemon({ options, store, progress }: Parts, signal: AbortSignal): Promise<void> {
-  const { env, config, notifier = createNotifier({}) } = options;
-  const patience_ms = REQUESTS_UNHEARD * config.service.timeout_seconds * 1000;
-  const statusLine = async () => {
-    const halted = (await currentHalts(store.db)).length > 0 ? 'Calls are stopped (eligd status says why); ' : '';
-    return halted + statusWords(await countSituations(store.db, env.clock.now()));
-  };
-  return supervise({ env, progress, notifier, patience_ms, statusLine, signal });
-}
-
-/** Commits are signs of life; one that waits for the disk is none. */
-function watchedStore(store: Store, progress: Progress): Store {
-  return {
-    ...store,
-    write: async (work) => {
-      progress.mark();
-      const value = await store.write(work);
-      progress.mark();
-      return value;
-    },
-  };
-}
-
-/** Writes a copy of the database and deletes the oldest ones. That it failed is told; nothing else depends on it. */
-export async function backUp({ config, env }: Pick<DaemonOptions, 'config' | 'env'>): Promise<void> {
-  const { folder, keep } = config.backup;
-  try {
-    const now = env.clock.now();
-    const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
-    const gone = rotateBackups(folder, keep);
-    env.log('backup_written', { total: content.appointments, count: gone });
-  } catch (error) {
-    env.log('backup_failed', {
-      error_name: error instanceof Error ? error.name : typeof error,
-      error_code: errorCode(error),
-      ...(error instanceof EligdError ? { reason: error.why } : {}),
-    });
-  }
-}
-
 /** Where the service reports to, as long as the daemon runs; it stays so afterwards. */
 function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
   const { options, wakers } = parts;
@@ -443,20 +406,6 @@ async function beginDay({ submit, plan, store, options, wakers }: Parts): Promis
   } catch (error) {
     logStageFailure(options.env, 'daily', error, DAY_MS);
   }
-}
-
-async function logSummary(store: Store, env: Env): Promise<void> {
-  const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now());
-  const { closed, ...open } = counts;
-  const oldest = await oldestWaiting(store.db);
-  env.log('daily_summary', {
-    ...open,
-    closed: Object.values(closed).reduce((sum, count) => sum + count, 0),
-    uncertain: inquiries.uncertain,
-    overdue: inquiries.overdue,
-    parked: deliveries.parked,
-    oldest_since: oldest === null ? null : new Date(oldest).toISOString(),
-  });
 }
 
 /** A clock that was set, or a machine that slept: the service's list is swept before the next send. */
@@ -501,29 +450,4 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   await guarded('submit', () => untilIdle(step.submit));
   for (const each of parts.connectors) await guarded(`deliver ${each.id}`, () => untilIdle(() => step.deliver(each)));
   return result;
-}
-
-/** The effective settings that decide what is asked when and what costs money, for the one line at start. */
-function startFields({ config, version }: DaemonOptions): FieldsOf<'daemon_started'> {
-  const { service, policy } = config;
-  return {
-    version,
-    node: process.version,
-    pid: process.pid,
-    host: new URL(service.base_url).host,
-    path: config.state.path,
-    connectors: config.connectors.map(({ id }) => id).join(', '),
-    webhook: config.webhook !== null,
-    mode: service.submission.mode,
-    size: service.submission.batch_size,
-    limit: service.submission.max_per_minute,
-    settle_seconds: service.settle_seconds,
-    timeout_seconds: service.timeout_seconds,
-    look_ahead_days: policy.look_ahead_days,
-    reverify_after_days: policy.reverify_after_days,
-    attempts: policy.attempts,
-    calls_per_day: policy.calls_per_day,
-    calls_per_month: policy.calls_per_month,
-    poll_minutes: config.polling.interval_minutes,
-  };
 }

@@ -374,6 +374,15 @@ export const configSchema = z.strictObject({
     .prefault({})
     .describe('What happens when.'),
   webhook,
+  monitoring: z
+    .strictObject({
+      listen: listenAddress
+        .describe('Where /healthz, /readyz and /metrics are offered, without login; it may be the address of the webhook.')
+        .meta({ examples: ['127.0.0.1:8687'] }),
+    })
+    .nullable()
+    .default(null)
+    .describe('Lets a monitoring program look at eligd (Prometheus). Null or absent: no port is open for it.'),
   backup: z
     .strictObject({
       folder: nonEmpty

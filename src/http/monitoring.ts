@@ -1,0 +1,89 @@
+/**
+ * What monitoring asks: `/healthz` (does the process get on?), `/readyz` (can it do its work?) and `/metrics` for Prometheus. Labels are
+ * words of the program and ids of configuration; nothing of a patient is in any of the three (G6).
+ */
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import type { Env } from '../domain/env.ts';
+import { errorCode } from '../domain/errors.ts';
+import { oldestWaiting, readStatus } from '../store/overview.ts';
+import type { Store } from '../store/store.ts';
+import type { HttpRoute } from './server.ts';
+
+export type MonitoringOptions = {
+  store: Store;
+  env: Env;
+  version: string;
+  /** Stages that hang at the moment. */
+  stuckStages: () => string[];
+  /** Lines of the log since the start, by event. */
+  event_counts: ReadonlyMap<string, number>;
+  /** When the newest backup was written (epoch milliseconds); null: never. */
+  newestBackupAt: () => number | null;
+};
+
+export function monitoringRoute(options: MonitoringOptions): HttpRoute {
+  const { env, stuckStages } = options;
+  const { registry, refresh } = createMetrics(options);
+  return (app) => {
+    app.get('/healthz', async (_request, reply) => {
+      const stuck = stuckStages();
+      return reply.code(stuck.length === 0 ? 200 : 503).send({ ok: stuck.length === 0, hanging: stuck });
+    });
+    app.get('/readyz', async (_request, reply) => {
+      try {
+        const { halts } = await readStatus(options.store.db, env.clock.now());
+        const ok = halts.length === 0 && stuckStages().length === 0;
+        return reply.code(ok ? 200 : 503).send({ ok, calls_stopped: halts.map(({ reason }) => reason), hanging: stuckStages() });
+      } catch (error) {
+        return reply.code(503).send({ ok: false, database: errorCode(error) ?? 'failed' });
+      }
+    });
+    app.get('/metrics', async (_request, reply) => {
+      await refresh();
+      return reply.type(registry.contentType).send(await registry.metrics());
+    });
+  };
+}
+
+/** Values are read from the database when they are asked for: nothing has to be kept in step with it. */
+function createMetrics({ store, env, version, event_counts, newestBackupAt }: MonitoringOptions) {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
+    new Gauge({ name: `eligd_${name}`, help, labelNames, registers: [registry] });
+  gauge('info', 'The version that runs.', 'version').set({ version }, 1);
+  const appointments = gauge('appointments', 'Appointments by situation.', 'situation');
+  const inquiries = gauge('inquiries', 'Inquiries that are not ended, by state.', 'state');
+  const overdue = gauge('inquiries_overdue', 'Open inquiries whose answer is late.');
+  const deliveries = gauge('deliveries', 'Records that are not written back, by state.', 'state');
+  const attention = gauge('attention_entries', 'Entries that wait for a person, by reason.', 'reason');
+  const stopped = gauge('calls_stopped', 'Whether nothing is sent: 1 or 0.');
+  const oldest = gauge('oldest_waiting_timestamp_seconds', 'Since when the oldest appointment waits for its answer.');
+  const reads = gauge('last_read_timestamp_seconds', 'When the last source of a connector was read to its end.', 'connector');
+  const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was written.');
+  const events = gauge('log_events_total', 'Lines of the log since the start, by event.', 'event');
+  const refresh = async (): Promise<void> => {
+    const status = await readStatus(store.db, env.clock.now());
+    const { closed, total: _, ...open } = status.counts;
+    appointments.reset();
+    for (const [situation, count] of Object.entries(open)) appointments.set({ situation }, count);
+    appointments.set(
+      { situation: 'closed' },
+      Object.values(closed).reduce((sum, count) => sum + count, 0),
+    );
+    const { planned, sending, uncertain, open: with_service } = status.inquiries;
+    for (const [state, count] of Object.entries({ planned, sending, uncertain, open: with_service }))
+      inquiries.set({ state }, count);
+    overdue.set(status.inquiries.overdue);
+    const { pending, failed, parked } = status.deliveries;
+    for (const [state, count] of Object.entries({ pending, failed, parked })) deliveries.set({ state }, count);
+    attention.reset();
+    for (const { reason, count } of status.attention) attention.set({ reason }, count);
+    stopped.set(status.halts.length > 0 ? 1 : 0);
+    oldest.set(((await oldestWaiting(store.db)) ?? Number.NaN) / 1000);
+    for (const { connector, at } of status.last_reads) reads.set({ connector }, at / 1000);
+    backup.set((newestBackupAt() ?? Number.NaN) / 1000);
+    for (const [event, count] of event_counts) events.set({ event }, count);
+  };
+  return { registry, refresh };
+}

@@ -1,0 +1,49 @@
+/** Health and metrics of a real daemon, over a real socket. */
+import { expect, test } from 'vitest';
+import { makeClinic } from '../support/clinic.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+import { freePort } from './free-port.ts';
+
+const inTenDays = () => new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
+
+test('health, readiness and metrics say how the daemon stands, and nothing of a patient', async () => {
+  const service = await startService();
+  const port = await freePort();
+  const clinic = makeClinic({ base_url: service.url, config: { monitoring: { listen: `127.0.0.1:${port}` } } });
+  const all = visits(3, () => ({
+    appointment_at: `${inTenDays()}T10:30`,
+    patient_name: 'Zephyrine Quux',
+    member_id: 'ACTIVE778899',
+  }));
+  clinic.drop('export.csv', exportOf(all));
+  await clinic.once();
+  const daemon = await clinic.daemon({}, { idle_ms: 50 });
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  try {
+    await expect.poll(() => get('/healthz').catch(() => null)).toEqual({ status: 200, text: '{"ok":true,"hanging":[]}' });
+    expect(await get('/readyz')).toMatchObject({ status: 200 });
+    const { status, text } = await get('/metrics');
+    expect(status).toBe(200);
+    expect(text).toMatch(/^eligd_appointments\{situation="asking"\} 3$/m);
+    expect(text).toMatch(/^eligd_inquiries\{state="open"\} [123]$/m);
+    expect(text).toMatch(/^eligd_log_events_total\{event="daemon_started"\} 1$/m);
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+    expect(text).not.toMatch(/Zephyrine|Quux|778899|9001/);
+    // Somebody has to act: monitoring should say so.
+    await daemon.store.write(async (tx) => {
+      await tx.insertInto('halts').values({ reason: 'account', since: 1, next_try_at: null, detail: 'x' }).execute();
+    });
+    expect(await get('/readyz')).toEqual({ status: 503, text: '{"ok":false,"calls_stopped":["account"],"hanging":[]}' });
+    expect((await get('/metrics')).text).toMatch(/^eligd_calls_stopped 1$/m);
+  } finally {
+    stop.abort();
+    await running;
+    await daemon.close();
+  }
+});
