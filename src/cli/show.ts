@@ -7,7 +7,14 @@ import { nearest, oneOf } from '../ops/nearest.ts';
 import type { ClaimSummary, EligibilitySummary } from '../records/summary.ts';
 import type { Db } from '../store/database.ts';
 import type { DeliveryRow } from '../store/deliveries.ts';
-import { type Found, findSubject, type InquiryDetail, knownSourceIds, readSubject, type SubjectDetail } from '../store/story.ts';
+import {
+  type Found,
+  findSubject,
+  type InquiryDetail,
+  knownSourceIds,
+  readSubject,
+  type SubjectDetail,
+} from '../store/subject.ts';
 import type { CliContext, Output } from './context.ts';
 import { appointmentJson, patientName, subjectTitle } from './list.ts';
 import { printJson, printTable } from './output.ts';

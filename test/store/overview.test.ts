@@ -6,7 +6,8 @@ import { halt } from '../../src/store/halts.ts';
 import { updateInquiry } from '../../src/store/inquiries.ts';
 import { closeAppointment } from '../../src/store/links.ts';
 import { countSituations, INFORMATIONAL_REASONS, listAppointments, readDatabase, readStatus } from '../../src/store/overview.ts';
-import { type Explanation, explainAppointments, findSubject, momentOf } from '../../src/store/story.ts';
+import { type Explanation, explainAppointments, momentOf } from '../../src/store/story.ts';
+import { findSubject } from '../../src/store/subject.ts';
 import { Clinic, NOW, VISIT } from './clinic.ts';
 
 let folder: string;
