@@ -60,6 +60,16 @@ function negativesOf(record: EligibilityRecord): Map<string, number> {
   return counts;
 }
 
+/** Every leaf of a record by its path, without what any field may change by being answered or not. */
+function leavesOf(node: unknown, path = ''): Map<string, unknown> {
+  if (typeof node !== 'object' || node === null) return new Map([[path, node]]);
+  return new Map(
+    Object.entries(node)
+      .filter(([name]) => !['unparsed', 'answered', 'completeness', 'next_eligible'].includes(name))
+      .flatMap(([name, value]) => [...leavesOf(value, `${path}/${name}`)]),
+  );
+}
+
 describe('the record of any answer', () => {
   it('is valid whatever JSON the results are, and its summary is made', () => {
     fc.assert(
@@ -157,6 +167,42 @@ describe('the record of any answer', () => {
         expect(added).toEqual([{ path: added[0]?.path, value, why: 'unknown field' }]);
         expect(after.filter((entry) => !added.includes(entry))).toEqual(before);
       }),
+      RUNS,
+    );
+  });
+
+  it('changes in one field alone when that field of the answer has an odd shape, which is kept', () => {
+    const odd = fc.constantFrom<unknown>([['x']], { inner: { deep: 1 } }, [{}], 'no such thing');
+    fc.assert(
+      fc.property(
+        answerTree({ isClean: true }),
+        specialtyAndAsked,
+        fc.nat(),
+        fc.nat(),
+        odd,
+        (tree, more, pick, pickField, value) => {
+          const { raw } = materialize(tree);
+          const results = raw as Record<string, Node>;
+          const part = ['plan_information', 'maximums', 'extra_info'].filter(
+            (name) => Object.keys(results[name] ?? {}).length > 0,
+          );
+          const name = part[pick % Math.max(part.length, 1)];
+          if (name === undefined) return;
+          const fields = Object.keys(results[name]!);
+          const field = fields[pickField % fields.length]!;
+          const bent = structuredClone(results);
+          bent[name]![field] = value;
+          const record = normalizeEligibility(inputOf(bent, more));
+          const [before, after] = [leavesOf(normalizeEligibility(inputOf(results, more))), leavesOf(record)];
+          const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
+            (path) => before.get(path) !== after.get(path),
+          );
+          // An amount and what is used of it stand together, and one is computed of the others.
+          const place = field.replace(/_(?:used|remaining)$/, '').replace('preventative', 'preventive');
+          expect(changed.filter((path) => !path.includes(`/${place}`))).toEqual([]);
+          expect(JSON.stringify(record)).toContain(JSON.stringify(value));
+        },
+      ),
       RUNS,
     );
   });
