@@ -6,14 +6,8 @@ import type { Db } from './database.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { currentHalts, type Halt } from './halts.ts';
 import { sentSince } from './inquiries.ts';
-import {
-  type AppointmentOverview,
-  INFORMATIONAL_REASONS,
-  isCurrentLink,
-  type SituationWord,
-  STAGES,
-  stageOfLink,
-} from './overview.ts';
+import type { AppointmentOverview } from './overview.ts';
+import { INFORMATIONAL_REASONS, isCurrentLink, type SituationWord, STAGES, stageOfLink } from './situation.ts';
 
 /** Why an appointment is in its situation, in sentences without a patient's data but for what a payer or the service said. */
 export type Explanation = {
