@@ -5,6 +5,7 @@ import { checkConnectors, NO_SECRETS } from './checks/connectors.ts';
 import { badBecause, type CheckedLine, skipped } from './checks/line.ts';
 import { checkService, serviceSkipped } from './checks/service.ts';
 import { checkState } from './checks/state.ts';
+import { checkWebhook } from './checks/webhook.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
 import { commandEnv } from './service.ts';
@@ -16,7 +17,8 @@ export function register(command: Command, context: CliContext): void {
   command
     .description(
       'Looks whether everything that eligd needs is there: configuration, secrets, payer map, database, disk, the login at the ' +
-        'service, the clock, and each connector. Every fault is listed with its remedy. Nothing is changed and nobody is called.',
+        'service, the clock, the way of a webhook through its public address, and each connector. Every fault is listed with its ' +
+        'remedy. Nothing is changed and nobody is called.',
     )
     .option('--json', 'as JSON: {"schema", "version", "node", "platform", "ok", "lines": [{"part", "state", "what", "next"}]}')
     .addHelpText(
@@ -64,7 +66,7 @@ async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   yield secret_lines;
   yield await checkState(config.state.path);
   if ('part' in secrets || secret_lines.some(({ state }) => state === 'failed')) yield serviceSkipped();
-  else yield await checkService({ config, secrets, env });
+  else yield [...(await checkService({ config, secrets, env })), ...(await checkWebhook(config, secrets))];
   yield await checkConnectors(config, env, 'part' in secrets ? NO_SECRETS : secrets);
 }
 

@@ -2,7 +2,6 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { EligdError } from '../domain/errors.ts';
 import type { Config } from '../ops/config.ts';
 import { isLoopback } from '../ops/config-values.ts';
-import { configNotes } from '../ops/profile.ts';
 import type { Subscription } from '../service/api.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
@@ -51,7 +50,11 @@ function registerSet(command: Command, context: CliContext): void {
     .command('set')
     .description('Makes the subscription, or changes the one that is there, and shows what the service keeps.')
     .option('--url <address>', 'where the service reports to (default: webhook.public_url of the configuration)', webAddress)
-    .option('--minutes <number>', 'minutes between two reports', wholeMinutes, DEFAULT_MINUTES)
+    .option(
+      '--minutes <number>',
+      'minutes between two reports (default: webhook.update_frequency_minutes of the configuration)',
+      wholeMinutes,
+    )
     .option('--json', JSON_FORM)
     .addHelpText(
       'after',
@@ -61,19 +64,21 @@ Examples:
   eligd subscription set --url https://clinic.example/webhooks/inquiries --minutes 15
 `,
     )
-    .action(async (options: { url?: string; minutes: number; json?: true }) => {
+    .action(async (options: { url?: string; minutes?: number; json?: true }) => {
+      const { webhook } = await context.config();
+      const minutes = options.minutes ?? webhook?.update_frequency_minutes ?? DEFAULT_MINUTES;
       const wanted = wantedAddress(options.url, await context.config());
       const kept = await withService(context, async ({ client, config }) => {
         const result = await client.setSubscription(
-          { callback_url: wanted, update_frequency_min: options.minutes },
+          { callback_url: wanted, update_frequency_min: minutes },
           { priority: 'urgent' },
         );
         const attempt = { what: 'The subscription could not be set.', is_change: true, may_show_words: true };
         return shown(unwrap(result, attempt, config));
       });
       say(context, kept, options);
-      for (const note of receiverNotes(await context.config())) context.stderr.write(`Note: ${note}\n`);
-      if (kept.callback_url !== wanted || kept.update_frequency_min !== options.minutes) {
+      for (const note of receiverNotes(await context.config(), kept.callback_url)) context.stderr.write(`Note: ${note}\n`);
+      if (kept.callback_url !== wanted || kept.update_frequency_min !== minutes) {
         context.stderr.write('Note: the service keeps something else than what was asked for.\n');
       }
     });
@@ -104,10 +109,12 @@ function shown({ callback_url, update_frequency_min }: Subscription): Shown {
   return { callback_url, update_frequency_min: update_frequency_min ?? DEFAULT_MINUTES };
 }
 
-/** A subscription alone brings nothing: somebody has to listen at its address. */
-function receiverNotes(config: Config): string[] {
-  if (config.webhook === null) return ['the configuration has no part "webhook", so it is not eligd that listens there.'];
-  return configNotes(config).map(({ what, next }) => `${what} ${next}`);
+/** A subscription alone brings nothing: somebody has to listen at its address, and a daemon sets what it is configured for. */
+function receiverNotes({ webhook }: Config, callback_url: string): string[] {
+  if (webhook === null) return ['the configuration has no part "webhook", so it is not eligd that listens there.'];
+  if (webhook.public_url === callback_url) return [];
+  const then = webhook.take_over ? 'the daemon takes it back' : 'the daemon leaves it alone and asks for answers';
+  return [`webhook.public_url is ${webhook.public_url}; ${then}.`];
 }
 
 /** Results with patient data will go to this address, so it has the rules of service.base_url. */

@@ -80,6 +80,11 @@ export async function messagesToDrain(db: Db, after: number, limit: number): Pro
   return rows.flatMap(({ id, body }) => (body === null ? [] : [{ id, body }]));
 }
 
+/** Whether a message with this hash was ever taken. */
+export async function isInInbox(db: Db, message_hash: string): Promise<boolean> {
+  return (await db.selectFrom('inbox').select('id').where('message_hash', '=', message_hash).executeTakeFirst()) !== undefined;
+}
+
 /** The message has been dealt with: its content goes, its hash stays for good. */
 export async function dropBody(tx: Tx, id: number): Promise<void> {
   await tx.updateTable('inbox').set({ body: null }).where('id', '=', id).execute();

@@ -1,5 +1,7 @@
 /** The service reports by itself: through the whole program, over real sockets. */
 
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon.ts';
 import type { LogFields } from '../../src/domain/env.ts';
@@ -267,5 +269,73 @@ describe('the subscription', () => {
     const system = await running(1, { before, webhook: { take_over: true } });
     expect(await subscription(system)).toMatchObject({ callback_url: system.public_url });
     expect(reasons(system)).toEqual([]);
+  });
+});
+
+describe('eligd check tries the whole way from outside', () => {
+  type Line = { part: string; state: string; what: string; next: string | null };
+  const checked = async ({ clinic }: Running, part: string): Promise<Line | undefined> =>
+    (JSON.parse((await clinic.run('check', '--json')).stdout) as { lines: Line[] }).lines.find((line) => line.part === part);
+
+  /** A reverse proxy in front of eligd, which `deal` may make a bad one. */
+  async function behindProxy(deal: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean): Promise<Running> {
+    const port = await freePort();
+    const proxy = createServer((incoming, outgoing) => {
+      if (deal(incoming, outgoing)) return;
+      const { method = 'GET', headers } = incoming;
+      const onward = httpRequest({ port, host: '127.0.0.1', path: '/inside', method, headers }, (reply) => {
+        outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+        reply.pipe(outgoing);
+      });
+      onward.on('error', () => outgoing.destroy());
+      incoming.pipe(onward);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    closers.push(async () => {
+      proxy.closeAllConnections();
+      proxy.close();
+    });
+    const public_url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/webhooks/inquiries`;
+    return await running(1, { webhook: { listen: `127.0.0.1:${port}`, path: '/inside', public_url } });
+  }
+
+  test('and finds it in order', async () => {
+    const system = await behindProxy(() => false);
+    expect(await checked(system, 'webhook')).toMatchObject({ state: 'ok' });
+    expect(await checked(system, 'subscription')).toMatchObject({ state: 'ok' });
+    expect(await checked(system, 'reports')).toMatchObject({ state: 'skipped' });
+    await system.service.advance({ days: 9 });
+    await everythingWritten(system, 1);
+    expect(await checked(system, 'reports')).toMatchObject({ state: 'ok' });
+    // A report that only tries the way is no proof that the service reports.
+    expect(system.said('webhook_heard')).toBe(1);
+    await system.stop();
+    expect(await checked(system, 'webhook')).toMatchObject({ state: 'skipped', what: expect.stringContaining('no daemon') });
+  });
+
+  test.each([
+    ['cuts long reports', 413, 'client_max_body_size'],
+    ['does not know the path', 404, 'webhook.path'],
+    ['cannot reach eligd', 502, '127.0.0.1:'],
+  ])('and says what to do when the proxy %s', async (_, status, remedy) => {
+    const system = await behindProxy((incoming, outgoing) => {
+      const is_long = Number(incoming.headers['content-length']) > 1_000_000;
+      if (status === 413 && !is_long) return false;
+      incoming.resume();
+      incoming.on('end', () => outgoing.writeHead(status).end());
+      return true;
+    });
+    const line = await checked(system, 'webhook');
+    expect(line).toMatchObject({ state: 'failed', what: expect.stringContaining(String(status)) });
+    expect(line?.next).toContain(remedy);
+  });
+
+  test('and is not taken in by whoever answers 200 to everything', async () => {
+    const system = await behindProxy((incoming, outgoing) => {
+      incoming.resume();
+      incoming.on('end', () => outgoing.writeHead(200).end('<form>Please log in</form>'));
+      return true;
+    });
+    expect(await checked(system, 'webhook')).toMatchObject({ state: 'failed', what: expect.stringContaining('not eligd') });
   });
 });

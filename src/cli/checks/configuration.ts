@@ -1,7 +1,7 @@
 import type { Config } from '../../ops/config.ts';
 import { loadPayers } from '../../ops/payers.ts';
 import { configNotes } from '../../ops/profile.ts';
-import { namesFor, requireSecrets, type SecretSource, secretStatus } from '../../ops/secrets.ts';
+import { namesFor, requireSecrets, type SecretSource, secretStatus, webhookSecrets } from '../../ops/secrets.ts';
 import { type CheckedLine, checked, fine } from './line.ts';
 
 /** The notes of a configuration that is right, and the payer map that it names. */
@@ -26,6 +26,9 @@ export function checkSecrets(config: Config, source: SecretSource): Promise<Chec
   return checked('secrets', () => {
     const names = namesFor(config.service.auth);
     requireSecrets(source, names, `service.auth is ${config.service.auth}`);
-    return secretStatus(source, names).map(({ name, state }) => fine('secrets', `${name} is ${state}.`));
+    if (config.webhook !== null) webhookSecrets(source);
+    return secretStatus(source, config.webhook === null ? names : [...names, 'ELIGD_WEBHOOK_SECRET']).map(({ name, state }) =>
+      fine('secrets', `${name} is ${state}.`),
+    );
   });
 }

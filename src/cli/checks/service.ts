@@ -7,6 +7,7 @@ import { inspectDatabase } from '../../store/database.ts';
 import { openStore } from '../../store/store.ts';
 import { createCommandClient, createCommandGate, unwrap } from '../service.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
+import { checkSubscription } from './webhook.ts';
 
 /** Beyond it, whether a visit is past is not judged any more (design, "Time"). */
 const SKEW_MAX_MS = 10 * MINUTE_MS;
@@ -30,7 +31,8 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
       });
       try {
         unwrap(await client.login({ priority: 'urgent' }), { what: 'The login at the service did not work.' }, config);
-        return [fine('service', `${config.service.base_url} accepts the credentials (${config.service.auth}).`)];
+        const accepted = fine('service', `${config.service.base_url} accepts the credentials (${config.service.auth}).`);
+        return [accepted, ...(await checkSubscription(client, config.webhook))];
       } finally {
         await client.close();
       }
