@@ -6,8 +6,12 @@ import type { Store } from './store.ts';
 const WINDOW_MS = 60_000;
 /** A request ends within its time-out; a slot without an end that is older than this belongs to a process that died. */
 const ABANDONED_MS = 10 * 60_000;
+/** No service has us wait longer at a time; beyond it a pause that was stored is the work of a clock that was wrong. */
+const PAUSE_MS_MAX = 60 * 60_000;
 /** How soon to look again for a slot whose request is still out. */
 const STILL_OUT_MS = 50;
+/** How soon to look again where the clock and what is in memory disagree. */
+const CLOCK_SET_WAIT_MS = 1_000;
 const PAUSE_FACT = 'requests_paused_until';
 
 export type RequestPriority = 'send' | 'urgent' | 'routine';
@@ -26,23 +30,50 @@ export type RateLimiter = {
  * Of the requests that wait in this process `send` goes first, then `urgent`, then `routine`; among equals whoever came first.
  */
 export function createRateLimiter(store: Store, clock: Clock, max_per_minute: number): RateLimiter {
-  let paused_until: number | null = null;
+  const pause = new Pause(store, clock);
   const line = new WaitingLine(store, clock, max_per_minute);
   return {
     enter: async (priority, signal) => {
-      paused_until ??= await readPause(store);
-      while (paused_until > clock.now()) await clock.sleep(paused_until - clock.now(), signal);
+      await pause.over(signal);
       if (max_per_minute === 0) return { leave: async () => {} };
       signal?.throwIfAborted();
       const slot = await line.slot(priority, signal);
-      return { leave: () => store.write((tx) => endSlot(tx, slot, clock.now())) };
+      return { leave: () => line.end(slot) };
     },
-    pause: async (until_ms) => {
-      paused_until = Math.max(until_ms, paused_until ?? (await readPause(store)));
-      const until = paused_until;
-      await store.write((tx) => writeFact(tx, PAUSE_FACT, String(until), clock.now()));
-    },
+    pause: (until_ms) => pause.set(until_ms),
   };
+}
+
+/** How long the service has us wait. Measured by the clock that is never set; stored by the other one, for the next process. */
+class Pause {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  #until_elapsed: number | null = null;
+
+  constructor(store: Store, clock: Clock) {
+    this.#store = store;
+    this.#clock = clock;
+  }
+
+  async over(signal: AbortSignal | undefined): Promise<void> {
+    this.#until_elapsed ??= this.#elapsedAt(Number((await readFact(this.#store.db, PAUSE_FACT))?.value ?? 0));
+    for (let left_ms = this.#left(); left_ms > 0; left_ms = this.#left()) await this.#clock.sleep(left_ms, signal);
+  }
+
+  async set(until_ms: number): Promise<void> {
+    const until = Math.min(until_ms, this.#clock.now() + PAUSE_MS_MAX);
+    this.#until_elapsed = Math.max(this.#until_elapsed ?? 0, this.#elapsedAt(until));
+    await this.#store.write((tx) => writeFact(tx, PAUSE_FACT, String(until), this.#clock.now()));
+  }
+
+  #left(): number {
+    return (this.#until_elapsed ?? 0) - this.#clock.elapsed();
+  }
+
+  #elapsedAt(until_ms: number): number {
+    const left_ms = Math.min(until_ms - this.#clock.now(), PAUSE_MS_MAX);
+    return left_ms > 0 ? this.#clock.elapsed() + left_ms : 0;
+  }
 }
 
 type Waiter = { resolve: (slot: number) => void; reject: (error: unknown) => void };
@@ -53,6 +84,8 @@ class WaitingLine {
   readonly #clock: Clock;
   readonly #max_per_minute: number;
   readonly #waiting: Readonly<Record<RequestPriority, Set<Waiter>>> = { send: new Set(), urgent: new Set(), routine: new Set() };
+  /** The slots of this process, and when each is free again by the clock that is never set. */
+  readonly #held = new Map<number, number>();
   #is_serving = false;
 
   constructor(store: Store, clock: Clock, max_per_minute: number) {
@@ -75,19 +108,33 @@ class WaitingLine {
     return promise.finally(() => signal?.removeEventListener('abort', onAbort));
   }
 
+  async end(slot: number): Promise<void> {
+    this.#held.set(slot, this.#clock.elapsed() + WINDOW_MS);
+    await this.#store.write((tx) => endSlot(tx, slot, this.#clock.now()));
+  }
+
+  /** How many of this process's own slots are not free yet, whatever the machine's clock was set to since (G5). */
+  #heldNow(): number {
+    for (const [slot, free_at] of this.#held) if (free_at <= this.#clock.elapsed()) this.#held.delete(slot);
+    return this.#held.size;
+  }
+
   async #serve(): Promise<void> {
     this.#is_serving = true;
     while (this.#count() > 0) {
       try {
         const wanted = this.#count();
         const { slots, wait_ms } = await this.#store.write((tx) =>
-          takeSlots(tx, this.#clock.now(), this.#max_per_minute, wanted),
+          takeSlots(tx, this.#clock.now(), this.#max_per_minute, { wanted, held: this.#heldNow() }),
         );
         for (const slot of slots) {
           const first = this.#takeFirst();
           // Whoever wanted it has gone away meanwhile, and no request was made.
           if (first === null) await this.#store.write((tx) => dropSlot(tx, slot));
-          else first.resolve(slot);
+          else {
+            this.#held.set(slot, this.#clock.elapsed() + ABANDONED_MS);
+            first.resolve(slot);
+          }
         }
         if (this.#count() > 0 && slots.length < wanted) await this.#clock.sleep(wait_ms);
       } catch (error) {
@@ -114,16 +161,12 @@ class WaitingLine {
   }
 }
 
-async function readPause(store: Store): Promise<number> {
-  return Number((await readFact(store.db, PAUSE_FACT))?.value ?? 0);
-}
-
 /** Takes up to `wanted` free slots, and says after which time it is worthwhile to look for more. */
 async function takeSlots(
   tx: Tx,
   now: number,
   max_per_minute: number,
-  wanted: number,
+  { wanted, held }: { wanted: number; held: number },
 ): Promise<{ slots: number[]; wait_ms: number }> {
   // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
   await tx.updateTable('rate_slots').set({ ended_at: now }).where('ended_at', '>', now).execute();
@@ -138,8 +181,9 @@ async function takeSlots(
     .executeTakeFirstOrThrow();
   // Without an end in sight a request is still out: look again soon.
   const wait_ms = Math.min(Math.max(first_free_at === null ? STILL_OUT_MS : first_free_at + WINDOW_MS - now, 1), WINDOW_MS);
-  const free = Math.min(wanted, max_per_minute - taken);
-  if (free <= 0) return { slots: [], wait_ms };
+  const free = Math.min(wanted, max_per_minute - Math.max(taken, held));
+  // The clock was set forward: the database knows of none that will be free, so a short while is waited for those in memory.
+  if (free <= 0) return { slots: [], wait_ms: taken >= max_per_minute ? wait_ms : CLOCK_SET_WAIT_MS };
   const rows = await tx
     .insertInto('rate_slots')
     .values(Array.from({ length: free }, () => ({ taken_at: now, ended_at: null })))
@@ -156,9 +200,12 @@ async function endSlot(tx: Tx, slot: number, now: number): Promise<void> {
   await tx.updateTable('rate_slots').set({ ended_at: now }).where('id', '=', slot).execute();
 }
 
-/** At the start of the only daemon: slots of a process that died are taken to end now, the latest moment they can have. */
+/**
+ * At the start of the only daemon: every slot is taken to end now. Of those of a process that died this is the latest moment
+ * they can have; of the others nobody knows what the clock was set to meanwhile.
+ */
 export async function endAbandonedSlots(store: Store, now: number): Promise<void> {
   await store.write(async (tx) => {
-    await tx.updateTable('rate_slots').set({ ended_at: now }).where('ended_at', 'is', null).execute();
+    await tx.updateTable('rate_slots').set({ ended_at: now }).execute();
   });
 }

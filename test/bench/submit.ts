@@ -101,6 +101,7 @@ function submitDeps(store: Store): SubmitDeps {
       concurrency: job.concurrency,
       bulk_shape: 'array',
       settle_ms: 300_000,
+      timeout_ms: 30_000,
       is_shared_account: false,
       calls_per_day: null,
       calls_per_month: null,

@@ -1,2 +1,228 @@
-export const MUTATIONS: Record<string, unknown> = {};
-export function applyMutation(_name: string): void {}
+/**
+ * Faults that somebody might build into eligd, as changes of its source text. `npm run simulate -- --mutations` lives worlds with
+ * each; the oracle has to catch every one. The text is changed while it is loaded, in the simulation's own process: nothing in
+ * `src/` knows of it, and a text that is not found (because the code has changed) is an error and not a missed mutation.
+ */
+import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+type Change = { file: string; find: string; put: string };
+
+export type Mutation = { what: string; changes: readonly Change[] };
+
+const one = (what: string, file: string, find: string, put: string): Mutation => ({ what, changes: [{ file, find, put }] });
+
+export const MUTATIONS: Readonly<Record<string, Mutation>> = {
+  resend_unlooked: one(
+    'An ambiguous reply is taken for unsent, and no look follows.',
+    'src/stages/submit/outcome.ts',
+    "if (failure.class === 'ambiguous') {",
+    "if (failure.class === 'ambiguous' && failure.accepted) {",
+  ),
+  intent_after_send: {
+    what: 'The intent is committed after the request was sent.',
+    changes: [
+      {
+        file: 'src/stages/submit/send.ts',
+        find: "  await moveInquiries(\n    tx,\n    [row.id],\n    { from: 'planned', to: 'sending',",
+        put: "  (async () => {})(\n    tx,\n    [row.id],\n    { from: 'planned', to: 'sending',",
+      },
+      {
+        file: 'src/stages/submit/send.ts',
+        find: '      await deps.store.write(async (tx) => {\n        if (result.ok) {',
+        put: "      await deps.store.write(async (tx) => {\n        await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '' }, { body: row.body, sent_at: now }, now);\n        if (result.ok) {",
+      },
+      {
+        file: 'src/stages/submit/send.ts',
+        find: '  return await deps.store.write(async (tx) => {\n    await learnFromBulk(',
+        put: "  return await deps.store.write(async (tx) => {\n    for (const row of rows) await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '' }, { body: row.body, sent_at: now }, now);\n    await learnFromBulk(",
+      },
+    ],
+  },
+  intent_forgotten: one(
+    'A row that a dead process left in sending is taken for unsent.',
+    'src/stages/submit/send.ts',
+    "{ from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.' },",
+    "{ from: 'sending', to: 'planned', reason: 'The program ended while the request was out.' },",
+  ),
+  empty_look_believed: one(
+    'A look that found nothing counts, whatever the list left out or did with the filter.',
+    'src/stages/submit/look.ts',
+    "if (is_filter_trusted) return { kind: 'absent' };",
+    "return { kind: 'absent' };",
+  ),
+  one_look: one('One look proves an absence.', 'src/stages/submit/look.ts', 'LOOKS_FOR_ABSENCE = 2', 'LOOKS_FOR_ABSENCE = 1'),
+  no_settle_time: one(
+    'The first look follows the lost reply at once.',
+    'src/stages/submit/outcome.ts',
+    'look_at: now + deps.settings.settle_ms, empty_looks: 0',
+    'look_at: now, empty_looks: 0',
+  ),
+  equality_for_match: one(
+    'What the service echoes must equal what was sent.',
+    'src/stages/submit/look.ts',
+    'matchKeyOfEcho(request) === row.match_key &&',
+    'JSON.stringify(request) === row.body &&',
+  ),
+  accepted_sent_again: one(
+    'A reply that says success without an id goes back to planned like any other.',
+    'src/stages/submit/look.ts',
+    '} else if (current.was_accepted === 1) {',
+    '} else if (current.was_accepted === 2) {',
+  ),
+  bulk_ids_unread: one(
+    'The ids of a bulk reply are believed without reading what they stand for.',
+    'src/stages/collect.ts',
+    'if (!is_ours) {',
+    'if (false) {',
+  ),
+  acknowledged_before_commit: one(
+    'A batch is acknowledged before its commit.',
+    'src/stages/pull.ts',
+    'tell(deps, await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())));',
+    'void store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())).catch(() => {});',
+  ),
+  delivered_before_written: one(
+    'A delivery is marked before it is written.',
+    'src/stages/deliver.ts',
+    '    outcomes = await write(connector, batch, signal);',
+    "    await store.write(async (tx) => { for (const each of batch.deliveries) await settleDelivery(tx, each, { to: 'delivered', reason: '', due_at: 0 }, env.clock.now()); });\n    outcomes = await write(connector, batch, signal);",
+  ),
+  limit_in_memory: one(
+    'The slots of the rate limit are forgotten with the process.',
+    'src/store/rate-limit.ts',
+    "await tx.updateTable('rate_slots').set({ ended_at: now }).execute();",
+    "await tx.deleteFrom('rate_slots').execute();",
+  ),
+  limit_by_wall_clock: one(
+    "The rate limit trusts the machine's clock alone.",
+    'src/store/rate-limit.ts',
+    'held: this.#heldNow() }',
+    'held: 0 }',
+  ),
+  sweep_left_out: one(
+    "The service's list is not compared before the first send.",
+    'src/stages/submit/sweep.ts',
+    '  const { env, store, client, sweeps } = deps;\n  const last =',
+    '  const { env, store, client, sweeps } = deps;\n  if (specialty) return true;\n  const last =',
+  ),
+  unowned_not_adopted: one(
+    'What the service holds already is not consulted before a call.',
+    'src/stages/submit/adopt.ts',
+    'if (unowned.length === 0) return null;',
+    'if (unowned.length >= 0) return null;',
+  ),
+  late_find_ignored: one(
+    'An extra call that shows up late is not reported.',
+    'src/stages/submit/sweep.ts',
+    "      await own(tx, specialty, each, resent.id, 'extra', started_at);",
+    '      continue;',
+  ),
+  delivery_named_by_row: one(
+    'A delivery is named after rows of this database.',
+    'src/store/deliveries.ts',
+    'said.service_id, said.revision, said.content_hash]',
+    'said.service_id, record]',
+  ),
+  stale_answer_delivered: one(
+    'An answer about a coverage that has changed is written all the same.',
+    'src/stages/plan.ts',
+    '  await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);',
+    '',
+  ),
+  changed_not_awaited: one(
+    'Deliveries do not wait until planning has seen what has changed.',
+    'src/store/deliveries.ts',
+    "      where('appointments.plan_due_at', 'is', null),",
+    "      where('appointments.id', '>', 0),",
+  ),
+  poison_blocks: one(
+    'A record at which the connector stumbles holds up its whole batch.',
+    'src/stages/deliver.ts',
+    'if (others.length > 0) await splitBatch(tx, batch, connector_id);',
+    'if (others.length > 0) await postponeBatch(tx, batch.id, env.clock.now() + 60_000);',
+  ),
+  parked_unsaid: one(
+    'A record that was given up on is on no list.',
+    'src/stages/deliver.ts',
+    '  await raiseAttention(\n    tx,\n    {',
+    '  (async () => {})(\n    tx,\n    {',
+  ),
+  refused_unsaid: one(
+    'What the service refused is on no list.',
+    'src/stages/submit/outcome.ts',
+    "      reason: 'refused',",
+    "      reason: 'payer_unmapped',",
+  ),
+  unknown_is_no: one(
+    'What the payer did not say reads as no.',
+    'src/records/benefits.ts',
+    "is_covered: fields.read('is_covered', readYesNo),",
+    "is_covered: fields.read('is_covered', readYesNo) ?? false,",
+  ),
+  patient_in_log: one(
+    'A log line names the patient.',
+    'src/stages/submit/look.ts',
+    "env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });",
+    "env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id, reason: row.draft });",
+  ),
+  second_daemon_let_in: one(
+    'A second daemon may work on the same database.',
+    'src/store/database.ts',
+    "raw.exec('BEGIN EXCLUSIVE');",
+    "raw.exec('SELECT 1');",
+  ),
+  damage_overlooked: one(
+    'A damaged database is opened.',
+    'src/store/database.ts',
+    "if (raw.pragma('quick_check(1)', { simple: true }) === 'ok') return;",
+    'return;',
+  ),
+  strangers_ignored: one(
+    'A second installation on the account is not noticed.',
+    'src/stages/submit/sweep.ts',
+    '      strangers += 1;',
+    '      strangers += 0;',
+  ),
+  clock_trusted_for_looks: one(
+    'Looks are timed by a clock that was set meanwhile.',
+    'src/stages/submit/index.ts',
+    'if (before !== null) await restartLooks(tx, now + settings.settle_ms);',
+    '',
+  ),
+};
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** Whether every text that a mutation changes is there exactly once; the first that is not. */
+export function missingText(): string | null {
+  for (const [name, { changes }] of Object.entries(MUTATIONS)) {
+    for (const { file, find } of changes) {
+      const count = readFileSync(resolve(ROOT, file), 'utf8').split(find).length - 1;
+      if (count !== 1) return `${name}: in ${file} this is found ${count} times: ${find}`;
+    }
+  }
+  return null;
+}
+
+/** Has the modules that are loaded from now on changed. */
+export function applyMutation(name: string): void {
+  const mutation = MUTATIONS[name];
+  if (mutation === undefined) throw new Error(`There is no mutation ${name}.`);
+  const by_url = Map.groupBy(mutation.changes, ({ file }) => pathToFileURL(resolve(ROOT, file)).href);
+  registerHooks({
+    load: (url, context, next) => {
+      const loaded = next(url, context);
+      const changes = by_url.get(url);
+      if (changes === undefined) return loaded;
+      let text = String(loaded.source);
+      for (const { find, put } of changes) {
+        if (text.split(find).length !== 2) throw new Error(`The mutation ${name} does not fit ${url}.`);
+        text = text.replace(find, () => put);
+      }
+      return { ...loaded, source: text };
+    },
+  });
+}

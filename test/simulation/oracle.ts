@@ -104,8 +104,10 @@ export class Oracle {
     for (const { version } of pms.history()) {
       if (version.input.patient.id === need.patient) years.add(localYear(version.input.starts_at, plan.time_zone));
     }
-    const unsuccessful = last.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
-    if (unsuccessful && need.calls.length <= plan.config.attempts * years.size) {
+    const before = need.calls.slice(0, -1);
+    const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
+    const in_a_row = before.length - 1 - before.findLastIndex((one) => !was_unsuccessful(one));
+    if (in_a_row > 0 && in_a_row < plan.config.attempts * years.size) {
       this.counts.second_attempts += 1;
       return true;
     }

@@ -145,6 +145,8 @@ export function drawPlan(seed: number) {
       pauses: random.chance(0.3) ? random.int(1, 3) : 0,
       disk_full: random.chance(0.25) ? random.int(1, 3) : 0,
       clock_steps: random.chance(0.35) ? random.int(1, 4) : 0,
+      /** Trouble comes when it hurts most: right after a reply was lost. */
+      spite: random.chance(0.4) ? random.pick(['crash', 'clock', 'sleep', 'stop', 'full'] as const) : null,
       second_daemon: random.chance(0.3),
       restore: can_lose_state ? sometimes(0.2, random.pick(['backup', 'backup', 'empty'] as const)) : null,
       damage_first: random.chance(0.4),

@@ -86,6 +86,7 @@ class LivingWorld {
           aboutLog(event, fields.inquiry),
         );
         this.oracle.onLog(life, event, fields);
+        if (event === 'inquiry_uncertain') this.#spite(life.machine);
       },
       onRequest: (path, headers) => this.oracle.onRequest(path, headers),
       fail: (broken) => {
@@ -324,6 +325,20 @@ class LivingWorld {
       },
       undefined,
     );
+  }
+
+  #spite(machine: Machine): void {
+    const { spite } = this.plan.machine;
+    if (spite === null || this.#is_calm || machine !== this.#machine || !this.#random.chance(0.3)) return;
+    const after_ms = this.#random.next() * 3 * this.plan.config.settle_ms;
+    const events = {
+      crash: () => machine.life?.die(),
+      clock: () => this.#stepClock(),
+      sleep: () => this.#sleep(),
+      stop: () => machine.life?.stop(),
+      full: () => this.#fillDisk(),
+    };
+    this.scheduler.after(after_ms, () => this.#is_calm || events[spite](), undefined);
   }
 
   #sleep(): void {

@@ -78,6 +78,7 @@ export async function install({
       mode: 'single',
       batch_size: 25,
       bulk_shape: 'auto',
+      timeout_ms: 5_000,
       is_shared_account: false,
       calls_per_day: null,
       calls_per_month: null,

@@ -20,6 +20,8 @@ export type SubmitSettings = {
   bulk_shape: 'auto' | 'array' | 'object';
   /** How long after a lost reply an accepted inquiry may take to be listed. */
   settle_ms: number;
+  /** Within which a request has ended, however it ends. */
+  timeout_ms: number;
   /** Others use the account on purpose: strangers in the list are nothing to stop for. */
   is_shared_account: boolean;
   calls_per_day: number | null;
@@ -35,8 +37,10 @@ export type SweepMemory = {
   sweeps: Map<Specialty, { at: number; is_due: boolean }>;
   /** Per specialty, since when its list could not be read, and until when it is not asked for again. */
   failures: Map<Specialty, { since: number; retry_at: number }>;
+  /** What the machine's clock was ahead of the one that is never set, when it was last looked at; null at first. */
+  clock_offset_ms: number | null;
 };
 
 export function newSweepMemory(): SweepMemory {
-  return { sweeps: new Map(), failures: new Map() };
+  return { sweeps: new Map(), failures: new Map(), clock_offset_ms: null };
 }

@@ -4,28 +4,32 @@
  * due is sent.
  */
 import type { Specialty } from '../../domain/specialty.ts';
+import { mendDueTimes, restartLooks } from '../../store/clock-set.ts';
 import { currentHalts, type Halt } from '../../store/halts.ts';
 import { inState, nextSubmissionDue, specialtiesToSend, uncertainDue } from '../../store/inquiries.ts';
 import { earlier, type StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
 import { recoverSending, sendDue } from './send.ts';
-import { allowStrangers, ensureSwept, SWEEP_RETRY_MS } from './sweep.ts';
+import { allowStrangers, ensureSwept, SWEEP_RETRY_MS, sweepsDemanded } from './sweep.ts';
 
 export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
 export { demandSweeps, ensureSwept } from './sweep.ts';
 
 const LOOKS_PER_STEP = 20;
+/** By so much the clock is set, and not just kept right. */
+const CLOCK_SET_MS = 10_000;
 
 export async function submitStep(
   deps: SubmitDeps,
   options: { external_id_template: string; signal: AbortSignal },
 ): Promise<StepResult> {
   const { store, env } = deps;
+  await noticeClock(deps);
   await recoverLeft(deps);
   await allowStrangers(deps);
   const swept: Specialty[] = [];
-  const wanted = await specialtiesToSend(store.db, env.clock.now());
+  const wanted = [...new Set([...(await specialtiesToSend(store.db, env.clock.now())), ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
   const looked = await takeLooks(deps, options.signal);
   const blocking = (await currentHalts(store.db)).filter((halt) => !isTryDue(halt, env.clock.now()));
@@ -42,6 +46,22 @@ export async function submitStep(
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
   const retry = swept.length < wanted.length ? now + SWEEP_RETRY_MS : null;
   return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };
+}
+
+/**
+ * Settle times are measured by the machine's clock, because a process may end between two looks. When that clock was set while
+ * this one ran, they begin anew.
+ */
+async function noticeClock({ store, env, settings, sweeps }: SubmitDeps): Promise<void> {
+  const now = env.clock.now();
+  const offset_ms = now - env.clock.elapsed();
+  const before = sweeps.clock_offset_ms;
+  sweeps.clock_offset_ms = offset_ms;
+  if (before !== null && Math.abs(offset_ms - before) < CLOCK_SET_MS) return;
+  await store.write(async (tx) => {
+    if (before !== null) await restartLooks(tx, now + settings.settle_ms);
+    await mendDueTimes(tx, settings.settle_ms, now);
+  });
 }
 
 /**

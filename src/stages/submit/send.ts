@@ -4,7 +4,7 @@ import { instantOf, localDate } from '../../domain/time.ts';
 import type { InquiryRequest } from '../../service/api.ts';
 import { inquiryRequest } from '../../service/request.ts';
 import type { Tx } from '../../store/database.ts';
-import { dueForSubmission, type InquiryRow, moveInquiries, sentSince, updateInquiry } from '../../store/inquiries.ts';
+import { dueForSubmission, type InquiryRow, moveInquiries, sentSince } from '../../store/inquiries.ts';
 import { adoptUnowned } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import type { SubmitDeps } from './deps.ts';
@@ -213,18 +213,19 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
   });
 }
 
-/** For rows that a process left in `sending` when it died: the request may have been out. */
+/**
+ * For rows that a process left in `sending` when it died: the request may have been out, and nobody was there for its end. It
+ * may have gone out long after its intent was committed, so the settle time runs from now, and from the end that it would have
+ * had at the latest.
+ */
 export async function recoverSending(tx: Tx, deps: SubmitDeps, rows: readonly InquiryRow[], now: number): Promise<void> {
+  const { settle_ms, timeout_ms } = deps.settings;
   const moved = await moveInquiries(
     tx,
     rows.map(({ id }) => id),
     { from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.' },
-    { look_at: now + deps.settings.settle_ms, empty_looks: 0 },
+    { look_at: now + timeout_ms + settle_ms, empty_looks: 0 },
     now,
   );
-  for (const { id, sent_at } of moved) {
-    deps.env.log('inquiry_uncertain', { inquiry: id });
-    // The settle time runs from the sending, not from the start of this process.
-    if (sent_at !== null && sent_at <= now) await updateInquiry(tx, id, { look_at: sent_at + deps.settings.settle_ms }, now);
-  }
+  for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
 }

@@ -91,6 +91,11 @@ export function demandSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
   for (const sweep of deps.sweeps.sweeps.values()) sweep.is_due = true;
 }
 
+/** What is to be swept even when nothing is to be sent: a call too many, or one that was searched for, shows up that way. */
+export function sweepsDemanded({ sweeps }: Pick<SubmitDeps, 'sweeps'>): Specialty[] {
+  return [...sweeps.sweeps].filter(([, { is_due }]) => is_due).map(([specialty]) => specialty);
+}
+
 /** Others may use the account by now: what stopped submission because of them is over. */
 export async function allowStrangers({ store, env, settings }: SubmitDeps): Promise<void> {
   if (!settings.is_shared_account) return;
