@@ -95,6 +95,8 @@ type Parts = {
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
 const IDLE_MS = 30_000;
+/** How long a reply is waited for after a stop was asked for. */
+const STOP_GRACE_MS = 5_000;
 /** Steps of one stage in `once`: far above what any installation has due, and still an end (every loop has a bound). */
 const ONCE_STEPS_MAX = 10_000;
 
@@ -332,6 +334,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const { options, wakers, connectors } = parts;
   const { env, config } = options;
   for (const note of configNotes(config)) env.log(note.event);
+  const hurry = hurryOnStop(parts, signal);
   const step = stages(parts, signal);
   const supervision = superviseDaemon(parts, signal);
   const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
@@ -382,9 +385,28 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   try {
     await Promise.all(loops);
   } finally {
+    hurry.end();
     await daily.destroy();
     await nightly?.destroy();
   }
+}
+
+/**
+ * A stop is over within ten seconds: what waits for its turn at the service goes back at once, and what is on the wire has a few
+ * seconds for its reply. What is cut off then is looked for after the next start (G1).
+ */
+function hurryOnStop({ client, options: { env } }: Parts, signal: AbortSignal): { end: () => void } {
+  const over = new AbortController();
+  const onAbort = () => {
+    void client.close();
+    env.clock.sleep(STOP_GRACE_MS, over.signal).then(
+      () => client.cut(),
+      () => {},
+    );
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return { end: () => over.abort() };
 }
 
 /** Where the service reports to, as long as the daemon runs; it stays so afterwards. */

@@ -4,6 +4,8 @@ import type { Notifier } from './systemd.ts';
 
 /** How often `systemctl status` gets a new line, at most. */
 const STATUS_INTERVAL_MS = 15_000;
+/** Without systemd only the log hears of a stage that hangs. */
+const UNHEARD_INTERVAL_MS = 60_000;
 
 export type Supervision = {
   env: Env;
@@ -24,7 +26,8 @@ export type Supervision = {
 export async function supervise(options: Supervision): Promise<void> {
   const { env, progress, notifier, signal } = options;
   const { watchdog_ms } = notifier;
-  const interval_ms = Math.min(STATUS_INTERVAL_MS, (watchdog_ms ?? STATUS_INTERVAL_MS) / 4);
+  const heard_ms = Math.min(STATUS_INTERVAL_MS, (watchdog_ms ?? Number.POSITIVE_INFINITY) / 4);
+  const interval_ms = notifier.is_heard ? heard_ms : UNHEARD_INTERVAL_MS;
   const limit_ms = Math.max(watchdog_ms ?? 0, options.patience_ms);
   const reported = new Set<string>();
   await notifier.tell('READY=1', await status(options));

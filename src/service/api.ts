@@ -162,4 +162,6 @@ export type ServiceClient = {
   login(options?: CallOptions): Promise<Result<null>>;
   /** Gives back what waits as *unsent* `closed`, lets what is on the wire end, closes the connections. May be repeated. */
   close(): Promise<void>;
+  /** Closes, and ends what is on the wire: a create is *ambiguous* `aborted` then. For a stop that cannot wait. */
+  cut(): void;
 };

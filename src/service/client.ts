@@ -94,6 +94,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     },
 
     close: () => session.close(),
+
+    cut: () => session.cut(),
   };
 }
 

@@ -41,6 +41,7 @@ export class Session {
   readonly #queue: PQueue;
   readonly #tokens: TokenSource;
   readonly #closing = new AbortController();
+  readonly #cutting = new AbortController();
   readonly #under_way = new Set<Promise<Answered>>();
   /** How often the service has told us to wait. */
   #pauses = 0;
@@ -81,6 +82,11 @@ export class Session {
       await this.#transport.close();
     })();
     return this.#closed;
+  }
+
+  cut(): void {
+    this.#closing.abort();
+    this.#cutting.abort();
   }
 
   async #authorized(call: Call, waiting: AbortSignal): Promise<Answered> {

@@ -123,8 +123,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   delivery_named_by_row: one(
     'A delivery is named after rows of this database.',
     'src/store/deliveries.ts',
-    'said.service_id, said.revision, said.content_hash]',
-    'said.service_id, record]',
+    '        said.revision,\n        said.content_hash,\n',
+    '        record,\n',
   ),
   stale_answer_delivered: one(
     'An answer about a coverage that has changed is written all the same.',
@@ -191,6 +191,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'src/stages/submit/index.ts',
     'if (before !== null) await restartLooks(tx, now + settings.settle_ms);',
     '',
+  ),
+  stop_waits_for_replies: one(
+    'A stop waits for replies that do not come.',
+    'src/daemon.ts',
+    '      () => client.cut(),',
+    '      () => {},',
   ),
 };
 
