@@ -165,6 +165,8 @@ class LivingWorld {
       },
       polling: { interval_minutes: config.poll_hours * 60, urgent_interval_minutes: config.poll_hours * 20 },
       schedule: { pull_seconds: config.pull_seconds },
+      // It is written by a thread of its own, whose time is not the world's.
+      backup: { cron: null },
     });
     const loaded = await this.#finish(parseConfig(text, file));
     const secrets = openSecrets(this.#folder, {
