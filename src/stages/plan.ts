@@ -44,6 +44,7 @@ import {
   stillOpen,
   unlink,
 } from '../store/links.ts';
+import { OPERATOR_HOLD } from '../store/operator.ts';
 import type { Store } from '../store/store.ts';
 import { logStageFailure, type StepResult } from './loop.ts';
 import { planClaimRow } from './plan-claims.ts';
@@ -328,10 +329,16 @@ async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<
       draft: JSON.stringify(draft),
       external_id: labels.includes(inquiry.external_id) ? inquiry.external_id : (labels[0] ?? inquiry.external_id),
       visit_at: Math.min(...standing.map(({ starts_at }) => starts_at)),
-      hold_reason: standing.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null,
+      hold_reason: holdReason(inquiry, standing),
     },
     now,
   );
+}
+
+/** What a person holds back stays so until they release it. */
+function holdReason({ hold_reason }: InquiryRow, standing: readonly { missing_since: number | null }[]): string | null {
+  if (hold_reason === OPERATOR_HOLD) return hold_reason;
+  return standing.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null;
 }
 
 /** A refused inquiry that no appointment stands on any more: its content was corrected into another need. */

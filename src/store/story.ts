@@ -6,6 +6,7 @@ import type { Db } from './database.ts';
 import type { DeliveryRow } from './deliveries.ts';
 import { currentHalts, type Halt } from './halts.ts';
 import { sentSince } from './inquiries.ts';
+import { OPERATOR_HOLD } from './operator.ts';
 import type { AppointmentOverview } from './overview.ts';
 import { INFORMATIONAL_REASONS, isCurrentLink, type SituationWord, STAGES, stageOfLink } from './situation.ts';
 
@@ -129,6 +130,7 @@ export const CLOSED_WORDS = {
   no_coverage: 'The practice management system holds no insurance for it: the patient pays.',
   skipped: 'The payer map says that this payer is never asked.',
   replaced: 'The practice management system uses its id for somebody else now.',
+  withdrawn: 'A person withdrew it (eligd withdraw).',
   settled: 'The practice management system says that the claim is settled, or does not name it any more.',
 } as const;
 
@@ -210,6 +212,7 @@ function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts):
 
 /** Why a planned inquiry is held back, as a sentence. */
 export function holdWords(hold_reason: string): string {
+  if (hold_reason === OPERATOR_HOLD) return 'A person holds it back (eligd hold); "eligd release" lets it go.';
   return hold_reason === 'vanished'
     ? 'It was missing from the last export, so no call is made.'
     : `It is held back: ${hold_reason}.`;

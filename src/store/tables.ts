@@ -88,7 +88,7 @@ type AppointmentTable = {
 export type SubjectKind = 'appointment' | 'claim';
 
 /** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
-export type ClosedReason = 'cancelled' | 'past' | 'no_coverage' | 'skipped' | 'replaced' | 'settled';
+export type ClosedReason = 'cancelled' | 'past' | 'no_coverage' | 'skipped' | 'replaced' | 'settled' | 'withdrawn';
 
 type InquiryTable = {
   id: Generated<number>;

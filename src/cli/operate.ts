@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { EligdError } from '../domain/errors.ts';
+import type { Tx } from '../store/database.ts';
+import type { Done, Operand } from '../store/operator.ts';
+import { openStore } from '../store/store.ts';
+import type { CliContext } from './context.ts';
+import { printJson } from './output.ts';
+import { findOrFail, ID_HELP } from './show.ts';
+
+type Operation = (tx: Tx, subject: Operand, now: number) => Promise<Done[]>;
+
+/** What `retry`, `hold` and `withdraw` have in common: one ID, one transaction, a sentence for each thing that was done. */
+export function registerOperation(
+  command: Command,
+  context: CliContext,
+  { description, examples, work }: { description: string; examples: string; work: Operation },
+): void {
+  command
+    .description(description)
+    .argument('<id>', ID_HELP)
+    .option('--json', 'as JSON (src/cli/JSON.md, eligd.operation/1)')
+    .addHelpText(
+      'after',
+      `\nExamples:\n${examples}\n\nIt works while the daemon runs, and stands in the story that "eligd explain" tells.\n`,
+    )
+    .action(async (id: string, options: { json?: true }) => {
+      await operate(context, id, work, options.json === true);
+    });
+}
+
+/** Throws when nothing could be done, with the reasons. */
+export async function operate(context: CliContext, id: string, work: Operation, as_json: boolean): Promise<void> {
+  const config = await context.config();
+  const { clock } = await context.env();
+  const store = await openStore(config.state.path);
+  try {
+    const { kind, id: row } = await findOrFail(store.db, id);
+    const done = await store.write((tx) => work(tx, { kind, id: row }, clock.now()));
+    if (as_json) printJson(context.stdout, { schema: 'eligd.operation/1', subject: `${kind}:${row}`, done });
+    else context.stdout.write(done.map(({ what }) => `${what}\n`).join(''));
+    if (done.some(({ did }) => did)) return;
+    throw new EligdError('failed', {
+      what: 'Nothing was changed.',
+      why: done.length === 0 ? 'There is nothing here that this command could change.' : 'The lines above say why.',
+      next: `"eligd explain ${id}" says what it waits for.`,
+    });
+  } finally {
+    await store.close();
+  }
+}
