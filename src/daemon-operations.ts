@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { addressOf } from './daemon-webhook.ts';
 import type { Env, FieldsOf } from './domain/env.ts';
 import { EligdError, errorCode } from './domain/errors.ts';
+import { DAY_MS } from './domain/time.ts';
 import { monitoringRoute } from './http/monitoring.ts';
 import type { HttpService } from './http/server.ts';
 import type { Config } from './ops/config.ts';
@@ -13,6 +14,7 @@ import { backupName, newestBackup, rotateBackups } from './store/backup.ts';
 import { writeBackupAside } from './store/backup-thread.ts';
 import { currentHalts } from './store/halts.ts';
 import { countSituations, oldestWaiting, readStatus } from './store/overview.ts';
+import { purge } from './store/purge.ts';
 import type { Store } from './store/store.ts';
 
 /** A step may be silent for as long as this many requests take that are not answered. */
@@ -93,6 +95,15 @@ export async function backUp({ config, env }: { config: Config; env: Env }): Pro
       ...(error instanceof EligdError ? { reason: error.why } : {}),
     });
   }
+}
+
+/** Deletes what the clinic does not keep any longer. */
+export async function purgeOld({ config, env }: { config: Config; env: Env }, store: Store): Promise<void> {
+  const { days } = config.retention;
+  if (days === null) return;
+  const now = env.clock.now();
+  const { appointments, inquiries } = await purge(store, now - days * DAY_MS, now);
+  if (appointments > 0) env.log('purged', { total: appointments, count: inquiries });
 }
 
 /** One line that says where everything is. */

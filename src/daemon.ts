@@ -11,6 +11,7 @@ import {
   countEvents,
   logSummary,
   monitoringServices,
+  purgeOld,
   startFields,
   superviseDaemon,
   watchedStore,
@@ -425,6 +426,7 @@ async function beginDay({ submit, plan, store, options, wakers }: Parts): Promis
   wakers.submit.wake();
   try {
     await closeOldVisits(plan, options.config.policy.give_up_after_days);
+    await purgeOld(options, store);
     await logSummary(store, options.env);
   } catch (error) {
     logStageFailure(options.env, 'daily', error, DAY_MS);

@@ -37,6 +37,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'subscription', summary: 'where the service reports changes to', load: () => import('./subscription.ts') },
   { name: 'backup', summary: 'a verified copy of the database, while the daemon runs', load: () => import('./backup.ts') },
   { name: 'restore', summary: 'a backup in the place of the database', load: () => import('./restore.ts') },
+  { name: 'purge', summary: 'deletes for good what is older than retention.days', load: () => import('./purge.ts') },
   { name: 'fhir', summary: 'the key with which the FHIR connector logs in', load: () => import('./fhir.ts') },
   {
     name: 'config',

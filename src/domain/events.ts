@@ -245,6 +245,11 @@ export const EVENTS = {
     next: 'Set the clock (timedatectl set-ntp true).',
   },
   clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
+  purged: {
+    level: 'info',
+    fields: ['total', 'count'],
+    means: 'What is older than retention.days was deleted for good: total appointments, and count inquiries with their answers.',
+  },
   backup_written: {
     level: 'info',
     fields: ['count', 'total'],

@@ -383,6 +383,15 @@ export const configSchema = z.strictObject({
     .nullable()
     .default(null)
     .describe('Lets a monitoring program look at eligd (Prometheus). Null or absent: no port is open for it.'),
+  retention: z
+    .strictObject({
+      days: wholeFrom(60)
+        .nullable()
+        .default(400)
+        .describe('Days after the visit at which eligd deletes what it knows of it, patient data included; null: never.'),
+    })
+    .prefault({})
+    .describe("How long eligd keeps what it knows. The practice management system's own records are not touched."),
   backup: z
     .strictObject({
       folder: nonEmpty

@@ -8,6 +8,7 @@ import * as webhooks from '../../migrations/0002-webhooks.ts';
 import * as patients from '../../migrations/0003-patients.ts';
 import * as claims from '../../migrations/0004-claims.ts';
 import * as journal from '../../migrations/0007-journal.ts';
+import * as purge from '../../migrations/0008-purge.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -21,6 +22,7 @@ const MIGRATIONS = {
   '0003-patients': patients,
   '0004-claims': claims,
   '0007-journal': journal,
+  '0008-purge': purge,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;
@@ -42,6 +44,8 @@ export async function openDatabase(path: string): Promise<Db> {
     useWal(raw);
     raw.pragma('synchronous = FULL');
     raw.pragma('foreign_keys = ON');
+    // What is deleted or replaced is patient data: its bytes are overwritten, also in free pages.
+    raw.pragma('secure_delete = ON');
     if (existed) refuseDamaged(raw, path);
   } catch (error) {
     raw.close();

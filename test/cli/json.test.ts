@@ -24,6 +24,7 @@ describe('JSON.md', () => {
       ['inquiry', 'get', id],
       ['verification', id],
       ['subscription', 'set', ...url],
+      ['purge'],
       ['backup', join(clinic.folder, 'copy.db')],
       ['restore', join(clinic.folder, 'copy.db')],
     ];
