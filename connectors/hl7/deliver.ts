@@ -1,10 +1,12 @@
 /** Delivering a batch: over MLLP, each message acknowledged, or as files. */
-import type { ConnectorEnv, DeliveryBatch, DeliveryOutcome } from '../contract.ts';
+import type { DeliveryOutcome } from '../contract.ts';
 import { ConnectorError } from '../contract.ts';
 import type { MllpClient, Reply } from './client.ts';
-import type { Hl7Config } from './config.ts';
 import { type DropFolder, writeMessage } from './folder.ts';
-import { messageFor } from './write-back.ts';
+import type { Outgoing } from './write-back.ts';
+
+/** A delivery as the message that it is sent as. */
+export type Dispatch = Outgoing & { key: string };
 
 /** Messages in a row that nobody answered, after which the receiver counts as away. */
 const SILENT_MAX = 2;
@@ -14,32 +16,29 @@ const SILENT_MAX = 2;
  * ConnectorError `transient`, so that no delivery is used up while the receiver is away.
  */
 export async function deliverOverMllp(
-  config: Hl7Config,
-  env: ConnectorEnv,
   client: MllpClient,
-  batch: DeliveryBatch,
+  dispatches: readonly Dispatch[],
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
   const outcomes: DeliveryOutcome[] = [];
   let silent = 0;
   let is_answered = false;
-  for (const delivery of batch.deliveries) {
-    const { text, control_id } = messageFor(config, env, delivery, batch.created_at);
+  for (const { key, text, control_id } of dispatches) {
     let reply: Reply;
     try {
       reply = await client.send(text, control_id, signal);
     } catch (error) {
       // What was answered counts, and the rest failed once; when nothing was, the receiver is away and nothing is used up.
       if (!(error instanceof ConnectorError) || !is_answered) throw error;
-      return [...outcomes, ...notTried(batch, outcomes, error.message)];
+      return [...outcomes, ...notTried(dispatches, outcomes, error.message)];
     }
-    outcomes.push(outcomeOf(delivery.key, reply));
+    outcomes.push(outcomeOf(key, reply));
     silent = reply === 'silent' ? silent + 1 : 0;
     is_answered ||= reply !== 'silent';
     if (silent < SILENT_MAX) continue;
     const what = 'The receiving system takes messages and does not acknowledge them.';
     if (!is_answered) throw new ConnectorError('transient', { what, next: SILENT_NEXT });
-    return [...outcomes, ...notTried(batch, outcomes, what)];
+    return [...outcomes, ...notTried(dispatches, outcomes, what)];
   }
   return outcomes;
 }
@@ -68,25 +67,22 @@ function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
   };
 }
 
-function notTried(batch: DeliveryBatch, tried: readonly DeliveryOutcome[], what: string): DeliveryOutcome[] {
+function notTried(dispatches: readonly Dispatch[], tried: readonly DeliveryOutcome[], what: string): DeliveryOutcome[] {
   const keys = new Set(tried.map(({ key }) => key));
-  return batch.deliveries
+  return dispatches
     .filter(({ key }) => !keys.has(key))
     .map(({ key }) => ({ key, outcome: 'failed', is_permanent: false, what, next: SILENT_NEXT }));
 }
 
 /** Files named after the delivery: the same one again replaces its file (G4). */
 export async function deliverToFiles(
-  config: Hl7Config,
-  env: ConnectorEnv,
   folder: DropFolder,
-  batch: DeliveryBatch,
+  dispatches: readonly Dispatch[],
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
-  for (const delivery of batch.deliveries) {
+  for (const { text, control_id } of dispatches) {
     signal.throwIfAborted();
-    const { text, control_id } = messageFor(config, env, delivery, batch.created_at);
     await writeMessage(folder, `${control_id}.hl7`, text);
   }
-  return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
+  return dispatches.map(({ key }) => ({ key, outcome: 'delivered' }));
 }

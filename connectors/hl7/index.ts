@@ -1,18 +1,20 @@
 /**
- * HL7 v2: appointments (SIU) and insurance (ADT) come in over MLLP or out of files, answers go out as PIN^I07, ORU^R01 or ADT^A08.
+ * HL7 v2: appointments (SIU), insurance (ADT) and charges (DFT) come in over MLLP or out of files, answers go out as PIN^I07, ORU^R01 or ADT^A08.
  *
  *     socket ─▶ frames ─▶ message ─▶ reading ─▶ accept (commit) ─▶ acknowledgment      server, session, intake
  *     record ─▶ write-back ─▶ socket ─▶ acknowledgment ─▶ outcome                      deliver, client
  */
-import type { Connector, ConnectorEnv, ConnectorType } from '../contract.ts';
+import type { Connector, ConnectorEnv, ConnectorType, DeliveryOutcome } from '../contract.ts';
 import { checkHl7 } from './check.ts';
+import { claimMessageFor } from './claim-message.ts';
 import { MllpClient } from './client.ts';
 import { type Hl7Config, hl7ConfigSchema } from './config.ts';
-import { deliverOverMllp, deliverToFiles } from './deliver.ts';
+import { type Dispatch, deliverOverMllp, deliverToFiles } from './deliver.ts';
 import { FileDrop } from './file-drop.ts';
 import { dropFolderAt, ensureDropFolder } from './folder.ts';
 import { MessageIntake } from './intake.ts';
 import { listenForMessages } from './server.ts';
+import { messageFor } from './write-back.ts';
 
 const hl7: ConnectorType<Hl7Config> = { name: 'hl7', config: hl7ConfigSchema, create };
 export default hl7;
@@ -23,18 +25,37 @@ function create(config: Hl7Config, env: ConnectorEnv): Connector {
   const intake = new MessageIntake(config, env);
   const drop = folder === null ? null : new FileDrop(config, env, folder, intake);
   const client = send_to === undefined ? null : new MllpClient({ ...config, send_to }, env);
+  const send = async (dispatches: readonly Dispatch[], signal: AbortSignal): Promise<DeliveryOutcome[]> => {
+    if (config.write_back === 'none') return dispatches.map(({ key }) => ({ key, outcome: 'delivered' }));
+    if (client !== null) return await deliverOverMllp(client, dispatches, signal);
+    if (folder === null) throw new Error('The configuration was read without a place for what is written back.');
+    await ensureDropFolder(folder);
+    return await deliverToFiles(folder, dispatches, signal);
+  };
   if (config.write_back === 'adt_a08') env.log('hl7_writes_registrations', { connector: env.connector_id });
   return {
     ...(drop === null ? {} : { pull: (call) => drop.pull(call) }),
     ...(listen === undefined ? {} : { listen: (call) => listenForMessages({ ...config, listen }, env, intake, call) }),
-    deliver: async (batch, signal) => {
-      if (config.write_back === 'none') return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
-      if (client !== null) return await deliverOverMllp(config, env, client, batch, signal);
-      if (folder === null) throw new Error('The configuration was read without a place for what is written back.');
-      await ensureDropFolder(folder);
-      return await deliverToFiles(config, env, folder, batch, signal);
+    deliver: async ({ deliveries, created_at }, signal) =>
+      await send(
+        deliveries.map((each) => ({ key: each.key, ...messageFor(config, env, each, created_at) })),
+        signal,
+      ),
+    deliverClaims: async ({ deliveries, created_at }, signal) => {
+      if (config.write_back === 'adt_a08') return deliveries.map(noPlaceForClaims);
+      return await send(
+        deliveries.map((each) => ({ key: each.key, ...claimMessageFor(config, env, each, created_at) })),
+        signal,
+      );
     },
     check: (signal) => checkHl7(config, env, folder, signal),
     close: async () => client?.close(),
   };
+}
+
+/** ADT tells of registrations; there is no place in it for what became of a claim. */
+function noPlaceForClaims({ key }: { key: string }): DeliveryOutcome {
+  const what = 'What the payer said about a claim has no place in an ADT^A08.';
+  const next = 'Set write_back: to pin_i07 or oru_r01, or look at the answer with eligd show.';
+  return { key, outcome: 'failed', is_permanent: true, what, next };
 }

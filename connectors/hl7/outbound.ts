@@ -1,6 +1,5 @@
 /** Writing messages: segments out of values, the header, and ids that stay the same for the same delivery (G4). */
 import { createHash } from 'node:crypto';
-import type { Delivery } from '../contract.ts';
 import type { Hl7Config } from './config.ts';
 import { encode } from './escapes.ts';
 import { writeInstant } from './times.ts';
@@ -50,7 +49,7 @@ export type Structure = { type: string; trigger: string; structure: string };
 export function compose(
   config: Hl7Config,
   { type, trigger, structure }: Structure,
-  delivery: Delivery,
+  delivery: { key: string; record: { inquiry_id: string } },
   written_at: string,
   time_zone: string,
   segments: readonly string[],

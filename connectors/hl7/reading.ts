@@ -1,8 +1,10 @@
 /** One message: what is in it for eligd, and whether it can be taken. Pure; the same message reads the same. */
 import type { AppointmentInput, AppointmentStatus } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { IdentifiedPatient, PatientUpdate } from '../../src/domain/patient-update.ts';
 import type { RejectedItem } from '../contract.ts';
 import { NO_APPOINTMENT, statusReader, visitOf } from './appointments.ts';
+import { claimOf } from './charges.ts';
 import { type FieldOverrides, FieldReader, type Scope, scopeOf } from './fields.ts';
 import type { Message, Segment } from './message.ts';
 import { coveragesOf, patientOf } from './patients.ts';
@@ -10,6 +12,7 @@ import { coveragesOf, patientOf } from './patients.ts';
 /** What a message holds, in the words of the contract. */
 export type Content = {
   appointments: AppointmentInput[];
+  claims: ClaimInput[];
   patients: PatientUpdate[];
   cancelled_ids: string[];
   rejected: RejectedItem[];
@@ -36,6 +39,8 @@ export type ReadingSettings = {
 };
 
 const DESCRIBES_PATIENT = new Set(['A04', 'A05', 'A08', 'A28', 'A31']);
+/** Charges posted, as they were or in the newer form. */
+const POSTS_CHARGES = new Set(['P03', 'P11']);
 const MERGES_PATIENTS = new Set(['A40', 'A34']);
 const DELETES_PATIENT = 'A29';
 
@@ -49,7 +54,8 @@ export function messageReader(settings: ReadingSettings): (message: Message) => 
     if (type === 'SIU') {
       return NO_APPOINTMENT.has(event) ? { kind: 'ignored' } : readSchedule(message, fields, statusOf, settings);
     }
-    if (type !== 'ADT') return refused(200, 'MSH-9', 'only SIU and ADT messages are read here');
+    if (type === 'DFT') return POSTS_CHARGES.has(event) ? readCharges(message, fields) : { kind: 'ignored' };
+    if (type !== 'ADT') return refused(200, 'MSH-9', 'only SIU, ADT and DFT messages are read here');
     if (DESCRIBES_PATIENT.has(event)) return readPatient(message, fields, settings);
     if (MERGES_PATIENTS.has(event)) return readMerges(message, fields);
     if (event !== DELETES_PATIENT) return { kind: 'ignored' };
@@ -59,7 +65,7 @@ export function messageReader(settings: ReadingSettings): (message: Message) => 
   };
 }
 
-const NOTHING: Content = { appointments: [], patients: [], cancelled_ids: [], rejected: [] };
+const NOTHING: Content = { appointments: [], claims: [], patients: [], cancelled_ids: [], rejected: [] };
 
 function refused(code: Fault['code'], at: string, what: string): Reading {
   return { kind: 'refused', fault: { code, at, what } };
@@ -133,6 +139,17 @@ function otherPatients(message: Message, source_id: string): RejectedItem[] {
       value_class: `another patient of appointment ${source_id}`,
       remedy: 'Only the first patient of a visit is asked about. Call the payers of the others yourself, or schedule them apart.',
     }));
+}
+
+function readCharges(message: Message, fields: FieldReader): Reading {
+  if (message.all('FT1').length === 0) return { kind: 'ignored' };
+  const claim = claimOf(message, fields);
+  if (claim.source_id !== '') return { kind: 'content', content: { ...NOTHING, claims: [claim] } };
+  const remedy = 'Have the sender fill FT1-34 or PV1-19, or say in "fields: claim_id:" where the id of the claim stands.';
+  return faulty(
+    { code: 101, at: 'PV1-19', what: 'the charges have no id of a claim' },
+    { field: 'PV1-19', value_class: 'empty', remedy },
+  );
 }
 
 function readPatient(message: Message, fields: FieldReader, { without_insurance }: ReadingSettings): Reading {

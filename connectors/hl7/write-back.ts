@@ -1,4 +1,5 @@
 /** The three forms in which a record goes back: PIN^I07, ORU^R01 and ADT^A08 (HL7 v2.5.1, chapters 11, 7 and 3). */
+import type { Patient } from '../../src/domain/appointment.ts';
 import { type EligibilitySummary, summarizeEligibility } from '../../src/records/summary.ts';
 import type { ConnectorEnv, Delivery } from '../contract.ts';
 import type { Hl7Config } from './config.ts';
@@ -9,7 +10,7 @@ import { writeInstant } from './times.ts';
 export type Outgoing = { control_id: string; text: string };
 
 /** The coding system of what only eligd says. */
-const OURS = '99ELIGD';
+export const OURS = '99ELIGD';
 
 /** `written_at`: when the batch was made. The same delivery of the same batch gives the same bytes. */
 export function messageFor(config: Hl7Config, env: ConnectorEnv, delivery: Delivery, written_at: string): Outgoing {
@@ -33,6 +34,11 @@ export function messageFor(config: Hl7Config, env: ConnectorEnv, delivery: Deliv
   }
 }
 
+export function pidOf(patient: Patient): string {
+  const { id, last_name, first_name, birth_date } = patient;
+  return segment('PID', ...at({ 1: '1', 3: [id, null, null, null, 'MR'], 5: [last_name, first_name], 7: day(birth_date) }));
+}
+
 /** Segments that several of the forms share. */
 class Parts {
   readonly #delivery: Delivery;
@@ -51,16 +57,7 @@ class Parts {
   }
 
   pid(): string {
-    const { patient } = this.#delivery.appointment;
-    return segment(
-      'PID',
-      ...at({
-        1: '1',
-        3: [patient.id, null, null, null, 'MR'],
-        5: [patient.last_name, patient.first_name],
-        7: day(patient.birth_date),
-      }),
-    );
+    return pidOf(this.#delivery.appointment.patient);
   }
 
   /** IN1, IN2 and IN3. What is unknown is not valued, which changes nothing at the receiver (G8). */
@@ -199,7 +196,7 @@ const SCALARS = [
   'call_summary',
 ] as const satisfies readonly (keyof EligibilitySummary)[];
 
-const day = (date: string | null | undefined): string | null => date?.replaceAll('-', '') ?? null;
+export const day = (date: string | null | undefined): string | null => date?.replaceAll('-', '') ?? null;
 
 /** Family name first, as XPN has it; a name of one word is the family's. */
 function subscriberName(name: string): string[] {

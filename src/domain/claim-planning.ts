@@ -32,10 +32,17 @@ const COMPLETION_DAYS = 4;
 const GRACE_DAYS = 7;
 const CLOCK_RETRY_MS = 60_000;
 
+const INSURANCE_AWAITED: Attention = {
+  reason: 'insurance_awaited',
+  what: 'No call about the claim is made: the practice management system has sent nothing about the patient’s insurance yet.',
+  next: 'Enter the insurance there and save the patient, so that it is sent; the call then starts by itself.',
+};
+
 /** Pure: the same claim and facts give the same decision. `is_missing`: a full export does not name it any more. */
 export function planClaim(patient_key: string, claim: ClaimInput, is_missing: boolean, facts: PlanningFacts): ClaimDecision {
   const { now, clinic, policy } = facts;
   if (claim.status === 'settled' || is_missing) return { kind: 'close', reason: 'settled' };
+  if (claim.insurance === 'awaited') return { kind: 'attend', attention: [INSURANCE_AWAITED] };
   if (!isInsured(claim.coverage)) return { kind: 'close', reason: 'no_coverage' };
   const { date_of_service } = claim;
   if (date_of_service !== null) {

@@ -20,6 +20,11 @@ export type ClaimInput = {
   patient: Patient;
   /** The coverage that the claim was sent to. */
   coverage: CoverageInput;
+  /**
+   * `of_patient`: the source says nothing about insurance with the claim; the patient's first one is filled in where it is known.
+   * `awaited`, set by eligd alone: nothing is known of it yet.
+   */
+  insurance?: 'of_patient' | 'awaited';
   /** 1: it was sent to the primary coverage. */
   coverage_rank: number;
   provider: ProviderInput;

@@ -112,6 +112,16 @@ export function subtractMoney(whole: Money | null, part: Money | null): Money | 
   return { ...dollars(`${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`), currency: whole.currency };
 }
 
+/** The sum of amounts in the form of `Money` (decimal text with two decimals or more), exactly. */
+export function sumOf(amounts: readonly string[]): string {
+  const decimals = Math.max(2, ...amounts.map(decimalsOf));
+  const digits = amounts
+    .reduce((sum, amount) => sum + scaled(amount, decimals), 0n)
+    .toString()
+    .padStart(decimals + 1, '0');
+  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
+}
+
 const decimalsOf = (amount: string) => amount.length - amount.indexOf('.') - 1;
 
 const scaled = (amount: string, decimals: number) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)));

@@ -6,6 +6,8 @@ import { IDS_PER_STATEMENT } from './appointments.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from './audit.ts';
 import type { Tx } from './database.ts';
 import { parkDeliveriesOf } from './deliveries.ts';
+import { insuredClaim } from './insure-claims.ts';
+import { insuranceOf } from './patients.ts';
 
 type Counts = { new: number; changed: number; unchanged: number; rejected: number };
 
@@ -34,7 +36,12 @@ export async function takeClaims(
   if (latest.size === 0) return;
   const known = await knownClaims(tx, connector, [...latest.keys()]);
   const audit: AuditEntry[] = [];
-  for (const claim of latest.values()) {
+  const of_patients = [...latest.values()].flatMap(({ insurance, patient }) =>
+    insurance === undefined ? [] : (patient.id ?? []),
+  );
+  const insurances = await insuranceOf(tx, connector, [...new Set(of_patients)]);
+  for (const each of latest.values()) {
+    const claim = insuredClaim(each, insurances.get(each.patient.id ?? ''));
     const row = known.get(claim.source_id);
     const prepared = prepare(connector, claim, source, now);
     if (row !== undefined && row.content_hash === prepared.content_hash && row.missing_since === null) {

@@ -6,6 +6,7 @@ import type { AppointmentInput, CoverageInput, Patient } from '../domain/appoint
 import type { PatientUpdate } from '../domain/patient-update.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
 import type { Tx } from './database.ts';
+import { insureClaims } from './insure-claims.ts';
 import { mergeNeeds } from './merge-needs.ts';
 
 /** The appointments with the insurance of their patients filled in, or marked as awaited when nothing is known of it. */
@@ -31,7 +32,10 @@ export async function takePatientUpdates(
   for (const update of updates) {
     if (update.kind === 'described') {
       const { patient, coverages } = update;
-      if (coverages !== null) await storeInsurance(tx, connector, patient.id, coverages, now);
+      if (coverages !== null) {
+        await storeInsurance(tx, connector, patient.id, coverages, now);
+        await insureClaims(tx, connector, patient.id, coverages, now);
+      }
       counts.changed += await changeAppointmentsOf(tx, connector, patient.id, (each) => described(each, patient), now);
     } else if (update.kind === 'merged') {
       counts.changed += await merge(tx, connector, update, now);
@@ -121,7 +125,11 @@ function insured(appointment: AppointmentInput, known: ReadonlyMap<string, Cover
   return { ...appointment, coverages, insurance: 'of_patient' };
 }
 
-async function insuranceOf(tx: Tx, connector: string, patient_ids: readonly string[]): Promise<Map<string, CoverageInput[]>> {
+export async function insuranceOf(
+  tx: Tx,
+  connector: string,
+  patient_ids: readonly string[],
+): Promise<Map<string, CoverageInput[]>> {
   const known = new Map<string, CoverageInput[]>();
   for (let first = 0; first < patient_ids.length; first += IDS_PER_STATEMENT) {
     const rows = await tx

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import hl7 from '../../connectors/hl7/index.ts';
 import { connectorSuite, type Source } from '../../connectors/suite.ts';
-import { brokenSiu, siu } from './hl7/messages.ts';
+import { brokenSiu, dft, siu } from './hl7/messages.ts';
 import { field, framed, freePort, RawSender, Receiver } from './hl7/peers.ts';
 
 function messagesOf({ appointments, broken_items = 0 }: Source): string[] {
@@ -28,6 +28,7 @@ connectorSuite('hl7 over MLLP', {
     return {
       config: { listen: `127.0.0.1:${port}`, send_to: `127.0.0.1:${receiver.port}` },
       offer: (source) => send(messagesOf(source)),
+      offerClaims: ({ claims }) => send(claims.map((claim) => dft(claim))),
       offerAgain: () => send(waiting),
       unacknowledged: async () => waiting.length,
       written: async () => receiver.kept(),
@@ -46,6 +47,10 @@ connectorSuite('hl7 by files', {
       offer: async (source) => {
         await mkdir(join(folder, 'inbox'), { recursive: true });
         await writeFile(join(folder, 'inbox', `${source.name}.hl7`), `${messagesOf(source).join('\r')}\r`);
+      },
+      offerClaims: async ({ name, claims }) => {
+        await mkdir(join(folder, 'inbox'), { recursive: true });
+        await writeFile(join(folder, 'inbox', `${name}.hl7`), `${claims.map((claim) => dft(claim)).join('\r')}\r`);
       },
       unacknowledged: async () => (await names('inbox')).length + (await names('processing')).length,
       written: async () =>

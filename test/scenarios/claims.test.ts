@@ -1,5 +1,9 @@
 /** Claims: an export of them is dropped, payers are asked until each is settled, answers are written back. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { claim as suiteClaim } from '../../connectors/suite.ts';
+import { adt, dft, payment } from '../connectors/hl7/messages.ts';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { csvText } from '../support/csv-text.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
@@ -303,4 +307,58 @@ test('A claim and a visit with the same id are told apart everywhere', async () 
   expect((await scene.clinic.run('status')).stdout).toMatch(/claims +1 +1 delivered/);
   expect((await scene.clinic.run('list')).stdout).toMatch(/service 2029-12-10/);
   expect((await scene.clinic.run('show', 'claim:9001')).stdout).toMatch(/claim status: +paid/);
+});
+
+describe('claims out of HL7 messages', () => {
+  const given = { ...suiteClaim(1), claim_number: 'PAID-1', date_of_service: '2029-12-10' };
+  const connectors = [{ id: 'interface', type: 'hl7', folder: './hl7', stable_seconds: 0 }];
+
+  async function sent(...messages: string[]): Promise<Scene & { send: (...messages: string[]) => void }> {
+    const scene = await open({ connectors });
+    let count = 0;
+    const send = (...more: string[]) => {
+      count += 1;
+      const inbox = join(scene.clinic.folder, 'hl7/inbox');
+      mkdirSync(inbox, { recursive: true });
+      writeFileSync(join(inbox, `${count}.hl7`), `${more.join('\r')}\r`);
+    };
+    send(...messages);
+    await scene.clinic.once();
+    return { ...scene, send };
+  }
+
+  const outgoing = ({ clinic }: Scene) => {
+    const outbox = join(clinic.folder, 'hl7/outbox');
+    return existsSync(outbox) ? readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8')) : [];
+  };
+
+  test('are asked about and written back as messages', async () => {
+    const scene = await sent(dft(given));
+    expect((await requests(scene.service)).map(({ type, claim_number }) => [type, claim_number])).toEqual([
+      ['CLAIMS_STATUS', 'PAID-1'],
+    ]);
+    await nextDays(scene, 5);
+    expect(outgoing(scene)).toEqual([
+      expect.stringMatching(/PIN\^I07[\s\S]*\|C-1\|CLAIM_ID\^[\s\S]*\|paid\|CLAIM_STATUS\^[\s\S]*ZCM\|1\|C-1\|/),
+    ]);
+  });
+
+  test('wait for the insurance of the patient where they come without it', async () => {
+    const scene = await sent(dft(given, { with_insurance: false }));
+    expect(await scene.service.ledger()).toEqual([]);
+    const { stdout } = await scene.clinic.run('list', '--attention', '--json');
+    expect(JSON.parse(stdout).entries).toMatchObject([{ claim: 'C-1', reason: 'insurance_awaited' }]);
+    scene.send(adt('A08', { patient: given.patient, coverages: [given.coverage] }));
+    await scene.clinic.once();
+    expect((await requests(scene.service)).map(({ member_id }) => member_id)).toEqual([given.coverage.member_id]);
+    expect(JSON.parse((await scene.clinic.run('list', '--attention', '--json')).stdout).entries).toEqual([]);
+  });
+
+  test('are asked about no more when a payment is posted', async () => {
+    const scene = await sent(dft({ ...given, claim_number: 'PENDING-1' }));
+    scene.send(payment(given));
+    await nextDays(scene, 30);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    expect(await situation(scene.clinic, 'C-1')).toMatch(/claim is settled/);
+  });
 });

@@ -1,5 +1,6 @@
 /** Messages as a scheduling system writes them. */
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../../src/domain/claim.ts';
 
 const time = (iso: string) => `${iso.replaceAll(/[-:]/g, '').slice(0, 15).replace('T', '')}+0000`;
 
@@ -57,6 +58,43 @@ export function adt(
   return [msh(`ADT^${event}`, control_id), 'EVN||20261123', pid(appointment), 'PV1|1|N', ...insurance(appointment), ...rest].join(
     '\r',
   );
+}
+
+function numbered(name: string, fields: Readonly<Record<number, string>>): string {
+  const last = Math.max(...Object.keys(fields).map(Number));
+  return `${name}|${Array.from({ length: last }, (_, at) => fields[at + 1] ?? '').join('|')}`;
+}
+
+const pv1 = (fields: Readonly<Record<number, string>>) => numbered('PV1', { 1: '1', 2: 'O', ...fields });
+
+/** DFT^P03: the charges of a claim, the amount with the first one and nothing for the others. */
+export function dft(claim: ClaimInput, { control_id = nextId(), with_insurance = true, event = 'P03' } = {}): string {
+  const day = claim.date_of_service?.replaceAll('-', '') ?? '';
+  return [
+    msh(`DFT^${event}^DFT_P03`, control_id),
+    `EVN|${event}|20261123`,
+    pid(claim),
+    pv1({ 7: `${claim.provider.rendering_npi}^Doe^Jane`, 19: claim.source_id }),
+    ...claim.procedure_codes.map((code, index) => {
+      const fields: Record<number, string> = {
+        1: String(index + 1),
+        2: `T${index + 1}`,
+        4: day,
+        6: 'CG',
+        11: index === 0 ? claim.billed_amount : '0',
+        19: index === 0 ? claim.diagnosis_codes.join('~') : '',
+        23: claim.claim_number,
+        25: `${code}^^CPT`,
+      };
+      return numbered('FT1', fields);
+    }),
+    ...(with_insurance ? insurance({ coverages: [claim.coverage] }) : []),
+  ].join('\r');
+}
+
+/** A payment for a claim, as a sender posts it. */
+export function payment(claim: ClaimInput): string {
+  return [msh('DFT^P03^DFT_P03', nextId()), pid(claim), pv1({ 19: claim.source_id }), 'FT1|1|||20261101||PY|||||-180'].join('\r');
 }
 
 /** A visit that nobody can date. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { CLAIM_ROW_FIELDS } from '../../../connectors/hl7/claim-message.ts';
 import { hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
 import { DEFAULT_PATHS } from '../../../connectors/hl7/fields.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
@@ -35,10 +36,13 @@ describe('connectors/hl7/README.md', () => {
     expect(documented).toEqual(Object.entries(DEFAULT_PATHS));
   });
 
-  test.each(Object.entries(ROW_FIELDS))('describes every field of %s by its number', (name, fields) => {
-    const documented = tableBelow(`**${name}**`).map(([number, field]) => [Number(number), codes(field)[0]]);
-    expect(documented).toEqual(fields.map((field, index) => [index + 1, field]));
-  });
+  test.each([...Object.entries(ROW_FIELDS), ['ZCM', CLAIM_ROW_FIELDS] as const])(
+    'describes every field of %s by its number',
+    (name, fields) => {
+      const documented = tableBelow(`**${name}**`).map(([number, field]) => [Number(number), codes(field)[0]]);
+      expect(documented).toEqual(fields.map((field, index) => [index + 1, field]));
+    },
+  );
 });
 
 describe('config/hl7.yaml', () => {

@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'vitest';
+import { claimMessageFor } from '../../../connectors/hl7/claim-message.ts';
+import { hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
+import { parseMessage } from '../../../connectors/hl7/message.ts';
+import { messageReader } from '../../../connectors/hl7/reading.ts';
+import { claim, claimBatchOf, makeSuiteEnv } from '../../../connectors/suite.ts';
+import { dft, payment } from './messages.ts';
+
+const config = (over: object = {}) => hl7ConfigSchema.parse({ folder: './hl7', ...over });
+
+function read(text: string, over: object = {}) {
+  const message = parseMessage(text);
+  if (message === null) throw new Error('The message was not understood.');
+  return messageReader({ ...config(over), time_zone: 'America/Chicago' })(message);
+}
+
+function claimsOf(text: string, over: object = {}) {
+  const reading = read(text, over);
+  return reading.kind === 'content' ? reading.content.claims : [];
+}
+
+describe('a DFT', () => {
+  test.each(['P03', 'P11'])('%s becomes a claim with its charges together', (event) => {
+    const given = { ...claim(1), diagnosis_codes: ['J02.0'], procedure_codes: ['99213', '87880'] };
+    expect(claimsOf(dft(given, { event }))).toEqual([
+      {
+        source_id: 'C-1',
+        status: 'open',
+        claim_number: 'PAYER-1',
+        date_of_service: '2026-10-01',
+        billed_amount: '180.00',
+        patient: given.patient,
+        coverage: given.coverage,
+        coverage_rank: 1,
+        provider: { rendering_npi: '1234567893', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+        location: null,
+        place_of_service: '',
+        specialty: null,
+        procedure_codes: ['99213', '87880'],
+        diagnosis_codes: ['J02.0'],
+        problems: [],
+      },
+    ]);
+  });
+
+  test('sums its charges exactly, and says no amount when one charge has none', () => {
+    const text = dft(claim(1)).replace('|180.00|', '|180.10|').replace('|0||', '|0.20||');
+    expect(claimsOf(text)[0]?.billed_amount).toBe('180.30');
+    expect(claimsOf(dft(claim(1)).replace('|180.00|', '||'))[0]?.billed_amount).toBe('');
+    expect(claimsOf(dft(claim(1)).replace('|180.00|', '|much|'))[0]).toMatchObject({
+      billed_amount: '',
+      problems: [{ field: 'FT1-11', value_class: 'not an amount' }],
+    });
+  });
+
+  test('of payments alone settles the claim', () => {
+    expect(claimsOf(payment(claim(1)))).toMatchObject([{ source_id: 'C-1', status: 'settled', procedure_codes: [] }]);
+  });
+
+  test('without IN1 goes by the insurance of the patient', () => {
+    expect(claimsOf(dft(claim(1), { with_insurance: false }))).toMatchObject([
+      { insurance: 'of_patient', coverage: { carrier: '', member_id: '' } },
+    ]);
+  });
+
+  test('without an id of the claim is put on the attention list and told to the sender', () => {
+    const text = dft(claim(1))
+      .replaceAll('C-1', '')
+      .replaceAll(/FT1\|(\d)\|T\d/g, 'FT1|$1|');
+    expect(read(text)).toMatchObject({
+      kind: 'faulty',
+      fault: { code: 101, at: 'PV1-19' },
+      content: { claims: [], rejected: [{ field: 'PV1-19', value_class: 'empty' }] },
+    });
+    expect(claimsOf(text, { fields: { claim_id: 'PID-3.1' } })).toMatchObject([{ source_id: 'P-1' }]);
+  });
+
+  test('of another event, or without charges, is acknowledged and nothing else', () => {
+    expect(read(dft(claim(1), { event: 'P05' })).kind).toBe('ignored');
+    expect(read(dft({ ...claim(1), procedure_codes: [] })).kind).toBe('ignored');
+  });
+});
+
+describe('what a payer said about a claim', () => {
+  const [delivery] = claimBatchOf(1, [1], 2).deliveries;
+  const write = (write_back: string) =>
+    claimMessageFor(config({ write_back }), makeSuiteEnv().env, delivery!, '2026-11-23T18:00:00.000Z').text.split('\r');
+
+  test('is a PIN^I07 with what the receiver can read by its code', () => {
+    const lines = write('pin_i07');
+    expect(lines[0]).toMatch(/PIN\^I07/);
+    expect(
+      lines.filter((line) => /\^99ELIGD/.test(line)).map((line) => [line.split('|')[4]?.split('^')[0], line.split('|')[3]]),
+    ).toEqual(
+      expect.arrayContaining([
+        ['CLAIM_ID', 'C-1'],
+        ['CLAIM_STATUS', 'paid'],
+        ['SAID_STATUS', 'PAID'],
+        ['PAID_ON', 'unknown'],
+        ['INQUIRY', 'inq-c-1'],
+      ]),
+    );
+  });
+
+  test('is an ORU^R01 in which unknown has no value (G8)', () => {
+    const lines = write('oru_r01');
+    expect(lines[0]).toMatch(/ORU\^R01/);
+    const obx = (name: string) => lines.find((line) => line.startsWith('OBX') && line.includes(`|${name}^`))?.split('|');
+    expect([obx('claim_status')?.[5], obx('claim_status')?.[11]]).toEqual(['paid', 'F']);
+    expect([obx('paid_on')?.[5], obx('paid_on')?.[11]]).toEqual(['', 'X']);
+  });
+
+  test('has a row for each procedure', () => {
+    const code = {
+      code: 'D1110',
+      asked: true,
+      answered: true,
+      paid: { amount: '80.00', currency: 'USD' },
+      patient_responsibility: null,
+    };
+    const rest = { applied_to_deductible: null, adjustment: null, denial_reason: 'Late.', appeal_info: null };
+    const record = { ...delivery!.record, claim: { ...delivery!.record.claim, codes: [{ ...code, ...rest }] } };
+    const { text } = claimMessageFor(config(), makeSuiteEnv().env, { ...delivery!, record }, '2026-11-23T18:00:00.000Z');
+    expect(text.split('\r').find((line) => line.startsWith('ZCM'))).toBe('ZCM|1|C-1|c-1-2|D1110|Y|80.00|U|U|Late.');
+  });
+});
