@@ -1,13 +1,12 @@
 /** How resources become an appointment; README.md, "Mapping", holds the same as a table. Pure. */
 import { Temporal } from 'temporal-polyfill';
-import type { AppointmentInput, AppointmentStatus, FieldProblem, Patient } from '../../src/domain/appointment.ts';
+import type { AppointmentInput, AppointmentStatus, FieldProblem } from '../../src/domain/appointment.ts';
 import type { Specialty } from '../../src/domain/specialty.ts';
-import { isDate } from '../../src/domain/time.ts';
 import type { FhirConfig } from './config.ts';
 import { toCoverages } from './coverage.ts';
 import { codingsAt, identifierOf, listAt, type Resource, textAt } from './element.ts';
 import type { Gathered } from './gather.ts';
-import { nameOf, type Place } from './person.ts';
+import { type Place, toPatient } from './person.ts';
 import { targetOf } from './references.ts';
 
 /**
@@ -70,7 +69,7 @@ export function toAppointment(
     source_id,
     starts_at,
     status,
-    patient: toPatient(gathered, today, problems),
+    patient: toPatient(gathered.patient, gathered.patient_id, today, problems),
     coverages: toCoverages(coverages, starts_at, place),
     provider: {
       rendering_npi: identifierOf(practitioner, systems.npi, today),
@@ -85,17 +84,6 @@ export function toAppointment(
     ...codesOf(gathered, config),
     problems,
   };
-}
-
-function toPatient({ patient, patient_id }: Gathered, today: string, problems: FieldProblem[]): Patient {
-  const { first_name, last_name } = nameOf(patient, today);
-  const written = textAt(patient, 'birthDate');
-  const birth_date = isDate(written) ? written : null;
-  if (written !== '' && birth_date === null) {
-    const remedy = 'Enter the whole birth date of the patient in the practice management system.';
-    problems.push({ field: 'Patient.birthDate', value_class: 'not a whole date', remedy });
-  }
-  return { id: patient_id, first_name, last_name, birth_date };
 }
 
 /** The id of the appointment that this one was rescheduled from, when it says so. */

@@ -6,7 +6,7 @@ import type { FhirClient } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { FhirError, toConnectorError } from './failure.ts';
 import { type Cursor, nextReading } from './reading.ts';
-import { missingScopes, READ_TYPES, writtenTypes } from './scopes.ts';
+import { missingScopes, readTypes, writtenTypes } from './scopes.ts';
 
 type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
 
@@ -23,7 +23,7 @@ export async function checkServer(parts: Parts, signal: AbortSignal): Promise<Ch
     ...(parts.config.auth === 'none' ? [] : [login]),
     serverLine(capability),
     ...scopeLines(parts),
-    ...readLines(capability),
+    ...readLines(parts.config, capability),
     ...(await searchLines(parts, capability, signal)),
     ...writeLines(parts, capability),
   ];
@@ -59,8 +59,8 @@ function scopeLines({ client, config }: Parts): CheckLine[] {
 /** Without these nobody can be called; the others only add to a call. */
 const NEEDED: readonly string[] = ['Appointment', 'Patient', 'Coverage'];
 
-function readLines(capability: Capability): CheckLine[] {
-  const lacking = READ_TYPES.filter(
+function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
+  const lacking = readTypes(config).filter(
     (type) => capability.interaction(type, 'read') === false && capability.interaction(type, 'search-type') === false,
   );
   const needed = lacking.filter((type) => NEEDED.includes(type));
@@ -95,7 +95,7 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
       for await (const _ of client.search('Appointment', [...extra, ...query], signal)) return;
     });
   };
-  const window = await search({ since: null, window_on: null }, 'Appointments can be searched by date.');
+  const window = await search({ since: null, window_on: null, claims_on: null }, 'Appointments can be searched by date.');
   if (!window.ok && config.search_by.length > 0) return [window];
   if (!window.ok) {
     const hint = 'If the server wants a place or a person, name them in search_by:, e.g. "- location: Location/12".';
@@ -103,7 +103,7 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
   }
   const since = new Date(now).toISOString();
   const changes = await search(
-    { since, window_on: localDate(now, env.time_zone) },
+    { since, window_on: localDate(now, env.time_zone), claims_on: null },
     'Appointments can be asked for by what has changed.',
   );
   if (changes.ok && capability.searchParameter('Appointment', '_lastUpdated') !== false) return [window, changes];

@@ -24,6 +24,9 @@ const systems = z
     tax_id: texts.default(DEFAULT_SYSTEMS.tax_id).describe('Of a tax id, in identifiers of Organization.'),
     payer_id: texts.default(DEFAULT_SYSTEMS.payer_id).describe("Of a payer's electronic id, in identifiers of Organization."),
     member_id: texts.default(DEFAULT_SYSTEMS.member_id).describe('Of a member id, in identifiers of Coverage.'),
+    claim_number: texts
+      .default(DEFAULT_SYSTEMS.claim_number)
+      .describe("Of the payer's number of a claim, in identifiers of Claim."),
     group: texts.default(DEFAULT_SYSTEMS.group).describe('Of the group, as the type of Coverage.class.'),
     procedure: texts.default(DEFAULT_SYSTEMS.procedure).describe('Of procedure codes (CDT, CPT, HCPCS).'),
     diagnosis: texts.default(DEFAULT_SYSTEMS.diagnosis).describe('Of diagnosis codes (ICD-10-CM).'),
@@ -47,6 +50,12 @@ export const fhirConfigSchema = z
     scopes: texts.optional().describe('The scopes to ask for, in place of those that follow from what is read and written.'),
     days_back: z.int().min(0).max(30).default(1).describe('How many days before today the window of appointments begins.'),
     days_ahead: z.int().min(0).max(365).default(30).describe('How many days after today it ends.'),
+    claims_days: z
+      .int()
+      .min(0)
+      .max(365)
+      .default(0)
+      .describe('Claims of the last so many days are read once a day, and the payer is asked what became of them. 0: no claims.'),
     poll_minutes: z.number().min(0).max(1440).default(5).describe('How often the server is asked for changes.'),
     page_size: z.int().min(1).max(1000).default(100).describe('How many appointments are asked for at once.'),
     parallel_requests: z.int().min(1).max(32).default(4).describe('How many requests are under way at most.'),

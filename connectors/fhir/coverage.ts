@@ -34,7 +34,10 @@ function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {
   return order(a) - order(b) || textAt(a.coverage, 'id').localeCompare(textAt(b.coverage, 'id'));
 }
 
-function toCoverage({ coverage, payor, subscriber }: GatheredCoverage, { config, today }: Place): CoverageInput {
+export function toCoverage(
+  { coverage, payor, subscriber }: Omit<GatheredCoverage, 'payor_is_person'>,
+  { config, today }: Place,
+): CoverageInput {
   const { systems } = config;
   const groups = listAt(coverage, 'class').filter((one) =>
     codingsAt(one, 'type').some(({ code }) => systems.group.includes(code)),

@@ -17,7 +17,7 @@ export type Gathered = {
   conditions: Json[];
 };
 
-export type GatheredCoverage = { coverage: Resource; payor: Json | null; payor_is_person: boolean; subscriber: Json | null };
+export type GatheredCoverage = { coverage: Json; payor: Json | null; payor_is_person: boolean; subscriber: Json | null };
 
 /** Why an appointment is not handed over. `no_patient`: a blocked time, which nobody misses. */
 export type Ungathered = { why: 'no_patient' | 'patient_unreadable' };
@@ -91,7 +91,7 @@ async function all(
   return found;
 }
 
-async function organizations(chart: Chart, role: Json | null, location: Json | null): Promise<Json[]> {
+export async function organizations(chart: Chart, role: Json | null, location: Json | null): Promise<Json[]> {
   const found: Json[] = [];
   const starts: [Json | null, string][] = [
     [role, 'organization'],
@@ -112,24 +112,26 @@ async function organizations(chart: Chart, role: Json | null, location: Json | n
 
 async function coverages(patient_id: string, chart: Chart, config: FhirConfig): Promise<GatheredCoverage[]> {
   const found: GatheredCoverage[] = [];
-  for (const coverage of await chart.coveragesOf(patient_id)) {
-    const payors = listAt(coverage, 'payor');
-    const is_person = (reference: Json) => ['Patient', 'RelatedPerson'].includes(targetType(reference, config.base_url));
-    const insurers = payors.filter((reference) => !is_person(reference));
-    const subscriber_id = textAt(coverage, 'subscriber', 'reference');
-    const is_self = subscriber_id === '' || subscriber_id === textAt(coverage, 'beneficiary', 'reference');
-    found.push({
-      coverage,
-      payor: await payorOf(chart, coverage, insurers),
-      payor_is_person: payors.length > 0 && insurers.length === 0,
-      subscriber: is_self ? null : await chart.resolve(coverage.subscriber, coverage, 'RelatedPerson'),
-    });
-  }
+  for (const coverage of await chart.coveragesOf(patient_id)) found.push(await gatherCoverage(coverage, chart, config));
   return found;
 }
 
+export async function gatherCoverage(coverage: Json, chart: Chart, config: FhirConfig): Promise<GatheredCoverage> {
+  const payors = listAt(coverage, 'payor');
+  const is_person = (reference: Json) => ['Patient', 'RelatedPerson'].includes(targetType(reference, config.base_url));
+  const insurers = payors.filter((reference) => !is_person(reference));
+  const subscriber_id = textAt(coverage, 'subscriber', 'reference');
+  const is_self = subscriber_id === '' || subscriber_id === textAt(coverage, 'beneficiary', 'reference');
+  return {
+    coverage,
+    payor: await payorOf(chart, coverage, insurers),
+    payor_is_person: payors.length > 0 && insurers.length === 0,
+    subscriber: is_self ? null : await chart.resolve(coverage.subscriber, coverage, 'RelatedPerson'),
+  };
+}
+
 /** The payer's Organization; the text of the reference serves where it cannot be read. */
-async function payorOf(chart: Chart, coverage: Resource, insurers: readonly Json[]): Promise<Json | null> {
+async function payorOf(chart: Chart, coverage: Json, insurers: readonly Json[]): Promise<Json | null> {
   const [reference] = insurers;
   if (reference === undefined) return null;
   const organization = await chart.resolve(reference, coverage, 'Organization');

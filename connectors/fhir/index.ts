@@ -10,6 +10,7 @@ import { FhirError, toConnectorError } from './failure.ts';
 import { Puller } from './pull.ts';
 import { publishAttention } from './write/attention.ts';
 import { deliver } from './write/deliver.ts';
+import { deliverClaims } from './write/deliver-claims.ts';
 
 const fhir: ConnectorType<FhirConfig> = { name: 'fhir', config: fhirConfigSchema, create };
 export default fhir;
@@ -21,6 +22,7 @@ function create(config: FhirConfig, env: ConnectorEnv): Connector {
   return {
     pull: (call) => told(() => puller.pull(call)),
     deliver: (batch, signal) => told(() => deliver(parts, batch, signal)),
+    deliverClaims: (batch, signal) => told(() => deliverClaims(parts, batch, signal)),
     ...(config.attention === 'none'
       ? {}
       : { publishAttention: (entries, signal) => told(() => publishAttention(parts, entries, signal)) }),

@@ -1,3 +1,5 @@
+import type { FieldProblem, Patient } from '../../src/domain/appointment.ts';
+import { isDate } from '../../src/domain/time.ts';
 import type { FhirConfig } from './config.ts';
 import { type Json, listAt, textAt, textsAt } from './element.ts';
 
@@ -27,4 +29,15 @@ export function nameOf(person: unknown, today: string): { first_name: string; la
   if (comma >= 0) return { first_name: text.slice(comma + 1).trim(), last_name: text.slice(0, comma).trim() };
   const space = text.lastIndexOf(' ');
   return { first_name: text.slice(0, Math.max(space, 0)).trim(), last_name: text.slice(space + 1).trim() };
+}
+
+export function toPatient(patient: Json, id: string, today: string, problems: FieldProblem[]): Patient {
+  const { first_name, last_name } = nameOf(patient, today);
+  const written = textAt(patient, 'birthDate');
+  const birth_date = isDate(written) ? written : null;
+  if (written !== '' && birth_date === null) {
+    const remedy = 'Enter the whole birth date of the patient in the practice management system.';
+    problems.push({ field: 'Patient.birthDate', value_class: 'not a whole date', remedy });
+  }
+  return { id, first_name, last_name, birth_date };
 }

@@ -4,6 +4,7 @@ import { HOUR_MS, localDate, MINUTE_MS } from '../../src/domain/time.ts';
 import { type ConnectorEnv, ConnectorError, type PullBatch, type PullCall, type RejectedItem } from '../contract.ts';
 import { startOf, statusOf, toAppointment } from './appointment.ts';
 import { Chart } from './chart.ts';
+import { readClaims } from './claims.ts';
 import type { FhirClient, SearchEnd } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { type Resource, textAt } from './element.ts';
@@ -26,6 +27,8 @@ type Outcome =
   | { kind: 'cancelled'; id: string }
   | { kind: 'rejected'; item: RejectedItem; is_passing: boolean }
   | { kind: 'none' };
+
+type Taking = { reading: Reading; cursor: Cursor; found: Found; mapped: Mapped };
 
 /** Reads appointments and what they refer to, in the rhythm of the configuration. */
 export class Puller {
@@ -69,28 +72,48 @@ export class Puller {
       reading = next();
       found = await this.find(reading, chart, call.signal);
     }
-    await this.take({ reading, cursor, found, mapped: await this.map(reading, found, chart, call.signal) }, call);
+    const mapped = await this.map(reading, found, chart, call.signal);
+    const after = await this.take({ reading, cursor, found, mapped }, call);
+    await this.pullClaims(after, chart, call);
   }
 
   /** Hands over what was read. Anything that is missing keeps the cursor where it was, and nothing counts as vanished. */
-  private async take(
-    { reading, cursor, found, mapped }: { reading: Reading; cursor: Cursor; found: Found; mapped: Mapped },
-    call: PullCall,
-  ) {
+  private async take({ reading, cursor, found, mapped }: Taking, call: PullCall): Promise<Cursor> {
     const { clock, time_zone, connector_id } = this.env;
     if (mapped.failed > FAILED_ITEMS_MAX) throw failedItems(mapped.failed);
     const ended_badly = found.ends.find((end) => end !== 'end');
     const is_whole = ended_badly === undefined && mapped.failed === 0;
     const completeness = is_whole && !found.is_partial && reading.kind === 'window' ? 'full' : 'changes';
-    const next = is_whole
-      ? JSON.stringify(advance(cursor, reading, found.appointments, localDate(clock.now(), time_zone)))
-      : null;
-    await hand({ reading, mapped, completeness, next }, call);
+    const next = advance(cursor, reading, found.appointments, localDate(clock.now(), time_zone));
+    await hand({ reading, mapped, completeness, next: is_whole ? JSON.stringify(next) : null }, call);
     this.read_at = clock.elapsed();
     this.failures = is_whole ? 0 : this.failures + 1;
     if (found.is_partial) this.env.log('fhir_answer_partial', { connector: connector_id });
     if (ended_badly !== undefined) throw endedBadly(ended_badly);
     if (mapped.failed > 0) throw failedItems(mapped.failed);
+    return next;
+  }
+
+  /** Once a day, as a source of their own: claims change slowly, and none of them ever counts as vanished. */
+  private async pullClaims(cursor: Cursor, chart: Chart, { accept, signal }: PullCall): Promise<void> {
+    const { config, env } = this;
+    const today = localDate(env.clock.now(), env.time_zone);
+    if (config.claims_days === 0 || cursor.claims_on === today) return;
+    const { claims, rejected } = await readClaims(this.client, chart, { config, time_zone: env.time_zone, today }, signal);
+    const key = `claims:${createHash('sha256')
+      .update(JSON.stringify([claims, rejected]))
+      .digest('hex')}`;
+    for (let from = 0; from === 0 || from < claims.length; from += BATCH_SIZE) {
+      signal.throwIfAborted();
+      const is_last = from + BATCH_SIZE >= claims.length;
+      await accept({
+        source: { key, name: 'claims', is_last, completeness: 'changes' },
+        appointments: [],
+        claims: claims.slice(from, from + BATCH_SIZE),
+        rejected: is_last ? rejected : [],
+        cursor: is_last ? JSON.stringify({ ...cursor, claims_on: today }) : null,
+      });
+    }
   }
 
   /** A window that is read instead of changes is large, so it is read less often; so is what the server keeps failing on. */

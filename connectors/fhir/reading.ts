@@ -10,6 +10,8 @@ export type Cursor = {
   since: string | null;
   /** The clinic's day on which the window was last read. */
   window_on: string | null;
+  /** The same of claims. */
+  claims_on: string | null;
 };
 
 export type Reading =
@@ -22,11 +24,12 @@ const OVERLAP_MS = 5 * MINUTE_MS;
 export function readCursor(text: string | null): Cursor {
   try {
     const value: unknown = JSON.parse(text ?? '{}');
-    if (isJson(value)) return { since: textAt(value, 'since') || null, window_on: textAt(value, 'window_on') || null };
+    const textOf = (name: keyof Cursor) => textAt(value, name) || null;
+    if (isJson(value)) return { since: textOf('since'), window_on: textOf('window_on'), claims_on: textOf('claims_on') };
   } catch {
     // What another version wrote: begin anew.
   }
-  return { since: null, window_on: null };
+  return { since: null, window_on: null, claims_on: null };
 }
 
 /** The first instant of the window: earlier visits are over. */
@@ -72,6 +75,7 @@ export function advance(cursor: Cursor, reading: Reading, appointments: readonly
         .toSorted()
         .at(-1) ?? null,
     window_on: reading.kind === 'window' ? today : cursor.window_on,
+    claims_on: cursor.claims_on,
   };
 }
 

@@ -1,7 +1,7 @@
 import type { FhirConfig } from './config.ts';
 
 /** What is read whatever the server can; what a server lacks is told by `check`. */
-export const READ_TYPES = [
+const READ_TYPES = [
   'Appointment',
   'Patient',
   'RelatedPerson',
@@ -15,25 +15,31 @@ export const READ_TYPES = [
 ] as const;
 
 /** The resource types that the configuration has eligd write. Fallbacks are not among them: the server's refusal decides on those. */
-export function writtenTypes(config: Pick<FhirConfig, 'write_back' | 'document' | 'attention'>): string[] {
-  const { write_back, document, attention } = config;
+export function writtenTypes(config: FhirConfig): string[] {
+  const { write_back, document, attention, claims_days } = config;
   return [
     ...(write_back === 'eligibility' ? ['CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Provenance'] : []),
+    ...(write_back === 'eligibility' && claims_days > 0 ? ['ClaimResponse'] : []),
     ...(write_back === 'document' || (write_back === 'eligibility' && document) ? ['DocumentReference'] : []),
     ...(attention === 'task' ? ['Task'] : []),
     ...(attention === 'communication' ? ['Communication'] : []),
   ];
 }
 
+/** Claims only where they are read. */
+export function readTypes({ claims_days }: FhirConfig): string[] {
+  return [...READ_TYPES, ...(claims_days > 0 ? ['Claim', 'ClaimResponse'] : [])];
+}
+
 /** SMART App Launch 2: create, read, update, delete, search as single letters. */
 export function scopesV2(config: FhirConfig): string[] {
-  return [...READ_TYPES.map((type) => `system/${type}.rs`), ...writtenTypes(config).map((type) => `system/${type}.crus`)];
+  return [...readTypes(config).map((type) => `system/${type}.rs`), ...writtenTypes(config).map((type) => `system/${type}.crus`)];
 }
 
 /** SMART App Launch 1. */
 export function scopesV1(config: FhirConfig): string[] {
   return [
-    ...READ_TYPES.map((type) => `system/${type}.read`),
+    ...readTypes(config).map((type) => `system/${type}.read`),
     ...writtenTypes(config).flatMap((type) => [`system/${type}.read`, `system/${type}.write`]),
   ];
 }
@@ -46,7 +52,7 @@ export function missingScopes(config: FhirConfig, granted: readonly string[]): s
       const verbs = scopeParts(scope, type);
       return verbs !== null && [...letters].every((letter) => verbs.includes(letter));
     });
-  const read = READ_TYPES.filter((type) => !allows(type, 'rs', ['read']));
+  const read = readTypes(config).filter((type) => !allows(type, 'rs', ['read']));
   const written = writtenTypes(config).filter((type) => !allows(type, 'crus', ['read', 'write']));
   return [...read, ...written];
 }

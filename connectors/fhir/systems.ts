@@ -7,6 +7,7 @@ export const DEFAULT_SYSTEMS = {
   tax_id: ['urn:oid:2.16.840.1.113883.4.4', 'http://hl7.org/fhir/sid/us-ein', 'TAX', 'EN'],
   payer_id: ['urn:oid:2.16.840.1.113883.6.300', 'http://hl7.org/fhir/sid/naic', 'NIIP', 'PAYERID'],
   member_id: ['MB'],
+  claim_number: ['uc'],
   group: ['group'],
   procedure: [
     'http://www.ada.org/cdt',
@@ -29,4 +30,7 @@ export const BENEFIT_UNITS = 'http://terminology.hl7.org/CodeSystem/benefit-unit
 export const BENEFIT_TERMS = 'http://terminology.hl7.org/CodeSystem/benefit-term';
 export const BENEFIT_NETWORKS = 'http://terminology.hl7.org/CodeSystem/benefit-network';
 export const PROVENANCE_PARTICIPANTS = 'http://terminology.hl7.org/CodeSystem/provenance-participant-type';
+export const ADJUDICATIONS = 'http://terminology.hl7.org/CodeSystem/adjudication';
+export const CLAIM_TYPES = 'http://terminology.hl7.org/CodeSystem/claim-type';
+export const PAYMENT_TYPES = 'http://terminology.hl7.org/CodeSystem/ex-paymenttype';
 export const LOINC = 'http://loinc.org';

@@ -2,14 +2,14 @@ import type { Appointment } from '@medplum/fhirtypes';
 import fhir from '../../connectors/fhir/index.ts';
 import { connectorSuite } from '../../connectors/suite.ts';
 import { startPeer } from '../support/fhir/peer.ts';
-import { resourcesOf } from '../support/fhir/records.ts';
+import { claimResourcesOf, resourcesOf } from '../support/fhir/records.ts';
 
 connectorSuite('fhir', {
   type: fhir,
   makePms: async () => {
     const peer = await startPeer();
     return {
-      config: { base_url: peer.url, auth: 'none', poll_minutes: 0 },
+      config: { base_url: peer.url, auth: 'none', poll_minutes: 0, claims_days: 90 },
       offer: async ({ name, appointments, broken_items = 0 }) => {
         for (const appointment of appointments) await peer.put(...resourcesOf(appointment));
         for (let i = 0; i < broken_items; i += 1) {
@@ -23,12 +23,16 @@ connectorSuite('fhir', {
           });
         }
       },
+      offerClaims: async ({ claims }) => {
+        for (const claim of claims) await peer.put(...claimResourcesOf(claim));
+      },
       // Open work only: what was closed stays in the chart as history and is no part of the list.
       written: async () => {
         const tasks = (await peer.all('Task')).filter(({ status }) => status === 'requested');
         const written = [
           ...(await peer.all('CoverageEligibilityRequest')),
           ...(await peer.all('CoverageEligibilityResponse')),
+          ...(await peer.all('ClaimResponse')),
           ...(await peer.all('Provenance')),
           ...tasks,
         ];

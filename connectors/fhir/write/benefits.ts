@@ -163,7 +163,7 @@ function patientPercent({ patient_pays_percent, plan_pays_percent }: BenefitRule
 }
 
 /** A JSON number; FHIR's decimals are no other. One that a number cannot hold exactly stays in the description. */
-function moneyOf(money: Money | null | undefined): FhirMoney | null {
+export function moneyOf(money: Money | null | undefined): FhirMoney | null {
   if (money === null || money === undefined || 'text' in money) return null;
   const value = Number(money.amount);
   return Number.isFinite(value) ? { value, currency: money.currency as NonNullable<FhirMoney['currency']> } : null;

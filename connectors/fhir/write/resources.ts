@@ -20,12 +20,16 @@ export type About = {
   patient: Reference<never>;
   coverage: Reference<never>;
   insurer: Reference<never>;
-  appointment: Reference<never>;
+  /** The appointment or claim that it was asked for. */
+  subject: Reference<never>;
   /** When nothing of the record says when: stable for the batch. */
   batch_created_at: string;
 };
 
 type Parts = { delivery: Delivery; about: About };
+
+/** What both kinds of records say about their calls. */
+export type Called = Pick<EligibilityRecord, 'calls' | 'inquiry_created_at'>;
 
 const PURPOSE: ('benefits' | 'validation')[] = ['benefits', 'validation'];
 
@@ -40,7 +44,7 @@ export function eligibilityRequest({ delivery, about }: Parts): CoverageEligibil
     patient: about.patient,
     created: record.inquiry_created_at ?? answeredAt(record, about),
     insurer: about.insurer,
-    supportingInfo: [{ sequence: 1, information: about.appointment }],
+    supportingInfo: [{ sequence: 1, information: about.subject }],
     insurance: [{ focal: true, coverage: about.coverage }],
     ...(codes.length === 0 ? {} : { item: codes }),
   };
@@ -88,11 +92,11 @@ function outcomeOf({ status, completeness }: EligibilityRecord): CoverageEligibi
 }
 
 /** The end of the last call, as far as it is known. */
-function answeredAt(record: EligibilityRecord, about: About): string {
+export function answeredAt(record: Called, about: About): string {
   return lastCallEnd(record) ?? record.inquiry_created_at ?? about.batch_created_at;
 }
 
-function lastCallEnd({ calls }: EligibilityRecord): string | null {
+function lastCallEnd({ calls }: Called): string | null {
   return (
     calls
       .map(({ ended_at }) => ended_at)
@@ -103,7 +107,10 @@ function lastCallEnd({ calls }: EligibilityRecord): string | null {
 }
 
 /** Whom the answer comes from: the payer's representative on the phone, written down by eligd. */
-export function provenance({ delivery, about }: Parts, target: Reference<never>): Provenance {
+export function provenance(
+  { delivery, about }: { delivery: { record: Called }; about: About },
+  target: Reference<never>,
+): Provenance {
   const { record } = delivery;
   const ended_at = lastCallEnd(record);
   const references = [...new Set(record.calls.map(({ reference_number }) => reference_number).filter(isSaid))];
@@ -137,7 +144,7 @@ export function provenance({ delivery, about }: Parts, target: Reference<never>)
 /** FHIR allows no text without a letter in it. */
 const isSaid = (text: string | null): text is string => text !== null && text.trim() !== '';
 
-const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
+export const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
 /** For people, with the full record for programs beside it. */
 export function documentReference({ delivery, about }: Parts): DocumentReference {
@@ -163,7 +170,7 @@ export function documentReference({ delivery, about }: Parts): DocumentReference
         },
       },
     ],
-    context: { related: [about.appointment] },
+    context: { related: [about.subject] },
   };
 }
 
@@ -176,7 +183,7 @@ export function answerCommunication({ delivery, about }: Parts): Communication {
     status: 'completed',
     category: [{ text: 'Insurance eligibility' }],
     subject: about.patient,
-    about: [about.appointment],
+    about: [about.subject],
     sent: answeredAt(record, about),
     payload: [{ contentString: lines(record, notes).join('\n') }],
   };

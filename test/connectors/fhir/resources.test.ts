@@ -21,7 +21,7 @@ const about: About = {
   patient: { reference: 'Patient/P-1' },
   coverage: { reference: 'Coverage/C-1' },
   insurer: { display: 'Delta Dental of Illinois' },
-  appointment: { reference: 'Appointment/A-1' },
+  subject: { reference: 'Appointment/A-1' },
   batch_created_at: '2026-11-23T18:00:00.000Z',
 };
 

@@ -7,7 +7,7 @@ import { Fhir } from 'fhir';
 const TYPES = new Set([
   'Resource', 'DomainResource', 'Bundle', 'OperationOutcome', 'CapabilityStatement', 'Appointment', 'Patient', 'RelatedPerson', 'Coverage',
   'Organization', 'Practitioner', 'PractitionerRole', 'Location', 'ServiceRequest', 'Condition', 'CoverageEligibilityRequest',
-  'CoverageEligibilityResponse', 'ClaimResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
+  'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
 ]); // biome-ignore format: a list of words reads better in lines than in a column
 
 let is_indexed = false;

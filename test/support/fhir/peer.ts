@@ -47,7 +47,7 @@ export type Loose = any;
 const BASE = '/fhir/R4';
 const TYPES = [
   'Appointment', 'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner', 'PractitionerRole', 'Location', 'ServiceRequest',
-  'Condition', 'CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
+  'Condition', 'CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
 ]; // biome-ignore format: a list of words reads better in lines than in a column
 
 const started: FhirPeer[] = [];
@@ -228,7 +228,19 @@ export class FhirPeer {
   private statement() {
     const { without = [], conditional_create = true, include = true, refuse_search = [] } = this.options;
     const resource = TYPES.filter((type) => !without.includes(type)).map((type): CapabilityStatementRestResource => {
-      const names = ['_id', '_lastUpdated', 'identifier', 'patient', 'date', 'actor', 'location', 'practitioner', 'target'];
+      const names = [
+        '_id',
+        '_lastUpdated',
+        'identifier',
+        'patient',
+        'date',
+        'actor',
+        'location',
+        'practitioner',
+        'target',
+        'request',
+        'created',
+      ];
       return {
         type: type as 'Appointment',
         interaction: (['read', 'search-type', 'create', 'update'] as const).map((code) => ({ code })),

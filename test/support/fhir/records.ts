@@ -1,7 +1,37 @@
-import type { Appointment, Coverage, Location, Organization, Patient, Practitioner, Resource } from '@medplum/fhirtypes';
+import type { Appointment, Claim, Coverage, Location, Organization, Patient, Practitioner, Resource } from '@medplum/fhirtypes';
 import type { AppointmentInput, CoverageInput } from '../../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../../src/domain/claim.ts';
 
 const NPI = 'http://hl7.org/fhir/sid/us-npi';
+
+const CDT = 'http://www.ada.org/cdt';
+
+/** What a practice management system would hold about a claim that it has sent. */
+export function claimResourcesOf(input: ClaimInput): Resource[] {
+  const { patient, provider, coverage } = input;
+  const visit = { ...input, starts_at: '2026-10-01T15:00:00.000Z', status: 'booked' as const, coverages: [coverage] };
+  const held = resourcesOf(visit).filter(({ resourceType }) => resourceType !== 'Appointment');
+  const claim: Claim = {
+    resourceType: 'Claim',
+    id: input.source_id,
+    status: 'active',
+    use: 'claim',
+    type: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/claim-type', code: 'oral' }] },
+    identifier: [{ type: { coding: [{ code: 'uc' }] }, value: input.claim_number }],
+    patient: { reference: `Patient/${patient.id}` },
+    created: input.date_of_service ?? '2026-10-01',
+    provider: { reference: `Practitioner/npi-${provider.rendering_npi}` },
+    priority: { coding: [{ code: 'normal' }] },
+    insurance: [{ sequence: input.coverage_rank, focal: true, coverage: { reference: `Coverage/coverage-${patient.id}-1` } }],
+    item: input.procedure_codes.map((code, index) => ({
+      sequence: index + 1,
+      productOrService: { coding: [{ system: CDT, code }] },
+      ...(input.date_of_service === null ? {} : { servicedDate: input.date_of_service }),
+    })),
+    total: { value: Number(input.billed_amount), currency: 'USD' },
+  };
+  return [...held, claim];
+}
 
 /** What a practice management system would hold about an appointment. */
 export function resourcesOf(input: AppointmentInput): Resource[] {
@@ -25,7 +55,7 @@ export function resourcesOf(input: AppointmentInput): Resource[] {
     status: input.status,
     start: input.starts_at,
     end: new Date(Date.parse(input.starts_at) + 1_800_000).toISOString(),
-    serviceType: input.procedure_codes.map((code) => ({ coding: [{ system: 'http://www.ada.org/cdt', code }] })),
+    serviceType: input.procedure_codes.map((code) => ({ coding: [{ system: CDT, code }] })),
     participant: [
       { actor: { reference: `Patient/${patient_id}` }, status: 'accepted' },
       { actor: { reference: `Practitioner/${practitioner.id}` }, status: 'accepted' },

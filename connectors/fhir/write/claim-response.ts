@@ -1,0 +1,168 @@
+import type {
+  ClaimResponse,
+  ClaimResponseItem,
+  ClaimResponseItemAdjudication,
+  CodeableConcept,
+  Communication,
+  DocumentReference,
+  Money as FhirMoney,
+  Reference,
+} from '@medplum/fhirtypes';
+import type { ClaimCode, ClaimStatusRecord } from '../../../src/records/claim-status.ts';
+import type { ClaimDelivery } from '../../contract.ts';
+import { type Json, listAt, textAt } from '../element.ts';
+import { ADJUDICATIONS, CLAIM_TYPES, LOINC, PAYMENT_TYPES } from '../systems.ts';
+import { moneyOf } from './benefits.ts';
+import { type About, answeredAt, base64 } from './resources.ts';
+
+type Parts = { delivery: ClaimDelivery; about: About };
+
+/** What the payer said about a claim. `claim` is the Claim as the server has it; null when it cannot be read. */
+export function claimResponse({ delivery, about }: Parts, claim: Json | null): ClaimResponse {
+  const { record } = delivery;
+  const items = claim === null ? [] : adjudicated(record, claim);
+  const paid = total(record.claim.codes.map(({ paid }) => moneyOf(paid)));
+  const { paid_on } = record.claim;
+  return {
+    resourceType: 'ClaimResponse',
+    identifier: [about.identifier],
+    status: 'active',
+    type: claimType(record, claim),
+    use: 'claim',
+    patient: about.patient,
+    created: answeredAt(record, about),
+    insurer: about.insurer,
+    request: about.subject as NonNullable<ClaimResponse['request']>,
+    outcome: outcomeOf(record),
+    disposition: claimDisposition(record),
+    ...(items.length === 0 ? {} : { item: items }),
+    ...(record.claim.status === 'paid' && paid !== null
+      ? {
+          payment: {
+            type: { coding: [{ system: PAYMENT_TYPES, code: 'complete' }] },
+            amount: paid,
+            ...(paid_on === null ? {} : { date: paid_on }),
+          },
+        }
+      : {}),
+    processNote: claimLines(record, delivery.notes).map((text, index) => ({ number: index + 1, text })),
+  };
+}
+
+function claimType({ specialty }: ClaimStatusRecord, claim: Json | null): CodeableConcept {
+  const [coding] = listAt(claim?.type, 'coding');
+  const code = textAt(coding, 'code');
+  if (code !== '') return { coding: [{ system: textAt(coding, 'system') || CLAIM_TYPES, code }] };
+  return { coding: [{ system: CLAIM_TYPES, code: specialty === 'dental' ? 'oral' : 'professional' }] };
+}
+
+function outcomeOf({ status, claim }: ClaimStatusRecord): ClaimResponse['outcome'] {
+  if (status !== 'SUCCESS' || claim.status === 'not_on_file') return 'error';
+  if (claim.status === 'pending') return 'queued';
+  return claim.status === 'unknown' ? 'partial' : 'complete';
+}
+
+const WORDS: Readonly<Record<ClaimStatusRecord['claim']['status'], string>> = {
+  paid: 'The payer says that the claim is paid.',
+  approved: 'The payer says that the claim is approved.',
+  denied: 'The payer says that the claim is denied.',
+  pending: 'The payer says that the claim is being processed.',
+  not_on_file: 'The payer says that it has no such claim.',
+  unknown: 'What became of the claim is unknown.',
+};
+
+export function claimDisposition({ status, claim }: ClaimStatusRecord): string {
+  return status === 'SUCCESS' ? WORDS[claim.status] : `The inquiry ended as ${status}; nothing is known about the claim.`;
+}
+
+/** Items of the Claim by their codes; what is not known is left out (G8), and an item of which nothing is known has no entry. */
+function adjudicated(record: ClaimStatusRecord, claim: Json): ClaimResponseItem[] {
+  return listAt(claim, 'item').flatMap((item) => {
+    const itemSequence = Number(textAt(item, 'sequence'));
+    const own = listAt(item.productOrService, 'coding').map((coding) => textAt(coding, 'code').toUpperCase());
+    const said = record.claim.codes.filter(({ code }) => own.includes(code));
+    const adjudication = said.length === 1 && said[0] !== undefined ? adjudications(said[0]) : [];
+    return itemSequence > 0 && adjudication.length > 0 ? [{ itemSequence, adjudication }] : [];
+  });
+}
+
+function adjudications(code: ClaimCode): ClaimResponseItemAdjudication[] {
+  const entries: [CodeableConcept, FhirMoney | null][] = [
+    [{ coding: [{ system: ADJUDICATIONS, code: 'benefit' }] }, moneyOf(code.paid)],
+    [{ coding: [{ system: ADJUDICATIONS, code: 'deductible' }] }, moneyOf(code.applied_to_deductible)],
+    [{ text: 'Patient responsibility' }, moneyOf(code.patient_responsibility)],
+  ];
+  return entries.flatMap(([category, amount]) => (amount === null ? [] : [{ category, amount }]));
+}
+
+/** The sum of what is known, when all of it is. */
+function total(amounts: readonly (FhirMoney | null)[]): FhirMoney | null {
+  const known = amounts.flatMap((amount) => (amount === null ? [] : [Math.round((amount.value ?? 0) * 100)]));
+  if (known.length === 0 || known.length < amounts.length) return null;
+  return { value: known.reduce((sum, cents) => sum + cents, 0) / 100, currency: 'USD' };
+}
+
+/** The record for people, each line with a letter in it. */
+export function claimLines(record: ClaimStatusRecord, notes: readonly string[]): string[] {
+  const { claim } = record;
+  const named: [string, string | null | undefined][] = [
+    ["Payer's number", claim.number],
+    ["Payer's word", claim.said_status],
+    ['Received', claim.received_on],
+    ['Processed', claim.processed_on],
+    ['Paid', claim.paid_on],
+    ['Processed up to', claim.processed_up_to],
+    ['Turnaround', claim.turnaround],
+    ['Summary of the call', record.summary],
+  ];
+  const money = (value: ClaimCode['paid']) => (value === null ? 'unknown' : 'text' in value ? `"${value.text}"` : value.amount);
+  const lines = [
+    claimDisposition(record),
+    ...notes,
+    ...named.flatMap(([name, value]) => (value === null || value === undefined || value === '' ? [] : [`${name}: ${value}`])),
+    ...claim.codes.map((code) =>
+      code.answered
+        ? `${code.code}: paid ${money(code.paid)}, patient ${money(code.patient_responsibility)}${code.denial_reason === null ? '' : `, denied: ${code.denial_reason}`}${code.appeal_info === null ? '' : `, appeal: ${code.appeal_info}`}`
+        : `${code.code}: unknown`,
+    ),
+    ...record.calls.flatMap(({ reference_number }) => (reference_number === null ? [] : [`Call reference: ${reference_number}`])),
+  ];
+  return lines.filter((line) => line.trim() !== '');
+}
+
+/** For a server that takes no ClaimResponse. */
+export function claimDocument({ delivery, about }: Parts): DocumentReference {
+  const { record, notes } = delivery;
+  const title = `Claim status: ${claimDisposition(record)}`;
+  const date = answeredAt(record, about);
+  const attach = (contentType: string, text: string) => ({
+    attachment: { contentType, title, creation: date, data: base64(text) },
+  });
+  return {
+    resourceType: 'DocumentReference',
+    identifier: [about.identifier],
+    status: 'current',
+    type: { coding: [{ system: LOINC, code: '48768-6' }], text: 'Claim status' },
+    subject: about.patient,
+    date,
+    description: title,
+    content: [
+      attach('text/plain', `${claimLines(record, notes).join('\n')}\n`),
+      attach('application/json', JSON.stringify(record)),
+    ],
+    context: { related: [about.subject] },
+  };
+}
+
+export function claimCommunication({ delivery, about }: Parts): Communication {
+  return {
+    resourceType: 'Communication',
+    identifier: [about.identifier],
+    status: 'completed',
+    category: [{ text: 'Claim status' }],
+    subject: about.patient,
+    about: [about.subject as Reference<never>],
+    sent: answeredAt(delivery.record, about),
+    payload: [{ contentString: claimLines(delivery.record, delivery.notes).join('\n') }],
+  };
+}

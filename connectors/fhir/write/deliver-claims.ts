@@ -1,0 +1,58 @@
+import type { ClaimBatch, ClaimDelivery, DeliveryOutcome } from '../../contract.ts';
+import { type Json, listAt, textAt } from '../element.ts';
+import { FhirError, isPassing } from '../failure.ts';
+import { claimCommunication, claimDocument, claimResponse } from './claim-response.ts';
+import { putProvenance } from './deliver.ts';
+import { Insurances } from './insurances.ts';
+import type { About } from './resources.ts';
+import { type DeliverParts, InquiryWriter, refusalOf, writeAnswers } from './writer.ts';
+
+/** Writes what payers said about claims. */
+export async function deliverClaims(parts: DeliverParts, batch: ClaimBatch, signal: AbortSignal): Promise<DeliveryOutcome[]> {
+  const { client, config } = parts;
+  if (config.write_back === 'none') return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
+  signal.throwIfAborted();
+  const writer = new InquiryWriter(parts, await client.capability(signal), signal);
+  const insurances = new Insurances(client, config, signal);
+  const writeOne = async (delivery: ClaimDelivery) => {
+    const { claim, record } = delivery;
+    const { patient } = claim;
+    const about: About = {
+      identifier: { system: `${config.identifier_base}:inquiry`, value: record.inquiry_id },
+      patient:
+        patient.id === null
+          ? { display: `${patient.first_name} ${patient.last_name}`.trim() }
+          : { reference: `Patient/${patient.id}` },
+      subject: { reference: `Claim/${claim.source_id}` },
+      batch_created_at: batch.created_at,
+      ...(await insurances.find(patient.id, claim.coverage)),
+    };
+    await writer.write(delivery, about, async (writing) => {
+      const answer = { ...writing, delivery };
+      const asDocument = () => claimDocument(answer);
+      const asCommunication = () => claimCommunication(answer);
+      const refusal = await refusalOf(async () => {
+        if (config.write_back === 'document') return await writer.put(asDocument(), answer);
+        const response = await writer.put(claimResponse(answer, await claimOf(delivery, parts, signal)), answer);
+        return await refusalOf(() => putProvenance(writer, answer, 'ClaimResponse', response));
+      });
+      if (refusal === null) return;
+      const others = config.write_back === 'document' ? [asCommunication] : [asDocument, asCommunication];
+      await writer.fallBack(answer, config.write_back === 'document' ? 'DocumentReference' : 'ClaimResponse', others, refusal);
+    });
+  };
+  return await writeAnswers(parts, batch.deliveries, writeOne, signal);
+}
+
+/** The claim as it stands now; null when it cannot be read, or is another patient's by now. */
+async function claimOf({ claim }: ClaimDelivery, { client }: DeliverParts, signal: AbortSignal): Promise<Json | null> {
+  try {
+    const found = await client.read('Claim', claim.source_id, signal);
+    const is_same =
+      listAt(found, 'item').length > 0 && textAt(found, 'patient', 'reference').endsWith(`Patient/${claim.patient.id}`);
+    return is_same ? found : null;
+  } catch (error) {
+    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return null;
+    throw error;
+  }
+}

@@ -1,0 +1,166 @@
+import PQueue from 'p-queue';
+import type { ConnectorEnv, DeliveryOutcome } from '../../contract.ts';
+import type { Capability } from '../capability.ts';
+import type { FhirClient } from '../client.ts';
+import type { FhirConfig } from '../config.ts';
+import { listAt, type Resource, textAt } from '../element.ts';
+import { FhirError, isPassing } from '../failure.ts';
+import { type Placed, place, type Slot } from './place.ts';
+import type { About } from './resources.ts';
+
+export type DeliverParts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
+
+/** What the journal holds for an inquiry: the revision that is written, and the ids that the server gave, by resource type. */
+type Note = { revision: number; ids: { [type: string]: string } };
+
+/** One answer on its way into the chart. */
+export type Writing = {
+  about: About;
+  note: Note;
+  /** Whether a write was begun earlier, of which not every id may have been learned. */
+  was_begun: boolean;
+  /** Whether the chart holds an earlier revision. */
+  is_newer: boolean;
+};
+
+type Answer = { key: string; revision: number; record: { inquiry_id: string } };
+type Result = { key: string; error: FhirError | null };
+
+/**
+ * Writes the answers of a batch with `write`. Those of one inquiry (several visits may stand on it) go one after another, since they
+ * share their resources. Throws a FhirError when the server could not be reached for any of them.
+ */
+export async function writeAnswers<Each extends Answer>(
+  parts: DeliverParts,
+  answers: readonly Each[],
+  write: (answer: Each) => Promise<void>,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
+  const writeGroup = async (group: readonly Each[]): Promise<Result[]> => {
+    const results: Result[] = [];
+    for (const answer of group) {
+      signal.throwIfAborted();
+      results.push({ key: answer.key, error: await failureOf(() => write(answer), signal) });
+    }
+    return results;
+  };
+  const groups = [...Map.groupBy(answers, ({ record }) => record.inquiry_id).values()];
+  const queue = new PQueue({ concurrency: parts.config.parallel_requests });
+  const settled = await Promise.allSettled(groups.map((group) => queue.add(() => writeGroup(group))));
+  const results = settled.flatMap((one) => {
+    if (one.status === 'rejected') throw one.reason;
+    return one.value;
+  });
+  // Nobody was reached: the batch is put off as a whole, and none of it counts as tried.
+  const isAway = ({ error }: Result) => error?.kind === 'unreachable' || error?.kind === 'unauthorized';
+  if (results[0]?.error && results.every(isAway)) throw results[0].error;
+  return results.map(({ key, error }) => (error === null ? { key, outcome: 'delivered' } : failed(key, error)));
+}
+
+async function failureOf(work: () => Promise<void>, signal: AbortSignal): Promise<FhirError | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof FhirError) return error;
+    throw error;
+  }
+}
+
+function failed(key: string, error: FhirError): DeliveryOutcome {
+  const is_permanent = !isPassing(error) && error.kind !== 'conflict' && error.kind !== 'unauthorized';
+  const words = error.words === '' ? '' : ` It said: ${error.words}`;
+  const next = is_permanent
+    ? 'Have the FHIR server accept it, or choose another write_back: in the configuration of the connector. "eligd show" has the answer.'
+    : 'It is tried again by itself.';
+  return { key, outcome: 'failed', is_permanent, what: `${error.message}${words}`, next };
+}
+
+/** Puts the resources of inquiries where they belong, and notes where they are. */
+export class InquiryWriter {
+  private readonly parts: DeliverParts;
+  private readonly capability: Capability;
+  private readonly signal: AbortSignal;
+
+  constructor(parts: DeliverParts, capability: Capability, signal: AbortSignal) {
+    this.parts = parts;
+    this.capability = capability;
+    this.signal = signal;
+  }
+
+  /** Does nothing when a later revision is in the chart: one that was put off must not take its place. */
+  async write({ revision }: Answer, about: About, work: (writing: Writing) => Promise<void>): Promise<void> {
+    const { journal } = this.parts.env;
+    const key = `inquiry:${about.identifier.value}`;
+    const text = await journal.read(key);
+    const note: Note = text === null ? { revision: 0, ids: {} } : (JSON.parse(text) as Note);
+    if (note.revision > revision) return;
+    // The intent: after a crash from here on, what may be there is looked for.
+    if (text === null) await journal.write(key, JSON.stringify(note));
+    try {
+      await work({ about, note, was_begun: text !== null, is_newer: note.revision > 0 && note.revision < revision });
+      note.revision = revision;
+    } finally {
+      await journal.write(key, JSON.stringify(note));
+    }
+  }
+
+  /** Puts a resource that carries the identifier of the inquiry. */
+  async put(resource: { resourceType: string }, writing: Writing, merge?: Slot['merge']): Promise<Placed> {
+    const { system, value } = writing.about.identifier;
+    return await this.place(writing, resource, {
+      isOurs: (found) =>
+        listAt(found, 'identifier').some((one) => textAt(one, 'system') === system && textAt(one, 'value') === value),
+      look: { parameter: 'identifier', value: `${system}|${value}`, is_condition: true },
+      ...(merge === undefined ? {} : { merge }),
+    });
+  }
+
+  async place(
+    { note, was_begun, is_newer }: Writing,
+    resource: { resourceType: string },
+    slot: Pick<Slot, 'isOurs' | 'look' | 'merge' | 'is_fresh'>,
+  ): Promise<Placed> {
+    const { resourceType } = resource;
+    if (this.capability.interaction(resourceType, 'create') === false) {
+      const what = `The FHIR server takes no ${resourceType} (it says so in its CapabilityStatement).`;
+      throw new FhirError('unsupported', { what });
+    }
+    const known_id = note.ids[resourceType] ?? null;
+    const may_exist = was_begun && known_id === null;
+    const wanted = { ...slot, resource: resource as Resource, known_id, may_exist, is_newer };
+    const placed = await place({ ...this.parts, capability: this.capability }, wanted, this.signal);
+    note.ids[resourceType] = placed.id;
+    return placed;
+  }
+
+  /** What the server takes instead of `from`; the first refusal is thrown when it takes nothing. */
+  async fallBack(
+    writing: Writing,
+    from: string,
+    candidates: readonly (() => { resourceType: string })[],
+    refusal: FhirError,
+  ): Promise<void> {
+    const { env } = this.parts;
+    for (const make of candidates) {
+      const resource = make();
+      if ((await refusalOf(() => this.put(resource, writing))) !== null) continue;
+      env.log('fhir_fallback_used', { connector: env.connector_id, from, to: resource.resourceType });
+      return;
+    }
+    throw refusal;
+  }
+}
+
+/** The server's refusal, or null when it worked. A server that is away refuses nothing: that is thrown. */
+export async function refusalOf(work: () => Promise<unknown>): Promise<FhirError | null> {
+  try {
+    await work();
+    return null;
+  } catch (error) {
+    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized' && error.kind !== 'conflict')
+      return error;
+    throw error;
+  }
+}
