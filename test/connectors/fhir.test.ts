@@ -1,8 +1,8 @@
 import type { Appointment } from '@medplum/fhirtypes';
 import fhir from '../../connectors/fhir/index.ts';
 import { connectorSuite } from '../../connectors/suite.ts';
-import { startPeer } from '../support/fhir/peer.ts';
 import { claimResourcesOf, resourcesOf } from '../support/fhir/records.ts';
+import { startPeer } from '../support/fhir/start.ts';
 
 connectorSuite('fhir', {
   type: fhir,

@@ -7,8 +7,9 @@ import { parse } from 'yaml';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { makeClinic } from '../support/clinic.ts';
 import { faultsOf } from '../support/fhir/definitions.ts';
-import { type Fault, type FhirPeer, startPeer } from '../support/fhir/peer.ts';
+import type { Fault, FhirPeer } from '../support/fhir/peer.ts';
 import { resourcesOf } from '../support/fhir/records.ts';
+import { startPeer } from '../support/fhir/start.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 

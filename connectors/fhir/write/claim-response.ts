@@ -9,6 +9,7 @@ import type {
   Reference,
 } from '@medplum/fhirtypes';
 import type { ClaimCode, ClaimStatusRecord } from '../../../src/records/claim-status.ts';
+import { type ClaimSummary, summarizeClaim } from '../../../src/records/summary.ts';
 import type { ClaimDelivery } from '../../contract.ts';
 import { type Json, listAt, textAt } from '../element.ts';
 import { ADJUDICATIONS, CLAIM_TYPES, LOINC, PAYMENT_TYPES } from '../systems.ts';
@@ -102,32 +103,30 @@ function total(amounts: readonly (FhirMoney | null)[]): FhirMoney | null {
   return { value: known.reduce((sum, cents) => sum + cents, 0) / 100, currency: 'USD' };
 }
 
-/** The record for people, each line with a letter in it. */
+const LINES: [keyof ClaimSummary, string][] = [
+  ['said_status', "Payer's word"],
+  ['claim_number', "Payer's number"],
+  ['received_on', 'Received'],
+  ['processed_on', 'Processed'],
+  ['paid_on', 'Paid'],
+  ['processed_up_to', 'Processed up to'],
+  ['turnaround', 'Turnaround'],
+  ['call_ended_at', 'Call ended'],
+  ['representative', 'Representative'],
+  ['reference_number', 'Reference number'],
+  ['call_summary', 'Summary of the call'],
+];
+
+/** The record for people. */
 export function claimLines(record: ClaimStatusRecord, notes: readonly string[]): string[] {
-  const { claim } = record;
-  const named: [string, string | null | undefined][] = [
-    ["Payer's number", claim.number],
-    ["Payer's word", claim.said_status],
-    ['Received', claim.received_on],
-    ['Processed', claim.processed_on],
-    ['Paid', claim.paid_on],
-    ['Processed up to', claim.processed_up_to],
-    ['Turnaround', claim.turnaround],
-    ['Summary of the call', record.summary],
-  ];
-  const money = (value: ClaimCode['paid']) => (value === null ? 'unknown' : 'text' in value ? `"${value.text}"` : value.amount);
-  const lines = [
+  const summary = summarizeClaim(record);
+  return [
     claimDisposition(record),
     ...notes,
-    ...named.flatMap(([name, value]) => (value === null || value === undefined || value === '' ? [] : [`${name}: ${value}`])),
-    ...claim.codes.map((code) =>
-      code.answered
-        ? `${code.code}: paid ${money(code.paid)}, patient ${money(code.patient_responsibility)}${code.denial_reason === null ? '' : `, denied: ${code.denial_reason}`}${code.appeal_info === null ? '' : `, appeal: ${code.appeal_info}`}`
-        : `${code.code}: unknown`,
-    ),
-    ...record.calls.flatMap(({ reference_number }) => (reference_number === null ? [] : [`Call reference: ${reference_number}`])),
+    ...LINES.flatMap(([key, name]) => (summary[key] === '' ? [] : [`${name}: ${String(summary[key])}`])),
+    ...summary.codes.map(({ code, line }) => `${code}: ${line}`),
+    ...summary.notes,
   ];
-  return lines.filter((line) => line.trim() !== '');
 }
 
 /** For a server that takes no ClaimResponse. */

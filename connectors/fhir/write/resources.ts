@@ -52,14 +52,14 @@ export function eligibilityRequest({ delivery, about }: Parts): CoverageEligibil
 
 /** `request` is null when the server takes no CoverageEligibilityRequest; then its identifier stands for it, since the element is required. */
 export function eligibilityResponse({ delivery, about }: Parts, request: Reference<never> | null): CoverageEligibilityResponse {
-  const { record, notes } = delivery;
+  const { record } = delivery;
   const { plan } = record;
   const items = benefitItems(record);
   const start = plan?.effective_date ?? null;
   const end = plan?.termination_date ?? null;
   return {
     resourceType: 'CoverageEligibilityResponse',
-    text: narrative(record, notes),
+    text: narrative(record, delivery.notes),
     identifier: [about.identifier],
     status: 'active',
     purpose: PURPOSE,
@@ -148,7 +148,7 @@ export const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base
 
 /** For people, with the full record for programs beside it. */
 export function documentReference({ delivery, about }: Parts): DocumentReference {
-  const { record, notes } = delivery;
+  const { record } = delivery;
   const title = `Insurance eligibility: ${disposition(record)}`;
   const date = answeredAt(record, about);
   return {
@@ -160,7 +160,14 @@ export function documentReference({ delivery, about }: Parts): DocumentReference
     date,
     description: title,
     content: [
-      { attachment: { contentType: 'text/plain', title, creation: date, data: base64(`${lines(record, notes).join('\n')}\n`) } },
+      {
+        attachment: {
+          contentType: 'text/plain',
+          title,
+          creation: date,
+          data: base64(`${lines(record, delivery.notes).join('\n')}\n`),
+        },
+      },
       {
         attachment: {
           contentType: 'application/json',
@@ -176,7 +183,7 @@ export function documentReference({ delivery, about }: Parts): DocumentReference
 
 /** The last resort for an answer, where a server takes nothing else. */
 export function answerCommunication({ delivery, about }: Parts): Communication {
-  const { record, notes } = delivery;
+  const { record } = delivery;
   return {
     resourceType: 'Communication',
     identifier: [about.identifier],
@@ -185,6 +192,6 @@ export function answerCommunication({ delivery, about }: Parts): Communication {
     subject: about.patient,
     about: [about.subject],
     sent: answeredAt(record, about),
-    payload: [{ contentString: lines(record, notes).join('\n') }],
+    payload: [{ contentString: lines(record, delivery.notes).join('\n') }],
   };
 }

@@ -5,8 +5,9 @@ import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
 import fhir from '../../../connectors/fhir/index.ts';
 import { appointment, makeSuiteEnv } from '../../../connectors/suite.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
-import { type FhirPeer, type PeerOptions, startPeer } from '../../support/fhir/peer.ts';
+import type { FhirPeer, PeerOptions } from '../../support/fhir/peer.ts';
 import { resourcesOf } from '../../support/fhir/records.ts';
+import { startPeer } from '../../support/fhir/start.ts';
 
 export type Bench = {
   peer: FhirPeer;

@@ -7,8 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { getStatus } from '@medplum/core';
 import { FhirRouter, MemoryRepository } from '@medplum/fhir-router';
 import type { Bundle, CapabilityStatementRestResource, OperationOutcome, Resource } from '@medplum/fhirtypes';
-import { afterEach } from 'vitest';
-import { faultsOf, indexDefinitions } from './definitions.ts';
+import { faultsOf } from './definitions.ts';
 import { type SmartOptions, SmartServer } from './smart.ts';
 
 export type Fault = {
@@ -49,21 +48,6 @@ const TYPES = [
   'Appointment', 'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner', 'PractitionerRole', 'Location', 'ServiceRequest',
   'Condition', 'CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
 ]; // biome-ignore format: a list of words reads better in lines than in a column
-
-const started: FhirPeer[] = [];
-
-afterEach(async () => {
-  await Promise.all(started.splice(0).map((peer) => peer.close()));
-});
-
-/** On a free port of this machine, closed after the test. */
-export async function startPeer(options: PeerOptions = {}): Promise<FhirPeer> {
-  indexDefinitions();
-  const peer = new FhirPeer(options);
-  started.push(peer);
-  await peer.listen(options.port ?? 0);
-  return peer;
-}
 
 export class FhirPeer {
   readonly options: PeerOptions;

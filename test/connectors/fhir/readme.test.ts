@@ -1,0 +1,61 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { STATUSES } from '../../../connectors/fhir/appointment.ts';
+import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
+import { DEFAULT_SYSTEMS } from '../../../connectors/fhir/systems.ts';
+
+const FOLDER = join(import.meta.dirname, '../../../connectors/fhir');
+const readme = (await readFile(join(FOLDER, 'README.md'), 'utf8')).replaceAll(/ +/g, ' ');
+
+/** The rows of the table under a heading, as cells. */
+function rows(heading: string, first: string): string[][] {
+  const section = readme.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const lines = section.split('\n').map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+  const start = lines.findIndex(([name]) => name === first);
+  const length = lines.slice(start).findIndex((cells) => cells.length === 0);
+  return lines.slice(start + 2, length < 0 ? undefined : start + length);
+}
+
+const codes = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]);
+
+describe('the page about FHIR', () => {
+  it('names every setting with its default, and no other', () => {
+    const settings = rows('Settings', 'key').map(([key, value]) => [codes(key)[0], codes(value)[0]]);
+    const { properties = {} } = z.toJSONSchema(fhirConfigSchema, { io: 'input' });
+    expect(settings.map(([key]) => key)).toEqual(Object.keys(properties));
+    const defaults: Record<string, unknown> = fhirConfigSchema.parse({ base_url: 'http://127.0.0.1', auth: 'none' });
+    for (const [key = '', value] of settings) {
+      if (key === 'base_url' || key === 'auth' || key === 'systems') continue;
+      const shown = defaults[key];
+      expect(value, key).toBe(shown === undefined ? 'none' : typeof shown === 'object' ? JSON.stringify(shown) : String(shown));
+    }
+  });
+
+  it('names every system by which something is recognised', () => {
+    const shown = rows('Mapping', 'key').map(([key, value]) => [codes(key)[0], codes(value)]);
+    expect(Object.fromEntries(shown)).toEqual(DEFAULT_SYSTEMS);
+  });
+
+  it('names every status that is not booked', () => {
+    const [status] = rows('Mapping', 'eligd').filter(([name]) => name === 'status');
+    const cancelled = Object.entries(STATUSES).flatMap(([word, means]) => (means === 'cancelled' ? [word] : []));
+    expect(codes(status?.[1]).toSorted()).toEqual(cancelled.toSorted());
+  });
+
+  it('leads to a page on each family of servers', async () => {
+    for (const name of await readdir(join(FOLDER, 'servers'))) expect(readme).toContain(`(servers/${name})`);
+  });
+
+  it('is not alone: every setting describes itself', () => {
+    const { properties = {} } = z.toJSONSchema(fhirConfigSchema, { io: 'input' });
+    for (const [key, value] of Object.entries(properties))
+      expect(typeof value === 'object' && value.description, key).toBeTruthy();
+  });
+});
