@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, importJWK, importPKCS8, type JWK, SignJWT } from 'jose';
 import { errorCode } from '../../src/domain/errors.ts';
 import { type ConnectorEnv, ConnectorError } from '../contract.ts';
-import type { FhirConfig } from './config.ts';
+import { type FhirConfig, isExposed } from './config.ts';
 import { isJson, listAt, textAt, textsAt } from './element.ts';
 import { FhirError, failureOfReply, retryAfterMs } from './failure.ts';
 import { scopesV1, scopesV2 } from './scopes.ts';
@@ -176,8 +176,15 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
       next: 'Write token_url: into the configuration of the connector, or choose another auth:.',
     });
   }
+  const address = new URL(token_url, `${config.base_url}/`).href;
+  if (isExposed(address)) {
+    throw new ConnectorError('permanent', {
+      what: 'The FHIR server names a token endpoint with plain http on another machine, and credentials are not sent there.',
+      next: 'Have the server name its https address, or write it into token_url:.',
+    });
+  }
   const takes_secret_in_body = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
-  return { token_url: new URL(token_url, `${config.base_url}/`).href, takes_secret_in_body, is_v2 };
+  return { token_url: address, takes_secret_in_body, is_v2 };
 }
 
 const OAUTH_URIS = 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris';

@@ -74,7 +74,9 @@ export class FhirClient {
     const url = `${this.base_url}/metadata`;
     let capability: Capability;
     try {
-      capability = readCapability(await this.getJson({ url, doing: 'the CapabilityStatement' }, signal));
+      const statement = await this.getJson({ url, doing: 'the CapabilityStatement' }, signal);
+      if (statement.resourceType !== 'CapabilityStatement') throw new FhirError('broken', { what: 'It is none.' });
+      capability = readCapability(statement);
     } catch (error) {
       if (!(error instanceof FhirError) || error.kind === 'unreachable' || error.kind === 'unauthorized') throw error;
       this.env.log('fhir_capability_unknown', { connector: this.env.connector_id, failure: error.kind });

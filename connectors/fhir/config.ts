@@ -11,6 +11,11 @@ function isLoopback(address: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
+/** Whether what is sent to an address can be read on the way. */
+export function isExposed(address: string): boolean {
+  return address.startsWith('http:') && !isLoopback(address);
+}
+
 const address = text
   .refine((value) => /^https?:$/.test(URL.parse(value)?.protocol ?? ''), {
     error: 'is not a web address.',
@@ -108,11 +113,11 @@ export const fhirConfigSchema = z
     const say = (path: string, message: string, next: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { next } });
     if (!isLoopback(config.base_url)) {
-      if (config.base_url.startsWith('http:'))
+      if (isExposed(config.base_url))
         say('base_url', 'is plain http to another machine, where patient data can be read on the way.', 'Write https://.');
       if (config.auth === 'none') say('auth', 'is none, which works on this machine only.', 'Choose how eligd logs in.');
     }
-    if (config.token_url?.startsWith('http:') && !isLoopback(config.token_url))
+    if (config.token_url !== undefined && isExposed(config.token_url))
       say('token_url', 'is plain http to another machine, where secrets can be read on the way.', 'Write https://.');
     if ((config.auth === 'client_secret' || config.auth === 'private_key_jwt') && config.client_id === undefined)
       say('client_id', `is missing, which ${config.auth} needs.`, 'Write the client id that the server gave at registration.');

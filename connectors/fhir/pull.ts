@@ -84,7 +84,7 @@ export class Puller {
     const ended_badly = found.ends.find((end) => end !== 'end');
     const is_whole = ended_badly === undefined && mapped.failed === 0;
     const completeness = is_whole && !found.is_partial && reading.kind === 'window' ? 'full' : 'changes';
-    const next = advance(cursor, reading, found.appointments, localDate(clock.now(), time_zone));
+    const next = advance(cursor, reading, found.appointments, clock.now(), localDate(clock.now(), time_zone));
     await hand({ reading, mapped, completeness, next: is_whole ? JSON.stringify(next) : null }, call);
     this.read_at = clock.elapsed();
     this.failures = is_whole ? 0 : this.failures + 1;
@@ -120,7 +120,7 @@ export class Puller {
   private isDue(reading: Reading, cursor: Cursor): boolean {
     if (this.read_at === null) return true;
     const poll_ms = this.config.poll_minutes * MINUTE_MS;
-    const is_instead = reading.kind === 'window' && (this.refuses_changes || cursor.since === null);
+    const is_instead = reading.kind === 'window' && cursor.window_on === localDate(this.env.clock.now(), this.env.time_zone);
     const rest_ms = is_instead ? WINDOW_POLL_MS : poll_ms * 2 ** this.failures;
     return this.env.clock.elapsed() - this.read_at >= (poll_ms === 0 ? 0 : Math.max(poll_ms, Math.min(rest_ms, WINDOW_POLL_MS)));
   }

@@ -1,5 +1,5 @@
 /** What is asked for next: the window of appointments once a day, and what has changed since in between. */
-import { addDays, instantOf, localDate, MINUTE_MS } from '../../src/domain/time.ts';
+import { addDays, DAY_MS, instantOf, localDate, MINUTE_MS } from '../../src/domain/time.ts';
 import type { Capability } from './capability.ts';
 import type { FhirConfig } from './config.ts';
 import { isJson, type Resource, textAt } from './element.ts';
@@ -62,18 +62,17 @@ export function nextReading(cursor: Cursor, config: FhirConfig, capability: Capa
   };
 }
 
-/** The cursor after `appointments` were read: the server's own latest time, and some of it again. It never goes back. */
-export function advance(cursor: Cursor, reading: Reading, appointments: readonly Resource[], today: string): Cursor {
-  const latest_ms = Math.max(
-    ...appointments.map((one) => Date.parse(textAt(one, 'meta', 'lastUpdated'))).filter((at) => !Number.isNaN(at)),
-  );
-  const since = Number.isFinite(latest_ms) ? iso(latest_ms - OVERLAP_MS) : null;
+/**
+ * The cursor after `appointments` were read: the server's own latest time, and some of it again. It never goes back, and a time that
+ * lies in the future, which a mistake in one resource makes, does not count: nothing would be new any more.
+ */
+export function advance(cursor: Cursor, reading: Reading, appointments: readonly Resource[], now: number, today: string): Cursor {
+  const isPossible = (at: number) => at < now + DAY_MS;
+  const times = appointments.map((one) => Date.parse(textAt(one, 'meta', 'lastUpdated'))).filter(isPossible);
+  const known = cursor.since === null ? [] : [Date.parse(cursor.since)].filter(isPossible);
+  const latest = Math.max(...known, ...times.map((at) => at - OVERLAP_MS));
   return {
-    since:
-      [cursor.since, since]
-        .filter((at) => at !== null)
-        .toSorted()
-        .at(-1) ?? null,
+    since: Number.isFinite(latest) ? iso(latest) : null,
     window_on: reading.kind === 'window' ? today : cursor.window_on,
     claims_on: cursor.claims_on,
   };

@@ -30,26 +30,41 @@ export async function publishAttention(parts: Parts, entries: readonly Attention
   const text = await env.journal.read(JOURNAL_KEY);
   const open: OpenList = text === null ? {} : (JSON.parse(text) as OpenList);
   const wanted = new Map(keyed(entries));
+  const failures: FhirError[] = [];
+  // One line that the server refuses keeps no other from being written (G7).
+  const guarded = async (work: () => Promise<void>) => {
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof FhirError) || error.kind === 'unreachable' || error.kind === 'unauthorized') throw error;
+      failures.push(error);
+    }
+  };
   try {
     for (const [key, entry] of wanted) {
       const held = open[key];
       const mark = hash(`${entry.what}\n${entry.next}`);
       if (held?.mark === mark) continue;
-      // It stays of the kind that it was made as.
-      const type = held?.type ?? kind;
-      const visit = await visitOf(client, entry, signal);
-      const resource = type === 'Task' ? task(entry, visit) : communication(entry, visit);
-      const line: Line = { key, resource: resource as unknown as Resource, known_id: held?.id ?? null };
-      open[key] = { type, id: await put(parts, capability, line, signal), mark };
+      await guarded(async () => {
+        // It stays of the kind that it was made as.
+        const type = held?.type ?? kind;
+        const subject = await subjectOf(client, entry, signal);
+        const resource = type === 'Task' ? task(entry, subject) : communication(entry, subject);
+        const line: Line = { key, resource: resource as unknown as Resource, known_id: held?.id ?? null };
+        open[key] = { type, id: await put(parts, capability, line, signal), mark };
+      });
     }
     for (const [key, { type, id }] of Object.entries(open)) {
       if (wanted.has(key)) continue;
-      await close(parts, key, type, id, signal);
-      delete open[key];
+      await guarded(async () => {
+        await close(parts, key, type, id, signal);
+        delete open[key];
+      });
     }
   } finally {
     await env.journal.write(JOURNAL_KEY, JSON.stringify(open));
   }
+  if (failures[0] !== undefined) throw failures[0];
 }
 
 function kindFor(attention: 'task' | 'communication', capability: Capability): Kind {
@@ -67,51 +82,58 @@ const hash = (text: string) => createHash('sha256').update(text).digest('hex').s
 function keyed(entries: readonly AttentionEntry[]): [string, AttentionEntry][] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {
-    const about = JSON.stringify([entry.source_id, entry.reason, entry.source_id === null ? entry.what : '']);
+    const id = entry.claim_id ?? entry.source_id;
+    const about = JSON.stringify([entry.source_id, entry.claim_id, entry.reason, id === null ? entry.what : '']);
     const count = (counts.get(about) ?? 0) + 1;
     counts.set(about, count);
     return [hash(`${about}${count}`), entry];
   });
 }
 
-type Visit = { appointment: Reference<never>; patient: Reference<never> | null };
+type Subject = { about: Reference<never>; patient: Reference<never> | null };
 
-/** The appointment, and the patient whose chart the line belongs into. */
-async function visitOf(client: FhirClient, { source_id }: AttentionEntry, signal: AbortSignal): Promise<Visit | null> {
-  if (source_id === null) return null;
-  const appointment: Reference<never> = { reference: `Appointment/${source_id}` };
+/** The appointment or claim, and the patient whose chart the line belongs into. */
+async function subjectOf(
+  client: FhirClient,
+  { source_id, claim_id }: AttentionEntry,
+  signal: AbortSignal,
+): Promise<Subject | null> {
+  const id = claim_id ?? source_id;
+  if (id === null) return null;
+  const type = claim_id === undefined ? 'Appointment' : 'Claim';
+  const about: Reference<never> = { reference: `${type}/${id}` };
   try {
-    const found = await client.read('Appointment', source_id, signal);
-    const actors = listAt(found, 'participant').map(({ actor }) => actor);
-    const patient = actors.find((actor) => targetType(actor, client.base_url) === 'Patient');
-    return { appointment, patient: isJson(patient) ? { reference: textAt(patient, 'reference') } : null };
+    const found = await client.read(type, id, signal);
+    const people = [found.patient, ...listAt(found, 'participant').map(({ actor }) => actor)];
+    const patient = people.find((person) => targetType(person, client.base_url) === 'Patient');
+    return { about, patient: isJson(patient) ? { reference: textAt(patient, 'reference') } : null };
   } catch (error) {
-    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return { appointment, patient: null };
+    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return { about, patient: null };
     throw error;
   }
 }
 
-function task(entry: AttentionEntry, visit: Visit | null): Task {
+function task(entry: AttentionEntry, subject: Subject | null): Task {
   return {
     resourceType: 'Task',
     status: 'requested',
     intent: 'order',
     code: { text: 'Insurance eligibility needs a person' },
     description: `${entry.what} ${entry.next}`,
-    ...(visit === null ? {} : { focus: visit.appointment }),
-    ...(visit?.patient ? { for: visit.patient } : {}),
+    ...(subject === null ? {} : { focus: subject.about }),
+    ...(subject?.patient ? { for: subject.patient } : {}),
     authoredOn: entry.since,
     reasonCode: { text: entry.reason },
   };
 }
 
-function communication(entry: AttentionEntry, visit: Visit | null): Communication {
+function communication(entry: AttentionEntry, subject: Subject | null): Communication {
   return {
     resourceType: 'Communication',
     status: 'in-progress',
     category: [{ text: 'Insurance eligibility needs a person' }],
-    ...(visit?.patient ? { subject: visit.patient as NonNullable<Communication['subject']> } : {}),
-    ...(visit === null ? {} : { about: [visit.appointment] }),
+    ...(subject?.patient ? { subject: subject.patient as NonNullable<Communication['subject']> } : {}),
+    ...(subject === null ? {} : { about: [subject.about] }),
     sent: entry.since,
     reasonCode: [{ text: entry.reason }],
     payload: [{ contentString: `${entry.what} ${entry.next}` }],

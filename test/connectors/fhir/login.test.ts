@@ -94,6 +94,13 @@ describe('SMART Backend Services', () => {
     await expect(lost.pull()).rejects.toMatchObject({ failure: 'permanent', next: expect.stringContaining('token_url') });
   });
 
+  test('sends nothing to a token endpoint that others could listen to', async () => {
+    const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    peer.alter = ({ path }, body) =>
+      path.endsWith('smart-configuration') ? { ...body, token_endpoint: 'http://ehr.example/token' } : body;
+    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining('plain http') });
+  });
+
   test('renews a token that ends in the middle of the pages, once for everybody', async () => {
     const { pull, peer, offer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
     await offer(...Array.from({ length: 120 }, (_, index) => appointment(index)));

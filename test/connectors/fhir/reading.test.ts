@@ -133,6 +133,33 @@ describe('further pulls', () => {
     }
   });
 
+  test('are not blinded by one resource with a time in the future', async () => {
+    const { peer, pull, offer } = await bench();
+    await offer(appointment(1));
+    await peer.putBefore('2099-01-01T00:00:00.000Z', ...resourcesOf(appointment(2)));
+    await pull();
+    await peer.put({ ...resource(1), status: 'cancelled' });
+    expect(read(await pull()).get('A-1')?.status).toBe('cancelled');
+  });
+
+  test('read the window once an hour where it is read instead of changes', async () => {
+    const { peer, pull, offer, pass } = await bench({ refuse_search: ['Appointment._lastUpdated'] }, { poll_minutes: 5 });
+    await offer(appointment(1));
+    await pull();
+    const before = peer.requests.length;
+    await pass(50 * 60_000);
+    await pull();
+    // The first look for changes finds out that they are refused.
+    const searches = () => peer.requests.slice(before).filter(({ path }) => path === '/Appointment').length;
+    const found_out = searches();
+    await pass(50 * 60_000);
+    await pull();
+    expect(searches()).toBe(found_out);
+    await pass(10 * 60_000);
+    await pull();
+    expect(searches()).toBe(found_out + 1);
+  });
+
   test('keep to their rhythm', async () => {
     const { peer, pull, offer, pass } = await bench({}, { poll_minutes: 5 });
     await offer(appointment(1));

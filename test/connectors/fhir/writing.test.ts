@@ -1,7 +1,7 @@
 /** Answers on their way into a chart: written once, whatever the server can and however the line fails (G4). */
 import type { CoverageEligibilityResponse, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
-import type { Connector, DeliveryBatch } from '../../../connectors/contract.ts';
+import type { AttentionEntry, Connector, DeliveryBatch } from '../../../connectors/contract.ts';
 import { batchOf } from '../../../connectors/suite.ts';
 import type { Fault, FhirPeer, Loose, PeerOptions, Request } from '../../support/fhir/peer.ts';
 import { appointment, bench } from './bench.ts';
@@ -277,7 +277,7 @@ describe('a server that does not take everything', () => {
 });
 
 describe('the attention list', () => {
-  const entry = (number: number, more: object = {}) => ({
+  const entry = (number: number, more: Partial<AttentionEntry> = {}): AttentionEntry => ({
     source_id: `A-${number}`,
     starts_at: null,
     patient_name: 'Zebulon Quillfeather',
@@ -325,6 +325,25 @@ describe('the attention list', () => {
     await publish(connector);
     await publish(connector, entry(1));
     expect(await peer.all('Task')).toMatchObject([{ status: 'requested', note }]);
+  });
+
+  test('is written but for a line that the server refuses (G7), which is told', async () => {
+    const { peer, connector } = await bench();
+    let posts = 0;
+    peer.fault = (request) => {
+      if (request.method === 'POST') posts += 1;
+      return request.method === 'POST' && posts === 1 ? { when: 'before', action: 'status', status: 422 } : null;
+    };
+    await expect(publish(connector, entry(1), entry(2))).rejects.toMatchObject({ failure: 'permanent' });
+    expect(await peer.all('Task')).toMatchObject([{ focus: { reference: 'Appointment/A-2' } }]);
+    await publish(connector, entry(1), entry(2));
+    expect(await peer.all('Task')).toHaveLength(2);
+  });
+
+  test('names the claim that a line is about', async () => {
+    const { peer, connector } = await bench();
+    await publish(connector, entry(1, { source_id: null, claim_id: 'C-1' }));
+    expect(await peer.all('Task')).toMatchObject([{ focus: { reference: 'Claim/C-1' } }]);
   });
 
   test('costs no request while nothing of it changes', async () => {
