@@ -1,0 +1,91 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { decode, encode, USUAL } from '../../../connectors/hl7/escapes.ts';
+import { FrameReader, frame } from '../../../connectors/hl7/frames.ts';
+
+const bodies = (reader: FrameReader, ...chunks: (string | Buffer)[]) =>
+  chunks.flatMap((chunk) => reader.push(Buffer.from(chunk))).map(({ body }) => body.toString('latin1'));
+
+const fresh = () => new FrameReader(1000);
+
+describe('frames', () => {
+  test('are the same however they are cut', () => {
+    const body = fc
+      .uint8Array({ maxLength: 40 })
+      .map((bytes) => Buffer.from(bytes.filter((byte) => byte !== 0x0b && byte !== 0x1c)));
+    fc.assert(
+      fc.property(fc.array(body, { maxLength: 6 }), fc.array(fc.nat(300)), (sent, cuts) => {
+        const stream = Buffer.concat(sent.map(frame));
+        const places = [0, ...cuts.map((cut) => cut % (stream.length + 1)).toSorted((a, b) => a - b), stream.length];
+        const chunks = places.slice(1).map((end, index) => stream.subarray(places[index], end));
+        expect(bodies(fresh(), ...chunks)).toEqual(sent.map((each) => each.toString('latin1')));
+      }),
+    );
+  });
+
+  test.each([
+    ['nothing', '\x0bA\x1c\x0bB\x1c'],
+    ['a line feed', '\x0bA\x1c\n\x0bB\x1c\n'],
+    ['CR LF', '\x0bA\x1c\r\n\x0bB\x1c\r\n'],
+    ['junk', 'junk\x0bA\x1c\rmore junk\r\n\x0bB\x1c\rlast'],
+  ])('may have %s between them', (_, stream) => {
+    expect(bodies(fresh(), stream)).toEqual(['A', 'B']);
+  });
+
+  test('end at once when the final CR does not come', () => {
+    expect(bodies(fresh(), '\x0bA\x1c')).toEqual(['A']);
+  });
+
+  test('that are cut short by another one cost only themselves', () => {
+    expect(bodies(fresh(), '\x0bA\x1c\r\x0bgarb', 'age\x0bB\x1c\r')).toEqual(['A', 'B']);
+  });
+
+  test('that are too large are passed over with their beginning kept, and the next one is whole', () => {
+    const reader = new FrameReader(10);
+    const frames = ['\x0b0123456', '789abcdef', 'x'.repeat(9000), '\x1c\r\x0bgood\x1c\r'].flatMap((chunk) =>
+      reader.push(Buffer.from(chunk)),
+    );
+    expect(frames.map(({ body, is_too_large }) => [body.toString(), is_too_large])).toEqual([
+      ['0123456789abcdef', true],
+      ['good', false],
+    ]);
+  });
+
+  test('of exactly the limit are taken', () => {
+    expect(new FrameReader(4).push(Buffer.from('\x0b1234\x1c')).map(({ is_too_large }) => is_too_large)).toEqual([false]);
+  });
+
+  test('count what stands between them', () => {
+    const reader = fresh();
+    reader.push(Buffer.from('ab\r\n\x0bA\x1c\rc'));
+    expect(reader.junk_bytes).toBe(3);
+  });
+});
+
+describe('escapes', () => {
+  test('of any text come back as the text, line ends as line feeds', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
+        const raw = encode(text);
+        for (const character of ['|', '^', '~', '&', '\r', '\n', '\x0b', '\x1c']) expect(raw).not.toContain(character);
+        expect(decode(raw, USUAL)).toBe(text.replaceAll(/\r\n|\r/g, '\n'));
+      }),
+    );
+  });
+
+  test.each([
+    ['\\F\\\\S\\\\T\\\\R\\\\E\\', '|^&~\\'],
+    ['A\\X0D0A\\B', 'A\r\nB'],
+    ['M\\XC3BC\\ller', 'Müller'],
+    ['M\\XFC\\ller', 'Müller'],
+    ['a\\.br\\b\\.sp2\\c', 'a\nb\nc'],
+    ['\\H\\bold\\N\\', 'bold'],
+    ['C:\\temp\\x', 'C:\\temp\\x'],
+    ['100\\', '100\\'],
+    ['a\\\\b', 'a\\\\b'],
+    ['x\\Zlocal\\y', 'x\\Zlocal\\y'],
+    ['5 \\unknown\\T\\ 6', '5 \\unknown& 6'],
+  ])('%j mean %j', (raw, text) => {
+    expect(decode(raw, USUAL)).toBe(text);
+  });
+});

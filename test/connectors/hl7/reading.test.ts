@@ -1,0 +1,294 @@
+/** What messages say: the samples as they are, and the ways in which senders write the same thing differently. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { decodeBytes } from '../../../connectors/hl7/charset.ts';
+import { parseMessage, splitMessages } from '../../../connectors/hl7/message.ts';
+import { type Content, messageReader, type ReadingSettings } from '../../../connectors/hl7/reading.ts';
+import { appointment } from '../../../connectors/suite.ts';
+import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import { adt, insurance, msh, siu } from './messages.ts';
+
+const SETTINGS: ReadingSettings = { fields: {}, statuses: {}, without_insurance: 'unknown', time_zone: 'America/Chicago' };
+
+function read(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}) {
+  const [text = ''] = splitMessages(decodeBytes(Buffer.from(bytes))).messages;
+  const message = parseMessage(text);
+  if (message === null) throw new Error('It is no message.');
+  return messageReader({ ...SETTINGS, ...settings })(message);
+}
+
+function contentOf(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}): Content {
+  const reading = read(bytes, settings);
+  if (reading.kind !== 'content') throw new Error(`It is ${reading.kind}.`);
+  return reading.content;
+}
+
+function visitOf(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}): AppointmentInput {
+  const [visit] = contentOf(bytes, settings).appointments;
+  if (visit === undefined) throw new Error('There is no appointment in it.');
+  return visit;
+}
+
+const sample = (name: string) => readFileSync(join(import.meta.dirname, `../../fixtures/hl7/${name}.hl7`));
+
+const ADAM = { id: 'PATID1234', first_name: 'ADAM', last_name: 'EVERYMAN', birth_date: '1988-08-18' };
+
+describe('the samples', () => {
+  test.each([
+    ['SIU-S12-01', 'booked'],
+    ['SIU-S13-01', 'booked'],
+    ['SIU-S15-01', 'cancelled'],
+    ['SIU-S26-01', 'cancelled'],
+  ])('%s is an appointment, %s', (name, status) => {
+    expect(contentOf(sample(name))).toEqual({
+      appointments: [
+        {
+          source_id: '36996',
+          // TQ1-7 at +02:15; SCH-11 still has a year before.
+          starts_at: '2021-09-24T07:15:00.000Z',
+          status,
+          patient: ADAM,
+          coverages: [],
+          insurance: 'of_patient',
+          provider: { rendering_npi: '', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+          location: 'GH Clinic',
+          specialty: null,
+          // SNOMED, which no payer knows.
+          procedure_codes: [],
+          diagnosis_codes: [],
+          problems: [],
+        },
+      ],
+      patients: [],
+      cancelled_ids: [],
+      rejected: [],
+    });
+  });
+
+  test.each(['ADT-A04-01', 'ADT-A08-01'])('%s is the insurance of a patient', (name) => {
+    const subscriber = { name: 'Rosallie Doe', birth_date: '1975-02-28', relationship: 'spouse' };
+    const coverage = {
+      carrier: 'Blue Cross Blue Shield of Texas',
+      payor_id: 'IC-1.31',
+      member_id: 'PN-145',
+      group_id: 'PUBSUMB',
+      subscriber,
+    };
+    expect(contentOf(sample(name))).toEqual({
+      appointments: [],
+      patients: [{ kind: 'described', patient: ADAM, coverages: [coverage] }],
+      cancelled_ids: [],
+      rejected: [],
+    });
+  });
+
+  test('have their values elsewhere when the configuration says so', () => {
+    const fields = { member_id: 'IN1-49', patient_id: 'PID-2', payor_id: ['IN1-99', 'IN1-2.1'] };
+    const [update] = contentOf(sample('ADT-A08-01'), { fields }).patients;
+    expect(update).toMatchObject({ patient: { id: '1234567' }, coverages: [{ member_id: 'HMO-12345', payor_id: 'BAV' }] });
+    expect(visitOf(sample('SIU-S12-01'), { fields: { appointment_id: 'SCH-1', starts_at: 'SCH-11.4' } })).toMatchObject({
+      source_id: '12345',
+      starts_at: '2020-10-01T09:11:00.000Z',
+    });
+  });
+});
+
+const visit = appointment(1);
+const lines = (...more: string[]) =>
+  [msh('SIU^S14', 'C1'), 'SCH||A-1', 'PID|1||P-1^^^X^MR||Roe^Jane||19800203', ...more].join('\r');
+
+describe('the state of an appointment', () => {
+  test.each([
+    ['S12', 'Booked', 'booked'],
+    ['S14', '', 'booked'],
+    ['S14', 'No-Show', 'cancelled'],
+    ['S13', 'Cancelled', 'cancelled'],
+    ['S15', 'Booked', 'cancelled'],
+    ['S16', '', 'cancelled'],
+    ['S17', '', 'cancelled'],
+    ['S20', 'Booked', 'booked'],
+    ['S26', 'Noshow', 'cancelled'],
+    ['S14', 'Whatever that is', 'booked'],
+  ])('of %s with "%s" is %s', (event, word, status) => {
+    const text = [msh(`SIU^${event}`, 'C1'), `SCH||A-1${'|'.repeat(23)}${word}`, 'PID|1||P-1', 'AIS|1||D0120|202611240900'].join(
+      '\r',
+    );
+    expect(visitOf(text).status).toBe(status);
+  });
+
+  test('may be said in words of the sender', () => {
+    const text = lines('AIS|1||D0120|202611240900').replace('SCH||A-1', `SCH||A-1${'|'.repeat(23)}Cancelled^Web`);
+    expect(visitOf(text, { statuses: { web: 'booked' } }).status).toBe('booked');
+  });
+
+  test('as cancelled needs nothing but the id', () => {
+    const only = (event: string) => [msh(`SIU^${event}`, 'C1'), 'SCH||A-1'].join('\r');
+    for (const event of ['S15', 'S16', 'S17', 'S26']) expect(contentOf(only(event)).cancelled_ids).toEqual(['A-1']);
+  });
+});
+
+describe('the start of an appointment', () => {
+  test.each([
+    ['SCH||A-1|||||||||^^60^202611240900', '2026-11-24T15:00:00.000Z'],
+    ['AIS|1||D0120|202611240900-0500', '2026-11-24T14:00:00.000Z'],
+    ['TQ1|||||||20261124090000.1234+0000', '2026-11-24T09:00:00.123Z'],
+    ['AIL|1||ROOM|||202611240900', '2026-11-24T15:00:00.000Z'],
+    ['AIP|1||5^X|||202611240900', '2026-11-24T15:00:00.000Z'],
+    ['AIG|1||5^X|||||202611240900', '2026-11-24T15:00:00.000Z'],
+    ['AIS|1||D0120|2026-11-24T09:00', '2026-11-24T15:00:00.000Z'],
+    // Daylight saving: a time in the gap moves forward, in an overlap the first counts.
+    ['AIS|1||D0120|202603080230', '2026-03-08T08:30:00.000Z'],
+    ['AIS|1||D0120|202611010130', '2026-11-01T06:30:00.000Z'],
+    // A day alone is passed over for a time elsewhere.
+    ['TQ1|||||||20261124\rAIS|1||D0120|202611240900', '2026-11-24T15:00:00.000Z'],
+  ])('in %j is %s', (segments, starts_at) => {
+    const text = segments.startsWith('SCH') ? lines().replace('SCH||A-1', segments) : lines(segments);
+    expect(visitOf(text).starts_at).toBe(starts_at);
+  });
+
+  test.each([
+    ['AIS|1||D0120|20261124', 'a day without a time'],
+    ['AIS|1||D0120|202613240900', 'an impossible time'],
+    ['AIS|1||D0120|tomorrow', 'not a time'],
+    ['AIS|1||D0120|', 'empty'],
+  ])('in %j is told as %s, with the id', (segment, value_class) => {
+    const reading = read(lines(segment));
+    expect(reading.kind).toBe('faulty');
+    expect(reading).toMatchObject({ content: { rejected: [{ source_id: 'A-1', value_class }] } });
+    expect(JSON.stringify(reading)).not.toContain('tomorrow');
+  });
+});
+
+describe('insurance', () => {
+  const second = { ...visit.coverages[0]!, carrier: 'Cigna', payor_id: '62308', member_id: 'SECOND' };
+
+  test('appended to a SIU is the patient’s, primary first', () => {
+    const both = { ...visit, coverages: [visit.coverages[0]!, second] };
+    expect(contentOf(siu(both)).patients).toEqual([{ kind: 'described', patient: visit.patient, coverages: both.coverages }]);
+    // In the other order, with COB priorities.
+    const [first, other] = insurance(both).map((line, index) =>
+      line
+        .split('|')
+        .with(22, String(index + 1))
+        .join('|'),
+    );
+    const turned = siu({ ...visit, coverages: [] }).replace('RGS|1', [other, first, 'RGS|1'].join('\r'));
+    expect(contentOf(turned).patients).toMatchObject([{ coverages: both.coverages }]);
+  });
+
+  test('that is not there is unknown in an ADT, unless the configuration says that the patient pays then', () => {
+    const text = adt('A08', { ...visit, coverages: [] });
+    expect(contentOf(text).patients).toMatchObject([{ coverages: null }]);
+    expect(contentOf(text, { without_insurance: 'self_pay' }).patients).toMatchObject([{ coverages: [] }]);
+  });
+
+  test('that is deleted is none', () => {
+    expect(contentOf(adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|""'] })).patients).toMatchObject([
+      { coverages: [] },
+    ]);
+  });
+
+  test('of IN2 belongs to the IN1 before it', () => {
+    const rest = ['IN1|1||A1|Alpha', `IN2|${'|'.repeat(60)}M-ALPHA`, 'IN1|2||B1|Beta', `IN2|${'|'.repeat(60)}M-BETA`];
+    const [update] = contentOf(adt('A28', { ...visit, coverages: [] }, { rest })).patients;
+    expect(update).toMatchObject({ coverages: [{ member_id: 'M-ALPHA' }, { member_id: 'M-BETA' }] });
+  });
+
+  test('of a SIU without a patient id is the visit’s own', () => {
+    const text = siu({ ...visit, patient: { ...visit.patient, id: null } });
+    expect(contentOf(text).patients).toEqual([]);
+    expect(visitOf(text)).toMatchObject({ coverages: visit.coverages });
+    expect(visitOf(text)).not.toHaveProperty('insurance');
+  });
+});
+
+describe('patients', () => {
+  test('are merged, several pairs in one message', () => {
+    const text = [msh('ADT^A40', 'C1'), 'EVN', 'PID|1||P-2', 'MRG|P-1', 'PID|2||P-4^^^X^MR||Roe', 'MRG|9~P-3^^^X^MR'].join('\r');
+    expect(contentOf(text).patients).toMatchObject([
+      { kind: 'merged', from_id: 'P-1', into: { id: 'P-2' } },
+      { kind: 'merged', from_id: 'P-3', into: { id: 'P-4', last_name: 'Roe' } },
+    ]);
+    expect(read([msh('ADT^A40', 'C1'), 'PID|1||P-2'].join('\r')).kind).toBe('faulty');
+  });
+
+  test('are deleted', () => {
+    expect(contentOf([msh('ADT^A29', 'C1'), 'PID|1||P-2'].join('\r')).patients).toEqual([{ kind: 'deleted', patient_id: 'P-2' }]);
+  });
+
+  test('with an impossible birth date are taken without it, and it is said', () => {
+    const text = lines('AIS|1||D0120|202611240900').replace('19800203', '19800231');
+    expect(visitOf(text).patient.birth_date).toBeNull();
+    expect(visitOf(text).problems).toMatchObject([{ field: 'PID-7', value_class: 'an impossible date' }]);
+  });
+
+  test('of whom a visit has several are told of', () => {
+    const text = lines('AIS|1||D0120|202611240900', 'PID|2||P-9');
+    expect(visitOf(text).patient.id).toBe('P-1');
+    expect(contentOf(text).rejected).toHaveLength(1);
+  });
+});
+
+test.each([
+  ['ADT^A01', 'ignored'],
+  ['SIU^S23', 'ignored'],
+  ['ACK', 'ignored'],
+  ['ORU^R01', 'refused'],
+  ['', 'refused'],
+])('a message %s is %s', (type, kind) => {
+  expect(read([msh(type, 'C1'), 'SCH||A-1'].join('\r')).kind).toBe(kind);
+});
+
+test('a message without a control id is refused, because it could not be acknowledged', () => {
+  expect(read(msh('ADT^A08', '')).kind).toBe('refused');
+});
+
+describe('the form of a message', () => {
+  test.each(['\r', '\n', '\r\n'])('may have lines that end with %j', (end) => {
+    expect(visitOf(siu(visit).replaceAll('\r', end)).source_id).toBe('A-1');
+  });
+
+  test('may have other delimiters', () => {
+    const text = siu(visit).replaceAll('|', '$').replaceAll('^', '*').replace('MSH$*~\\&', 'MSH$*:!@');
+    expect(contentOf(text)).toEqual(contentOf(siu(visit)));
+  });
+
+  test('may hold unknown segments, and have its segments in another order', () => {
+    const text = siu({ ...visit, procedure_codes: ['D0120'] }, { with_insurance: false });
+    const [header = '', ...rest] = text.split('\r');
+    expect(contentOf([header, 'ZZZ|1|x', ...rest.toReversed()].join('\r')).appointments).toEqual(contentOf(text).appointments);
+  });
+
+  test('may have line ends within a value, and escapes', () => {
+    const text = lines('NTE|1||first line', 'second line', 'AIS|1||D0120|202611240900').replace(
+      'Roe^Jane',
+      'R\\T\\oe\\X41\\^Ja\\.br\\ne',
+    );
+    expect(visitOf(text).patient).toMatchObject({ last_name: 'R&oeA', first_name: 'Ja\nne' });
+  });
+
+  test.each([
+    ['', Buffer.from('Müller', 'utf8')],
+    ['', Buffer.from('Müller', 'latin1')],
+    ['8859/1', Buffer.from('Müller', 'latin1')],
+    ['UNICODE UTF-8', Buffer.from('Müller', 'utf8')],
+    // Not what it says.
+    ['UNICODE UTF-8', Buffer.from('Müller', 'latin1')],
+    ['ASCII', Buffer.from('Müller', 'utf8')],
+    ['no such charset', Buffer.from('Müller', 'utf8')],
+    ['8859/2', Buffer.from('Müller', 'latin1')],
+  ])('may be in the character set %j', (charset, name) => {
+    const [before = '', after = ''] = lines('AIS|1||D0120|202611240900')
+      .replace('|P|2.5.1', `|P|2.5.1||||||${charset}`)
+      .split('Roe');
+    expect(visitOf(Buffer.concat([Buffer.from(before), name, Buffer.from(after)])).patient.last_name).toBe('Müller');
+  });
+
+  test('may be a batch', () => {
+    const text = ['FHS|^~\\&', 'BHS|^~\\&', siu(appointment(1)), siu(appointment(2)), 'BTS|2', 'FTS|1'].join('\r');
+    expect(splitMessages(text)).toMatchObject({ messages: [siuStart(1), siuStart(2)], is_begun_well: true });
+  });
+});
+
+const siuStart = (number: number) => expect.stringMatching(new RegExp(`^MSH[^]*\\rSCH\\|\\|A-${number}\\r[^]*D1110[^\\r]*$`));

@@ -1,0 +1,317 @@
+/** What a sender meets at the listener: answers after commits, in both modes, whatever else comes down the line. */
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
+import { describe, expect, test } from 'vitest';
+import { ConnectorError } from '../../../connectors/contract.ts';
+import { appointment } from '../../../connectors/suite.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { temporaryStore } from '../../store/temporary.ts';
+import { later, makeConnector, startInterface } from './clinic-interface.ts';
+import { adt, brokenSiu, msh, siu } from './messages.ts';
+import { field, framed, listening, Unframer } from './peers.ts';
+
+const TLS = join(import.meta.dirname, '../../fixtures/tls');
+const code = (answer: string) => field(answer, 'MSA', 1);
+const visit = appointment(1);
+
+/** A store of which a test may say that its commits fail. */
+async function failingStore(): Promise<{ store: Store; fail: (does: boolean) => void }> {
+  const real = await temporaryStore();
+  let fails = false;
+  const write: Store['write'] = async (work) => {
+    if (fails) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
+    return await real.write(work);
+  };
+  return {
+    store: { ...real, write },
+    fail: (does) => {
+      fails = does;
+    },
+  };
+}
+
+describe('original mode', () => {
+  test('answers AA to what was stored, with the id of the message, its senders turned round and its delimiters', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    const answer = await sender.ask(siu(visit, { control_id: 'ID-1' }));
+    expect([code(answer), field(answer, 'MSA', 2), field(answer, 'MSH', 3), field(answer, 'MSH', 5)]).toEqual([
+      'AA',
+      'ID-1',
+      'ELIGD',
+      'PMS',
+    ]);
+    expect(field(answer, 'MSH', 9)).toBe('ACK^S12^ACK');
+    const odd = siu(visit, { control_id: 'ID-2' }).replaceAll('|', '$').replaceAll('^', '*').replace('MSH$*~\\&', 'MSH$*:!@');
+    expect(await sender.ask(odd)).toContain('\rMSA$AA$ID-2\r');
+    expect((await clinic.appointments()).map(({ source_id }) => source_id)).toEqual(['A-1']);
+  });
+
+  test('answers AE to what cannot be read, names the field, and puts it on the attention list', async () => {
+    const clinic = await startInterface();
+    const answer = await (await clinic.sender()).ask(brokenSiu('A-9'));
+    expect(code(answer)).toBe('AE');
+    expect(field(answer, 'ERR', 2)).toBe('AIS^1^4');
+    expect(field(answer, 'ERR', 3)).toMatch(/^102\^/);
+    expect(await clinic.attention()).toHaveLength(1);
+    // Readable at last.
+    await (await clinic.sender()).ask(siu({ ...visit, source_id: 'A-9' }));
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('answers AR to what is none of its business, and keeps nothing of it', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    expect(code(await sender.ask(msh('ORU^R01', 'O1')))).toBe('AR');
+    expect(code(await sender.ask(msh('ADT^A08', '')))).toBe('AR');
+    expect(code(await sender.ask('not HL7 at all'))).toBe('AR');
+    expect(await clinic.sources()).toEqual([]);
+    expect(clinic.events.filter((event) => event === 'hl7_message_refused')).toHaveLength(3);
+  });
+
+  test('writes ERR as versions before 2.5 have it', async () => {
+    const answer = await (await (await startInterface()).sender()).ask(msh('ORU^R01', 'O1').replace('2.5.1', '2.3'));
+    expect(answer).toMatch(/\rERR\|MSH\^1\^9\^200/);
+  });
+});
+
+describe('enhanced mode', () => {
+  const header = (accept: string, application: string) => `|||${accept}|${application}`;
+  test.each([
+    ['AL', 'NE', ['CA'], ['CA']],
+    ['AL', 'AL', ['CA', 'AA'], ['CA', 'AE']],
+    ['NE', 'AL', ['AA'], ['AE']],
+    ['NE', 'ER', [], ['AE']],
+    ['SU', 'SU', ['CA', 'AA'], ['CA']],
+    ['ER', 'ER', [], ['AE']],
+  ])('MSH-15 %s and MSH-16 %s ask for %j, and of what is faulty %j', async (accept, application, good, bad) => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    sender.write(framed(siu(visit, { header: header(accept, application) })));
+    sender.write(framed(brokenSiu('A-9').replace('|P|2.5.1', `|P|2.5.1${header(accept, application)}`)));
+    sender.write(framed(siu(appointment(2), { control_id: 'END' })));
+    const answers = await sender.heard(good.length + bad.length + 1);
+    expect(answers.map(code)).toEqual([...good, ...bad, 'AA']);
+    expect(answers.at(-1)).toContain('|END');
+  });
+
+  test('refuses with CR', async () => {
+    const sender = await (await startInterface()).sender();
+    sender.write(framed(msh('ORU^R01', 'O1', header('AL', 'NE'))));
+    expect((await sender.heard(1)).map(code)).toEqual(['CR']);
+  });
+});
+
+test('an acknowledgment is not acknowledged', async () => {
+  const clinic = await startInterface();
+  const sender = await clinic.sender();
+  sender.write(framed([msh('ACK', 'K1'), 'MSA|AA|X'].join('\r')));
+  expect(field(await sender.ask(siu(visit, { control_id: 'AFTER' })), 'MSA', 2)).toBe('AFTER');
+});
+
+describe('the same message again', () => {
+  test('gets the answer it had, and nothing else happens', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    const first = siu(visit);
+    const answer = await sender.ask(first);
+    await sender.ask(siu({ ...visit, status: 'cancelled' }));
+    expect(await (await clinic.sender()).ask(first)).toBe(answer);
+    expect((await clinic.appointments()).map(({ status }) => status)).toEqual(['cancelled']);
+  });
+
+  test('after the power went gets it too', async () => {
+    const store = await temporaryStore();
+    const before = await startInterface({}, store);
+    const first = siu(visit);
+    const answer = await (await before.sender()).ask(first);
+    await before.close();
+    const after = await startInterface({}, store);
+    expect(await (await after.sender()).ask(first)).toBe(answer);
+    expect(await after.sources()).toHaveLength(1);
+  });
+
+  test('with another content under the same id is another message', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    await sender.ask(siu(visit, { control_id: 'SAME' }));
+    await sender.ask(siu({ ...visit, status: 'cancelled' }, { control_id: 'SAME' }));
+    expect((await clinic.appointments()).map(({ status }) => status)).toEqual(['cancelled']);
+  });
+});
+
+describe('a line that is not clean', () => {
+  test('costs no good message: junk, garbage frames, frames cut short, and everything in one piece', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    const good = [1, 2, 3, 4].map((number) => siu(appointment(number), { control_id: `G${number}` }));
+    const [first, second, third, fourth] = good.map(framed) as [Buffer, Buffer, Buffer, Buffer];
+    const garbage = framed(Buffer.from([0, 255, 1, 2, 3]));
+    const cut = Buffer.from('\x0bMSH|^~\\&|cut');
+    sender.write(Buffer.concat([Buffer.from('GET / HTTP/1.1\r\n\r\n'), first, garbage, second, cut, third, Buffer.from('\n\n')]));
+    sender.write(fourth);
+    const answers = await sender.heard(5);
+    expect(answers.map((answer) => [code(answer), field(answer, 'MSA', 2)])).toEqual([
+      ['AA', 'G1'],
+      ['AR', ''],
+      ['AA', 'G2'],
+      ['AA', 'G3'],
+      ['AA', 'G4'],
+    ]);
+    expect(await clinic.appointments()).toHaveLength(4);
+  });
+
+  test('byte by byte', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    for (const byte of framed(siu(visit, { with_insurance: false }))) sender.write(Buffer.from([byte]));
+    expect((await sender.heard(1)).map(code)).toEqual(['AA']);
+  });
+
+  test('without the final CR', async () => {
+    const sender = await (await startInterface()).sender();
+    sender.write(framed(siu(visit)).subarray(0, -1));
+    expect((await sender.heard(1)).map(code)).toEqual(['AA']);
+  });
+
+  test('with a message that is too large refuses that one by its id', async () => {
+    const clinic = await startInterface({ max_message_megabytes: 0.01 });
+    const sender = await clinic.sender();
+    sender.write(framed(`${siu(visit, { control_id: 'BIG' })}\rNTE|1||${'x'.repeat(20_000)}`));
+    sender.write(framed(siu(visit, { control_id: 'SMALL' })));
+    const answers = await sender.heard(2);
+    expect(answers.map((answer) => [code(answer), field(answer, 'MSA', 2)])).toEqual([
+      ['AR', 'BIG'],
+      ['AA', 'SMALL'],
+    ]);
+  });
+
+  test('on which the sender says no more and waits for its answers', async () => {
+    const sender = await (await startInterface()).sender();
+    sender.socket.end(framed(siu(visit)));
+    await sender.ended();
+    expect(sender.answers.map(code)).toEqual(['AA']);
+  });
+});
+
+describe('when the database cannot commit', () => {
+  test('nothing is answered, the connection ends, and the message is taken when it comes again (G3)', async () => {
+    const { store, fail } = await failingStore();
+    const clinic = await startInterface({}, store);
+    const message = framed(siu(visit));
+    fail(true);
+    const sender = await clinic.sender();
+    sender.write(Buffer.concat([message, framed(siu(appointment(2)))]));
+    await sender.ended();
+    expect(sender.answers).toEqual([]);
+    expect(clinic.events).toContain('hl7_not_stored');
+    fail(false);
+    const again = await clinic.sender();
+    again.write(message);
+    expect((await again.heard(1)).map(code)).toEqual(['AA']);
+    expect(await clinic.appointments()).toHaveLength(1);
+  });
+
+  test('a sender that does not wait is slowed down, and every message is answered in the end', async () => {
+    const real = await temporaryStore();
+    let release = () => {};
+    const slow = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const write: Store['write'] = async (work) => {
+      await slow;
+      return await real.write(work);
+    };
+    const clinic = await startInterface({}, { ...real, write });
+    const sender = await clinic.sender();
+    const note = `NTE|1||${'x'.repeat(4000)}`;
+    const messages = Array.from({ length: 4000 }, (_, index) => framed(`${siu(appointment(index))}\r${note}`));
+    for (const message of messages) sender.write(message);
+    // Sixteen megabytes do not fit into the buffers of the system: what is left stays with the sender.
+    for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(sender.socket.writableLength).toBeGreaterThan(1_000_000);
+    release();
+    expect(await sender.heard(4000)).toHaveLength(4000);
+    expect(new Set(sender.answers.map(code))).toEqual(new Set(['AA']));
+  });
+});
+
+describe('who may connect', () => {
+  test('is said by the list of addresses', async () => {
+    const stranger = await startInterface({ allow: ['10.1.0.0/16', '192.0.2.7'] });
+    const refused = await stranger.sender();
+    await refused.ended();
+    expect(stranger.events).toContain('hl7_connection_refused');
+    const friend = await startInterface({ allow: ['127.0.0.0/8'] });
+    expect(code(await (await friend.sender()).ask(siu(visit)))).toBe('AA');
+  });
+
+  test('is limited in number', async () => {
+    const clinic = await startInterface({ max_connections: 1 });
+    const first = await clinic.sender();
+    expect(code(await first.ask(siu(visit)))).toBe('AA');
+    await (await clinic.sender()).ended();
+    expect(code(await first.ask(siu(appointment(2))))).toBe('AA');
+  });
+
+  test('is proven by a certificate with mutual TLS', async () => {
+    const clinic = await startInterface({
+      listen_tls: {
+        certificate_file: join(TLS, 'server.pem'),
+        key_file: join(TLS, 'server-key.pem'),
+        clients_file: join(TLS, 'ca.pem'),
+      },
+    });
+    // Listening by now.
+    (await clinic.sender()).close();
+    const ca = readFileSync(join(TLS, 'ca.pem'));
+    const own = { cert: readFileSync(join(TLS, 'client.pem')), key: readFileSync(join(TLS, 'client-key.pem')) };
+    const ask = (credentials: object) =>
+      new Promise<string | null>((resolve) => {
+        const socket = connectTls({ port: clinic.port, host: '127.0.0.1', ca, ...credentials });
+        const frames = new Unframer();
+        later(() => void socket.destroy());
+        socket.on('data', (chunk) => {
+          const [answer] = frames.push(chunk);
+          if (answer !== undefined) resolve(code(answer));
+        });
+        socket.on('error', () => resolve(null));
+        socket.on('close', () => resolve(null));
+        socket.on('secureConnect', () => socket.write(framed(siu(visit))));
+      });
+    expect(await ask(own)).toBe('AA');
+    expect(await ask({})).toBeNull();
+    // And one who speaks no TLS costs nobody else anything.
+    const plain = await clinic.sender();
+    plain.write(framed(siu(visit)));
+    await plain.ended();
+    expect(await ask(own)).toBe('AA');
+  });
+});
+
+describe('a port that is taken', () => {
+  test('is told, with what to do', async () => {
+    const other = createServer();
+    const port = await listening(other);
+    later(() => new Promise<void>((resolve) => other.close(() => resolve())));
+    const connector = makeConnector({ listen: `127.0.0.1:${port}`, write_back: 'none' });
+    const call = { accept: async () => ({ reply: null }), signal: new AbortController().signal };
+    const failure = await connector.listen?.(call).catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(ConnectorError);
+    expect(failure).toMatchObject({ failure: 'transient', next: expect.stringContaining('listen') });
+    expect(await connector.check(call.signal)).toMatchObject([{ ok: true, what: expect.stringContaining('in use') }]);
+  });
+});
+
+test('what was received when the daemon stops is answered before the connection ends', async () => {
+  const clinic = await startInterface();
+  const sender = await clinic.sender();
+  expect(code(await sender.ask(siu(visit)))).toBe('AA');
+  sender.write(framed(adt('A08', visit)));
+  await sender.heard(2);
+  await clinic.close();
+  await sender.ended();
+  expect(sender.answers.map(code)).toEqual(['AA', 'AA']);
+});
