@@ -35,6 +35,8 @@ class Listener {
   readonly #call: ListenCall;
   readonly #allowed = new BlockList();
   readonly #connections = new Map<Socket, Session>();
+  /** Everybody who is connected, also before or without an agreement on TLS. */
+  readonly #sockets = new Set<Socket>();
 
   constructor(config: Hl7Config & { listen: string }, env: ConnectorEnv, intake: MessageIntake, call: ListenCall) {
     this.#config = config;
@@ -49,8 +51,7 @@ class Listener {
     if (signal.aborted) return;
     const receive = (socket: Socket) => this.#receive(socket);
     // Half open: a sender that has nothing more to say still gets its answers.
-    const server =
-      tls === null ? createServer({ allowHalfOpen: true }, receive) : createTlsServer({ ...tls, allowHalfOpen: true }, receive);
+    const server = tls === null ? createServer({ allowHalfOpen: true }, receive) : createTlsServer(tls, receive);
     // Before anything else, TLS included: strangers are not worth a handshake.
     server.prependListener('connection', (socket: Socket) => this.#screen(socket));
     server.on('tlsClientError', (_, socket: Socket) => this.#refuse(socket));
@@ -76,6 +77,8 @@ class Listener {
   #screen(socket: Socket): void {
     // An error of a socket always comes with its end; what it was does not matter then.
     socket.on('error', () => socket.destroy());
+    this.#sockets.add(socket);
+    socket.on('close', () => this.#sockets.delete(socket));
     if (!this.#isAllowed(socket.remoteAddress)) this.#refuse(socket);
   }
 
@@ -138,7 +141,7 @@ class Listener {
     const answered = Promise.all([...this.#connections].map(([socket, session]) => session.idle().then(() => ended(socket))));
     await Promise.race([answered, this.#env.clock.sleep(FAREWELL_MS, late.signal).catch(() => {})]);
     late.abort();
-    for (const socket of this.#connections.keys()) socket.destroy();
+    for (const socket of [...this.#connections.keys(), ...this.#sockets]) socket.destroy();
     await closed;
   }
 }
