@@ -29,14 +29,24 @@ export class MllpClient {
   readonly #env: ConnectorEnv;
   #socket: Socket | null = null;
   #waiting: Waiting | null = null;
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(config: Hl7Config & { send_to: string }, env: ConnectorEnv) {
     this.#config = config;
     this.#env = env;
   }
 
-  /** Sends `text` and waits for its answer. Throws ConnectorError `transient` when there is no connection to be had. */
-  async send(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
+  /**
+   * Sends `text` and waits for its answer; another call waits for this one. Throws ConnectorError `transient` when there is no
+   * connection to be had.
+   */
+  send(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
+    const reply = this.#last.then(() => this.#sendNow(text, control_id, signal));
+    this.#last = reply.catch(() => {});
+    return reply;
+  }
+
+  async #sendNow(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
     signal.throwIfAborted();
     const socket = await this.#connected(signal);
     signal.throwIfAborted();

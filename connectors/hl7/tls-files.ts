@@ -1,5 +1,6 @@
 /** Certificates and keys named in the configuration. */
 import { readFile } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import { errorCode } from '../../src/domain/errors.ts';
 import { type ConnectorEnv, ConnectorError } from '../contract.ts';
@@ -24,7 +25,8 @@ export async function clientTls(config: Hl7Config, env: ConnectorEnv, host: stri
   if (send_tls === undefined) return null;
   const { authorities_file, certificate_file, key_file, server_name = host } = send_tls;
   return {
-    servername: server_name,
+    // An address is no server name (RFC 6066); the certificate is compared with it all the same.
+    ...(isIP(server_name) === 0 ? { servername: server_name } : {}),
     minVersion: 'TLSv1.2',
     ...(authorities_file === undefined ? {} : { ca: await load(env, authorities_file, 'authorities_file') }),
     ...(certificate_file === undefined ? {} : { cert: await load(env, certificate_file, 'certificate_file') }),

@@ -23,7 +23,7 @@ export function listening(server: Server): Promise<number> {
   });
 }
 
-const CONNECT_TRIES = 100;
+const CONNECT_TRIES = 1000;
 
 /** Connects, also to a port on which somebody will listen in a moment. */
 export async function connected(port: number): Promise<Socket> {

@@ -1,0 +1,15 @@
+import { expect, test } from 'vitest';
+import { soak } from '../soak/hl7-kill.ts';
+
+test('the daemon that is killed while senders send loses nothing that it acknowledged and takes nothing twice (G3)', async () => {
+  const { duration_ms: _, sent_again, ...result } = await soak({ messages: 3000, connections: 8, kills: 2 });
+  expect(result).toEqual({
+    kills: 2,
+    acknowledged: 3000,
+    stored_messages: 3000,
+    stored_appointments: 3000,
+    lost: [],
+    twice: 0,
+  });
+  expect(sent_again).toBeGreaterThan(0);
+}, 60_000);

@@ -1,0 +1,140 @@
+/** A visit on its way through HL7: the daemon, the sandbox, a sender and a receiver, all real. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Daemon } from '../../src/daemon.ts';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { adt, msh, siu } from '../connectors/hl7/messages.ts';
+import { field, freePort, RawSender, Receiver } from '../connectors/hl7/peers.ts';
+import { anAppointment } from '../domain/examples.ts';
+import { makeClinic } from '../support/clinic.ts';
+import { startService } from '../support/service.ts';
+
+const open: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const close of open.splice(0).reverse()) await close();
+});
+
+const DAY_MS = 86_400_000;
+
+function visit(over: Partial<AppointmentInput> = {}, days = 3): AppointmentInput {
+  const starts_at = new Date(Math.floor(Date.now() / 1000) * 1000 + days * DAY_MS).toISOString();
+  const coverages = [{ carrier: 'Delta Dental', payor_id: '05030', member_id: 'ACTIVE1', group_id: '1', subscriber: null }];
+  const patient = { id: 'P-1', first_name: 'One', last_name: 'Testpatient', birth_date: '1970-05-06' };
+  return anAppointment({ source_id: 'V-1', starts_at, patient, coverages, ...over });
+}
+
+/** `is_away`: the service cannot be reached from the start, so nothing is sent. */
+async function scene({ is_away = false } = {}) {
+  const service = await startService();
+  if (is_away) await service.fault({ times: 100_000, when: 'before', action: 'status', status: 500 });
+  const receiver = await Receiver.start();
+  const port = await freePort();
+  const connectors = [{ id: 'interface', type: 'hl7', listen: `127.0.0.1:${port}`, send_to: `127.0.0.1:${receiver.port}` }];
+  const clinic = makeClinic({ base_url: service.url, config: { connectors } });
+  const daemon = await clinic.daemon();
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  const sender = await RawSender.to(port);
+  open.push(
+    () => receiver.close(),
+    async () => {
+      stop.abort();
+      await running;
+      await daemon.close();
+    },
+    async () => sender.close(),
+  );
+  return {
+    service,
+    receiver,
+    daemon,
+    clinic,
+    say: async (message: string) => expect(field(await sender.ask(message), 'MSA', 1)).toBe('AA'),
+  };
+}
+
+async function until<Value>(look: () => Promise<Value> | Value, is: (value: Value) => boolean): Promise<Value> {
+  for (let tries = 0; ; tries += 1) {
+    const value = await look();
+    if (is(value)) return value;
+    if (tries === 800) throw new Error(`It stays ${JSON.stringify(value)}.`);
+    await sleep(20);
+  }
+}
+
+const states = async ({ store }: Daemon) =>
+  (await store.db.selectFrom('inquiries').select('state').orderBy('id').execute()).map(({ state }) => state);
+const waits = async ({ store }: Daemon) =>
+  (await store.db.selectFrom('appointments').select(['plan_wait', 'closed_reason']).execute()).map(
+    ({ plan_wait, closed_reason }) => closed_reason ?? plan_wait,
+  );
+
+describe('S12, then the insurance, then S13, then S15', () => {
+  test('before the call is sent ends as a withdrawn inquiry, and nobody is called', async () => {
+    const { service, daemon, say } = await scene({ is_away: true });
+    await say(siu(visit(), { event: 'S12', with_insurance: false }));
+    await until(
+      () => waits(daemon),
+      ([wait]) => wait === 'insurance_awaited',
+    );
+    await say(adt('A08', visit()));
+    await until(
+      () => states(daemon),
+      ([state]) => state === 'planned',
+    );
+    await say(siu(visit({}, 4), { event: 'S13', with_insurance: false }));
+    await say(siu(visit({ status: 'cancelled' }, 4), { event: 'S15', with_insurance: false }));
+    await until(
+      () => states(daemon),
+      ([state]) => state === 'withdrawn',
+    );
+    expect(await waits(daemon)).toEqual(['cancelled']);
+    await service.clearFaults();
+    expect(await service.ledger()).toEqual([]);
+  });
+
+  test('after it was sent ends as a kept one, because a call cannot be taken back', async () => {
+    const { service, daemon, say } = await scene();
+    await say(siu(visit(), { event: 'S12', with_insurance: false }));
+    await say(adt('A04', visit()));
+    await until(
+      () => states(daemon),
+      ([state]) => state === 'open',
+    );
+    await say(siu(visit({}, 4), { event: 'S13', with_insurance: false }));
+    // Minimal, as many systems cancel.
+    await say([msh('SIU^S15', 'CANCEL-1'), 'SCH||V-1'].join('\r'));
+    await until(
+      () => waits(daemon),
+      ([wait]) => wait === 'cancelled',
+    );
+    expect(await states(daemon)).toEqual(['open']);
+    expect(await service.ledger()).toHaveLength(1);
+  });
+});
+
+test('an answer goes back as a message of its own, for the time to which the visit was moved', async () => {
+  const { service, daemon, receiver, clinic, say } = await scene();
+  await say(siu(visit()));
+  await until(
+    () => states(daemon),
+    ([state]) => state === 'open',
+  );
+  const moved = visit({}, 5);
+  await say(siu(moved, { event: 'S13' }));
+  await service.advance({ days: 8 });
+  // The daemon asks on its own schedule; the webhook and polling have their tests. Here the answer is asked for at once.
+  await daemon.once(new AbortController().signal);
+  const [message = ''] = await until(
+    () => receiver.messages,
+    ({ length }) => length > 0,
+  );
+  expect(field(message, 'MSH', 9)).toBe('PIN^I07^RQI_I01');
+  expect(field(message, 'PID', 3)).toBe('P-1^^^^MR');
+  expect(message).toMatch(/\rNTE\|1\|L\|V-1\|APPT\^/);
+  expect(message).toContain(moved.starts_at.slice(0, 4));
+  expect(await service.ledger()).toHaveLength(1);
+  expect(await daemon.store.db.selectFrom('deliveries').select('state').execute()).toEqual([{ state: 'delivered' }]);
+  expect((await clinic.run('status')).code).toBe(0);
+});
