@@ -6,6 +6,8 @@ import { execFileSync, fork } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SendingJob, SendingResult } from './hl7-sender.ts';
+import type { AnsweringJob } from './hl7-server.ts';
 import type { IntakeJob, IntakeResult } from './intake.ts';
 import { inTurn, measureInChild, printTable, type Spread, spread } from './measure.ts';
 import type { SubmitJob, SubmitResult } from './submit.ts';
@@ -18,6 +20,7 @@ const SINGLES = 2_000;
 const BULKED = 10_000;
 const BULK_SIZE = 50;
 const CONCURRENCY = 4;
+const HL7_MESSAGES = 16_000;
 
 const MAKE = join(import.meta.dirname, '../fixtures/csv/make.mjs');
 
@@ -33,6 +36,7 @@ try {
   await benchIntake();
   await benchMemory();
   await benchSubmit(`http://127.0.0.1:${port}`);
+  await benchHl7();
   console.log(`\n${Math.round((performance.now() - started_ms) / 1000)} s in all.`);
 } finally {
   service.kill();
@@ -102,6 +106,40 @@ async function benchSubmit(base_url: string): Promise<void> {
     ['undici Pool alone', bulks.undici],
     ['eligd: planned to open', bulks.eligd],
   ]);
+}
+
+/** How fast HL7 messages are acknowledged: by eligd after its commit, by the others after nothing. */
+async function benchHl7(): Promise<void> {
+  const rate = async (server: AnsweringJob['server'], job: Omit<SendingJob, 'port'>) => {
+    const answering = fork(join(import.meta.dirname, 'hl7-server.ts'), [JSON.stringify({ server } satisfies AnsweringJob)]);
+    try {
+      const port = await new Promise<number>((resolve, reject) => {
+        answering.once('message', (message) => resolve(Number(message)));
+        answering.once('exit', (code) => reject(new Error(`The server of the bench ended with ${code}.`)));
+      });
+      const { messages, duration_ms } = await measureInChild<SendingResult>('hl7-sender.ts', { ...job, port });
+      return (messages / duration_ms) * 1000;
+    } finally {
+      answering.disconnect();
+      await new Promise((resolve) => answering.once('exit', resolve));
+    }
+  };
+  const jobs = [
+    ['@medplum/hl7 as sender, 8 connections', { sender: 'medplum', messages: HL7_MESSAGES, connections: 8, window: 1 }],
+    ['one connection, 64 unanswered at a time', { sender: 'pipelined', messages: HL7_MESSAGES, connections: 1, window: 64 }],
+  ] as const;
+  for (const [title, job] of jobs) {
+    const measured = await inTurn(ROUNDS, {
+      medplum: () => rate('medplum', job),
+      net: () => rate('net', job),
+      eligd: () => rate('eligd', job),
+    });
+    compare(`HL7 acknowledgments per second: ${title}`, [
+      ['@medplum/hl7: keeps nothing', measured.medplum],
+      ['bare node:net: keeps nothing', measured.net],
+      ['eligd: after the commit', measured.eligd],
+    ]);
+  }
 }
 
 /** A table in which every line is compared with the first one. */
