@@ -62,6 +62,7 @@ describe('the samples', () => {
       ],
       patients: [],
       cancelled_ids: [],
+      claims: [],
       rejected: [],
     });
   });
@@ -79,6 +80,7 @@ describe('the samples', () => {
       appointments: [],
       patients: [{ kind: 'described', patient: ADAM, coverages: [coverage] }],
       cancelled_ids: [],
+      claims: [],
       rejected: [],
     });
   });
