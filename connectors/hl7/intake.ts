@@ -1,5 +1,6 @@
 /** From the bytes of a frame or a file to committed messages and their answers. */
 import { createHash } from 'node:crypto';
+import { errorCode } from '../../src/domain/errors.ts';
 import type { Accepted, ConnectorEnv, PullBatch } from '../contract.ts';
 import { type ReplySettings, repliesTo, replyToUnreadable, replyToUnstorable } from './acknowledgments.ts';
 import { decodeBytes } from './charset.ts';
@@ -81,6 +82,7 @@ export class MessageIntake {
       return reply === null || reply === source.reply ? replies : (JSON.parse(reply) as string[]);
     } catch (error) {
       if (!this.#isAtFault(key)) throw error;
+      this.#env.log('hl7_message_unstorable', { connector: this.#env.connector_id, error_code: errorCode(error) });
       return [replyToUnstorable(message, this.#replySettings())];
     }
   }

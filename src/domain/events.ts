@@ -371,6 +371,13 @@ export const EVENTS = {
       'Messages could not be committed, so they were not acknowledged and the connection was ended; the sender sends them again.',
     next: 'Look at disk space and permissions of the database.',
   },
+  hl7_message_unstorable: {
+    level: 'error',
+    fields: ['connector', 'error_code'],
+    means:
+      'A message could not be committed again and again while others were; it was answered with AE, so that it does not hold up the others.',
+    next: 'It is a defect worth reporting. Enter what the message says by hand; the sender has it under its control id.',
+  },
   hl7_file_read: {
     level: 'info',
     fields: ['connector', 'count', 'size'],

@@ -9,6 +9,7 @@ import { claimBatch } from '../../src/store/deliveries.ts';
 import { dueForPolling, dueForSubmission, uncertainDue } from '../../src/store/inquiries.ts';
 import { dueForPlanning } from '../../src/store/links.ts';
 import { countSituations } from '../../src/store/overview.ts';
+import { takePatientUpdates } from '../../src/store/patients.ts';
 import { openStore } from '../../src/store/store.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { NOW } from './clinic.ts';
@@ -40,6 +41,13 @@ async function planOf(work: () => Promise<unknown>): Promise<string[]> {
     .map(({ detail }) => detail);
 }
 
+/** A patient becomes known, or is merged. */
+function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<unknown> {
+  const patient = { id: 'P-1', first_name: '', last_name: '', birth_date: null };
+  const update = kind === 'described' ? { kind, patient, coverages: [] } : { kind, from_id: 'P-2', into: patient };
+  return db.transaction().execute((tx) => takePatientUpdates(tx, 'front-desk', [update], { changed: 0 }, NOW));
+}
+
 describe('the claim of', () => {
   const claim = { now: NOW, limit: 100, specialties: ['dental' as const] };
   test.each([
@@ -47,6 +55,16 @@ describe('the claim of', () => {
     ['inquiries to look for', () => uncertainDue(db, NOW, 100), 'inquiries USING INDEX inquiries_look (state=? AND look_at<?)'],
     ['inquiries to ask about', () => dueForPolling(db, NOW, 100), 'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)'],
     ['appointments to plan', () => dueForPlanning(db, NOW, 100), 'INDEX appointments_plan_due (plan_due_at<?)'],
+    [
+      'appointments of a patient',
+      () => changeOfPatient(),
+      'appointments USING INDEX appointments_patient (patient_key>? AND patient_key<?)',
+    ],
+    [
+      'inquiries of a patient',
+      () => changeOfPatient('merged'),
+      'inquiries USING INDEX sqlite_autoindex_inquiries_1 (need_base>? AND need_base<?)',
+    ],
     [
       'deliveries to write',
       () => db.transaction().execute((tx) => claimBatch(tx, 'front-desk', NOW, 100)),

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { ConnectorError } from '../../../connectors/contract.ts';
 import { appointment } from '../../../connectors/suite.ts';
@@ -289,6 +290,31 @@ describe('who may connect', () => {
     await plain.ended();
     expect(await ask(own)).toBe('AA');
   });
+});
+
+test('a connection on which nothing comes is closed', async () => {
+  const clinic = await startInterface({ idle_minutes: 0.005 });
+  const sender = await clinic.sender();
+  expect(code(await sender.ask(siu(visit)))).toBe('AA');
+  await sender.ended();
+});
+
+test('a message that cannot be stored while others are is answered in the end, so that it holds up nobody (G7)', async () => {
+  const real = await temporaryStore();
+  const clinic = await startInterface({}, real);
+  // Nothing that a message can say gives such an error; a trigger of the database stands for a defect.
+  await sql`create trigger defect before insert on appointments when new.source_id = 'A-13'
+    begin select raise(abort, 'defect'); end`.execute(real.db);
+  const bad = siu(appointment(13));
+  for (let tries = 0; tries < 3; tries += 1) {
+    const sender = await clinic.sender();
+    sender.write(framed(bad));
+    await sender.ended();
+    expect(sender.answers).toEqual([]);
+    expect(code(await (await clinic.sender()).ask(siu(appointment(20 + tries))))).toBe('AA');
+  }
+  expect(code(await (await clinic.sender()).ask(bad))).toBe('AE');
+  expect(clinic.events).toContain('hl7_message_unstorable');
 });
 
 describe('a port that is taken', () => {
