@@ -6,6 +6,9 @@ import { claim as suiteClaim } from '../../connectors/suite.ts';
 import { adt, dft, payment } from '../connectors/hl7/messages.ts';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { csvText } from '../support/csv-text.ts';
+import { faultsOf } from '../support/fhir/definitions.ts';
+import { claimResourcesOf } from '../support/fhir/records.ts';
+import { startPeer } from '../support/fhir/start.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
 import { type Service, startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
@@ -361,4 +364,19 @@ describe('claims out of HL7 messages', () => {
     expect(await scene.service.ledger()).toHaveLength(1);
     expect(await situation(scene.clinic, 'C-1')).toMatch(/claim is settled/);
   });
+});
+
+test('A claim out of FHIR is asked about and answered with a ClaimResponse', async () => {
+  const peer = await startPeer();
+  const connectors = [{ id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none', poll_minutes: 0, claims_days: 60 }];
+  const scene = await open({ connectors });
+  await peer.put(...claimResourcesOf({ ...suiteClaim(1), date_of_service: '2029-12-10', billed_amount: '180.00' }));
+  await scene.clinic.once();
+  const [request] = await requests(scene.service);
+  expect(request).toMatchObject({ type: 'CLAIMS_STATUS', external_id: 'C-1', claims_date_of_service: '12-10-2029' });
+  await nextDays(scene, 5);
+  await scene.clinic.once();
+  const responses = await peer.all('ClaimResponse');
+  expect(responses).toMatchObject([{ request: { reference: 'Claim/C-1' }, patient: { reference: 'Patient/P-1' } }]);
+  expect(responses.flatMap(faultsOf)).toEqual([]);
 });
