@@ -28,7 +28,7 @@ export function webhookService(
     signature_header: webhook.signature_header,
     secrets: webhookSecrets(secrets).map((secret) => secret.reveal()),
     body_bytes_max: webhook.max_body_megabytes * 1_000_000,
-    inbox: new Inbox(store),
+    inbox: new Inbox(store, rest.env.clock),
   });
   return { address: addressOf(webhook.listen), route };
 }

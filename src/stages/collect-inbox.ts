@@ -10,9 +10,10 @@ import { answerHash, newestAnswerHash } from '../store/answers.ts';
 import type { Tx } from '../store/database.ts';
 import { dropBody, forgetUnknown, hasUnknown, keepUnknown, messagesToDrain, takeKnown } from '../store/inbox.ts';
 import { byServiceIds, type InquiryRow, inquiryById, updateInquiry } from '../store/inquiries.ts';
+import { isTold } from '../store/webhook-watch.ts';
 import { ask } from './collect.ts';
 import type { CollectDeps } from './collect-deps.ts';
-import { noteHeard } from './collect-webhook.ts';
+import { noteHeard, scheduleAnew } from './collect-webhook.ts';
 import { logStageFailure, type StepResult } from './loop.ts';
 
 const MESSAGES_PER_STEP = 50;
@@ -22,6 +23,7 @@ const ASKED_AT_ONCE_MS = 2 * MINUTE_MS;
 /** Drains what has come, and asks about the inquiries that it tells of, the nearest visit first. */
 export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
   const { store, env } = deps;
+  const was_told = await isTold(store.db);
   const hastened = new Set<number>();
   let drained = 0;
   for (let after = 0; ; ) {
@@ -41,6 +43,7 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
       }
     }
   }
+  if (!was_told && (await isTold(store.db))) await scheduleAnew(deps, true);
   for (const inquiry of await settleUnknown(deps)) hastened.add(inquiry);
   if (hastened.size > 0) await askAtOnce(deps, [...hastened]);
   return { did: drained, next_at: null };

@@ -3,7 +3,7 @@
  * An answer that was found by asking and that no report has told of within the time allowed proves that reports are lost:
  * then asking takes over, and a person is told once.
  *
- *     unproven ─▶ heard      a report of one of our inquiries has come
+ *     unproven ─▶ heard      a report of one of our inquiries has come; every open inquiry is scheduled anew
  *     unproven, heard ─▶ silent   an answer was found that none told of; every open inquiry is scheduled anew
  *     silent ─▶ heard        a report was there before we asked, an hour or more after the last one was missed
  */
@@ -59,14 +59,17 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
     return true;
   });
   if (is_new) {
-    await scheduleAnew(deps);
+    await scheduleAnew(deps, false);
     webhook.onSilent();
   }
   return await judgeReports(deps);
 }
 
-/** What was put off because the service would tell is asked as if it never did. */
-async function scheduleAnew({ store, env, settings }: CollectDeps): Promise<void> {
+/**
+ * Schedules every open inquiry as it is with reports (`is_told`: later) or without them (sooner). What a report has hastened, and
+ * what nobody knows to have been open since, is left as it is.
+ */
+export async function scheduleAnew({ store, env, settings }: CollectDeps, is_told: boolean): Promise<void> {
   const now = env.clock.now();
   for (let after = 0; ; ) {
     const rows = await openAfter(store.db, after, OPEN_PER_WRITE);
@@ -75,8 +78,11 @@ async function scheduleAnew({ store, env, settings }: CollectDeps): Promise<void
     after = last.id;
     await store.write(async (tx) => {
       for (const row of rows) {
-        const poll_at = nextPollAt(pollingFacts(row, { now, random: env.random(), is_told: false, settings }));
-        if (row.poll_at !== null && poll_at < row.poll_at) await updateInquiry(tx, row.id, { poll_at }, now);
+        const poll_at = nextPollAt(pollingFacts(row, { now, random: env.random(), is_told, settings }));
+        if (row.poll_at === null || row.poll_at <= now) continue;
+        if (is_told ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at) {
+          await updateInquiry(tx, row.id, { poll_at }, now);
+        }
       }
     });
   }

@@ -51,11 +51,24 @@ const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 /** Asks about what is due. */
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   const judge_at = await judgeReports(deps);
-  const due = await dueForPolling(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_STEP);
+  const due = await withoutRechecks(deps, await dueForPolling(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_STEP));
   const sample = await sampleToAsk(deps);
   if (sample !== null) due.push(sample);
   await ask(deps, due);
   return { did: due.length, next_at: earlier(judge_at, await nextPollDue(deps.store.db)) };
+}
+
+/** A service that tells by itself tells of a revision, too. */
+async function withoutRechecks({ store, env }: CollectDeps, due: readonly InquiryRow[]): Promise<InquiryRow[]> {
+  const is_recheck = ({ state, poll_at, visit_at }: InquiryRow) =>
+    state === 'answered' && poll_at === visit_at - RECHECK_BEFORE_VISIT_MS;
+  const rechecks = due.filter(is_recheck);
+  if (rechecks.length === 0 || !(await isTold(store.db))) return [...due];
+  const now = env.clock.now();
+  await store.write(async (tx) => {
+    for (const { id } of rechecks) await updateInquiry(tx, id, { poll_at: null }, now);
+  });
+  return due.filter((row) => !is_recheck(row));
 }
 
 /** Asks about each of `rows` by its id; by `priority`, or by how near its visit is. */

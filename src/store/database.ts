@@ -26,6 +26,7 @@ const MIGRATIONS = {
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;
+const CHECKPOINT_PAGES = 8_000; // 32 MB
 const BUSY_TIMEOUT_MS = 10_000;
 const WAL_RETRY_MS = 20;
 
@@ -43,6 +44,8 @@ export async function openDatabase(path: string): Promise<Db> {
     raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     useWal(raw);
     raw.pragma('synchronous = FULL');
+    // Reports and answers are long: with the usual 1000 pages they would have a checkpoint every few hundred.
+    raw.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     raw.pragma('foreign_keys = ON');
     // What is deleted or replaced is patient data: its bytes are overwritten, also in free pages.
     raw.pragma('secure_delete = ON');

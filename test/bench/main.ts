@@ -6,11 +6,14 @@ import { execFileSync, fork } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { FortnightResult } from './fortnight.ts';
 import type { SendingJob, SendingResult } from './hl7-sender.ts';
 import type { AnsweringJob } from './hl7-server.ts';
 import type { IntakeJob, IntakeResult } from './intake.ts';
+import type { LatencyResult } from './latency.ts';
 import { inTurn, measureInChild, printTable, type Spread, spread } from './measure.ts';
 import type { SubmitJob, SubmitResult } from './submit.ts';
+import { BODY_BYTES, benchReceiver, DELIVERIES } from './webhook.ts';
 
 const ROUNDS = 5;
 const MEMORY_ROUNDS = 3;
@@ -37,6 +40,9 @@ try {
   await benchMemory();
   await benchSubmit(`http://127.0.0.1:${port}`);
   await benchHl7();
+  await benchReports();
+  await benchLatency();
+  await benchFortnight();
   console.log(`\n${Math.round((performance.now() - started_ms) / 1000)} s in all.`);
 } finally {
   service.kill();
@@ -140,6 +146,49 @@ async function benchHl7(): Promise<void> {
       ['eligd: after the commit', measured.eligd],
     ]);
   }
+}
+
+async function benchReports(): Promise<void> {
+  for (const connections of [8, 32]) {
+    const { bare, eligd } = await benchReceiver(connections);
+    compare(`${DELIVERIES} reports of ${BODY_BYTES / 1000} KB, ${connections} connections, reports per second`, [
+      ['fastify: signature, JSON, answer', bare],
+      ['eligd: committed, kept after SIGKILL', eligd],
+    ]);
+  }
+}
+
+async function benchLatency(): Promise<void> {
+  const { latencies_ms } = await measureInChild<LatencyResult>('latency.ts', {});
+  const { median, max } = spread(latencies_ms);
+  printTable([
+    ['from the end that the service reports to the record in outbox/, ms', 'median', 'max'],
+    [`eligd: ${latencies_ms.length} answers`, String(Math.round(median)), String(Math.round(max))],
+  ]);
+  console.log();
+}
+
+async function benchFortnight(): Promise<void> {
+  const rows = [];
+  for (const is_told of [true, false]) {
+    const { answered, by_kind, silences } = await measureInChild<FortnightResult>('fortnight.ts', { is_told });
+    const { asking, list, other, verification } = by_kind;
+    const each = (count: number) => (count / answered).toFixed(2);
+    const name = is_told ? `with webhooks (silent ${silences} times)` : 'without';
+    rows.push([name, String(answered), each(asking + list + other), each(asking), each(list + other), each(verification)]);
+  }
+  printTable([
+    [
+      'a fortnight of 100 visits a day, requests per answer',
+      'answers',
+      'in all',
+      'asking',
+      'lists, login, subscription',
+      'besides: checks of calls',
+    ],
+    ...rows,
+  ]);
+  console.log();
 }
 
 /** A table in which every line is compared with the first one. */

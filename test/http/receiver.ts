@@ -50,7 +50,7 @@ export async function startReceiver({
     signature_header: 'X-Service-Signature',
     secrets: [SECRET],
     body_bytes_max: 200_000,
-    inbox: new Inbox(used),
+    inbox: new Inbox(used, realClock),
     env,
     onStored: () => {
       woken += 1;
