@@ -14,7 +14,7 @@ import { createTransport, type HttpReply, type HttpRequest, type Transport } fro
 
 const FHIR_JSON = 'application/fhir+json';
 const TRIES = 6;
-const RETRY_LIMITS = { first_ms: 100, max_ms: 5_000 };
+const RETRY_LIMITS = { first_ms: 50, max_ms: 5_000 };
 /** A longer wait is left to the core, which comes back to the whole pull or batch. */
 const PATIENCE_MS = 20_000;
 /** Far above what a clinic has, and still an end (every loop has a bound). */

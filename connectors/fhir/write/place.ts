@@ -37,7 +37,7 @@ export type Placed = { id: string; is_new: boolean };
 export type WriteParts = { client: FhirClient; capability: Capability; env: ConnectorEnv };
 
 const TRIES = 6;
-const PAUSE_MS = 100;
+const PAUSE_MS = 50;
 /** A longer wait is left to the core. */
 const PATIENCE_MS = 20_000;
 

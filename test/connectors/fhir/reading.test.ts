@@ -33,8 +33,12 @@ describe('the first pull', () => {
   test('gives the same with patients sent along and with patients read one by one', async () => {
     const sent_along = await bench();
     const one_by_one = await bench({ include: false });
-    for (const each of [sent_along, one_by_one]) await each.offer(...visits(3));
-    expect(read(await one_by_one.pull())).toEqual(read(await sent_along.pull()));
+    const with_payer = await bench({ include_payor: true });
+    for (const each of [sent_along, one_by_one, with_payer]) await each.offer(...visits(3));
+    const expected = read(await one_by_one.pull());
+    expect(read(await sent_along.pull())).toEqual(expected);
+    expect(read(await with_payer.pull())).toEqual(expected);
+    expect(with_payer.peer.requests.filter(({ path }) => path.startsWith('/Organization/'))).toEqual([]);
     const reads = (each: typeof sent_along) => each.peer.requests.filter(({ path }) => path.startsWith('/Patient/'));
     expect([reads(sent_along).length, reads(one_by_one).length]).toEqual([0, 3]);
   });

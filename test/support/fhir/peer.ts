@@ -5,9 +5,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getStatus } from '@medplum/core';
-import { FhirRouter, MemoryRepository } from '@medplum/fhir-router';
+import { FhirRouter } from '@medplum/fhir-router';
 import type { Bundle, CapabilityStatementRestResource, OperationOutcome, Resource } from '@medplum/fhirtypes';
 import { faultsOf } from './definitions.ts';
+import { IndexedRepository } from './repository.ts';
 import { type SmartOptions, SmartServer } from './smart.ts';
 
 export type Fault = {
@@ -31,6 +32,7 @@ export type PeerOptions = {
   /** What differs in the CapabilityStatement and in what is honoured. */
   conditional_create?: boolean;
   include?: boolean;
+  include_payor?: boolean;
   /** Search parameters that are refused, as `Type.name`. */
   refuse_search?: string[];
   /** `Appointment` can only be searched with one of these parameters. */
@@ -60,7 +62,7 @@ export class FhirPeer {
   /** Changes the body of an answer on its way out. */
   alter: (request: Request, body: Loose) => unknown = (_, body) => body;
   url = '';
-  private readonly repository = new MemoryRepository();
+  private readonly repository = new IndexedRepository();
   private readonly router = new FhirRouter();
   private readonly pages = new Map<string, { type: string; query: URLSearchParams; offset: number }>();
   private readonly server = createServer((request, response) => {
@@ -210,7 +212,7 @@ export class FhirPeer {
   }
 
   private statement() {
-    const { without = [], conditional_create = true, include = true, refuse_search = [] } = this.options;
+    const { without = [], conditional_create = true, include = true, include_payor = false, refuse_search = [] } = this.options;
     const resource = TYPES.filter((type) => !without.includes(type)).map((type): CapabilityStatementRestResource => {
       const names = [
         '_id',
@@ -230,7 +232,7 @@ export class FhirPeer {
         interaction: (['read', 'search-type', 'create', 'update'] as const).map((code) => ({ code })),
         versioning: 'versioned-update',
         conditionalCreate: conditional_create,
-        ...(include ? { searchInclude: [`${type}:actor`, `${type}:payor`] } : {}),
+        ...(include ? { searchInclude: [`${type}:actor`, ...(include_payor ? [`${type}:payor`] : [])] } : {}),
         searchParam: names.filter((name) => !refuse_search.includes(`${type}.${name}`)).map((name) => ({ name, type: 'token' })),
       };
     });
