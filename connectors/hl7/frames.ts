@@ -17,7 +17,8 @@ const HEAD_BYTES = 4096;
 
 export class FrameReader {
   readonly #bytes_max: number;
-  #parts: Buffer[] = [];
+  /** What of the frame came before this chunk. It grows by doubling, so that a frame which comes byte by byte costs its bytes only. */
+  #held = Buffer.alloc(0);
   #size = 0;
   #is_inside = false;
   /** Bytes that stood between frames, but for line ends. */
@@ -41,38 +42,51 @@ export class FrameReader {
         at = begin + 1;
       }
       const end = chunk.indexOf(EB, at);
-      this.#add(chunk.subarray(at, end === -1 ? chunk.length : end));
-      if (end === -1) break;
-      frames.push(this.#end());
+      if (end === -1) {
+        this.#hold(this.#begunAgain(chunk.subarray(at)));
+        break;
+      }
+      frames.push(this.#end(this.#begunAgain(chunk.subarray(at, end))));
       at = end + 1;
     }
     return frames;
   }
 
   #begin(): void {
-    this.#parts = [];
+    // Never the memory of the frame before, which may not have been read yet.
+    this.#held = Buffer.alloc(0);
     this.#size = 0;
     this.#is_inside = true;
   }
 
-  #add(piece: Buffer): void {
-    const begun_again = piece.lastIndexOf(SB);
-    if (begun_again !== -1) this.#begin();
-    const part = piece.subarray(begun_again + 1);
-    if (part.length === 0) return;
-    const room = this.#bytes_max - this.#size;
-    this.#size += part.length;
-    if (part.length <= room) this.#parts.push(part);
-    // Of what is too large only the beginning is needed.
-    else if (room >= 0) this.#parts = [Buffer.from(Buffer.concat([...this.#parts, part]).subarray(0, HEAD_BYTES))];
+  /** The piece, or what of it comes after the beginning of another frame. */
+  #begunAgain(piece: Buffer): Buffer {
+    const begin = piece.lastIndexOf(SB);
+    if (begin !== -1) this.#begin();
+    return piece.subarray(begin + 1);
   }
 
-  #end(): Frame {
-    const body = this.#parts.length === 1 && this.#parts[0] !== undefined ? this.#parts[0] : Buffer.concat(this.#parts);
-    const is_too_large = this.#size > this.#bytes_max;
-    this.#parts = [];
+  #hold(piece: Buffer): void {
+    const size = this.#size + piece.length;
+    // Of what is too large only the beginning is needed.
+    const kept = Math.min(size, size > this.#bytes_max ? HEAD_BYTES : size);
+    if (kept > this.#held.length) {
+      const room = Buffer.alloc(Math.max(kept, 2 * this.#held.length));
+      this.#held.copy(room);
+      this.#held = room;
+    }
+    if (this.#size < kept) piece.copy(this.#held, this.#size, 0, kept - this.#size);
+    if (size > this.#bytes_max) this.#held = Buffer.from(this.#held.subarray(0, kept));
+    this.#size = size;
+  }
+
+  #end(piece: Buffer): Frame {
     this.#is_inside = false;
-    return { body, is_too_large };
+    // Most frames come in one piece, and are read where they are.
+    if (this.#size === 0 && piece.length <= this.#bytes_max) return { body: piece, is_too_large: false };
+    this.#hold(piece);
+    const is_too_large = this.#size > this.#bytes_max;
+    return { body: this.#held.subarray(0, is_too_large ? HEAD_BYTES : this.#size), is_too_large };
   }
 
   #countJunk(chunk: Buffer, from: number, to: number): void {

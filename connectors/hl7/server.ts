@@ -100,7 +100,7 @@ class Listener {
     socket.on('error', () => socket.destroy());
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 60_000);
-    if (this.#config.idle_minutes > 0) socket.setTimeout(this.#config.idle_minutes * 60_000, () => socket.end());
+    if (this.#config.idle_minutes > 0) socket.setTimeout(this.#config.idle_minutes * 60_000, () => socket.destroy());
     const peer = {
       write: (bytes: Buffer) => {
         if (socket.destroyed) return;

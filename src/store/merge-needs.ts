@@ -41,12 +41,53 @@ export async function mergeNeeds(tx: Tx, connector: string, from_id: string, int
       .where('need_base', '=', need_base)
       .where('benefit_year', '=', first.benefit_year)
       .execute();
-    await renumber(tx, [...standing, ...rows], need_base, renamed(first.patient_key), now);
+    await renumber(tx, joined(standing, rows), need_base, renamed(first.patient_key), now);
+    await withdrawUnsent(tx, standing, rows, now);
   }
 }
 
-async function renumber(tx: Tx, rows: readonly InquiryRow[], need_base: string, patient_key: string, now: number): Promise<void> {
-  const order = rows.toSorted((a, b) => ADVANCEMENT.indexOf(a.state) - ADVANCEMENT.indexOf(b.state) || a.attempt - b.attempt);
+const newest = (rows: readonly InquiryRow[]) => rows.toSorted((a, b) => a.attempt - b.attempt).at(-1);
+
+/** Which of the two newest attempts is further; the one that stands when they are alike. */
+function winnerOf(standing: InquiryRow | undefined, moving: InquiryRow | undefined): InquiryRow | undefined {
+  if (standing === undefined || moving === undefined) return standing ?? moving;
+  return ADVANCEMENT.indexOf(moving.state) > ADVANCEMENT.indexOf(standing.state) ? moving : standing;
+}
+
+/** All attempts of both in the order in which they count from now on: each side keeps its own, the winner comes last. */
+function joined(standing: readonly InquiryRow[], moving: readonly InquiryRow[]): InquiryRow[] {
+  const winner = winnerOf(newest(standing), newest(moving));
+  const in_order = (rows: readonly InquiryRow[]) => rows.toSorted((a, b) => a.attempt - b.attempt);
+  const others = [...in_order(standing), ...in_order(moving)].filter((row) => row !== winner);
+  return winner === undefined ? others : [...others, winner];
+}
+
+/** The newest attempt that did not win is not sent any more. */
+async function withdrawUnsent(
+  tx: Tx,
+  standing: readonly InquiryRow[],
+  moving: readonly InquiryRow[],
+  now: number,
+): Promise<void> {
+  const both = [newest(standing), newest(moving)];
+  const winner = winnerOf(both[0], both[1]);
+  const unsent = both.flatMap((row) => (row !== undefined && row !== winner && row.state === 'planned' ? [row.id] : []));
+  await moveInquiries(
+    tx,
+    unsent,
+    { from: 'planned', to: 'withdrawn', reason: 'The merged record has an inquiry for the same need.' },
+    {},
+    now,
+  );
+}
+
+async function renumber(
+  tx: Tx,
+  order: readonly InquiryRow[],
+  need_base: string,
+  patient_key: string,
+  now: number,
+): Promise<void> {
   // Out of each other's way first: (need, year, attempt) is unique.
   for (const [index, { id }] of order.entries()) {
     await tx
@@ -71,13 +112,5 @@ async function renumber(tx: Tx, rows: readonly InquiryRow[], need_base: string, 
       to_state: state,
       reason: 'Two records of the patient were merged in the practice management system.',
     })),
-  );
-  const unsent = order.slice(0, -1).filter(({ state }) => state === 'planned');
-  await moveInquiries(
-    tx,
-    unsent.map(({ id }) => id),
-    { from: 'planned', to: 'withdrawn', reason: 'The merged record has an inquiry for the same need.' },
-    {},
-    now,
   );
 }

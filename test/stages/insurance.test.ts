@@ -1,7 +1,9 @@
 /** Insurance that comes with the patient and not with the appointment: waits, joins, merges and deletions. */
 import { describe, expect, test } from 'vitest';
 import type { CoverageInput } from '../../src/domain/appointment.ts';
+import type { InquiryDraft } from '../../src/domain/inquiry.ts';
 import type { PatientUpdate } from '../../src/domain/patient-update.ts';
+import { addPlanned } from '../../src/store/inquiries.ts';
 import { acceptBatch } from '../../src/store/intake.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { type Installation, install } from './installation.ts';
@@ -156,6 +158,25 @@ describe('two records of one person that are merged', () => {
     expect(await clinic.service.ledger()).toHaveLength(1);
     expect((await states(clinic)).toSorted()).toEqual(['open', 'withdrawn']);
   });
+});
+
+test('a patient who is merged keeps the next attempt that is planned', async () => {
+  const clinic = await install();
+  await say(clinic, described([aCoverage()]));
+  await clinic.read(clinic.visit('A-1', OF_PATIENT));
+  await clinic.planNow();
+  const [first] = await clinic.inquiries();
+  await clinic.store.write(async (tx) => {
+    await tx.updateTable('inquiries').set({ state: 'answered', service_status: 'UNSUCCESSFUL' }).execute();
+    const { id: _, ...same } = first!;
+    await addPlanned(tx, { ...same, attempt: 2, draft: JSON.parse(first!.draft) as InquiryDraft }, 'Again.', clinic.now());
+  });
+  await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });
+  const after = (await clinic.inquiries()).map(({ state, attempt, patient_key }) => [state, attempt, patient_key]);
+  expect(after).toEqual([
+    ['answered', 1, 'front-desk|P-2|1980-01-02'],
+    ['planned', 2, 'front-desk|P-2|1980-01-02'],
+  ]);
 });
 
 test('a patient who is deleted has no appointments any more', async () => {
