@@ -147,6 +147,7 @@ function makeClient(
     credentials: revealCredentials(credentials),
     timeout_ms: service.timeout_seconds * 1000,
     concurrency: service.submission.concurrency,
+    proxy: service.proxy ?? undefined,
     gate: createRateLimiter(store, env.clock, service.submission.max_per_minute),
     env,
     onServiceDate: (seen) => {

@@ -26,6 +26,10 @@ async function checkAccess(folder: Folder): Promise<CheckLine> {
     if (!found.isDirectory())
       return { ok: false, what: 'What "folder:" names is not a folder.', next: 'Name a folder in the configuration.' };
     await access(folder.root, constants.R_OK | constants.W_OK | constants.X_OK);
+    if (process.platform !== 'win32' && (found.mode & 0o007) !== 0) {
+      const next = 'Run "chmod o-rwx" on the folder of "folder:"; let the PMS reach it by its owner or group.';
+      return { ok: false, what: 'The drop folder holds patient data and is open to every user of this machine.', next };
+    }
     for (const part of PARTS) await accessIfThere(folder[part]);
     return { ok: true, what: 'The drop folder can be read and written.' };
   } catch (error) {

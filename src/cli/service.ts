@@ -85,6 +85,7 @@ export function createCommandClient(parts: {
     credentials,
     timeout_ms: service.timeout_seconds * 1000,
     concurrency: service.submission.concurrency,
+    proxy: service.proxy ?? undefined,
     gate,
     env,
     ...(onServiceDate === undefined ? {} : { onServiceDate }),

@@ -97,6 +97,11 @@ const service = z
       .boolean()
       .default(false)
       .describe('Whether other programs send inquiries with the same account; otherwise an unknown inquiry stops submission.'),
+    proxy: webAddress
+      .nullable()
+      .default(null)
+      .describe('Address of the HTTP proxy by which the service is reached; null: none. Without a login.')
+      .meta({ examples: ['http://proxy.clinic.example:3128'] }),
     allow_insecure: z
       .boolean()
       .default(false)

@@ -43,6 +43,8 @@ export type ServiceClientOptions = {
   env: Env;
   /** Left out: an agent of the client's own, with keep-alive, which `close` closes. */
   dispatcher?: Dispatcher;
+  /** Address of an HTTP proxy for the client's own agent. */
+  proxy?: string | undefined;
   /** The `Date` header of every reply, with the clock's readings before and after (all epoch milliseconds). */
   onServiceDate?: (seen: { service_ms: number; sent_ms: number; received_ms: number }) => void;
   user_agent?: string;

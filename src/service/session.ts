@@ -51,8 +51,8 @@ export class Session {
     this.origin = base.origin;
     this.prefix = base.pathname.replace(/\/+$/, '');
     this.#options = options;
-    const { timeout_ms, concurrency, dispatcher } = options;
-    this.#transport = createTransport({ origin: this.origin, timeout_ms, concurrency, dispatcher });
+    const { timeout_ms, concurrency, dispatcher, proxy } = options;
+    this.#transport = createTransport({ origin: this.origin, timeout_ms, concurrency, dispatcher, proxy });
     this.#queue = new PQueue({ concurrency });
     this.#tokens = new TokenSource(() => this.#login(), options.env.clock);
   }

@@ -8,7 +8,7 @@
  * request on without telling, so there the errors decide that nothing but a failed connection can raise.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import type { AmbiguousCause, UnsentCause } from './api.ts';
 
 export type HttpRequest = {
@@ -44,15 +44,19 @@ export type Transport = {
   close(): Promise<void>;
 };
 
-/** `dispatcher` left out: an agent of its own, with at most `concurrency` connections that are kept open. */
+/**
+ * `dispatcher` left out: an agent of its own, with at most `concurrency` connections that are kept open, through `proxy` when one is
+ * named. A proxy may have passed a request on before it failed, so nothing behind one is taken for unsent.
+ */
 export function createTransport(options: {
   origin: string;
   timeout_ms: number;
   concurrency: number;
   dispatcher: Dispatcher | undefined;
+  proxy: string | undefined;
 }): Transport {
   const { origin, timeout_ms } = options;
-  const own = options.dispatcher === undefined ? createAgent(timeout_ms, options.concurrency) : undefined;
+  const own = options.dispatcher === undefined ? createOwn(timeout_ms, options.concurrency, options.proxy) : undefined;
   const used = options.dispatcher ?? own ?? createAgent(timeout_ms, 1);
   const tells_start = used instanceof Agent;
   const dispatcher = used.compose(watchStart);
@@ -69,14 +73,23 @@ export function createTransport(options: {
  * writing in any case.
  */
 function createAgent(timeout_ms: number, connections: number): Agent {
-  return new Agent({
+  return new Agent(agentOptions(timeout_ms, connections));
+}
+
+function createOwn(timeout_ms: number, connections: number, proxy: string | undefined): Agent | ProxyAgent {
+  if (proxy === undefined) return createAgent(timeout_ms, connections);
+  return new ProxyAgent({ uri: proxy, proxyTunnel: true, ...agentOptions(timeout_ms, connections) });
+}
+
+function agentOptions(timeout_ms: number, connections: number): Agent.Options {
+  return {
     connections,
     pipelining: 1,
     allowH2: false,
     connect: { timeout: Math.min(timeout_ms, 10_000) },
     headersTimeout: timeout_ms,
     bodyTimeout: timeout_ms,
-  });
+  };
 }
 
 type Wire = { dispatcher: Dispatcher; origin: string; timeout_ms: number; tells_start: boolean };

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { Kysely, type SqliteDatabase, SqliteDialect, type Transaction } from 'kysely';
@@ -69,6 +69,7 @@ export async function openDatabase(path: string): Promise<Db> {
  * migrate it. Throws what `openDatabase` would throw for a damaged or newer database.
  */
 export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
+  refuseExposed(path);
   if (!existsSync(path)) return 'absent';
   let raw: Database.Database | undefined;
   try {
@@ -83,9 +84,27 @@ export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
   }
 }
 
+/** The database holds patient data: neither it nor its folder may be open to other users of this machine. */
+function refuseExposed(path: string): void {
+  for (const [each, mode_max] of [
+    [dirname(path), 0o700],
+    [path, 0o600],
+  ] as const) {
+    if (process.platform === 'win32' || !existsSync(each)) continue;
+    const mode = statSync(each).mode & 0o777;
+    if ((mode & ~mode_max & 0o077) === 0) continue;
+    throw new EligdError('configuration', {
+      what: `${each} is open to other users of this machine, so eligd did not use it.`,
+      why: `It holds patient data, and its mode is ${mode.toString(8)} instead of ${mode_max.toString(8)}.`,
+      next: `Run "chmod ${mode_max.toString(8)} ${each}"; if others need the folder, give eligd one of its own (state.path).`,
+    });
+  }
+}
+
 function openFile(path: string): Database.Database {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    refuseExposed(path);
     const previous = process.umask(0o077);
     try {
       return new Database(path);
@@ -121,6 +140,15 @@ function refuseDamaged(raw: Database.Database, path: string): void {
 
 function unusable(path: string, error: unknown): EligdError {
   if (error instanceof EligdError) return error;
+  const code = errorCode(error) ?? '';
+  if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EIO)/.test(code)) {
+    return new EligdError('temporary', {
+      what: `The database ${path} could not be written.`,
+      why: code === 'SQLITE_FULL' || code === 'ENOSPC' ? 'Its disk is full.' : `Its disk reported an error (${code}).`,
+      next: 'Make room or look after the disk; nothing is lost, and the service starts again by itself when it can.',
+      cause: error,
+    });
+  }
   return new EligdError('configuration', {
     what: `The database ${path} cannot be opened.`,
     why: `The system says ${errorCode(error) ?? 'that it is no SQLite database'}.`,

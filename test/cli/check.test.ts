@@ -34,7 +34,7 @@ describe('eligd check', () => {
   test('says in a line each that all is well, with the versions first, and ends with 0', async () => {
     const installation = install(await sandboxUrl());
     await makeDatabase(installation);
-    mkdirSync(join(installation.folder, 'dropbox'));
+    mkdirSync(join(installation.folder, 'dropbox'), { mode: 0o700 });
     const { code, stdout, stderr } = await installation.run(['check']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [first, ...lines] = stdout.trimEnd().split('\n');
@@ -93,8 +93,8 @@ describe('eligd check', () => {
   test('reports everything that is wrong at once, each with its remedy', async () => {
     const installation = install(await deadAddress(), 'oauth', 'policy: { payers: ./payers.csv }\n');
     writeFileSync(join(installation.folder, 'payers.csv'), 'pms_nam\nX\n');
-    mkdirSync(join(installation.folder, 'dropbox/rejected'), { recursive: true });
-    mkdirSync(join(installation.folder, 'dropbox/inbox'), { recursive: true });
+    mkdirSync(join(installation.folder, 'dropbox/rejected'), { recursive: true, mode: 0o700 });
+    mkdirSync(join(installation.folder, 'dropbox/inbox'), { recursive: true, mode: 0o700 });
     writeFileSync(join(installation.folder, 'dropbox/rejected/a.csv'), '');
     const { code, stdout, stderr } = await installation.run(['check']);
     expect(code).toBe(78);

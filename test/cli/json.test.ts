@@ -14,7 +14,7 @@ describe('JSON.md', () => {
     const id = await create('dental', { external_id: 'A-1' });
     await advance({ days: 30 });
     const clinic = install(sandbox.url, 'oauth', '', ', allow_insecure: false');
-    mkdirSync(join(clinic.folder, 'dropbox/inbox'), { recursive: true });
+    mkdirSync(join(clinic.folder, 'dropbox/inbox'), { recursive: true, mode: 0o700 });
     writeFileSync(join(clinic.folder, 'dropbox/inbox/a.csv'), EXPORT);
     const url = ['--url', 'https://clinic.example/hook'];
     const commands = [

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
@@ -134,12 +134,31 @@ describe('a database', () => {
     const raw = new Database(path);
     raw.exec('create table facts (anything)');
     raw.close();
+    chmodSync(path, 0o600);
     expect((await refusal(() => openStore(path))).what).toContain('cannot be opened');
     const after = new Database(path);
     const tables = after.prepare(`select name from sqlite_master where type = 'table'`).pluck().all();
     after.exec('drop table facts');
     after.close();
     expect(tables).toEqual(['facts']);
+    await temporaryStore(path);
+  });
+});
+
+describe('patient data on the disk', () => {
+  test.each([
+    ['its folder', (path: string) => dirname(path), 0o755, 0o700],
+    ['the file', (path: string) => path, 0o640, 0o600],
+  ])('is refused when %s is open to others, with the command that mends it', async (_, of, wide, right) => {
+    const path = temporaryPath();
+    await (await openStore(path)).close();
+    chmodSync(of(path), wide);
+    for (const use of [() => openStore(path), async () => inspectDatabase(path)]) {
+      const { kind, next } = await refusal(use);
+      expect(kind).toBe('configuration');
+      expect(next).toContain(`chmod ${right.toString(8)} ${of(path)}`);
+    }
+    chmodSync(of(path), right);
     await temporaryStore(path);
   });
 });
@@ -155,6 +174,7 @@ describe('looking at a database', () => {
   test('migrates nothing', async () => {
     const path = temporaryPath();
     new Database(path).exec('create table anything (a)').close();
+    chmodSync(path, 0o600);
     const before = readFileSync(path);
     expect(inspectDatabase(path)).toBe('behind');
     expect(readFileSync(path).equals(before)).toBe(true);

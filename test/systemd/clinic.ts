@@ -21,6 +21,7 @@ export type ClinicMachine = ReturnType<typeof clinicOn>;
 export function clinicOn(machine: Machine) {
   let dropped = 0;
   const all: string[] = [];
+  const secrets = new Set<string>();
   const clinic = {
     machine,
     startSandbox: async () => {
@@ -39,6 +40,8 @@ export function clinicOn(machine: Machine) {
       })) as Visit[];
       const ids = rows.map(({ appointment_id }) => appointment_id);
       all.push(...ids);
+      for (const { patient_name, dob, member_id } of rows)
+        for (const secret of [patient_name, dob, member_id]) secrets.add(secret);
       machine.write(`/tmp/export-${dropped}.csv`, exportOf(rows));
       machine.run(`chown eligd /tmp/export-${dropped}.csv && mv /tmp/export-${dropped}.csv ${FOLDER}/inbox/`);
       return ids;
@@ -49,6 +52,8 @@ export function clinicOn(machine: Machine) {
       return inquiries.map(({ external_id }) => external_id.split(':').at(-1) ?? '');
     },
     all: () => [...all],
+    /** Names, birth dates and member ids of all that was dropped. */
+    secrets: () => [...secrets],
     sandbox: (method: string, path: string, body = '') => machine.run(ask(method, path, body)),
     /** Has every call made, and waits until each of `ids` is written back. */
     answered: async (ids: readonly string[], seconds = 40): Promise<void> => {

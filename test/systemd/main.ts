@@ -2,23 +2,26 @@
  * `npm run test:systemd`: installs the package on a Debian that is booted with its own systemd, and prints a line for each
  * property that was seen there. Needs root; what else it needs it installs from Debian. The base system is made once.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { clinicOn } from './clinic.ts';
-import { baseRoot, bootMachine, installTools } from './machine.ts';
+import { baseRoot, bootMachine, CACHE, installTools } from './machine.ts';
 import { PROPERTIES } from './properties.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const VERSIONS = { older: '0.0.1', newer: '0.0.2' };
+/** The first build that had a package; an upgrade begins there, with the database of that time. */
+const OLDER = { commit: '9ecb73afb6d902e2d50af75ce846c774535669b3', version: '0.0.1' };
+const NEWER = '0.0.2';
 
 installTools();
 const base = baseRoot();
+const older = olderPackage();
 const started_ms = performance.now();
 const out = mkdtempSync(join(tmpdir(), 'eligd-debs-'));
 try {
-  const packages = { older: makePackage(VERSIONS.older), newer: makePackage(VERSIONS.newer) };
+  const packages = { older, newer: makePackage(ROOT, NEWER, out) };
   const machine = await bootMachine(base);
   try {
     machine.put(packages.older, '/root/eligd_older.deb');
@@ -46,7 +49,31 @@ try {
 }
 console.log(`${Math.round((performance.now() - started_ms) / 1000)} s after the base system was there.`);
 
-function makePackage(version: string): string {
-  const args = [join(ROOT, 'systemd/package.ts'), '--quick', '--version', version, '--out', out];
+/** Built from its own commit, with its own packages; kept beside the base system. */
+function olderPackage(): string {
+  const folder = join(CACHE, `build-${OLDER.commit.slice(0, 12)}`);
+  const [deb] = existsSync(folder) ? readdirSync(folder) : [];
+  if (deb !== undefined) return join(folder, deb);
+  console.log(`building the older package from ${OLDER.commit.slice(0, 12)}, once`);
+  const tree = mkdtempSync(join(tmpdir(), 'eligd-older-'));
+  try {
+    if (spawnSync('git', ['-C', ROOT, 'cat-file', '-e', OLDER.commit]).status !== 0)
+      throw new Error('The history does not go back to the first package: run "git fetch --unshallow" and try again.');
+    execFileSync('sh', ['-c', `git -C "$1" archive "$2" | tar -x -C "$3"`, 'sh', ROOT, OLDER.commit, tree]);
+    const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--omit=dev'];
+    execFileSync('npm', ['ci', ...quiet], { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] });
+    const part = `${folder}.part`;
+    rmSync(part, { recursive: true, force: true });
+    mkdirSync(part, { recursive: true });
+    const made = makePackage(tree, OLDER.version, part);
+    renameSync(part, folder);
+    return join(folder, basename(made));
+  } finally {
+    rmSync(tree, { recursive: true });
+  }
+}
+
+function makePackage(root: string, version: string, into: string): string {
+  const args = [join(root, 'systemd/package.ts'), '--quick', '--version', version, '--out', into];
   return execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
 }

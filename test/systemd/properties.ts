@@ -1,4 +1,5 @@
 /** What a booted machine has to show, in this order: each begins where the one before ended. */
+import { EVENTS, type EventDescription, type EventName } from '../../src/domain/events.ts';
 import { type ClinicMachine, FOLDER, noonZone } from './clinic.ts';
 import type { Machine } from './machine.ts';
 
@@ -8,6 +9,7 @@ export type Property = { name: string; see: (clinic: ClinicMachine, machine: Mac
 const CONFIG = '/etc/eligd/eligd.yaml';
 const STATE = '/var/lib/eligd';
 const DROP_IN = '/etc/systemd/system/eligd.service.d';
+const COUNT_MIGRATIONS = `cd /usr/lib/eligd && node_modules/.bin/node -e "console.log(new (require('better-sqlite3'))('${STATE}/eligd.db').prepare('select count(*) from kysely_migration').pluck().get())"`;
 const SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
 
 /** Quick where a clinic is patient, so that the whole test takes minutes and not days. */
@@ -16,6 +18,8 @@ polling: { interval_minutes: 0.02, urgent_interval_minutes: 0.02 }
 schedule: { pull_seconds: 0.5 }
 policy: { look_ahead_days: 14 }
 `;
+
+const INIT = `eligd init --system --yes --clinic-name 'Riverside Dental' --time-zone ${noonZone()} --tax-id 123456789 --billing-npi 1234567893 --base-url http://127.0.0.1:8700 --folder ${FOLDER} 2>&1`;
 
 export const PROPERTIES: readonly Property[] = [
   { name: 'install', see: install },
@@ -32,9 +36,11 @@ export const PROPERTIES: readonly Property[] = [
   { name: 'bad configuration', see: badConfiguration },
   { name: 'tampered credential', see: tamperedCredential },
   { name: 'full state disk', see: fullDisk },
-  { name: 'upgrade with data', see: upgrade },
+  { name: 'errors of the disk', see: diskErrors },
+  { name: 'journal', see: journal },
   { name: 'remove', see: remove },
   { name: 'purge', see: purge },
+  { name: 'upgrade from an older build with data', see: upgrade },
 ];
 
 function expectTrue(is_so: boolean, otherwise: string): void {
@@ -50,7 +56,7 @@ async function waitUntil(what: string, isSo: () => boolean, seconds = 30): Promi
 }
 
 async function install({ service }: ClinicMachine, machine: Machine): Promise<string> {
-  const said = machine.run('apt-get install -y /root/eligd_older.deb 2>&1');
+  const said = machine.run('apt-get install -y -o Dpkg::Options::=--force-confold /root/eligd_newer.deb 2>&1');
   expectTrue(said.includes('eligd init --system'), `It does not say how to go on: ${said}`);
   machine.run('eligd --version && getent passwd eligd');
   const modes = machine.run(`stat -c '%a %U %n' ${STATE} /etc/eligd /var/log/eligd`).split('\n');
@@ -67,8 +73,7 @@ async function install({ service }: ClinicMachine, machine: Machine): Promise<st
 async function init(clinic: ClinicMachine, machine: Machine): Promise<string> {
   await clinic.startSandbox();
   machine.run('mkdir -p /srv/clinic');
-  const flags = `--clinic-name 'Riverside Dental' --time-zone ${noonZone()} --tax-id 123456789 --billing-npi 1234567893 --base-url http://127.0.0.1:8700 --folder ${FOLDER}`;
-  const said = machine.run(`eligd init --system --yes ${flags} 2>&1`, SECRETS);
+  const said = machine.run(INIT, SECRETS);
   expectTrue(said.includes('ok service:') && clinic.service().active === 'active', said);
   const modes = machine.run(`stat -c '%a %U' /etc/eligd/credentials /etc/eligd/credentials/* ${CONFIG} ${FOLDER}`).split('\n');
   expectTrue(modes.join() === '700 root,600 root,600 root,640 root,700 eligd', modes.join());
@@ -91,16 +96,20 @@ async function exposure(_: ClinicMachine, machine: Machine): Promise<string> {
 }
 
 async function delivers(clinic: ClinicMachine, machine: Machine): Promise<string> {
+  await beQuick(machine);
+  const ids = clinic.drop(5);
+  await clinic.answered(ids);
+  expectTrue(clinic.calls().length === 5, `${clinic.calls().length} calls`);
+  return '5 appointments dropped, 5 calls, 5 answers in outbox/';
+}
+
+async function beQuick(machine: Machine): Promise<void> {
   const quick_service =
     's/^  auth: oauth.*/  auth: oauth\\n  settle_seconds: 1\\n  timeout_seconds: 1\\n  submission: { max_per_minute: 0 }/';
   const quick_folder = `s/^    folder: .*/&\\n    stable_seconds: 0\\n    export: changes/`;
   machine.run(`sed -i -e '${quick_service}' -e '${quick_folder}' ${CONFIG}`);
   machine.run(`cat >>${CONFIG} <<'END'\n${QUICK}\nEND\nsystemctl restart eligd.service`);
   await machine.until('the drop folder', `test -d ${FOLDER}/inbox`);
-  const ids = clinic.drop(5);
-  await clinic.answered(ids);
-  expectTrue(clinic.calls().length === 5, `${clinic.calls().length} calls`);
-  return '5 appointments dropped, 5 calls, 5 answers in outbox/';
 }
 
 async function statusLine(clinic: ClinicMachine, machine: Machine): Promise<string> {
@@ -249,21 +258,74 @@ async function fullDisk(clinic: ClinicMachine, machine: Machine): Promise<string
 }
 
 async function upgrade(clinic: ClinicMachine, machine: Machine): Promise<string> {
+  machine.run('apt-get install -y /root/eligd_older.deb 2>&1');
+  machine.run(INIT, SECRETS);
+  await beQuick(machine);
+  await clinic.answered(clinic.drop(3));
+  const migrations = () => machine.run(`${COUNT_MIGRATIONS}`);
   const count = () => JSON.parse(machine.run(`eligd status --json`)).appointments.total as number;
-  const before = count();
+  const [before, migrated] = [count(), migrations()];
   machine.run('echo "# mine" >>/etc/default/eligd');
-  const said = machine.run('apt-get install -y /root/eligd_newer.deb 2>&1');
+  const said = machine.run('apt-get install -y -o Dpkg::Options::=--force-confold /root/eligd_newer.deb 2>&1');
   const [backup = ''] = machine.run(`ls ${STATE}/backups/before-upgrade-from-0.0.1-*.db`).split('\n');
   expectTrue(machine.run(`stat -c '%a %U' ${backup}`) === '600 eligd', said);
   expectTrue(
     clinic.service().active === 'active' && count() === before,
     `${clinic.service().active}, ${count()} of ${before}\n${said}`,
   );
+  expectTrue(Number(migrations()) > Number(migrated), `${migrated} migrations before, ${migrations()} after`);
   expectTrue(machine.run('tail -n1 /etc/default/eligd') === '# mine', 'A changed conffile was replaced.');
-  const ids = clinic.drop(2);
-  await clinic.answered(ids);
+  await clinic.answered(clinic.drop(2));
   expectOneCallEach(clinic);
-  return `${before} appointments kept, a backup of them made first, the service up, settings kept`;
+  return `${before} appointments kept, a backup of them made first, ${migrated} migrations became ${migrations()}, the service up, settings kept`;
+}
+
+/** EIO and ENOSPC for every write and fsync of the live service, for a while. */
+async function diskErrors(clinic: ClinicMachine, machine: Machine): Promise<string> {
+  const told: string[] = [];
+  for (const [error, calls] of [
+    ['EIO', 'fsync,fdatasync'],
+    ['ENOSPC', 'pwrite64'],
+    ['EIO', 'pwrite64'],
+  ] as const) {
+    const cursor = clinic.cursor();
+    const { main_pid } = clinic.service();
+    machine.run(
+      `systemd-run -q --unit=strace -p KillSignal=SIGINT strace -f -qq -o /dev/null -p ${main_pid} -e trace=${calls} -e inject=${calls}:error=${error}`,
+    );
+    await machine.until('strace', `grep -q '^TracerPid:.[1-9]' /proc/${main_pid}/status`);
+    const ids = clinic.drop(3);
+    const line = await machine.until(
+      `the log under ${error}`,
+      `journalctl -u eligd.service -o cat --after-cursor='${cursor}' | grep -E '"error_code":"(SQLITE_IOERR|SQLITE_FULL|EIO|ENOSPC|SQLITE_CANTOPEN)' | head -n1 | grep .`,
+    );
+    expectTrue(/"next":"[^"]+/.test(line), `no remedy: ${line}`);
+    told.push(/"error_code":"(\w+)/.exec(line)?.[1] ?? '');
+    machine.run('systemctl stop strace.service');
+    await clinic.answered(ids, 60);
+  }
+  expectOneCallEach(clinic);
+  return `injected with strace into the live service: told as ${told.join(', ')} with the remedy; afterwards everything was sent once and answered`;
+}
+
+/** Everything that was logged until here: what the catalogue knows, and nothing of a patient. */
+async function journal(clinic: ClinicMachine, machine: Machine): Promise<string> {
+  const lines = clinic.journal().split('\n');
+  const events = lines.filter((line) => line.startsWith('{"level"')).map((line) => JSON.parse(line) as Record<string, unknown>);
+  const seen = new Set<string>();
+  for (const { level, time: _, event, what: __, next: ___, ...fields } of events) {
+    const entry: EventDescription | undefined = EVENTS[event as EventName];
+    expectTrue(entry !== undefined && entry.level === level, `not in the catalogue: ${String(event)}`);
+    const strange = Object.keys(fields).filter((name) => entry?.fields.includes(name) !== true);
+    expectTrue(strange.length === 0, `${String(event)} has ${strange.join()}`);
+    seen.add(String(event));
+  }
+  const leaked = clinic.secrets().filter((secret) => lines.some((line) => line.includes(secret)));
+  expectTrue(events.length > 100 && leaked.length === 0, `${events.length} lines, leaked: ${leaked.join()}`);
+  const warnings = machine.run(`journalctl -u eligd.service -o cat -p warning | grep -c '^{"level":"\\(warn\\|error\\)'`);
+  const others = machine.try(`journalctl -u eligd.service -o cat -p warning | grep -c '^{"level":"info'`).stdout.trim();
+  expectTrue(Number(warnings) > 0 && others === '0', `priority warning: ${warnings} warnings, ${others} others`);
+  return `${events.length} lines of ${seen.size} events, all in the catalogue with its fields only; none of ${clinic.secrets().length} names, birth dates and member ids; ${warnings} by priority warning`;
 }
 
 async function remove(_: ClinicMachine, machine: Machine): Promise<string> {

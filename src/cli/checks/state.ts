@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs';
-import { access, stat, statfs } from 'node:fs/promises';
+import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../domain/errors.ts';
 import { inspectDatabase, isInstanceRunning } from '../../store/database.ts';
@@ -32,11 +32,6 @@ async function checkDatabase(path: string): Promise<CheckedLine[]> {
   }
   const found = inspectDatabase(path);
   if (found === 'absent') return [fine('database', `${path} is not there yet; the first start makes it.`)];
-  const { mode } = await stat(path);
-  if (process.platform !== 'win32' && (mode & 0o007) !== 0) {
-    const what = `${path} holds patient data and can be read by every user of this machine.`;
-    return [bad('database', 'configuration', what, `Run "chmod 600 ${path}".`)];
-  }
   if (found === 'behind') return [fine('database', `${path} is sound; the next start brings it to the form of this version.`)];
   return [fine('database', `${path} is sound.`)];
 }

@@ -52,7 +52,7 @@ describe('a delivered batch', () => {
   });
 
   it('that cannot be written fails as a whole and names no patient', async () => {
-    await mkdir(join(folder.path, 'outbox/records/d-2-1.json/full'), { recursive: true });
+    await mkdir(join(folder.path, 'outbox/records/d-2-1.json/full'), { recursive: true, mode: 0o700 });
     const delivering = openCsv(folder).connector.deliver(batchOf(1, [1, 2]), signal);
     await expect(delivering).rejects.toMatchObject({ name: 'ConnectorError', failure: 'transient' });
     expect(await folder.names('outbox')).toEqual(['records']);

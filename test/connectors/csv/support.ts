@@ -20,7 +20,7 @@ export async function dropFolder() {
     parent,
     names,
     drop: async (name: string, content: string | Buffer) => {
-      await mkdir(inbox, { recursive: true });
+      await mkdir(inbox, { recursive: true, mode: 0o700 });
       await writeFile(join(inbox, name), content);
     },
     read: (part: string, name: string) => readFile(join(path, part, name), 'utf8'),
