@@ -266,6 +266,7 @@ async function assemble(
         ...polling,
         give_up_after_days: policy.give_up_after_days,
         attempts: policy.attempts,
+        max_claim_calls: policy.claims.max_calls,
         attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
         min_lead_ms: policy.min_lead_hours * HOUR_MS,
         verify_for_ms: config.verification.ask_for_hours * HOUR_MS,

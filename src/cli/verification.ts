@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { inquiryId } from '../domain/ids.ts';
-import type { Verification } from '../service/api.ts';
+import { verificationSchema } from '../service/wire.ts';
 import type { CliContext } from './context.ts';
 import { printJson, printTable } from './output.ts';
 import { unwrap, withService } from './service.ts';
@@ -33,12 +33,13 @@ Examples:
 }
 
 /** Evidence and reasoning quote the call, so they are left out. */
-function shown({ id, creation_ts, verification_items }: Verification) {
+function shown(record: unknown) {
+  const { id = null, creation_ts, verification_items } = verificationSchema.catch({}).parse(record);
   const items = (verification_items ?? []).map(({ name, status }) => ({ name: name ?? null, status: status ?? null }));
   return { id, created_at: creation_ts ?? null, items };
 }
 
-function showTable(context: CliContext, found: readonly Verification[]): void {
+function showTable(context: CliContext, found: readonly unknown[]): void {
   if (found.length === 0) {
     context.stdout.write('There are no verifications: the call has not ended yet, or the service does not know the inquiry.\n');
     return;

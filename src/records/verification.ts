@@ -19,10 +19,17 @@ export function readVerification(
   return { confidence: latest.every(({ is_met }) => is_met) ? 'high' : 'low', verification: { checks } };
 }
 
-/** Of each name the check of the newest call that has it: a second call may have made good what the first one missed. */
+/**
+ * Of each name the checks of the newest call that has it: a second call may have made good what the first one missed. Within one
+ * call all count, and so do those without a name, of which nobody can say which one makes good which.
+ */
 export function latestChecks({ checks }: Verification): Check[] {
-  const names = new Set<string | null>();
-  return checks.filter(({ name }) => !names.has(name) && names.add(name));
+  const newest = new Map<string, string | null>();
+  return checks.filter(({ name, call_log_id }) => {
+    if (name === null) return true;
+    if (!newest.has(name)) newest.set(name, call_log_id);
+    return newest.get(name) === call_log_id;
+  });
 }
 
 function readRecord(raw: unknown, path: string, remainder: Remainder): Check[] {

@@ -35,6 +35,8 @@ export const CLAIM_SCENARIOS = {
   DENIED: 'DENIED, with reason and appeal for each code.',
   PENDING: 'PENDING, each time.',
   PENDING1: 'PENDING for the first inquiry about a member id, birth date and tax id; as PAID from the second on.',
+  CLEARED: 'PENDING, and in a revised answer (a member id that begins with REVISE) as PAID.',
+  OVERTURNED: 'DENIED, in a revised answer PENDING, and as PAID from the second inquiry on.',
   NOTONFILE: 'NOT_ON_FILE: the payer has not got it, and says how far it is with what came in.',
   ODDSTATUS: 'As APPROVED, but the status is a word that is not in the specification.',
 } as const;

@@ -6,9 +6,9 @@ import type { Dispatcher } from 'undici';
 import type { Env } from '../domain/env.ts';
 import type { InquiryId } from '../domain/ids.ts';
 import type { Specialty } from '../domain/specialty.ts';
-import type { Inquiry, InquiryRequest, Subscription, ValidationItem, Verification } from './wire.ts';
+import type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wire.ts';
 
-export type { Inquiry, InquiryRequest, Subscription, ValidationItem, Verification } from './wire.ts';
+export type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wire.ts';
 
 /**
  * The rate limit (G5). It lives in the store; every HTTP request passes it: the token's, each page, the repetition after a 401.
@@ -149,8 +149,8 @@ export type ServiceClient = {
   list(specialty: Specialty, filter: { external_id?: string }, options?: CallOptions): Promise<Result<InquiryList>>;
   /** GET /api/v0/<specialty>/inquiries/{id}. Null: absent (404, 422, or 200 with null or []). */
   read(specialty: Specialty, id: InquiryId, options?: CallOptions): Promise<Result<Inquiry | null>>;
-  /** GET /api/v0/verification. An unknown inquiry has none. */
-  verifications(inquiry_id: InquiryId, options?: CallOptions): Promise<Result<Verification[]>>;
+  /** GET /api/v0/verification: the records as they came, any JSON, newest first. An unknown inquiry has none. */
+  verifications(inquiry_id: InquiryId, options?: CallOptions): Promise<Result<unknown[]>>;
   /** GET /api/v0/subscription/. Null: there is none. */
   getSubscription(options?: CallOptions): Promise<Result<Subscription | null>>;
   /** POST /api/v0/subscription/, then reads back what is there, which may differ from what was wanted. */

@@ -64,7 +64,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     read: async (specialty, id, how) => readInquiry(await call('GET', `${inquiriesPath(specialty)}/${segment(id)}`, how), id),
 
     async verifications(id, how) {
-      return readVerifications(await call('GET', `/api/v0/verification?${new URLSearchParams({ inquiry_id: id })}`, how));
+      return readVerifications(await call('GET', `/api/v0/verification?${new URLSearchParams({ inquiry_id: id })}`, how), id);
     },
 
     getSubscription,

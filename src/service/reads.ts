@@ -1,6 +1,6 @@
 /** What the replies to reads say: one inquiry, verifications, the subscription (specification, "Endpoints"). */
 import type { InquiryId } from '../domain/ids.ts';
-import type { Inquiry, Result, Subscription, Verification } from './api.ts';
+import type { Inquiry, Result, Subscription } from './api.ts';
 import { type Answered, ambiguous, fail, type Settled, settle, uselessRead } from './failures.ts';
 import { parseInquiry, subscriptionSchema, verificationReplySchema, verificationSchema } from './wire.ts';
 
@@ -24,18 +24,24 @@ export function readInquiry(answered: Answered, id: InquiryId): Result<Inquiry |
   return fail(ambiguous(cause, { status: reply.status }));
 }
 
-/** `{"success", "count", "verifications"}`, or the array alone. For an inquiry that the service does not know: none. */
-export function readVerifications(answered: Answered): Result<Verification[]> {
+/**
+ * `{"success", "count", "verifications"}`, or the array alone. For an inquiry that the service does not know: none. A record that
+ * names another inquiry is passed over: it quotes somebody else's call.
+ */
+export function readVerifications(answered: Answered, id: InquiryId): Result<unknown[]> {
   const settled = settleRead(answered);
   if (settled === 'absent') return { ok: true, value: [] };
   if (!settled.ok) return settled;
   if (isNothing(settled)) return { ok: true, value: [] };
   const { body, status } = settled.reply;
   if (body.form !== 'json') return fail(uselessRead(settled.reply));
-  const parsed = Array.isArray(body.value)
-    ? verificationSchema.array().safeParse(body.value)
-    : verificationReplySchema.transform((reply) => reply.verifications).safeParse(body.value);
-  return parsed.success ? { ok: true, value: parsed.data } : fail(ambiguous('unreadable_reply', { status }));
+  const parsed = verificationReplySchema.safeParse(Array.isArray(body.value) ? { verifications: body.value } : body.value);
+  if (!parsed.success) return fail(ambiguous('unreadable_reply', { status }));
+  const isOurs = (record: unknown) => {
+    const { inquiry_id } = verificationSchema.catch({}).parse(record);
+    return inquiry_id == null || inquiry_id.trim().toLowerCase() === id.toLowerCase();
+  };
+  return { ok: true, value: parsed.data.verifications.filter(isOurs) };
 }
 
 /** The subscription, or null when there is none: 404, 204, null, `{}` or `[]` (`silences.md`, "subscription bodies"). */

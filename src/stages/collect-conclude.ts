@@ -161,6 +161,7 @@ async function planAttempt(
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') return true;
   if (in_time.length === 0) return false;
   const draft = JSON.parse(row.draft) as InquiryDraft;
+  if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
   const added = await addPlanned(
     tx,
     {

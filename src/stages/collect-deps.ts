@@ -23,6 +23,8 @@ export type CollectSettings = {
   give_up_after_days: number;
   settle_ms: number;
   attempts: number;
+  /** Calls about one claim at most. */
+  max_claim_calls: number;
   attempt_pause_ms: number;
   min_lead_ms: number;
   concurrency: number;

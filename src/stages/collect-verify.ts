@@ -1,7 +1,8 @@
 import type { Attention } from '../domain/attention.ts';
 import { inquiryId } from '../domain/ids.ts';
+import { finalStatus } from '../domain/states.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
-import type { Verification } from '../records/parts.ts';
+import type { Check, Verification } from '../records/parts.ts';
 import { latestChecks } from '../records/verification.ts';
 import { latestAnswer, latestRecord, storeVerifications } from '../store/answers.ts';
 import { raiseAttention, resolveAttention } from '../store/attention.ts';
@@ -87,15 +88,17 @@ export async function attendVerification(
 ): Promise<void> {
   const [appointment] = await appointmentsOf(tx, row.id);
   if (settings.verification_required.length === 0 || appointment === undefined) return;
-  const faults = faultsOf(settings.verification_required, verification, row.verify_at === null);
   const subject = inquirySubject(row.id);
+  // Of a call that brought no answer there is nothing to bear out; that it did not is on the list already.
+  const is_answered = finalStatus(row.service_status ?? '') === 'SUCCESS';
+  const faults = is_answered ? faultsOf(settings.verification_required, verification, row.verify_at === null) : [];
   if (faults.length === 0) {
     await resolveAttention(tx, subject, now, ['verification_failed']);
     return;
   }
   const entry: Attention = {
     reason: 'verification_failed',
-    what: `The answer is there, but the transcript of the call does not bear it out: ${faults.join(', ')}.`,
+    what: `The answer is there, but the transcript of the call does not bear it out: ${faults.join('; ')}.`,
     next: 'Read the record with the evidence of its checks, and call the payer yourself if the answer matters.',
   };
   await raiseAttention(tx, { connector: row.connector, appointment: appointment.id, inquiry: row.id, subject }, entry, now);
@@ -104,8 +107,14 @@ export async function attendVerification(
 function faultsOf(required: readonly string[], verification: Verification | null, is_over: boolean): string[] {
   const latest = verification === null ? [] : latestChecks(verification);
   return required.flatMap((name) => {
-    const check = latest.find((each) => each.name === name);
-    if (check === undefined) return is_over ? [`${name} was never checked`] : [];
-    return check.is_met ? [] : [`${name} is ${check.status ?? 'without a status'}`];
+    const checks = latest.filter((each) => each.name === name);
+    if (checks.length === 0) return is_over ? [`${name} was never checked${otherNames(latest)}`] : [];
+    return checks.filter(({ is_met }) => !is_met).map(({ status }) => `${name} is ${status ?? 'without a status'}`);
   });
+}
+
+/** A name that the service does not use is found by those that it does. */
+function otherNames(checks: readonly Check[]): string {
+  const names = [...new Set(checks.flatMap(({ name }) => name ?? []))];
+  return names.length === 0 ? '' : ` (the service checks ${names.join(', ')}; verification.require goes by these names)`;
 }

@@ -86,12 +86,13 @@ async function finish(deps: CollectDeps): Promise<void> {
 }
 
 /**
- * Asks about every open inquiry, whatever its schedule. Where many are open, the service's list is read instead of each by
+ * Asks about every open inquiry, whatever its schedule, and again about answered ones that may have been revised. Where many are open, the service's list is read instead of each by
  * its id: one request for all. What the list does not show, or shows without its results, is read all the same.
  */
 export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
   // What a process that died had committed and not made a record of, and checks of calls that have come since.
   await finish(deps);
+  await recheckDue(deps, signal);
   const lists = new Map<Specialty, ReadonlyMap<string, Inquiry>>();
   for (let after = 0; !signal.aborted; ) {
     const rows = await openAfter(deps.store.db, after, OPEN_PER_STEP);
@@ -105,6 +106,16 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
       await all(same.map((row) => pollOrTake(deps, row, listed)));
     }
     await finish(deps);
+  }
+}
+
+/** Each one that is asked about falls due later, or never again. */
+async function recheckDue(deps: CollectDeps, signal: AbortSignal): Promise<void> {
+  const { store, env } = deps;
+  while (!signal.aborted) {
+    const due = await dueForPolling(store.db, env.clock.now(), INQUIRIES_PER_STEP, ['answered']);
+    if (due.length === 0) return;
+    await ask(deps, await withoutRechecks(deps, due));
   }
 }
 

@@ -6,12 +6,14 @@ import type { PlanningFacts } from '../domain/planning.ts';
 import { finalStatus } from '../domain/states.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { latestRecord } from '../store/answers.ts';
-import { raiseAttention, replaceAttention, resolveAttention } from '../store/attention.ts';
+import { replaceAttention, resolveAttention } from '../store/attention.ts';
 import { appointmentSubject, inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries, updateInquiry } from '../store/inquiries.ts';
 import { type ClaimRow, closeAppointment, inquiriesOf, link, setPlanDue, unlink } from '../store/links.ts';
 
+/** What planning sets and takes back by itself each time it looks at a claim. */
+const CLAIM_REASONS = [...PLANNING_REASONS, 'claim_unsettled'] as const;
 /** When planning comes back to a claim that another inquiry goes before. */
 const RETRY_MS = 60_000;
 
@@ -30,8 +32,9 @@ export async function planClaimRow(tx: Tx, row: ClaimRow, facts: PlanningFacts, 
   }
   const decision = planClaim(row.patient_key, row.input, row.missing_since !== null, facts);
   if (decision.kind === 'ask') {
-    await replaceAttention(tx, about, PLANNING_REASONS, [], now);
     const next = await ask(tx, row, decision.claim, facts, external_id_template);
+    const entries = next.last === null ? [] : [unsettled(next.last.attempt)];
+    await replaceAttention(tx, { ...about, inquiry: next.last?.id ?? null }, CLAIM_REASONS, entries, now);
     await setPlanDue(tx, row.id, next.at, next.wait);
     return;
   }
@@ -40,12 +43,13 @@ export async function planClaimRow(tx: Tx, row: ClaimRow, facts: PlanningFacts, 
     await closeAppointment(tx, row.id, decision.reason, now);
     return;
   }
-  await replaceAttention(tx, about, PLANNING_REASONS, decision.kind === 'attend' ? decision.attention : [], now);
+  await replaceAttention(tx, about, CLAIM_REASONS, decision.kind === 'attend' ? decision.attention : [], now);
   if (decision.kind === 'wait') await setPlanDue(tx, row.id, decision.until, decision.reason);
   else await setPlanDue(tx, row.id, row.starts_at, null);
 }
 
-type Next = { at: number; wait: string | null };
+/** `last`: the inquiry after which there is no other one, although the claim is not settled. */
+type Next = { at: number; wait: string | null; last: InquiryRow | null };
 
 async function ask(
   tx: Tx,
@@ -56,7 +60,7 @@ async function ask(
 ): Promise<Next> {
   const latest = await latestForNeed(tx, planned.need_base, planned.benefit_year);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
-  const rest: Next = { at: row.starts_at, wait: null };
+  const rest: Next = { at: row.starts_at, wait: null, last: null };
   if (latest !== null) {
     const join = { inquiry: latest.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
     await link(tx, join, now);
@@ -65,11 +69,8 @@ async function ask(
     if (latest.state !== 'answered') return rest;
     const again_at = await asksAgainAt(tx, latest, policy.claims.ask_again_days);
     if (again_at === null) return rest;
-    if (latest.attempt >= policy.claims.max_calls) {
-      await raiseAttention(tx, { ...subjectOf(row), inquiry: latest.id }, unsettled(latest.attempt), now);
-      return rest;
-    }
-    if (again_at > now) return { at: again_at, wait: null };
+    if (latest.attempt >= policy.claims.max_calls) return { ...rest, last: latest };
+    if (again_at > now) return { ...rest, at: again_at };
   }
   const added = await addPlanned(
     tx,
@@ -90,7 +91,7 @@ async function ask(
     latest === null ? 'The claim is old enough and not settled.' : 'The last answer did not settle the claim.',
     now,
   );
-  if (added === null) return { at: now + RETRY_MS, wait: 'other_inquiry_first' };
+  if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
   const join = { inquiry: added.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
   await link(tx, join, now);
   return rest;

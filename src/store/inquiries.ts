@@ -207,13 +207,18 @@ export async function uncertainDue(db: Db, now: number, limit: number): Promise<
 }
 
 /** Inquiries whose time to be asked about has come, the longest waiting first. */
-export async function dueForPolling(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
+export async function dueForPolling(
+  db: Db,
+  now: number,
+  limit: number,
+  states: readonly ('open' | 'answered')[] = ['open', 'answered'],
+): Promise<InquiryRow[]> {
   return await db
     .selectFrom('inquiries')
     .selectAll()
     .where('service_id', 'is not', null)
     .where('poll_at', '<=', now)
-    .where('state', 'in', ['open', 'answered'])
+    .where('state', 'in', states)
     .orderBy('poll_at')
     .limit(limit)
     .execute();

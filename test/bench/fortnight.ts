@@ -147,7 +147,14 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
   };
   const submission = { mode: 'auto', batch_size: 25, bulk_shape: 'auto', is_shared_account: false } as const;
   const limits = { calls_per_day: null, calls_per_month: null, reverify_after_days: 30 };
-  const settings = { ...polling, give_up_after_days: 14, attempts: 2, attempt_pause_ms: 20 * HOUR_MS, min_lead_ms: 4 * HOUR_MS };
+  const settings = {
+    ...polling,
+    give_up_after_days: 14,
+    attempts: 2,
+    max_claim_calls: 6,
+    attempt_pause_ms: 20 * HOUR_MS,
+    min_lead_ms: 4 * HOUR_MS,
+  };
   return {
     submit: {
       store,

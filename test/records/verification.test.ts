@@ -63,9 +63,16 @@ describe('the verification of a record', () => {
   });
 
   it('goes by the newest call that has the check, which comes first', () => {
-    expect(recordWith([call(item('a', 'MET')), call(item('a', 'NOT_MET'))]).confidence).toBe('high');
-    expect(recordWith([call(item('a', 'NOT_MET')), call(item('a', 'MET'))]).confidence).toBe('low');
-    expect(recordWith([call(item('a', 'MET')), call(item('b', 'NOT_MET'))]).confidence).toBe('low');
+    const earlier = (...items: unknown[]) => ({ ...call(...items), call_log_id: 'call-0' });
+    expect(recordWith([call(item('a', 'MET')), earlier(item('a', 'NOT_MET'))]).confidence).toBe('high');
+    expect(recordWith([call(item('a', 'NOT_MET')), earlier(item('a', 'MET'))]).confidence).toBe('low');
+    expect(recordWith([call(item('a', 'MET')), earlier(item('b', 'NOT_MET'))]).confidence).toBe('low');
+  });
+
+  it('does not take one check of a call for another of the same name, or for one without a name', () => {
+    expect(recordWith([call(item('a', 'MET'), item('a', 'NOT_MET'))]).confidence).toBe('low');
+    const unnamed = (status: string) => ({ ...item('', status), name: null });
+    expect(recordWith([call(unnamed('MET'), unnamed('NOT_MET'))]).confidence).toBe('low');
   });
 
   it('keeps what it does not know under unparsed, and takes the rest', () => {

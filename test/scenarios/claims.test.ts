@@ -66,9 +66,10 @@ async function open(config: Overrides = {}): Promise<Scene> {
   return { machine, service, clinic: makeClinic({ base_url: service.url, config }) };
 }
 
-/** Drops the claims, asks, and reads the answers four days later. */
+/** Drops the claims, asks, and reads the answers five days later; what is revised is so after them. */
 async function asked(claims: readonly Claim[], config: Overrides = {}): Promise<Scene> {
   const scene = await open(config);
+  await scene.service.behave({ revise_after_hours: claims.some(({ member_id }) => member_id.startsWith('REVISE')) ? 72 : 0 });
   scene.clinic.drop('claims-morning.csv', claimsOf(...claims));
   await scene.clinic.once();
   await nextDays(scene, 5);
@@ -187,6 +188,37 @@ describe('when a claim is asked about', () => {
     expect(scene.clinic.attention().map(({ claim_id, appointment_id, reason }) => [claim_id, appointment_id, reason])).toEqual([
       ['CPENDING-1', '', 'claim_unsettled'],
     ]);
+  });
+
+  test('one that the payer settles in a revised answer leaves the attention list', async () => {
+    const claims = [claimOf('CLEARED-1', { member_id: 'REVISE-1' })];
+    const scene = await asked(claims, { policy: { claims: { max_calls: 1 } } });
+    expect(scene.clinic.attention().map(({ reason }) => reason)).toEqual(['claim_unsettled']);
+    await nextDays(scene, 6);
+    expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['pending', 'paid']);
+    expect(scene.clinic.attention()).toEqual([]);
+    expect(await scene.service.ledger()).toHaveLength(1);
+  });
+
+  test('one that was denied and is looked at again by the payer is asked about until it is paid', async () => {
+    const scene = await asked([claimOf('OVERTURNED-1', { member_id: 'REVISE-1' })]);
+    expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied']);
+    await nextDays(scene, 6);
+    expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied', 'pending']);
+    expect(scene.clinic.writtenClaims()[1]?.notes).toMatch(/status was denied, is pending/);
+    await nextDays(scene, 15);
+    await nextDays(scene, 5);
+    expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied', 'pending', 'paid']);
+    await nextDays(scene, 60);
+    expect(await scene.service.ledger()).toHaveLength(2);
+  });
+
+  test('one whose calls are unsuccessful gets no more than max_calls of them', async () => {
+    const claims = [claimOf('PAID-1', { member_id: 'UNSUCC-1' })];
+    const scene = await asked(claims, { policy: { claims: { max_calls: 1 } } });
+    for (let round = 0; round < 4; round += 1) await nextDays(scene, 8);
+    expect(await scene.service.ledger()).toHaveLength(1);
+    expect(new Set(scene.clinic.attention().map(({ reason }) => reason))).toEqual(new Set(['unsuccessful', 'claim_unsettled']));
   });
 
   test('one that is settled in the practice management system is not, or not again', async () => {

@@ -144,4 +144,20 @@ describe('verification.require', () => {
     expect(reasons(clinic)).toEqual(['verification_failed']);
     expect(clinic.attention()[0]?.what_happened).toMatch(/reference_number_asked was never checked/);
   });
+
+  test('with a name that the service does not use says which names it does use', async () => {
+    const { clinic } = await answered('ACTIVE', { verification: { require: ['reference_asked'] } });
+    expect(reasons(clinic)).toEqual(['verification_failed']);
+    expect(clinic.attention()[0]?.what_happened).toMatch(
+      /reference_asked was never checked \(the service checks payer_reached, purpose_stated, reference_number_asked, questions_completed; verification\.require goes by these names\)/,
+    );
+  });
+
+  test.each([
+    ['UNSUCC', 'unsuccessful'],
+    ['CANCEL', 'cancelled_by_service'],
+  ])('does not list a second time a call that brought no answer (%s)', async (prefix, reason) => {
+    const { clinic } = await answered(prefix, { ...REQUIRE, policy: { attempts: 1 } });
+    expect(reasons(clinic)).toEqual([reason]);
+  });
 });

@@ -60,7 +60,7 @@ test.each<[string, Reply, object]>([
 test('Verifications are read with or without their envelope, and an unknown inquiry has none', async () => {
   const one = {
     id: 'v',
-    inquiry_id: 'a',
+    inquiry_id: 'a b',
     call_log_id: 'c',
     verification_items: [{ name: 'n', status: 'MET', x: 1 }],
     creation_ts: 't',
@@ -69,6 +69,9 @@ test('Verifications are read with or without their envelope, and an unknown inqu
     [{ json: { success: true, count: 1, verifications: [one] } }, { ok: true, value: [one] }],
     [{ json: [one] }, { ok: true, value: [one] }],
     [{ json: { success: true, count: 0, verifications: [] } }, { ok: true, value: [] }],
+    // One of an odd form hides no other (G7), and one about another inquiry quotes somebody else's call.
+    [{ json: [{ id: 7, verification_items: 'odd' }, 'odd', one] }, { ok: true, value: [{ id: 7 }, 'odd', one] }],
+    [{ json: [{ ...one, inquiry_id: 'other' }, one] }, { ok: true, value: [one] }],
     [
       { status: 404, json: {} },
       { ok: true, value: [] },

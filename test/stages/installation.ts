@@ -98,6 +98,7 @@ export async function install({
       ...polling,
       give_up_after_days: 14,
       attempts: 2,
+      max_claim_calls: 6,
       attempt_pause_ms: HOUR_MS,
       min_lead_ms: 4 * HOUR_MS,
       verify_for_ms: 0,

@@ -45,6 +45,11 @@ function outcomeOf(context: AnswerContext): Outcome {
       return { status: 'PENDING', is_paid: false };
     case 'PENDING1':
       return context.attempt === 1 ? { status: 'PENDING', is_paid: false } : { status: 'APPROVED', is_paid: true };
+    case 'CLEARED':
+      return context.edition === 'first' ? { status: 'PENDING', is_paid: false } : { status: 'APPROVED', is_paid: true };
+    case 'OVERTURNED':
+      if (context.attempt > 1) return { status: 'APPROVED', is_paid: true };
+      return { status: context.edition === 'first' ? 'DENIED' : 'PENDING', is_paid: false };
     case 'NOTONFILE':
       return { status: 'NOT_ON_FILE', is_paid: false };
     case undefined:
