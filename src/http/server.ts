@@ -5,6 +5,7 @@
  * A slow or hostile client costs a connection at most: heads, bodies and idle connections have an end (`HttpLimits`), a
  * refused request ends its connection, and when connections run out the idlest one makes room (`connections.ts`).
  */
+import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -24,6 +25,8 @@ export type HttpLimits = {
   /** Between two requests on one connection. */
   idle_timeout_ms: number;
   requests_per_connection_max: number;
+  /** What still comes of a refused request is read and thrown away for so long, and only then is the answer sent. */
+  refusal_patience_ms: number;
 };
 
 export const HTTP_LIMITS: HttpLimits = {
@@ -32,6 +35,7 @@ export const HTTP_LIMITS: HttpLimits = {
   request_timeout_ms: 30_000,
   idle_timeout_ms: 15_000,
   requests_per_connection_max: 10_000,
+  refusal_patience_ms: 2_000,
 };
 
 const CHECKS_PER_TIMEOUT = 10;
@@ -88,6 +92,12 @@ export async function startHttpServer(
     },
   });
   new ConnectionLimit(app.server, limits.connections_max);
+  // No route wants a body that somebody has parsed, and a wrong path shall be called that, whatever is sent to it.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.addHook('onSend', async (request, reply) => {
+    if (reply.statusCode >= 400) await discardRest(request.raw, env, limits.refusal_patience_ms);
+  });
   app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const status = error.statusCode ?? 500;
@@ -112,6 +122,19 @@ export async function startHttpServer(
       return closed;
     },
   };
+}
+
+/**
+ * A sender that is cut off while it still writes does not get to read the answer, and a proxy in between says 502 instead of
+ * what was wrong. So the rest is thrown away first, but not for longer than a genuine sender takes.
+ */
+async function discardRest(request: IncomingMessage, env: Env, patience_ms: number): Promise<void> {
+  if (request.readableEnded || request.destroyed) return;
+  const enough = new AbortController();
+  const onEnd = () => enough.abort();
+  request.once('end', onEnd).once('close', onEnd).once('error', onEnd).resume();
+  await env.clock.sleep(patience_ms, enough.signal).catch(() => {});
+  request.off('end', onEnd).off('close', onEnd).off('error', onEnd);
 }
 
 /** An empty answer after which the connection ends, so that whatever else was piped into it is not even read. */

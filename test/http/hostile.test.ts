@@ -112,11 +112,11 @@ describe('genuine deliveries pass', () => {
   });
 
   test('when unfinished bodies would fill the memory: the longest of them is given up', async () => {
-    const receiver = await startReceiver({ body_bytes_max: 50_000 });
+    const receiver = await startReceiver({ body_bytes_max: 50_000, limits: { refusal_patience_ms: 100 } });
     const greedy = crowd(receiver, 30, (write) => write(head('Content-Length: 50000') + 'x'.repeat(49_000)));
     await expect.poll(() => receiver.counts.no_commit, { timeout: 10_000 }).toBeGreaterThanOrEqual(20);
     await genuinePass(receiver, 'one');
-    expect(greedy.filter(({ isClosed }) => !isClosed()).length).toBeLessThanOrEqual(6);
+    await expect.poll(() => greedy.filter(({ isClosed }) => !isClosed()).length, { timeout: 5_000 }).toBeLessThanOrEqual(6);
   });
 });
 

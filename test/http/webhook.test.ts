@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { message, SECRET, signatureOf, startReceiver } from './receiver.ts';
+import { message, PATH, SECRET, signatureOf, startReceiver } from './receiver.ts';
 
 describe('a delivery', () => {
   test('is in the inbox byte for byte when it is acknowledged, and wakes whoever drains it', async () => {
@@ -37,6 +37,14 @@ describe('a delivery', () => {
     for (const body of ['{"inquiries":[]}', '{"inquiries":[]}', '{"inquiries": []}', '[]', '{"message_hash":7}'])
       expect((await receiver.deliver(body)).status).toBe(200);
     expect(await receiver.rows()).toHaveLength(4);
+  });
+
+  test.each(['\\ud800', '\\udfff\\ud800', 'x'.repeat(501)])('with the hash %s is known by its bytes', async (hash) => {
+    const receiver = await startReceiver();
+    const bodies = [`{"message_hash":"${hash}","inquiries":[]}`, `{"message_hash":"${hash}", "inquiries":[]}`];
+    for (const body of [...bodies, ...bodies]) expect((await receiver.deliver(body)).status).toBe(200);
+    expect((await receiver.rows()).map(({ message_hash }) => message_hash.slice(0, 7))).toEqual(['sha256:', 'sha256:']);
+    expect(receiver.counts).toMatchObject({ stored: 2, duplicate: 2 });
   });
 
   test('is taken under either secret while one is being replaced, and under an empty one never', async () => {
@@ -97,8 +105,26 @@ describe('refused, counted, and logged without a word of the content', () => {
     expect(JSON.stringify(receiver.logged)).not.toContain(SECRET_WORD);
   });
 
+  test.each([
+    ['of a stranger: 401', PATH, '', 401],
+    ['of too great a length: 413', PATH, `X-Service-Signature: ${'a'.repeat(64)}\r\n`, 413],
+    ['to another path: 404', '/elsewhere', 'Content-Type: application/json\r\n', 404],
+  ])(
+    'a long body %s, and whoever writes all of it before reading, as a proxy does, reads that',
+    async (_, path, more, status) => {
+      const receiver = await startReceiver({ body_bytes_max: 1_000_000 });
+      const { socket, answer } = receiver.raw();
+      const length = 8_000_000;
+      socket.pause();
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\n${more}Content-Length: ${length}\r\n\r\n`);
+      await new Promise((resolve) => socket.write('x'.repeat(length), resolve));
+      socket.resume();
+      expect(await answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    },
+  );
+
   test('a body of unknown length that never ends: 413 as soon as it is too long', async () => {
-    const receiver = await startReceiver({ body_bytes_max: 10_000 });
+    const receiver = await startReceiver({ body_bytes_max: 10_000, limits: { refusal_patience_ms: 100 } });
     const { socket, answer } = receiver.raw();
     socket.write(
       `POST /webhooks/inquiries HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ${'a'.repeat(64)}\r\nTransfer-Encoding: chunked\r\n\r\n`,
