@@ -6,6 +6,7 @@ import { EligdError, errorCode } from './domain/errors.ts';
 import { DAY_MS } from './domain/time.ts';
 import { monitoringRoute } from './http/monitoring.ts';
 import type { HttpService } from './http/server.ts';
+import type { WebhookCounts } from './http/webhook.ts';
 import type { Config } from './ops/config.ts';
 import type { Progress } from './ops/progress.ts';
 import { statusWords, supervise } from './ops/supervision.ts';
@@ -25,6 +26,7 @@ type Watched = {
   store: Store;
   progress: Progress;
   event_counts: ReadonlyMap<string, number>;
+  webhook_counts: WebhookCounts;
 };
 
 function patienceMs({ service }: Config): number {
@@ -43,7 +45,7 @@ export function countEvents(env: Env, counts: Map<string, number>): Env {
 }
 
 /** Health and metrics, where the configuration has a part `monitoring`. */
-export function monitoringServices({ options, store, progress, event_counts }: Watched): HttpService[] {
+export function monitoringServices({ options, store, progress, event_counts, webhook_counts }: Watched): HttpService[] {
   const { config, env, version } = options;
   if (config.monitoring === null) return [];
   const route = monitoringRoute({
@@ -51,6 +53,7 @@ export function monitoringServices({ options, store, progress, event_counts }: W
     env,
     version,
     event_counts,
+    webhook_counts,
     stuckStages: () => progress.stuck(patienceMs(config)).map(({ stage }) => stage),
     newestBackupAt: () => newestBackup(config.backup.folder)?.at ?? null,
   });

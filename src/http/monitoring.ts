@@ -8,6 +8,7 @@ import { errorCode } from '../domain/errors.ts';
 import { oldestWaiting, readStatus } from '../store/overview.ts';
 import type { Store } from '../store/store.ts';
 import type { HttpRoute } from './server.ts';
+import type { WebhookCounts } from './webhook.ts';
 
 export type MonitoringOptions = {
   store: Store;
@@ -17,6 +18,7 @@ export type MonitoringOptions = {
   stuckStages: () => string[];
   /** Lines of the log since the start, by event. */
   event_counts: ReadonlyMap<string, number>;
+  webhook_counts: Readonly<WebhookCounts>;
   /** When the newest backup was written (epoch milliseconds); null: never. */
   newestBackupAt: () => number | null;
 };
@@ -46,7 +48,8 @@ export function monitoringRoute(options: MonitoringOptions): HttpRoute {
 }
 
 /** Values are read from the database when they are asked for: nothing has to be kept in step with it. */
-function createMetrics({ store, env, version, event_counts, newestBackupAt }: MonitoringOptions) {
+function createMetrics(options: MonitoringOptions) {
+  const { store, env, version, event_counts, webhook_counts, newestBackupAt } = options;
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
@@ -62,6 +65,11 @@ function createMetrics({ store, env, version, event_counts, newestBackupAt }: Mo
   const reads = gauge('last_read_timestamp_seconds', 'When the last source of a connector was read to its end.', 'connector');
   const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was written.');
   const events = gauge('log_events_total', 'Lines of the log since the start, by event.', 'event');
+  const reports = gauge(
+    'webhook_deliveries_total',
+    'Deliveries to the webhook since the start, by what became of them.',
+    'outcome',
+  );
   const refresh = async (): Promise<void> => {
     const status = await readStatus(store.db, env.clock.now());
     const { closed, total: _, ...open } = status.counts;
@@ -84,6 +92,7 @@ function createMetrics({ store, env, version, event_counts, newestBackupAt }: Mo
     for (const { connector, at } of status.last_reads) reads.set({ connector }, at / 1000);
     backup.set((newestBackupAt() ?? Number.NaN) / 1000);
     for (const [event, count] of event_counts) events.set({ event }, count);
+    for (const [outcome, count] of Object.entries(webhook_counts)) reports.set({ outcome }, count);
   };
   return { registry, refresh };
 }

@@ -50,7 +50,7 @@ export type ServiceClientOptions = {
   user_agent?: string;
 };
 
-/** `signal`: before the request is on the wire it gives *unsent* `aborted`, afterwards *ambiguous* `aborted`. */
+/** `signal`: a call that still waits for its turn is given back as *unsent* `aborted`; one that is on the wire goes on. */
 export type CallOptions = { priority?: RequestPriority; signal?: AbortSignal };
 
 export type Result<T> = { ok: true; value: T } | { ok: false; failure: ServiceFailure };

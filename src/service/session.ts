@@ -117,18 +117,13 @@ export class Session {
     };
     if (call.json !== undefined) headers['content-type'] = 'application/json';
     const request = { method: call.method, path: call.path, headers, body: call.json ?? null };
-    return this.#throughGate(request, call.priority, call.signal, waiting);
+    return this.#throughGate(request, call.priority, waiting);
   }
 
   /** Enters, exchanges, leaves; then tells about the service's clock and obeys its Retry-After. */
-  async #throughGate(
-    request: HttpRequest,
-    priority: RequestPriority,
-    signal: AbortSignal | undefined,
-    waiting: AbortSignal,
-  ): Promise<Answered> {
+  async #throughGate(request: HttpRequest, priority: RequestPriority, waiting: AbortSignal): Promise<Answered> {
     const { onServiceDate } = this.#options;
-    const sent = await this.#exchange(request, priority, signal, waiting);
+    const sent = await this.#exchange(request, priority, waiting);
     if (sent === null) return this.#stopped();
     const { exchange, sent_ms, received_ms, retry_after_ms } = sent;
     if (exchange.outcome !== 'reply') return { outcome: 'none', failure: failureOfExchange(exchange) };
@@ -140,12 +135,7 @@ export class Session {
   }
 
   /** One exchange, with a slot of the rate limit. Null: stopped before anything was sent. */
-  async #exchange(
-    request: HttpRequest,
-    priority: RequestPriority,
-    signal: AbortSignal | undefined,
-    waiting: AbortSignal,
-  ): Promise<Sent | null> {
+  async #exchange(request: HttpRequest, priority: RequestPriority, waiting: AbortSignal): Promise<Sent | null> {
     const { clock } = this.#options.env;
     for (;;) {
       let pass: GatePass;
@@ -161,7 +151,7 @@ export class Session {
           // A neighbour was told to wait while this one stood in the queue: back to the gate.
           if (pauses !== this.#pauses) return 'paused';
           const sent_ms = clock.now();
-          const exchange = await this.#transport.exchange(request, signal);
+          const exchange = await this.#transport.exchange(request, this.#cutting.signal);
           const received_ms = clock.now();
           // Before the place is free for the next one.
           const retry_after_ms = exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;
@@ -244,7 +234,7 @@ export class Session {
       },
       body: new URLSearchParams({ username, password }).toString(),
     };
-    const answered = await this.#throughGate(request, 'send', undefined, this.#closing.signal);
+    const answered = await this.#throughGate(request, 'send', this.#closing.signal);
     if (answered.outcome === 'none') {
       return { ok: false, failure: answered.failure.class === 'unsent' ? answered.failure : unsent('login_failed') };
     }

@@ -40,7 +40,7 @@ export type Exchange =
 export const REPLY_BYTES_MAX = 256 * 1024 * 1024;
 
 export type Transport = {
-  exchange(request: HttpRequest, signal: AbortSignal | undefined): Promise<Exchange>;
+  exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>;
   close(): Promise<void>;
 };
 
@@ -127,8 +127,8 @@ const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (optio
  * The deadline is a timer of the machine and not of `Env`: it bounds a socket, which lives in real time even where a
  * simulation owns the clock. undici's own time-outs restart with every chunk and are too coarse to be a deadline.
  */
-async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal | undefined): Promise<Exchange> {
-  if (signal?.aborted) return { outcome: 'unsent', cause: 'aborted' };
+async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
+  if (signal.aborted) return { outcome: 'unsent', cause: 'aborted' };
   const attempt = new Attempt(wire.tells_start);
   const stop = new AbortController();
   const early = Promise.withResolvers<Exchange>();
@@ -142,12 +142,12 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal | 
   };
   const onAbort = () => halt('aborted');
   const deadline = setTimeout(() => halt('timeout'), wire.timeout_ms);
-  signal?.addEventListener('abort', onAbort, { once: true });
+  signal.addEventListener('abort', onAbort, { once: true });
   try {
     return await Promise.race([early.promise, perform(wire, request, attempt, stop.signal)]);
   } finally {
     clearTimeout(deadline);
-    signal?.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
   }
 }
 

@@ -1,16 +1,22 @@
 /** Health and metrics of a real daemon, over a real socket. */
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
+import { freePort } from '../support/free-port.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
-import { freePort } from './free-port.ts';
+import { signatureOf } from './receiver.ts';
 
 const inTenDays = () => new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
 
 test('health, readiness and metrics say how the daemon stands, and nothing of a patient', async () => {
   const service = await startService();
   const port = await freePort();
-  const clinic = makeClinic({ base_url: service.url, config: { monitoring: { listen: `127.0.0.1:${port}` } } });
+  const listen = `127.0.0.1:${port}`;
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { monitoring: { listen }, webhook: { listen, public_url: `http://${listen}/hook` } },
+    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox', ELIGD_WEBHOOK_SECRET: 'sandbox' },
+  });
   const all = visits(3, () => ({
     appointment_at: `${inTenDays()}T10:30`,
     patient_name: 'Zephyrine Quux',
@@ -28,11 +34,15 @@ test('health, readiness and metrics say how the daemon stands, and nothing of a 
   try {
     await expect.poll(() => get('/healthz').catch(() => null)).toEqual({ status: 200, text: '{"ok":true,"hanging":[]}' });
     expect(await get('/readyz')).toMatchObject({ status: 200 });
+    for (const signature of [signatureOf('[]', 'sandbox'), signatureOf('[]', 'sandbox'), signatureOf('[]', 'another')])
+      await fetch(`http://${listen}/hook`, { method: 'POST', headers: { 'x-service-signature': signature }, body: '[]' });
     const { status, text } = await get('/metrics');
     expect(status).toBe(200);
     expect(text).toMatch(/^eligd_appointments\{situation="asking"\} 3$/m);
     expect(text).toMatch(/^eligd_inquiries\{state="open"\} [123]$/m);
     expect(text).toMatch(/^eligd_log_events_total\{event="daemon_started"\} 1$/m);
+    for (const outcome of ['stored', 'duplicate', 'bad_signature'])
+      expect(text).toMatch(new RegExp(`^eligd_webhook_deliveries_total\\{outcome="${outcome}"\\} 1$`, 'm'));
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
     expect(text).not.toMatch(/Zephyrine|Quux|778899|9001/);
     // Somebody has to act: monitoring should say so.

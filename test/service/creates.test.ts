@@ -143,20 +143,29 @@ test('A body that drips on beyond the deadline is ambiguous', async () => {
   });
 });
 
-test('A call that is aborted before it was sent is unsent, afterwards ambiguous', async () => {
+test('A call that is aborted goes on when it is on the wire, and is given back unsent when it is not', async () => {
   const abort = new AbortController();
   const server = await serve(() => {
     abort.abort();
-    return undefined;
+    return { json: { success: true, inquiry_id: 'x' } };
   });
   const { client, gate } = testClient(server.base_url);
-  expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
-    failure: { class: 'ambiguous', cause: 'aborted' },
-  });
+  expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({ ok: true });
   expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
     failure: { class: 'unsent', cause: 'aborted' },
   });
   expect(server.calls()).toHaveLength(1);
+  expect(gate.left).toBe(gate.entered.length);
+});
+
+test('A cut ends what is on the wire, which is ambiguous then, and gives back what waits', async () => {
+  const server = await serve(() => undefined);
+  const { client, gate } = testClient(server.base_url, { concurrency: 1 });
+  const [first, second] = [client.create('dental', aRequest()), client.create('dental', aRequest())];
+  while (server.calls().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  client.cut();
+  expect(await first).toMatchObject({ failure: { class: 'ambiguous', cause: 'aborted' } });
+  expect(await second).toMatchObject({ failure: { class: 'unsent', cause: 'closed' } });
   expect(gate.left).toBe(gate.entered.length);
 });
 
