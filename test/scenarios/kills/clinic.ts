@@ -1,0 +1,224 @@
+/**
+ * A clinic's server for processes that are really killed: the daemon and the service are children of their own, the drop folder
+ * and the webhook are real. Knows no test runner, so that a long run is a command (`npm run kills`).
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readCsv } from '../../support/csv-text.ts';
+import { freePort } from '../../support/free-port.ts';
+import { exportOf, type Visit, visits } from '../../support/visits.ts';
+
+const ELIGD = join(import.meta.dirname, '../../../bin/eligd');
+const DAY_MS = 86_400_000;
+/** Log events that say that work has gone on. */
+const USEFUL = new Set([
+  'batch_accepted',
+  'sweep_done',
+  'inquiries_sent',
+  'inquiry_found',
+  'answer_received',
+  'records_delivered',
+  'csv_file_read',
+  'csv_file_repeated',
+]);
+
+export type Called = { id: string; external_id: string | null; status: string; request: { member_id: string; dob: string } };
+
+export type Running = { child: ChildProcess; began: number; ended: Promise<{ code: number | null; signal: string | null }> };
+
+export class KillClinic {
+  readonly folder: string;
+  readonly visits: Visit[] = [];
+  /** From a start to the first thing done, in milliseconds. */
+  readonly to_useful_ms: number[] = [];
+  readonly #service_port: number;
+  readonly #hook_port: number;
+  readonly #anchor_ms = Date.now();
+  #service: Running | null = null;
+  daemon: Running | null = null;
+  #files = 0;
+  reports = { sent: 0, taken: 0 };
+
+  private constructor(folder: string, service_port: number, hook_port: number) {
+    this.folder = folder;
+    this.#service_port = service_port;
+    this.#hook_port = hook_port;
+  }
+
+  static async make(): Promise<KillClinic> {
+    const folder = mkdtempSync(join(tmpdir(), 'eligd-kills-'));
+    const clinic = new KillClinic(folder, await freePort(), await freePort());
+    clinic.#configure();
+    await clinic.startService();
+    return clinic;
+  }
+
+  #configure(): void {
+    const hook = `http://127.0.0.1:${this.#hook_port}/hook`;
+    const config = {
+      clinic: {
+        name: 'Riverside Dental',
+        time_zone: 'America/Chicago',
+        specialty: 'dental',
+        tax_id: '123456789',
+        billing_npi: '1234567893',
+      },
+      service: {
+        base_url: `http://127.0.0.1:${this.#service_port}`,
+        auth: 'basic',
+        settle_seconds: 1,
+        timeout_seconds: 2,
+        submission: { max_per_minute: 0, batch_size: 3, concurrency: 2 },
+      },
+      connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0 }],
+      webhook: { listen: `127.0.0.1:${this.#hook_port}`, public_url: hook, update_frequency_minutes: 1 },
+      state: { path: './state/eligd.db' },
+      policy: { look_ahead_days: 365, min_lead_hours: 0 },
+      polling: { interval_minutes: 0.05, urgent_interval_minutes: 0.05 },
+      schedule: { pull_seconds: 0.2 },
+      backup: { cron: null },
+    };
+    writeFileSync(join(this.folder, 'eligd.yaml'), JSON.stringify(config));
+    const secrets = ['PROJECT_ID=sandbox', 'API_KEY=sandbox'].map((line) => `ELIGD_SERVICE_${line}\n`);
+    writeFileSync(join(this.folder, '.env'), `${secrets.join('')}ELIGD_WEBHOOK_SECRET=sandbox\n`, { mode: 0o600 });
+    mkdirSync(join(this.folder, 'dropbox/inbox'), { recursive: true });
+  }
+
+  // ---- processes
+
+  #spawn(args: string[]): Running {
+    const child = spawn(ELIGD, args, { env: { PATH: process.env.PATH ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const ended = new Promise<{ code: number | null; signal: string | null }>((done) => {
+      child.on('close', (code, signal) => done({ code, signal }));
+    });
+    return { child, began: performance.now(), ended };
+  }
+
+  async startService(): Promise<void> {
+    const { folder } = this;
+    this.#service = this.#spawn([
+      'sandbox',
+      '--port',
+      String(this.#service_port),
+      '--db',
+      join(folder, 'service.db'),
+      '--anchor-ms',
+      String(this.#anchor_ms),
+    ]);
+    for (;;) {
+      if (await this.ask('GET', '/_sandbox/ledger?inquiries=no').catch(() => null)) return;
+      await sleep(20);
+    }
+  }
+
+  async killService(): Promise<void> {
+    this.#service?.child.kill('SIGKILL');
+    await this.#service?.ended;
+  }
+
+  /** Starts the daemon; `started` resolves when it says so, `useful` when it has done something. */
+  startDaemon(): { started: Promise<void>; useful: Promise<void> } {
+    const running = this.#spawn(['run', '--config', join(this.folder, 'eligd.yaml')]);
+    this.daemon = running;
+    const started = Promise.withResolvers<void>();
+    const useful = Promise.withResolvers<void>();
+    let was_useful = false;
+    running.child.stderr?.resume();
+    createInterface({ input: running.child.stdout! }).on('line', (line) => {
+      const event = /"event":"(\w+)"/.exec(line)?.[1] ?? '';
+      if (event === 'daemon_started') started.resolve();
+      if (!was_useful && USEFUL.has(event)) {
+        was_useful = true;
+        this.to_useful_ms.push(performance.now() - running.began);
+        useful.resolve();
+      }
+    });
+    void running.ended.then(() => {
+      started.resolve();
+      useful.resolve();
+    });
+    return { started: started.promise, useful: useful.promise };
+  }
+
+  async killDaemon(signal: NodeJS.Signals = 'SIGKILL'): Promise<{ code: number | null; signal: string | null }> {
+    this.daemon?.child.kill(signal);
+    const ended = await this.daemon?.ended;
+    this.daemon = null;
+    return ended ?? { code: null, signal: null };
+  }
+
+  async end(): Promise<void> {
+    await this.killDaemon();
+    await this.killService();
+  }
+
+  // ---- the world outside
+
+  async ask(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(`http://127.0.0.1:${this.#service_port}${path}`, {
+      method,
+      headers: { authorization: `Basic ${btoa('sandbox:sandbox')}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(5_000),
+    });
+    return (await response.json()) as unknown;
+  }
+
+  async ledger(): Promise<Called[]> {
+    return ((await this.ask('GET', '/_sandbox/ledger')) as { inquiries: Called[] }).inquiries;
+  }
+
+  /** A file with a few new visits, on a day of their own so that no other visit seems to have vanished. */
+  drop(count: number): void {
+    this.#files += 1;
+    const day = new Date(Date.now() + (3 + (this.#files % 340)) * DAY_MS).toISOString().slice(0, 10);
+    const first = this.visits.length;
+    const fresh = visits(count, (index) => ({
+      appointment_id: `V${first + index}`,
+      appointment_at: `${day}T${10 + (index % 6)}:${10 + (this.#files % 40)}`,
+      patient_id: `P${first + index}`,
+      member_id: `ACTIVE${10_000 + first + index}`,
+    }));
+    this.visits.push(...fresh);
+    const inbox = join(this.folder, 'dropbox/inbox');
+    writeFileSync(join(inbox, `.part-${this.#files}`), exportOf(fresh));
+    renameSync(join(inbox, `.part-${this.#files}`), join(inbox, `export-${this.#files}.csv`));
+  }
+
+  /** A report of some inquiries, as the service would send it: new, repeated or forged. */
+  async report(): Promise<void> {
+    const called = await this.ledger().catch(() => []);
+    const some = called.slice(-5).map(({ id, request }) => ({ id, status: 'IN_PROGRESS', summary: '', results: null, request }));
+    const hash = `report-${Math.floor(Math.random() * 1000)}`;
+    const body = JSON.stringify({ subscription_id: 's', inquiries: some, message_hash: hash });
+    const secret = Math.random() < 0.1 ? 'forged' : 'sandbox';
+    const signature = createHmac('sha256', secret).update(body).digest('hex');
+    this.reports.sent += 1;
+    const answered = await fetch(`http://127.0.0.1:${this.#hook_port}/hook`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-service-signature': signature },
+      body,
+      signal: AbortSignal.timeout(2_000),
+    }).catch(() => null);
+    if (answered?.status === 200) this.reports.taken += 1;
+  }
+
+  /** What was written back, by appointment: the inquiries whose answers are there. */
+  written(): Map<string, Set<string>> {
+    const outbox = join(this.folder, 'dropbox/outbox');
+    const found = new Map<string, Set<string>>();
+    for (const name of existsSync(outbox) ? readdirSync(outbox) : []) {
+      if (!/^eligibility-.*\.csv$/.test(name)) continue;
+      for (const line of readCsv(readFileSync(join(outbox, name), 'utf8'))) {
+        const ids = found.get(line.appointment_id ?? '') ?? new Set();
+        found.set(line.appointment_id ?? '', ids.add(line.inquiry_id ?? ''));
+      }
+    }
+    return found;
+  }
+}
