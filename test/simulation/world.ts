@@ -78,7 +78,8 @@ class LivingWorld {
       isCalm: () => this.#is_calm,
       drawFuse: (machine) => this.#drawFuse(machine),
       onLog: (life, event, fields) => {
-        const { path: _, pid: __, ...shown } = fields;
+        // Different in every run: where and as whom it runs, and an appointment's name in the log.
+        const { path: _, pid: __, appointment: ___, ...shown } = fields;
         this.story.tell(
           this.scheduler.now,
           life.machine.name,

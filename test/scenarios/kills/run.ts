@@ -44,11 +44,11 @@ export async function killAndCompare(
     for (let done = 0; done < kills; done += 1) {
       if (random() < 0.7) clinic.drop(1 + Math.floor(random() * 3));
       if (random() < 0.2) await loseSomething(clinic, random);
-      const { started } = clinic.startDaemon();
+      const { started, useful } = clinic.startDaemon();
       const kind = kindOf(done, random());
       if (kind === 'early') await sleep(random() * 700);
       else {
-        await started;
+        await (random() < 0.6 ? useful : started);
         await sleep(random() * 1_200);
       }
       if (random() < 0.3) clinic.drop(1);
