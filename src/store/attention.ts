@@ -58,7 +58,8 @@ export async function resolveAttention(
 
 /**
  * Takes entries about visits off the list when both the visit and the entry are older than `before`: nobody can act any more,
- * and the list stays one that a person reads. They stay in the story. Returns the appointments whose visits they were about.
+ * and the list stays one that a person reads. An entry about an inquiry stays for as long as a later visit that is open stands
+ * on it (G2). They stay in the story. Returns the appointments whose visits they were about.
  */
 export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {
   const expired = await tx
@@ -67,9 +68,26 @@ export async function expireAttention(tx: Tx, before: number, now: number): Prom
     .where('resolved_at', 'is', null)
     .where('since', '<', before)
     .where('appointment', 'in', (select) => select.selectFrom('appointments').select('id').where('starts_at', '<', before))
-    .returning('appointment')
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inquiry_appointments as l')
+            .innerJoin('appointments as a', 'a.id', 'l.appointment')
+            .select('l.appointment')
+            .whereRef('l.inquiry', '=', 'attention.inquiry')
+            .where('a.closed_reason', 'is', null)
+            .where('a.starts_at', '>=', before),
+        ),
+      ),
+    )
+    .returning(['appointment', 'inquiry'])
     .execute();
-  return [...new Set(expired.flatMap(({ appointment }) => appointment ?? []))];
+  const inquiries = expired.flatMap(({ inquiry }) => inquiry ?? []);
+  const standing =
+    inquiries.length === 0
+      ? []
+      : await tx.selectFrom('inquiry_appointments').select('appointment').where('inquiry', 'in', inquiries).execute();
+  return [...new Set([...expired, ...standing].flatMap(({ appointment }) => appointment ?? []))];
 }
 
 /** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */

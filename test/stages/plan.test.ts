@@ -95,6 +95,29 @@ test('what nobody can act on any more leaves the attention list a fortnight afte
   expect(rows).toEqual([{ closed_reason: 'past' }]);
 });
 
+test('an entry about an inquiry stays while a later visit stands on it', async () => {
+  const clinic = await install({ policy: { look_ahead_days: 60 } });
+  await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 30));
+  await clinic.planNow();
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'status',
+    status: 422,
+  });
+  await clinic.submitNow();
+  clinic.pass(18 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).toEqual(['refused']);
+  clinic.pass(30 * DAY_MS);
+  await clinic.closeOld();
+  expect(await clinic.attention()).toEqual([]);
+  const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
+  expect(rows).toEqual([{ closed_reason: 'past' }, { closed_reason: 'past' }]);
+});
+
 test('a visit that is served by an unsuccessful call is on the attention list, too', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', {}, 1));
