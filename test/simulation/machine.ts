@@ -1,5 +1,5 @@
 /** A computer at the clinic with its clock, its disk and the daemons that live and die on it, one after another. */
-import { closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import { chmodSync, closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Connector } from '../../connectors/contract.ts';
@@ -100,6 +100,8 @@ export class Machine {
     const raw = new Database(this.path);
     try {
       raw.exec(`VACUUM INTO '${to}'`);
+      // Patient data: eligd refuses a database that others may read.
+      chmodSync(to, 0o600);
     } finally {
       raw.close();
     }
