@@ -51,13 +51,8 @@ export function startOf(appointment: Resource, time_zone: string): string | null
   }
 }
 
-export function toAppointment(
-  gathered: Gathered,
-  source_id: string,
-  starts_at: string,
-  status: AppointmentStatus,
-  place: Place,
-): AppointmentInput {
+/** Of one that takes place: a cancellation needs no more than the id. */
+export function toAppointment(gathered: Gathered, source_id: string, starts_at: string, place: Place): AppointmentInput {
   const { appointment, location, coverages, organizations, practitioner } = gathered;
   const { config, today } = place;
   const { systems } = config;
@@ -68,7 +63,7 @@ export function toAppointment(
   return {
     source_id,
     starts_at,
-    status,
+    status: 'booked',
     patient: toPatient(gathered.patient, gathered.patient_id, today, problems),
     coverages: toCoverages(coverages, starts_at, place),
     provider: {

@@ -7,16 +7,17 @@ import type { Chart } from './chart.ts';
 import type { FhirClient } from './client.ts';
 import { toCoverage } from './coverage.ts';
 import { codingsAt, identifierOf, type Json, listAt, type Resource, textAt } from './element.ts';
-import { FhirError, isPassing } from './failure.ts';
+import { concernsAll, FhirError, isPassing } from './failure.ts';
 import { gatherCoverage, organizations } from './gather.ts';
 import { type Place, toPatient } from './person.ts';
 
-export type ReadClaims = { claims: ClaimInput[]; rejected: RejectedItem[] };
+/** `failed`: what the server failed on, which says nothing about the claim. */
+type ReadClaims = { claims: ClaimInput[]; rejected: RejectedItem[]; failed: RejectedItem[] };
 
 /** Claims in these states are none, or no more. */
 const SETTLED = new Set(['cancelled', 'entered-in-error']);
 
-/** Throws a FhirError when the server failed: nothing of such a reading is taken. */
+/** Throws a FhirError when the server cannot be asked. */
 export async function readClaims(client: FhirClient, chart: Chart, place: Place, signal: AbortSignal): Promise<ReadClaims> {
   const since = addDays(place.today, -place.config.claims_days);
   const { matches, included } = await client.searchAll(
@@ -31,20 +32,37 @@ export async function readClaims(client: FhirClient, chart: Chart, place: Place,
   const sent = matches.filter(
     (claim) => textAt(claim, 'use') === 'claim' && textAt(claim, 'status') !== 'draft' && claim.id !== undefined,
   );
-  const read = await Promise.all(sent.map((claim) => readClaim(claim, client, chart, place, signal)));
+  const read = await Promise.all(sent.map((claim) => readOne(claim, client, chart, place, signal)));
   return {
-    claims: read.flatMap((one) => ('field' in one ? [] : [one])),
-    rejected: read.flatMap((one) => ('field' in one ? [one] : [])),
+    claims: read.flatMap((one) => (one.kind === 'claim' ? [one.claim] : [])),
+    rejected: read.flatMap((one) => (one.kind === 'rejected' ? [one.item] : [])),
+    failed: read.flatMap((one) => (one.kind === 'failed' ? [one.item] : [])),
   };
 }
 
-async function readClaim(
-  claim: Resource,
-  client: FhirClient,
-  chart: Chart,
-  place: Place,
-  signal: AbortSignal,
-): Promise<ClaimInput | RejectedItem> {
+type Outcome = { kind: 'claim'; claim: ClaimInput } | { kind: 'rejected' | 'failed'; item: RejectedItem };
+
+/** One that the server fails on keeps no other from being asked about (G7). */
+async function readOne(claim: Resource, client: FhirClient, chart: Chart, place: Place, signal: AbortSignal): Promise<Outcome> {
+  try {
+    return await readClaim(claim, client, chart, place, signal);
+  } catch (error) {
+    if (!(error instanceof FhirError) || concernsAll(error)) throw error;
+    return { kind: 'failed', item: failedClaim(claim) };
+  }
+}
+
+function failedClaim({ id }: Resource): RejectedItem {
+  const remedy = 'It is read again by itself tomorrow; if it lasts, ask whoever runs the FHIR server.';
+  return {
+    position: `Claim/${id}`,
+    field: 'what it refers to',
+    value_class: 'something that the FHIR server failed on',
+    remedy,
+  };
+}
+
+async function readClaim(claim: Resource, client: FhirClient, chart: Chart, place: Place, signal: AbortSignal): Promise<Outcome> {
   const { config, today } = place;
   const patient = await chart.resolve(claim.patient, claim, 'Patient');
   const insurance = listAt(claim, 'insurance').find((one) => one.focal === true) ?? listAt(claim, 'insurance')[0];
@@ -53,13 +71,13 @@ async function readClaim(
   const position = `Claim/${claim.id}`;
   if (patient === null || patient_id === '') {
     const remedy = "Look whether the claim's patient has a record that the client of eligd may read.";
-    return { position, field: 'patient', value_class: 'a patient who cannot be read', remedy };
+    return { kind: 'rejected', item: { position, field: 'patient', value_class: 'a patient who cannot be read', remedy } };
   }
   const problems: FieldProblem[] = [];
   const is_settled = SETTLED.has(textAt(claim, 'status')) || (await isAnswered(claim, client, config.identifier_base, signal));
   const gathered = await gatherCoverage(coverage ?? {}, chart, config);
   const facility = await chart.resolve(claim.facility, claim, 'Location');
-  return {
+  const input: ClaimInput = {
     source_id: claim.id ?? '',
     status: is_settled ? 'settled' : 'open',
     claim_number: identifierOf(claim, config.systems.claim_number, today),
@@ -76,6 +94,7 @@ async function readClaim(
     diagnosis_codes: codes(listAt(claim, 'diagnosis'), 'diagnosisCodeableConcept', config.systems.diagnosis),
     problems,
   };
+  return { kind: 'claim', claim: input };
 }
 
 /** Whether somebody else has put the payer's decision there already, so that no call has to be paid for. */
@@ -87,7 +106,7 @@ async function isAnswered(claim: Resource, client: FhirClient, base: string, sig
         textAt(response, 'status') === 'active' &&
         textAt(response, 'outcome') === 'complete' &&
         textAt(response, 'request', 'reference').endsWith(`Claim/${claim.id}`) &&
-        !listAt(response, 'identifier').some((one) => textAt(one, 'system').startsWith(base)),
+        !listAt(response, 'identifier').some((one) => textAt(one, 'system').startsWith(`${base}:`)),
     );
   } catch (error) {
     if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return false;

@@ -6,9 +6,9 @@ import { codingsAt, listAt, textAt, textsAt } from './element.ts';
  *
  * | kind | the server |
  * |---|---|
- * | `unreachable` | gave no answer |
+ * | `unreachable` | is not there, or gave no answer in time |
  * | `busy` | answered 429, or 503 |
- * | `broken` | answered with another 5xx, or with something that is not FHIR |
+ * | `broken` | broke off in the middle, or answered with another 5xx, or with something that is not FHIR |
  * | `unauthorized` | does not accept the login (401, also with a fresh token) |
  * | `forbidden` | does not allow it (403) |
  * | `absent` | does not have it (404, 410) |
@@ -46,6 +46,11 @@ export class FhirError extends Error {
     this.retry_after_ms = told.retry_after_ms ?? null;
     this.may_be_done = told.may_be_done ?? false;
   }
+}
+
+/** Failures that every other request would meet as well; any other concerns one resource only (G7). */
+export function concernsAll({ kind }: FhirError): boolean {
+  return kind === 'unreachable' || kind === 'unauthorized';
 }
 
 /** Failures that say nothing about the request itself: the same one may succeed later. */
@@ -104,7 +109,7 @@ const REMEDIES: Readonly<Record<FailureKind, string>> = {
   unreachable:
     'It is tried again by itself; if it lasts, look whether the FHIR server and the network are up, and check base_url.',
   busy: 'It is tried again by itself.',
-  broken: 'It is tried again by itself; if it lasts, ask whoever runs the FHIR server.',
+  broken: 'It is tried again by itself; if it lasts, check base_url:, and ask whoever runs the FHIR server.',
   unauthorized: 'Check the credentials of this connector and its registration at the FHIR server; "eligd check" tries them.',
   forbidden: 'Have the client of eligd allowed to do this at the FHIR server (its scopes); "eligd check" names them.',
   absent: 'Check base_url: it must be the base address of a FHIR R4 server.',

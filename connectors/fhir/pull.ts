@@ -8,27 +8,31 @@ import { readClaims } from './claims.ts';
 import type { FhirClient, SearchEnd } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { type Resource, textAt } from './element.ts';
-import { FhirError, isPassing } from './failure.ts';
+import { concernsAll, FhirError, isPassing, toConnectorError } from './failure.ts';
 import { type Gathered, gather } from './gather.ts';
 import { advance, type Cursor, nextReading, type Reading, readCursor, windowStart } from './reading.ts';
 
 const BATCH_SIZE = 500;
-/** A server that fails on more appointments than this is in trouble itself; nothing of such a reading is taken. */
+/** What the server fails on is named one by one up to here. More of it is trouble of the server, and one sentence says so. */
 const FAILED_ITEMS_MAX = 20;
 /** Without a way to ask for changes, the whole window is read each time. */
 const WINDOW_POLL_MS = HOUR_MS;
 
-type Found = { appointments: Resource[]; unreadable: number; is_partial: boolean; ends: SearchEnd[] };
-type Mapped = { appointments: AppointmentInput[]; cancelled_ids: string[]; rejected: RejectedItem[]; failed: number };
+/** `failure`: the server failed on a page, so that those after it are missing. */
+type Found = { appointments: Resource[]; unreadable: number; is_partial: boolean; ends: SearchEnd[]; failure: FhirError | null };
+/** `failed`: what the server failed on, which says nothing about the visit. */
+type Mapped = { appointments: AppointmentInput[]; cancelled_ids: string[]; rejected: RejectedItem[]; failed: RejectedItem[] };
 
-/** What becomes of an Appointment. `none`: no visit of a patient. `is_passing`: the server failed, which says nothing about the visit (G7). */
+/** What becomes of an Appointment. `none`: no visit of a patient, or one that is over. */
 type Outcome =
   | { kind: 'appointment'; input: AppointmentInput }
   | { kind: 'cancelled'; id: string }
-  | { kind: 'rejected'; item: RejectedItem; is_passing: boolean }
+  | { kind: 'rejected' | 'failed'; item: RejectedItem }
   | { kind: 'none' };
 
 type Taking = { reading: Reading; cursor: Cursor; found: Found; mapped: Mapped };
+/** `failure`: something is missing, which is told when the rest is done. */
+type Taken = { cursor: Cursor; failure: ConnectorError | null };
 
 /** Reads appointments and what they refer to, in the rhythm of the configuration. */
 export class Puller {
@@ -48,6 +52,19 @@ export class Puller {
   /** Throws a ConnectorError, also after a part was taken. */
   async pull(call: PullCall): Promise<void> {
     call.signal.throwIfAborted();
+    // Ends what one failure leaves under way beside it.
+    const ending = new AbortController();
+    const end = () => ending.abort(call.signal.reason);
+    call.signal.addEventListener('abort', end, { once: true });
+    try {
+      await this.read({ ...call, signal: ending.signal });
+    } finally {
+      call.signal.removeEventListener('abort', end);
+      end();
+    }
+  }
+
+  private async read(call: PullCall): Promise<void> {
     const { clock, time_zone } = this.env;
     const capability = await this.client.capability(call.signal);
     const cursor = readCursor(call.cursor);
@@ -72,37 +89,38 @@ export class Puller {
       reading = next();
       found = await this.find(reading, chart, call.signal);
     }
-    const mapped = await this.map(reading, found, chart, call.signal);
-    const after = await this.take({ reading, cursor, found, mapped }, call);
-    await this.pullClaims(after, chart, call);
+    const mapped = await this.map(found, chart);
+    const taken = await this.take({ reading, cursor, found, mapped }, call);
+    const failure = (await this.pullClaims(taken.cursor, chart, call)) ?? taken.failure;
+    this.failures = failure === null ? 0 : this.failures + 1;
+    if (failure !== null) throw failure;
   }
 
   /** Hands over what was read. Anything that is missing keeps the cursor where it was, and nothing counts as vanished. */
-  private async take({ reading, cursor, found, mapped }: Taking, call: PullCall): Promise<Cursor> {
+  private async take({ reading, cursor, found, mapped }: Taking, call: PullCall): Promise<Taken> {
     const { clock, time_zone, connector_id } = this.env;
-    if (mapped.failed > FAILED_ITEMS_MAX) throw failedItems(mapped.failed);
-    const ended_badly = found.ends.find((end) => end !== 'end');
-    const is_whole = ended_badly === undefined && mapped.failed === 0;
-    const completeness = is_whole && !found.is_partial && reading.kind === 'window' ? 'full' : 'changes';
+    const failure = failureOf(found, mapped);
+    const is_full = failure === null && !found.is_partial && reading.kind === 'window';
     const next = advance(cursor, reading, found.appointments, clock.now(), localDate(clock.now(), time_zone));
-    await hand({ reading, mapped, completeness, next: is_whole ? JSON.stringify(next) : null }, call);
+    const handing = { ...mapped, rejected: [...mapped.rejected, ...named(mapped.failed)] };
+    await hand({ reading, mapped: handing, is_full, next: failure === null ? JSON.stringify(next) : null }, call);
     this.read_at = clock.elapsed();
-    this.failures = is_whole ? 0 : this.failures + 1;
     if (found.is_partial) this.env.log('fhir_answer_partial', { connector: connector_id });
-    if (ended_badly !== undefined) throw endedBadly(ended_badly);
-    if (mapped.failed > 0) throw failedItems(mapped.failed);
-    return next;
+    return { cursor: failure === null ? next : cursor, failure };
   }
 
   /** Once a day, as a source of their own: claims change slowly, and none of them ever counts as vanished. */
-  private async pullClaims(cursor: Cursor, chart: Chart, { accept, signal }: PullCall): Promise<void> {
+  private async pullClaims(cursor: Cursor, chart: Chart, { accept, signal }: PullCall): Promise<ConnectorError | null> {
     const { config, env } = this;
     const today = localDate(env.clock.now(), env.time_zone);
-    if (config.claims_days === 0 || cursor.claims_on === today) return;
-    const { claims, rejected } = await readClaims(this.client, chart, { config, time_zone: env.time_zone, today }, signal);
+    if (config.claims_days === 0 || cursor.claims_on === today) return null;
+    const { claims, failed, ...read } = await readClaims(this.client, chart, { config, time_zone: env.time_zone, today }, signal);
+    const rejected = [...read.rejected, ...named(failed)];
     const key = `claims:${createHash('sha256')
       .update(JSON.stringify([claims, rejected]))
       .digest('hex')}`;
+    // What the server fails on is read again tomorrow; all of it once more when that is much.
+    const next = failed.length > FAILED_ITEMS_MAX ? null : JSON.stringify({ ...cursor, claims_on: today });
     for (let from = 0; from === 0 || from < claims.length; from += BATCH_SIZE) {
       signal.throwIfAborted();
       const is_last = from + BATCH_SIZE >= claims.length;
@@ -111,9 +129,10 @@ export class Puller {
         appointments: [],
         claims: claims.slice(from, from + BATCH_SIZE),
         rejected: is_last ? rejected : [],
-        cursor: is_last ? JSON.stringify({ ...cursor, claims_on: today }) : null,
+        cursor: is_last ? next : null,
       });
     }
+    return failed.length > 0 ? failedItems(failed.length, 'a claim', 'claims') : null;
   }
 
   /** A window that is read instead of changes is large, so it is read less often; so is what the server keeps failing on. */
@@ -127,10 +146,10 @@ export class Puller {
 
   private async find(reading: Reading, chart: Chart, signal: AbortSignal): Promise<Found> {
     const found = new Map<string, Resource>();
-    const result: Found = { appointments: [], unreadable: 0, is_partial: false, ends: [] };
+    const result: Found = { appointments: [], unreadable: 0, is_partial: false, ends: [], failure: null };
     const searches = this.config.search_by.length === 0 ? [{}] : this.config.search_by;
-    for (const extra of searches) {
-      for await (const page of this.client.search('Appointment', [...Object.entries(extra), ...reading.query], signal)) {
+    const readPages = async (query: [string, string][]) => {
+      for await (const page of this.client.search('Appointment', query, signal)) {
         chart.keep(page.included);
         result.unreadable += page.unreadable;
         result.is_partial ||= page.is_partial;
@@ -143,56 +162,57 @@ export class Puller {
             found.set(id, appointment);
         }
       }
+    };
+    for (const extra of searches) {
+      try {
+        await readPages([...Object.entries(extra), ...reading.query]);
+      } catch (error) {
+        // One page that the server fails on keeps those before it, and other places, from nothing (G7).
+        if (!(error instanceof FhirError) || concernsAll(error) || !isPassing(error)) throw error;
+        result.failure ??= error;
+      }
     }
+    if (result.failure !== null && found.size === 0) throw result.failure;
     result.appointments = [...found.values()];
     return result;
   }
 
-  private async map(reading: Reading, found: Found, chart: Chart, signal: AbortSignal): Promise<Mapped> {
-    const mapped: Mapped = { appointments: [], cancelled_ids: [], rejected: unreadableEntries(found.unreadable), failed: 0 };
+  private async map(found: Found, chart: Chart): Promise<Mapped> {
+    const mapped: Mapped = { appointments: [], cancelled_ids: [], rejected: unreadableEntries(found.unreadable), failed: [] };
     const from = windowStart(this.config, this.env.time_zone, this.env.clock.now());
-    const outcomes = await Promise.all(found.appointments.map((appointment) => this.mapOne(appointment, chart, signal)));
+    const outcomes = await Promise.all(found.appointments.map((appointment) => this.mapOne(appointment, from, chart)));
     for (const outcome of outcomes) {
+      if (outcome.kind === 'appointment') mapped.appointments.push(outcome.input);
       if (outcome.kind === 'cancelled') mapped.cancelled_ids.push(outcome.id);
       if (outcome.kind === 'rejected') mapped.rejected.push(outcome.item);
-      if (outcome.kind === 'rejected' && outcome.is_passing) mapped.failed += 1;
-      if (outcome.kind !== 'appointment') continue;
-      // What has changed may be an old visit, which nobody asks about any more.
-      const { input } = outcome;
-      const is_old = reading.kind === 'changes' && input.status === 'booked' && Date.parse(input.starts_at) < from;
-      if (!is_old) mapped.appointments.push(input);
+      if (outcome.kind === 'failed') mapped.failed.push(outcome.item);
     }
     return mapped;
   }
 
-  private async mapOne(appointment: Resource, chart: Chart, signal: AbortSignal): Promise<Outcome> {
+  private async mapOne(appointment: Resource, from: number, chart: Chart): Promise<Outcome> {
     const { config, env } = this;
     const id = textAt(appointment, 'id');
     const status = statusOf(appointment, config);
     if (status === 'ignored') return { kind: 'none' };
+    // A cancellation holds whatever else of it cannot be read.
+    if (status === 'cancelled') return { kind: 'cancelled', id };
     const starts_at = startOf(appointment, env.time_zone);
     if (starts_at === null) {
-      if (status === 'cancelled') return { kind: 'cancelled', id };
       // What is proposed without a time is no visit yet; it comes again when it gets one.
       if (textAt(appointment, 'status') === 'proposed') return { kind: 'none' };
-      return rejected(
-        id,
-        'start',
-        'missing or not a time',
-        'Enter date and time of the visit in the practice management system.',
-      );
+      const remedy = 'Enter date and time of the visit in the practice management system.';
+      return rejected(id, 'start', 'missing or not a time', remedy);
     }
-    const gathered = await this.gather(id, appointment, chart, signal);
-    if ('appointment' in gathered) {
-      const today = localDate(env.clock.now(), env.time_zone);
-      const place = { config, time_zone: env.time_zone, today };
-      return { kind: 'appointment', input: toAppointment(gathered, id, starts_at, status, place) };
-    }
-    // A cancellation holds whatever else cannot be read.
-    return status === 'cancelled' && gathered.kind === 'rejected' && !gathered.is_passing ? { kind: 'cancelled', id } : gathered;
+    // What has changed may be an old visit, and some servers send all that they have: nobody asks about those any more.
+    if (Date.parse(starts_at) < from) return { kind: 'none' };
+    const gathered = await this.gather(id, appointment, chart);
+    if (!('appointment' in gathered)) return gathered;
+    const today = localDate(env.clock.now(), env.time_zone);
+    return { kind: 'appointment', input: toAppointment(gathered, id, starts_at, { config, time_zone: env.time_zone, today }) };
   }
 
-  private async gather(id: string, appointment: Resource, chart: Chart, signal: AbortSignal): Promise<Gathered | Outcome> {
+  private async gather(id: string, appointment: Resource, chart: Chart): Promise<Gathered | Outcome> {
     try {
       const gathered = await gather(appointment, chart, this.config);
       if ('appointment' in gathered) return gathered;
@@ -200,46 +220,59 @@ export class Puller {
       const remedy = "Look whether the appointment's patient has a record that the client of eligd may read.";
       return rejected(id, 'participant', 'a patient who cannot be read', remedy);
     } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof FhirError) || error.kind === 'unreachable' || error.kind === 'unauthorized') throw error;
+      if (!(error instanceof FhirError) || concernsAll(error)) throw error;
       if (!isPassing(error)) {
         const remedy =
           'Have the client of eligd allowed to search Coverage by patient at the FHIR server; "eligd check" looks for the cause.';
         return rejected(id, 'Coverage', 'not readable', remedy);
       }
       const remedy = 'It is read again by itself; if it lasts, ask whoever runs the FHIR server.';
-      return { ...rejected(id, 'what it refers to', 'something that the FHIR server failed on', remedy), is_passing: true };
+      return {
+        ...rejected(id, 'what it refers to', 'something that the FHIR server failed on', remedy),
+        kind: 'failed' as const,
+      };
     }
   }
 }
 
 function rejected(source_id: string, field: string, value_class: string, remedy: string) {
   const item: RejectedItem = { position: `Appointment/${source_id}`, source_id, field, value_class, remedy };
-  return { kind: 'rejected' as const, item, is_passing: false };
+  return { kind: 'rejected' as const, item };
 }
 
 function isRefusal(error: unknown): error is FhirError {
   return error instanceof FhirError && ['refused', 'forbidden', 'unsupported'].includes(error.kind);
 }
 
-type Handing = { reading: Reading; mapped: Mapped; completeness: 'full' | 'changes'; next: string | null };
+/** What is missing from a reading, null when nothing is. */
+function failureOf({ ends, failure }: Found, { failed }: Mapped): ConnectorError | null {
+  const ended_badly = ends.find((end) => end !== 'end');
+  if (failure !== null) return toConnectorError(failure);
+  if (ended_badly !== undefined) return endedBadly(ended_badly);
+  return failed.length > 0 ? failedItems(failed.length, 'an appointment', 'appointments') : null;
+}
+
+const named = (failed: readonly RejectedItem[]) => (failed.length > FAILED_ITEMS_MAX ? [] : failed);
+
+type Handing = { reading: Reading; mapped: Omit<Mapped, 'failed'>; is_full: boolean; next: string | null };
 
 /**
  * Hands a reading over in batches, under a key made of its content: after a crash the same content comes under the same key. The cursor
  * moves with the last batch (G3).
  */
-async function hand({ reading, mapped, completeness, next }: Handing, { accept, isAccepted, signal }: PullCall): Promise<void> {
+async function hand({ reading, mapped, is_full, next }: Handing, { accept, isAccepted, signal }: PullCall): Promise<void> {
   const { appointments, cancelled_ids, rejected } = mapped;
   const is_empty = appointments.length + cancelled_ids.length + rejected.length === 0;
   const key = `${reading.kind}:${createHash('sha256')
     .update(JSON.stringify([appointments, cancelled_ids, rejected]))
     .digest('hex')}`;
-  if (reading.kind === 'changes' && (is_empty || (await isAccepted(key)))) return;
+  if (is_empty && (reading.kind === 'changes' || next === null)) return;
+  if (reading.kind === 'changes' && (await isAccepted(key))) return;
   for (let from = 0; from === 0 || from < appointments.length; from += BATCH_SIZE) {
     signal.throwIfAborted();
     const is_last = from + BATCH_SIZE >= appointments.length;
     const batch: PullBatch = {
-      source: { key, name: reading.name, is_last, completeness },
+      source: { key, name: reading.name, is_last, completeness: is_full ? 'full' : 'changes' },
       appointments: appointments.slice(from, from + BATCH_SIZE),
       cancelled_ids: is_last ? cancelled_ids : [],
       rejected: is_last ? rejected : [],
@@ -283,8 +316,8 @@ function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
   return new ConnectorError('permanent', { what: `${told} What was read is taken.`, next });
 }
 
-function failedItems(count: number): ConnectorError {
-  const what = `The FHIR server failed on what belongs to ${count === 1 ? 'an appointment' : `${count} appointments`}; the others were taken.`;
+function failedItems(count: number, one: string, many: string): ConnectorError {
+  const what = `The FHIR server failed on what belongs to ${count === 1 ? one : `${count} ${many}`}; the others were taken.`;
   return new ConnectorError('transient', {
     what,
     next: 'It is tried again by itself; if it lasts, ask whoever runs the FHIR server.',

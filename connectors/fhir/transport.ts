@@ -23,6 +23,8 @@ export type Transport = { send: (request: HttpRequest, signal: AbortSignal) => P
 
 /** Errors before anything of a request was written. */
 const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+/** The server was there and broke off. */
+const BROKEN_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 
 export function createTransport(options: { timeout_ms: number; connections: number }): Transport {
@@ -48,7 +50,7 @@ async function send(agent: Agent, { method, url, headers, body, doing }: HttpReq
   } catch (error) {
     signal.throwIfAborted();
     const code = errorCode(error) ?? 'no code';
-    throw new FhirError('unreachable', {
+    throw new FhirError(BROKEN_OFF.has(code) ? 'broken' : 'unreachable', {
       what: `The FHIR server gave no answer to ${doing} (${code}).`,
       may_be_done: !UNSENT.has(code),
       cause: error,

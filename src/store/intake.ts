@@ -45,7 +45,7 @@ export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch,
   const counts = { ...NOTHING_COUNTED, rejected: rejected.length };
   const named = readable.map((appointment) => ({ appointment, source }));
   await takePatientUpdates(tx, connector, batch.patients ?? [], counts, now);
-  await takeCancelled(tx, connector, batch.cancelled_ids ?? [], counts, now);
+  await takeCancelled(tx, connector, { source_ids: batch.cancelled_ids ?? [], source }, counts, now);
   await takeAppointments(tx, connector, named, counts, now);
   await takeClaims(tx, connector, batch.claims ?? [], source, counts, now);
   for (const item of rejected) await reject(tx, connector, batch.source, item, now);
@@ -114,20 +114,29 @@ export async function takeAppointments(
   counts.unchanged += seen.length;
 }
 
-/** Cancels appointments of which the source says nothing else; one that is not known, or cancelled already, is passed over. */
+/**
+ * Cancels appointments of which the source says nothing else; one that is not known, or cancelled already, is passed over. The source
+ * has named them, so they have not vanished.
+ */
 export async function takeCancelled(
   tx: Tx,
   connector: string,
-  source_ids: readonly string[],
+  { source_ids, source }: { source_ids: readonly string[]; source: number },
   counts: IntakeCounts,
   now: number,
 ): Promise<void> {
-  for (const row of (await knownAppointments(tx, connector, source_ids)).values()) {
+  const known = [...(await knownAppointments(tx, connector, source_ids)).values()];
+  for (const row of known) {
     const appointment = JSON.parse(row.content) as AppointmentInput;
     if (appointment.status === 'cancelled') continue;
     await changeContent(tx, row, { ...appointment, status: 'cancelled' }, now);
     counts.changed += 1;
   }
+  await touch(
+    tx,
+    known.map(({ id }) => ({ id, source })),
+  );
+  await forgetUnreadableItems(tx, connector, source_ids, now);
 }
 
 /** Whether a source with this content was accepted to its end. */

@@ -77,7 +77,7 @@ async function takeAll(
     const is_plain = patients.length === 0 && cancelled_ids.length === 0;
     if (!is_plain || appointments.some(({ source_id }) => run.has(source_id))) await finishRun();
     await takePatientUpdates(tx, connector, patients, counts, now);
-    await takeCancelled(tx, connector, cancelled_ids, counts, now);
+    await takeCancelled(tx, connector, { source_ids: cancelled_ids, source: row }, counts, now);
     for (const appointment of appointments) run.set(appointment.source_id, { appointment, source: row });
     await takeClaims(tx, connector, claims, row, counts, now);
     for (const item of rejected) await reject(tx, connector, source, item, now);

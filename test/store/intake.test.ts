@@ -253,6 +253,24 @@ describe('an appointment that is missing', () => {
     expect(await next(past, 'full', 'sha256:3')).toMatchObject({ new: 2, vanished: 0 });
   });
 
+  test('has not vanished when the export says that it is cancelled, and nothing else', async () => {
+    const appointments = [on(1), on(2), on(4), on(5)];
+    const counts = await accept(
+      { appointments, cancelled_ids: ['A-3'], source: { key: 'sha256:2', completeness: 'full' } },
+      LATER_MS,
+    );
+    expect(counts).toMatchObject({ unchanged: 4, changed: 1, vanished: 0 });
+    expect(await openAttention(store.db)).toEqual([]);
+  });
+
+  test('or unreadable before leaves the attention list when it is cancelled', async () => {
+    const unreadable = { position: 'A-9', source_id: 'A-9', field: 'start', value_class: 'empty', remedy: 'Enter it.' };
+    await accept({ rejected: [unreadable] });
+    expect(await openAttention(store.db)).toHaveLength(1);
+    await accept({ cancelled_ids: ['A-9'], source: { key: 'sha256:2' } }, LATER_MS);
+    expect(await openAttention(store.db)).toEqual([]);
+  });
+
   test('has not vanished when it is closed', async () => {
     const { id } = await row('A-3');
     await store.write((tx) => closeAppointment(tx, id, 'cancelled', FRIDAY_MS));

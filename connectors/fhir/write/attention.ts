@@ -9,7 +9,7 @@ import type { Capability } from '../capability.ts';
 import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, listAt, type Resource, textAt } from '../element.ts';
-import { FhirError, isPassing } from '../failure.ts';
+import { concernsAll, FhirError, isPassing } from '../failure.ts';
 import { targetType } from '../references.ts';
 import { place, type Slot } from './place.ts';
 
@@ -36,7 +36,7 @@ export async function publishAttention(parts: Parts, entries: readonly Attention
     try {
       await work();
     } catch (error) {
-      if (!(error instanceof FhirError) || error.kind === 'unreachable' || error.kind === 'unauthorized') throw error;
+      if (!(error instanceof FhirError) || concernsAll(error)) throw error;
       failures.push(error);
     }
   };

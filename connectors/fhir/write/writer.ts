@@ -4,7 +4,7 @@ import type { Capability } from '../capability.ts';
 import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { listAt, type Resource, textAt } from '../element.ts';
-import { FhirError, isPassing } from '../failure.ts';
+import { concernsAll, FhirError, isPassing } from '../failure.ts';
 import { type Placed, place, type Slot } from './place.ts';
 import type { About } from './resources.ts';
 
@@ -52,8 +52,7 @@ export async function writeAnswers<Each extends Answer>(
     return one.value;
   });
   // Nobody was reached: the batch is put off as a whole, and none of it counts as tried.
-  const isAway = ({ error }: Result) => error?.kind === 'unreachable' || error?.kind === 'unauthorized';
-  if (results[0]?.error && results.every(isAway)) throw results[0].error;
+  if (results[0]?.error && results.every(({ error }) => error !== null && concernsAll(error))) throw results[0].error;
   return results.map(({ key, error }) => (error === null ? { key, outcome: 'delivered' } : failed(key, error)));
 }
 

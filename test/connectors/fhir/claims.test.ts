@@ -6,7 +6,7 @@ import { claim, claimBatchOf } from '../../../connectors/suite.ts';
 import type { ClaimStatusRecord } from '../../../src/records/claim-status.ts';
 import type { PeerOptions } from '../../support/fhir/peer.ts';
 import { claimResourcesOf } from '../../support/fhir/records.ts';
-import { type Bench, bench } from './bench.ts';
+import { appointment, type Bench, bench } from './bench.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -76,6 +76,21 @@ describe('a claim', () => {
   ] as const)('that %s is asked about or not', async (_, change, more, expected) => {
     const { pull } = await withClaims(change, ...more);
     expect(claimsOf(await pull()).map(({ status }) => status)).toEqual([expected]);
+  });
+
+  test('is read though the server fails on an appointment, or on another claim (G7)', async () => {
+    const { peer, pull, offer } = await withClaims();
+    await offer(appointment(5));
+    for (const resource of claimResourcesOf(claim(2))) await peer.put(resource);
+    peer.fault = ({ path, query }) =>
+      (path === '/Coverage' && query.includes('P-5')) || query.includes('C-2')
+        ? { when: 'before', action: 'status', status: 500 }
+        : null;
+    const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
+    expect(error).toMatchObject({ failure: 'transient', message: expect.stringContaining('a claim') });
+    const { batches } = error as { batches: PullBatch[] };
+    expect(claimsOf(batches).map(({ source_id }) => source_id)).toEqual(['C-1']);
+    expect(batches.flatMap(({ rejected }) => rejected).map(({ position }) => position)).toEqual(['Appointment/A-5', 'Claim/C-2']);
   });
 
   test('that is a draft or an estimate was never sent', async () => {

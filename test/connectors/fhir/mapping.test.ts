@@ -58,8 +58,8 @@ describe('an appointment', () => {
     ['waitlist', 'cancelled'],
     ['a word of its own', 'booked'],
   ])('with the status %s is %s', async (status, expected) => {
-    const { visit } = await readWith(edit('Appointment', (one) => Object.assign(one, { status })));
-    expect(visit?.status).toBe(expected);
+    const { visit, cancelled } = await readWith(edit('Appointment', (one) => Object.assign(one, { status })));
+    expect([visit?.status, cancelled]).toEqual(expected === 'booked' ? ['booked', []] : [undefined, ['A-1']]);
   });
 
   test('has the status that the configuration says', async () => {
@@ -73,19 +73,22 @@ describe('an appointment', () => {
     expect((await of('pending')).visit).toBe(undefined);
   });
 
-  test('that was entered in error and has lost everything is cancelled all the same', async () => {
-    const strip = (one: Loose) => {
-      one.status = 'entered-in-error';
-      delete one.start;
-      one.participant = [];
-    };
-    const world = await bench();
-    await world.offer(appointment(1));
-    await world.pull();
-    const [bare] = edit('Appointment', strip)([resourcesOf(appointment(1)).at(-1)]);
-    await world.peer.put(bare);
-    expect((await world.pull()).flatMap((batch) => batch.cancelled_ids ?? [])).toEqual(['A-1']);
-  });
+  test.each([true, false])(
+    'that was entered in error and has lost its patient is cancelled all the same (%s)',
+    async (keeps_start) => {
+      const strip = (one: Loose) => {
+        one.status = 'entered-in-error';
+        if (!keeps_start) delete one.start;
+        one.participant = [];
+      };
+      const world = await bench();
+      await world.offer(appointment(1));
+      await world.pull();
+      const [bare] = edit('Appointment', strip)([resourcesOf(appointment(1)).at(-1)]);
+      await world.peer.put(bare);
+      expect((await world.pull()).flatMap((batch) => batch.cancelled_ids ?? [])).toEqual(['A-1']);
+    },
+  );
 
   test('without a patient is a blocked time and no fault', async () => {
     const { visit, rejected } = await readWith(

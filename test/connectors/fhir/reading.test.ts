@@ -9,6 +9,9 @@ const DAY_MS = 86_400_000;
 const visits = (count: number) => Array.from({ length: count }, (_, index) => appointment(index + 1));
 const resource = (number: number) => resourcesOf(appointment(number)).at(-1) as Appointment;
 
+const cancelledBy = (batches: readonly PullBatch[]) => batches.flatMap(({ cancelled_ids = [] }) => cancelled_ids);
+const FAILS = { when: 'before', action: 'status', status: 500 } as const;
+
 describe('the first pull', () => {
   test('asks for the window of days in the time zone of the clinic, whatever the status', async () => {
     const { peer, pull, offer } = await bench({}, { days_back: 1, days_ahead: 10 });
@@ -90,6 +93,16 @@ describe('pages that do not end well', () => {
     expect(error).toMatchObject({ failure: 'permanent', next: expect.stringContaining('base_url') });
     expect(read(error?.batches ?? []).size).toBe(3);
   });
+
+  test('because the server fails on one of them cost only what stands on it and after it (G7)', async () => {
+    const { peer, pull, offer, cursor } = await bench({ page_max: 3 });
+    await offer(...visits(8));
+    peer.fault = ({ query }) => (query.includes('_getpages') ? FAILS : null);
+    const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
+    const { batches } = error as { batches: PullBatch[] };
+    expect(error).toMatchObject({ failure: 'transient', message: expect.stringContaining('500') });
+    expect([read(batches).size, batches[0]?.source.completeness, cursor()]).toEqual([3, 'changes', null]);
+  });
 });
 
 describe('further pulls', () => {
@@ -99,10 +112,10 @@ describe('further pulls', () => {
     await pull();
     await peer.put({ ...resource(2), status: 'cancelled' });
     const before = peer.requests.length;
-    const changed = read(await pull());
+    const changed = await pull();
     const search = peer.requests.slice(before).find(({ path }) => path === '/Appointment');
     expect(new URLSearchParams(search?.query).get('_lastUpdated')).toBe('ge2026-01-05T11:55:00.000Z');
-    expect(changed.get('A-2')?.status).toBe('cancelled');
+    expect(cancelledBy(changed)).toEqual(['A-2']);
   });
 
   test('hand nothing over when nothing has changed', async () => {
@@ -128,6 +141,16 @@ describe('further pulls', () => {
     expect(read(batches).get('A-1')?.coverages[0]?.member_id).toBe('CORRECTED');
   });
 
+  test('leave old visits alone, also where a server sends all that it has', async () => {
+    const { peer, pull, offer } = await bench({ include: false });
+    await offer(appointment(1), { ...appointment(2), starts_at: '2019-05-06T15:00:00.000Z' });
+    const all = await peer.all('Appointment');
+    peer.alter = ({ path }, body) =>
+      path === '/Appointment' ? { ...body, entry: all.map((each) => ({ resource: each })) } : body;
+    expect([...read(await pull()).keys()]).toEqual(['A-1']);
+    expect(peer.requests.map(({ path }) => path)).not.toContain('/Patient/P-2');
+  });
+
   test('read the window where changes cannot be asked for, said or unsaid', async () => {
     for (const has_metadata of [true, false]) {
       const { pull, offer } = await bench({ refuse_search: ['Appointment._lastUpdated'], has_metadata });
@@ -143,7 +166,7 @@ describe('further pulls', () => {
     await peer.putBefore('2099-01-01T00:00:00.000Z', ...resourcesOf(appointment(2)));
     await pull();
     await peer.put({ ...resource(1), status: 'cancelled' });
-    expect(read(await pull()).get('A-1')?.status).toBe('cancelled');
+    expect(cancelledBy(await pull())).toEqual(['A-1']);
   });
 
   test('read the window once an hour where it is read instead of changes', async () => {
@@ -233,6 +256,33 @@ describe('a server in trouble', () => {
     expect(cursor()).toBe(null);
     peer.fault = () => null;
     expect([...read(await pull()).keys()]).toEqual(['A-1', 'A-2', 'A-3']);
+  });
+
+  test('with a practitioner whom many see keeps nobody else from being read (G7)', async () => {
+    const { peer, pull, offer } = await bench({ include: false });
+    const busy = visits(25).map((one) => ({ ...one, provider: { ...one.provider, rendering_npi: '1999999984' } }));
+    await offer(appointment(30), ...busy);
+    for (const action of ['status', 'reset'] as const) {
+      peer.fault = ({ path }) => (path === '/Practitioner/npi-1999999984' ? { when: 'before', action, status: 500 } : null);
+      const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
+      expect(error).toMatchObject({ failure: 'transient', message: expect.stringContaining('25 appointments') });
+      const { batches } = error as { batches: PullBatch[] };
+      expect([[...read(batches).keys()], batches[0]?.rejected]).toEqual([['A-30'], []]);
+    }
+  });
+
+  test('that ends while references are read leaves nothing under way', async () => {
+    const { peer, pull, offer } = await bench({ include: false });
+    await offer(...visits(25));
+    let is_over = false;
+    peer.fault = ({ path }) => {
+      if (path.startsWith('/Patient/')) is_over = true;
+      return is_over ? { when: 'before', action: 'status', status: 401 } : null;
+    };
+    await expect(pull()).rejects.toMatchObject({ failure: 'permanent' });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Those that were under way, of which there are four at most.
+    expect(peer.requests.filter(({ path }) => path.startsWith('/Patient/')).length).toBeLessThanOrEqual(4);
   });
 
   test('with everybody hands over nothing', async () => {
