@@ -61,7 +61,7 @@ function secretOf(env: ConnectorEnv, last_part: string): string {
 class TokenAuthorizer implements Authorizer {
   private readonly parts: Parts;
   private token: { header: string; until_ms: number; scopes: string[] | null } | null = null;
-  private renewal: Promise<string> | null = null;
+  private renewal: { header: Promise<string>; signal: AbortSignal } | null = null;
   private endpoint: Discovery | null = null;
   private speaks_v1 = false;
 
@@ -74,12 +74,23 @@ class TokenAuthorizer implements Authorizer {
   }
 
   async header(signal: AbortSignal, refused: string | null = null): Promise<string> {
-    const { token } = this;
-    if (token !== null && token.header !== refused && token.until_ms > this.parts.env.clock.elapsed()) return token.header;
-    this.renewal ??= this.renew(signal).finally(() => {
-      this.renewal = null;
-    });
-    return await this.renewal;
+    for (;;) {
+      const { token } = this;
+      if (token !== null && token.header !== refused && token.until_ms > this.parts.env.clock.elapsed()) return token.header;
+      this.renewal ??= {
+        signal,
+        header: this.renew(signal).finally(() => {
+          this.renewal = null;
+        }),
+      };
+      const renewal = this.renewal;
+      try {
+        return await renewal.header;
+      } catch (error) {
+        // Whoever began the renewal has stopped; the others still need it.
+        if (renewal.signal === signal || !renewal.signal.aborted) throw notDone(error);
+      }
+    }
   }
 
   private async renew(signal: AbortSignal): Promise<string> {
@@ -140,11 +151,17 @@ const isInvalidScope = (reply: HttpReply) => reply.status >= 400 && oauthError(r
 
 function loginFailure(reply: HttpReply, now_ms: number): FhirError {
   const { status, body, headers } = reply;
-  if (status >= 500 || status === 429)
-    return failureOfReply(status, body, 'the login', retryAfterMs(headers['retry-after'], now_ms));
+  if (status >= 500 || status === 429) return failureOfReply(status, body, 'the login', retryAfterMs(headers, now_ms));
   const word = oauthError(reply);
   const what = `The FHIR server did not accept the login of eligd (${status}${word === '' ? '' : `, ${word}`}).`;
   return new FhirError('unauthorized', { what, words: textAt(body, 'error_description') });
+}
+
+/** A login that failed has kept the request itself from being sent. */
+function notDone(error: unknown): unknown {
+  if (!(error instanceof FhirError) || !error.may_be_done) return error;
+  const { kind, message, words, retry_after_ms } = error;
+  return new FhirError(kind, { what: message, words, retry_after_ms, cause: error.cause });
 }
 
 type Discovery = { token_url: string; takes_secret_in_body: boolean; is_v2: boolean | null };
@@ -157,7 +174,8 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
       { method: 'GET', url, headers: { accept: 'application/json' }, doing: 'the discovery' },
       signal,
     );
-    if (reply.status === 429 || reply.status >= 500) throw failureOfReply(reply.status, reply.body, 'the discovery', null);
+    const is_passing = reply.status === 429 || reply.status === 503 || (reply.status >= 500 && config.token_url === undefined);
+    if (is_passing) throw failureOfReply(reply.status, reply.body, 'the discovery', null);
     return reply.status < 300 && isJson(reply.body) ? reply.body : null;
   };
   const smart = await read('/.well-known/smart-configuration');

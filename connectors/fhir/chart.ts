@@ -2,7 +2,7 @@ import type { Capability } from './capability.ts';
 import type { FhirClient } from './client.ts';
 import { isResource, type Json, type Resource, textAt } from './element.ts';
 import { FhirError, isPassing } from './failure.ts';
-import { containedIn, logicalResource, targetOf } from './references.ts';
+import { containedIn, isPatient, logicalResource, targetOf } from './references.ts';
 
 /**
  * What one pull knows of the server's resources: what came along with the appointments, and what was read one by one. Each is
@@ -58,13 +58,14 @@ export class Chart {
     const by = capability.searchParameter('Coverage', 'patient') === false ? 'beneficiary' : 'patient';
     const query: [string, string][] = [[by, `Patient/${patient_id}`]];
     if (capability.include('Coverage', 'payor')) query.push(['_include', 'Coverage:payor']);
-    const { matches, included } = await this.client.searchAll('Coverage', query, this.signal);
+    const { matches, included, is_partial } = await this.client.searchAll('Coverage', query, this.signal);
     this.keep(included);
     // A server that ignores the parameter must not lend one patient the coverage of another.
-    return matches.filter((coverage) => {
-      const target = targetOf(coverage.beneficiary, this.client.base_url);
-      return target.kind !== 'local' || target.id === patient_id;
-    });
+    const own = matches.filter(({ beneficiary }) => isPatient(beneficiary, patient_id, this.client.base_url));
+    // None among those that the server could search is not none: the patient would pass for one who pays himself (G8).
+    if (own.length === 0 && is_partial)
+      throw new FhirError('refused', { what: 'The FHIR server could not search all that it has of Coverage.' });
+    return own;
   }
 
   private async read(type: string, id: string): Promise<Resource | null> {

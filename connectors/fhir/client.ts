@@ -17,8 +17,12 @@ const TRIES = 6;
 const RETRY_LIMITS = { first_ms: 50, max_ms: 5_000 };
 /** A longer wait is left to the core, which comes back to the whole pull or batch. */
 const PATIENCE_MS = 20_000;
+/** What a server asks for is believed up to here. */
+const PAUSE_MS_MAX = 60 * 60_000;
 /** Far above what a clinic has, and still an end (every loop has a bound). */
 const PAGES_MAX = 10_000;
+/** Entries move while pages are read, and some are hidden, so a page may bring nothing new; so many in a row go round in a circle. */
+const STALE_PAGES_MAX = 20;
 
 export type Page = {
   matches: Resource[];
@@ -101,10 +105,15 @@ export class FhirClient {
   async *search(type: string, query: readonly [string, string][], signal: AbortSignal): AsyncGenerator<Page> {
     let url = `${this.base_url}/${type}?${new URLSearchParams([...query])}`;
     const seen = new Set<string>();
+    const ids = new Set<string>();
+    let stale = 0;
     for (let pages = 0; ; pages += 1) {
       seen.add(url);
       const bundle = await this.getJson({ url, doing: `a search of ${type}` }, signal);
       const page = readPage(bundle, type);
+      const known = ids.size;
+      for (const { id } of page.matches) if (id !== undefined) ids.add(id);
+      stale = ids.size === known ? stale + 1 : 0;
       const next = textAt(
         listAt(bundle, 'link').find((link) => textAt(link, 'relation') === 'next'),
         'url',
@@ -112,7 +121,7 @@ export class FhirClient {
       const address = next === '' ? null : URL.parse(next, url);
       if (next === '') yield page;
       else if (address === null || address.origin !== new URL(this.base_url).origin) yield { ...page, end: 'foreign_link' };
-      else if (seen.has(address.href)) yield { ...page, end: 'loop' };
+      else if (seen.has(address.href) || stale >= STALE_PAGES_MAX) yield { ...page, end: 'loop' };
       else if (pages + 1 >= PAGES_MAX) yield { ...page, end: 'too_many_pages' };
       else {
         yield { ...page, end: null };
@@ -123,15 +132,19 @@ export class FhirClient {
     }
   }
 
-  /** All matches of a small search. */
+  /** All matches of a small search. Throws a FhirError when pages are missing: what is not there must not pass for what is not. */
   async searchAll(type: string, query: readonly [string, string][], signal: AbortSignal) {
     const matches: Resource[] = [];
     const included = new Map<string, Resource>();
+    let is_partial = false;
     for await (const page of this.search(type, query, signal)) {
       matches.push(...page.matches);
       for (const [url, resource] of page.included) included.set(url, resource);
+      is_partial ||= page.is_partial;
+      if (page.end !== null && page.end !== 'end')
+        throw new FhirError('broken', { what: `The pages of a search of ${type} do not end as they should (${page.end}).` });
     }
-    return { matches, included };
+    return { matches, included, is_partial };
   }
 
   /** Sent once: whoever calls looks before it writes again. `if_none_exist` is a query, honoured or not. */
@@ -170,7 +183,8 @@ export class FhirClient {
 
   private async getJson({ url, doing }: { url: string; doing: string }, signal: AbortSignal): Promise<Resource> {
     return await this.repeating(async () => {
-      const reply = await this.authorized({ method: 'GET', url, headers: {}, doing }, signal);
+      // What a server or a proxy keeps of an earlier search does not show what was written since.
+      const reply = await this.authorized({ method: 'GET', url, headers: { 'cache-control': 'no-cache' }, doing }, signal);
       if (isResource(reply.body)) return reply.body;
       throw new FhirError('broken', { what: `The FHIR server answered ${doing} with something that is not FHIR in JSON.` });
     }, signal);
@@ -203,16 +217,22 @@ export class FhirClient {
     }
     const { status, body, headers } = reply;
     if (status >= 200 && status < 300) return reply;
-    const retry_after_ms = retryAfterMs(headers['retry-after'], this.env.clock.now());
-    if (status === 429 || status === 503)
-      this.resume_at = Math.max(this.resume_at, this.env.clock.elapsed() + Math.min(retry_after_ms ?? 0, PATIENCE_MS));
+    const retry_after_ms = retryAfterMs(headers, this.env.clock.now());
+    if (status === 429 || status === 503) {
+      const pause_ms = Math.min(retry_after_ms ?? 0, PAUSE_MS_MAX);
+      this.resume_at = Math.max(this.resume_at, this.env.clock.elapsed() + pause_ms);
+    }
     throw failureOfReply(status, body, request.doing, retry_after_ms);
   }
 
-  /** All callers together keep to `parallel_requests`, and wait while the server asked to. */
+  /** All callers together keep to `parallel_requests`, and send nothing while the server asked to wait. */
   private async paced(request: HttpRequest, header: string | null, signal: AbortSignal): Promise<HttpReply> {
     return await this.queue.add(async () => {
       const wait_ms = this.resume_at - this.env.clock.elapsed();
+      if (wait_ms > PATIENCE_MS) {
+        const what = `The FHIR server asked to wait, so ${request.doing} was put off.`;
+        throw new FhirError('busy', { what, retry_after_ms: wait_ms });
+      }
       if (wait_ms > 0) await this.env.clock.sleep(wait_ms, signal);
       const headers = { accept: FHIR_JSON, ...request.headers, ...(header === null ? {} : { authorization: header }) };
       return await this.transport.send({ ...request, headers }, signal);

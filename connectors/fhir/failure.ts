@@ -129,10 +129,14 @@ export function toConnectorError(error: FhirError): ConnectorError {
   });
 }
 
-/** `Retry-After` in seconds or as a date; null when it is neither. */
-export function retryAfterMs(header: unknown, now_ms: number): number | null {
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** `Retry-After` in seconds or as a date, by the server's own clock where it tells it; null when it is neither. */
+export function retryAfterMs(headers: Headers, now_ms: number): number | null {
+  const header = headers['retry-after'];
   if (typeof header !== 'string') return null;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
   const at_ms = Date.parse(header);
-  return Number.isNaN(at_ms) ? null : Math.max(0, at_ms - now_ms);
+  const server_ms = Date.parse(String(headers.date));
+  return Number.isNaN(at_ms) ? null : Math.max(0, at_ms - (Number.isNaN(server_ms) ? now_ms : server_ms));
 }

@@ -1,7 +1,7 @@
 import type { Chart } from './chart.ts';
 import type { FhirConfig } from './config.ts';
 import { type Json, listAt, type Resource, textAt } from './element.ts';
-import { targetOf, targetType } from './references.ts';
+import { nameOfTarget, targetOf, targetType } from './references.ts';
 
 /** An appointment with everything that it leads to, each null or empty when there is none. */
 export type Gathered = {
@@ -120,8 +120,8 @@ export async function gatherCoverage(coverage: Json, chart: Chart, config: FhirC
   const payors = listAt(coverage, 'payor');
   const is_person = (reference: Json) => ['Patient', 'RelatedPerson'].includes(targetType(reference, config.base_url));
   const insurers = payors.filter((reference) => !is_person(reference));
-  const subscriber_id = textAt(coverage, 'subscriber', 'reference');
-  const is_self = subscriber_id === '' || subscriber_id === textAt(coverage, 'beneficiary', 'reference');
+  const [subscriber, beneficiary] = [coverage.subscriber, coverage.beneficiary].map((one) => nameOfTarget(one, config.base_url));
+  const is_self = subscriber === '' || subscriber === beneficiary;
   return {
     coverage,
     payor: await payorOf(chart, coverage, insurers),

@@ -1,7 +1,7 @@
 /** What a Reference of the server names (FHIR R4, "References between resources"). */
 import { at, isResource, type Json, listAt, type Resource, textAt } from './element.ts';
 
-export type Target =
+type Target =
   /** On this server: `type` and `id` without version. */
   | { kind: 'local'; type: string; id: string }
   | { kind: 'contained'; id: string }
@@ -28,6 +28,21 @@ export function targetType(reference: unknown, base_url: string): string {
   const absolute =
     target.kind === 'elsewhere' ? /([A-Z][A-Za-z]+)\/[^/]+(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] : undefined;
   return absolute ?? textAt(reference, 'type');
+}
+
+/** What two references share when they name the same resource of the server; empty for one that names none. */
+export function nameOfTarget(reference: unknown, base_url: string): string {
+  const target = targetOf(reference, base_url);
+  return target.kind === 'local' ? `${target.type}/${target.id}` : textAt(reference, 'reference');
+}
+
+/** Whether a reference may name the patient with this id: one by identifier or text alone may. */
+export function isPatient(reference: unknown, patient_id: string, base_url: string): boolean {
+  const target = targetOf(reference, base_url);
+  if (target.kind === 'local') return target.type === 'Patient' && target.id === patient_id;
+  // A server may call itself by another address than the one that is used.
+  if (target.kind === 'elsewhere') return /\/Patient\/([^/]+)(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] === patient_id;
+  return target.kind === 'logical';
 }
 
 export function containedIn(container: Json, id: string): Resource | null {

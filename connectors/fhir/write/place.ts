@@ -105,7 +105,7 @@ async function find(
     .filter(hasId)
     .filter(slot.isOurs)
     .toSorted((a, b) => age(a).localeCompare(age(b)));
-  return { found: ours[0] ?? null, is_certain: true };
+  return { found: ours[0] ?? null, is_certain: is_atomic || !result.is_partial };
 }
 
 /** Null when the server does not have it or does not do it; what fails in passing is thrown. */

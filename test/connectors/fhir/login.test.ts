@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
+import fhir from '../../../connectors/fhir/index.ts';
+import { batchOf } from '../../../connectors/suite.ts';
 import { run } from '../../cli/capture.ts';
 import type { SmartOptions } from '../../support/fhir/smart.ts';
 import { setMachineClock } from '../../support/machine-clock.ts';
@@ -92,6 +94,53 @@ describe('SMART Backend Services', () => {
     const lost = await bench({ smart: { client_id: 'eligd' } }, { client_id: 'eligd', ...smartConfig() });
     lost.peer.alter = peer.alter;
     await expect(lost.pull()).rejects.toMatchObject({ failure: 'permanent', next: expect.stringContaining('token_url') });
+  });
+
+  test('needs no discovery that works where the configuration has the token endpoint', async () => {
+    const world = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    world.peer.fault = ({ path }) =>
+      path.endsWith('smart-configuration') ? { when: 'before', action: 'status', status: 500 } : null;
+    await expect(world.pull()).rejects.toMatchObject({ failure: 'transient' });
+    const config = { ...smartConfig(), base_url: world.peer.url, client_id: 'eligd', token_url: `${world.peer.url}/token` };
+    const told = fhir.create(fhirConfigSchema.parse(config), world.env);
+    expect((await told.check(new AbortController().signal))[0]).toMatchObject({ ok: true });
+    await told.close?.();
+  });
+
+  test('goes on for the others when whoever began it stops', async () => {
+    const { peer, connector } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    const stopping = new AbortController();
+    peer.fault = ({ path }) => {
+      if (path === '/token') stopping.abort();
+      return null;
+    };
+    const first = connector.check(stopping.signal);
+    const second = connector.check(new AbortController().signal);
+    await expect(first).rejects.toMatchObject({ name: 'AbortError' });
+    expect((await second)[0]).toMatchObject({ ok: true });
+  });
+
+  test('that fails in passing leaves no doubt whether something was written', async () => {
+    const { peer, connector } = await behind(
+      { jwks: jwks.get('ES384') ?? { keys: [] } },
+      {
+        ...smartConfig(),
+        write_back: 'document',
+      },
+    );
+    peer.options.conditional_create = false;
+    peer.options.refuse_search = ['DocumentReference.identifier'];
+    await connector.check(new AbortController().signal);
+    let is_over = false;
+    peer.fault = ({ method, path }) => {
+      if (path === '/DocumentReference' && method === 'POST' && !is_over) peer.smart?.revokeAll();
+      if (path !== '/token' || is_over) return null;
+      is_over = true;
+      return { when: 'before', action: 'reset' };
+    };
+    expect(await connector.deliver(batchOf(1, [1]), new AbortController().signal)).toMatchObject([{ outcome: 'delivered' }]);
+    expect(await peer.all('DocumentReference')).toHaveLength(1);
+    expect(await peer.all('Communication')).toHaveLength(0);
   });
 
   test('sends nothing to a token endpoint that others could listen to', async () => {

@@ -1,6 +1,7 @@
 /** What becomes of resources as servers really write them (README.md, "Mapping"). */
 import type { Appointment, Coverage, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
+import type { PullBatch } from '../../../connectors/contract.ts';
 import type { Loose } from '../../support/fhir/peer.ts';
 import { resourcesOf } from '../../support/fhir/records.ts';
 import { appointment, bench, LONG_AGO, read } from './bench.ts';
@@ -364,6 +365,44 @@ describe('a coverage', () => {
       ),
     );
     expect(visit?.coverages[0]?.subscriber).toEqual({ name: 'Pat Parent', birth_date: '1960-05-06', relationship: 'child' });
+  });
+
+  test('is the own one of a patient whom the server names by its whole address, or by another of its addresses', async () => {
+    const absolute = (address: (url: string) => string) =>
+      bench().then(async (world) => {
+        const base = address(world.peer.url);
+        await world.offer(appointment(1));
+        world.peer.alter = ({ path }, body) => {
+          if (path !== '/Coverage') return body;
+          const entry = body.entry.map((one: Loose) => ({
+            ...one,
+            resource: {
+              ...one.resource,
+              beneficiary: { reference: `${base}/Patient/P-1/_history/3` },
+              subscriber: { reference: `${base}/Patient/P-1` },
+            },
+          }));
+          return { ...body, entry };
+        };
+        return read(await world.pull()).get('A-1')?.coverages;
+      });
+    for (const address of [(url: string) => url, () => 'https://inside.example/fhir'])
+      expect(await absolute(address)).toMatchObject([{ member_id: 'MEMBER001', subscriber: null }]);
+  });
+
+  test.each([
+    ['whose list of coverages goes on at another server', { link: [{ relation: 'next', url: 'https://elsewhere.example/2' }] }],
+    [
+      'who may have some that could not be searched',
+      { entry: [{ resource: { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code: 'forbidden' }] } }] },
+    ],
+  ])('of a patient %s is not "none"', async (_, body) => {
+    const world = await bench();
+    await world.offer(appointment(1));
+    world.peer.alter = ({ path }, found) => (path === '/Coverage' ? { ...found, entry: [], ...body } : found);
+    const batches = await world.pull().catch((thrown: { batches: PullBatch[] }) => thrown.batches);
+    expect(read(batches).size).toBe(0);
+    expect(batches.flatMap(({ rejected }) => rejected)).toMatchObject([{ source_id: 'A-1' }]);
   });
 
   test('has the payer that it contains, or the one whose name is all there is', async () => {

@@ -88,6 +88,20 @@ describe('pages that do not end well', () => {
     expect(world.cursor()).toBe(null);
   });
 
+  test('because they go round under new addresses are noticed as well', async () => {
+    const world = await bench({ page_max: 3 });
+    await world.offer(...visits(3));
+    let number = 0;
+    world.peer.alter = ({ path }, body) => {
+      number += 1;
+      return path === '/Appointment'
+        ? { ...body, link: [{ relation: 'next', url: `${world.peer.url}/Appointment?page=${number}` }] }
+        : body;
+    };
+    await expect(world.pull()).rejects.toMatchObject({ message: expect.stringContaining('in a circle') });
+    expect(world.peer.requests.filter(({ path }) => path === '/Appointment').length).toBeLessThan(30);
+  });
+
   test('because they lead to another server get no credentials', async () => {
     const { error } = await failing((url) => url.replace('127.0.0.1', 'localhost'));
     expect(error).toMatchObject({ failure: 'permanent', next: expect.stringContaining('base_url') });
@@ -237,9 +251,24 @@ describe('a server in trouble', () => {
   });
 
   test('that asks for a long pause is left alone that long', async () => {
-    const { peer, pull } = await bench();
+    const { peer, pull, pass } = await bench();
     peer.fault = ({ path }) =>
       path === '/Appointment' ? { when: 'before', action: 'status', status: 503, headers: { 'retry-after': '120' } } : null;
+    await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 120_000 });
+    const before = peer.requests.length;
+    await pass(90_000);
+    await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 30_000 });
+    expect(peer.requests).toHaveLength(before);
+    peer.fault = () => null;
+    await pass(11_000);
+    await pull();
+    expect(peer.requests.length).toBeGreaterThan(before);
+  });
+
+  test('that names the end of the pause by its own clock is understood by that clock', async () => {
+    const { peer, pull } = await bench();
+    const headers = { date: 'Mon, 07 Jan 2019 10:00:00 GMT', 'retry-after': 'Mon, 07 Jan 2019 10:02:00 GMT' };
+    peer.fault = ({ path }) => (path === '/Appointment' ? { when: 'before', action: 'status', status: 429, headers } : null);
     await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 120_000 });
   });
 
