@@ -12,23 +12,25 @@ import { dueForVerification, type InquiryRow, inquiryById, updateInquiry } from 
 import { appointmentsOf } from '../store/links.ts';
 import type { CollectDeps } from './collect-deps.ts';
 
-const INQUIRIES_PER_READ = 50;
+/** So many are asked about, then what the answers say becomes records; the rest has its turn after that. */
+const ASKED_PER_TURN = 20;
 const ASKED_AT_ONCE = 4;
 /** When the service is away, this waits; answers do not. */
 const AWAY_MS = 15 * MINUTE_MS;
 
 /**
- * Asks for the transcript verifications that are due: right after an answer, so that its first record has them where the
- * service is quick, and again for a while, since they may come later. An answer never waits for them: the first request that
+ * Asks for some of the transcript verifications that are due: right after an answer, so that its first record has them where
+ * the service is quick, and again for a while, since they may come later. Each is a request of its own under the rate limit,
+ * and many answers that come together do not wait for all of them: those without get a revision later. The first request that
  * fails puts off the others.
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
   let is_away = false;
-  for (;;) {
-    const due = await dueForVerification(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_READ);
+  do {
+    const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
     if (due.length === 0) return;
     is_away = await ask(deps, due, is_away);
-  }
+  } while (is_away);
 }
 
 /** Asks for some; each of them falls due later, or never again. Returns whether the service is away. */

@@ -42,8 +42,10 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
     expectOwnAnswers(clinic, ledger);
     expect(ledger.every(({ request }) => request.tax_id === '123456789')).toBe(true);
     expect(writtenFor(clinic)).toEqual(placesOf(questions));
-    // Each call's answer is written once to each appointment that stands on its need, an unsuccessful one too.
-    const lines = clinic.written().map((line) => `${line.inquiry_id}/${line.appointment_id}/${line.coverage}`);
+    // Each call's answer is written once to each appointment that stands on its need, an unsuccessful one too; and once more
+    // where the checks of the call came after it.
+    const lines = clinic.written().map((line) => `${line.inquiry_id}/${line.appointment_id}/${line.coverage}/${line.revision}`);
+    for (const line of clinic.written()) if (line.revision !== '1') expect(line.notes).toMatch(/checks of the call have come/);
     expect(new Set(lines).size).toBe(lines.length);
     expect(new Set(lines.map((line) => line.split('/')[0]))).toEqual(new Set(ledger.map(({ id }) => id)));
 

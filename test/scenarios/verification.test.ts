@@ -66,6 +66,28 @@ describe('the verification of a call', () => {
     expect(lines(clinic)).toHaveLength(2);
   });
 
+  test('keeps none of many answers that come together waiting: those without are written again with it', async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('export.csv', exportOf(visits(70, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))));
+    await clinic.once();
+    machine.pass({ days: 3, hours: 6 });
+    await clinic.once();
+    const first = lines(clinic);
+    expect(first.filter(([revision]) => revision === '1')).toHaveLength(70);
+    expect(first.filter(([, confidence]) => confidence === '').length).toBeGreaterThan(0);
+    for (let round = 0; round < 3; round += 1) await clinic.once();
+    expect(await asked(service)).toBe(70);
+    const seen = new Set(
+      clinic
+        .written()
+        .filter(({ confidence }) => confidence !== '')
+        .map(({ appointment_id }) => appointment_id),
+    );
+    expect(seen.size).toBe(70);
+  });
+
   test('that never comes is given up, without a word where nothing requires it', async () => {
     const { clinic, service, machine } = await answered('ACTIVE', {}, 60 * 24 * 365);
     for (let day = 0; day < 4; day += 1) {
