@@ -13,6 +13,7 @@ import type { PatientUpdate } from '../src/domain/patient-update.ts';
 import type { ClaimStatusRecord } from '../src/records/claim-status.ts';
 import type { Coordination } from '../src/records/coordination.ts';
 import type { EligibilityRecord } from '../src/records/eligibility.ts';
+import type { ProcedureEstimate } from '../src/records/estimate.ts';
 
 export type ConnectorType<Config = unknown> = {
   /** The word after `type:` in the configuration. */
@@ -147,6 +148,11 @@ export type Delivery = {
   revision: number;
   /** Plain sentences a person should see beside the record, e.g. that the call was made before the benefit year began. */
   notes: string[];
+  /**
+   * What is to be expected of each scheduled procedure; empty when nothing was answered or no procedure is scheduled. Never shown
+   * without its caution: `estimateSentences` makes texts of both.
+   */
+  estimates: ProcedureEstimate[];
   /** How the answers about all coverages of the appointment go together; left out when it has one coverage. */
   coordination?: Coordination;
 };

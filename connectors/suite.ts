@@ -9,6 +9,7 @@ import type { AppointmentInput, CoverageInput } from '../src/domain/appointment.
 import type { ClaimInput } from '../src/domain/claim.ts';
 import { type ClaimStatusRecord, claimStatusRecordSchema } from '../src/records/claim-status.ts';
 import { type EligibilityRecord, eligibilityRecordSchema } from '../src/records/eligibility.ts';
+import { estimateVisit } from '../src/records/estimate.ts';
 import type {
   AttentionEntry,
   ClaimBatch,
@@ -528,11 +529,13 @@ export function batchOf(id: number, numbers: readonly number[], revision = 1): D
     deliveries: numbers.map((number) => {
       const { source_id, starts_at, patient, location, procedure_codes, coverages } = appointment(number);
       const coverage = coverages[0] ?? { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
+      const record = sampleRecord(number, revision);
       return {
         key: `d-${number}-${revision}`,
         appointment: { source_id, starts_at, patient, location, procedure_codes, coverage_rank: 1, coverage },
-        record: sampleRecord(number, revision),
+        record,
         revision,
+        estimates: estimateVisit(record, { date: starts_at.slice(0, 10), procedure_codes }),
         notes: ['The call was made before the benefit year began.'],
       };
     }),

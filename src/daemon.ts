@@ -285,6 +285,7 @@ function stages(parts: Parts, signal: AbortSignal) {
   const { options, store, wakers } = parts;
   const { env, config } = options;
   const external_id_template = config.service.external_id;
+  const { time_zone } = config.clinic;
   const intake = ({ id, connector }: RunningConnector) => ({
     store,
     env,
@@ -300,7 +301,7 @@ function stages(parts: Parts, signal: AbortSignal) {
     collect: () => collectStep(parts.collect),
     inbox: () => inboxStep(parts.collect),
     deliver: ({ id, connector, memory }: RunningConnector) =>
-      deliverStep({ store, env, connector_id: id, connector, memory }, signal),
+      deliverStep({ store, env, connector_id: id, connector, time_zone, memory }, signal),
   };
 }
 

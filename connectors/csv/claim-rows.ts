@@ -1,5 +1,6 @@
 /** From the cells of a row of claims-*.csv to a claim. */
 import type { ClaimInput } from '../../src/domain/claim.ts';
+import { sumOf } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
 import type { ColumnPlan } from './columns.ts';
 import type { CsvConfig } from './config.ts';
@@ -71,4 +72,63 @@ function readCoverageRank(cells: Cells): number {
   if (rank === null)
     cells.report('coverage', 'unknown word', 'Write 1 or primary, 2 or secondary. Until then it counts as primary.');
   return rank ?? 1;
+}
+
+/** Rows that follow one another and are one claim: many exports have a row for each of its procedures. */
+export class ClaimRows {
+  #claim: ClaimInput | null = null;
+  #amounts: string[] = [];
+
+  /** Takes the claim of a row. Returns the claim before it when that one is whole. */
+  add(row: ClaimInput): ClaimInput | null {
+    const before = this.#claim;
+    if (before !== null && isSameClaim(before, row)) {
+      this.#claim = joined(before, row);
+      this.#amounts.push(row.billed_amount);
+      return null;
+    }
+    const whole = this.end();
+    this.#claim = row;
+    this.#amounts = [row.billed_amount];
+    return whole;
+  }
+
+  /** The last claim, when there is one. */
+  end(): ClaimInput | null {
+    const claim = this.#claim;
+    this.#claim = null;
+    return claim === null ? null : { ...claim, billed_amount: billedAmount(this.#amounts) };
+  }
+}
+
+function isSameClaim(one: ClaimInput, other: ClaimInput): boolean {
+  return (
+    one.source_id === other.source_id &&
+    one.patient.id === other.patient.id &&
+    one.patient.birth_date === other.patient.birth_date &&
+    one.coverage.member_id === other.coverage.member_id &&
+    one.coverage_rank === other.coverage_rank
+  );
+}
+
+/** A claim is filed under its first day, and open while a part of it is. */
+function joined(claim: ClaimInput, row: ClaimInput): ClaimInput {
+  const days = [claim.date_of_service, row.date_of_service].filter((day) => day !== null).sort();
+  const all = (one: readonly string[], other: readonly string[]) => [...new Set([...one, ...other])];
+  return {
+    ...claim,
+    status: claim.status === 'open' || row.status === 'open' ? 'open' : 'settled',
+    claim_number: claim.claim_number || row.claim_number,
+    date_of_service: days[0] ?? null,
+    procedure_codes: all(claim.procedure_codes, row.procedure_codes),
+    diagnosis_codes: all(claim.diagnosis_codes, row.diagnosis_codes),
+    problems: [...claim.problems, ...row.problems],
+  };
+}
+
+/** Different amounts are those of the procedures. Equal ones may be that of the claim each time, so they say nothing. */
+function billedAmount(amounts: readonly string[]): string {
+  const known = amounts.filter((amount) => amount !== '');
+  if (known.length <= 1) return known[0] ?? '';
+  return new Set(known).size === 1 ? '' : sumOf(known);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AppointmentInput, FieldProblem } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { ConnectorEnv, PullBatch, PullCall, RejectedItem } from '../contract.ts';
-import { type ClaimMapper, claimMapper } from './claim-rows.ts';
+import { type ClaimMapper, ClaimRows, claimMapper } from './claim-rows.ts';
 import type { RowKind } from './columns.ts';
 import { type CsvConfig, readingFingerprint } from './config.ts';
 import { type Encoding, readText, type Survey, surveyFile } from './decode.ts';
@@ -131,6 +131,7 @@ class FileReader {
   private readonly map: RowMapper | ClaimMapper;
   private appointments: AppointmentInput[] = [];
   private claims: ClaimInput[] = [];
+  private readonly claim_rows = new ClaimRows();
   private rejects: RejectedItem[] = [];
 
   constructor(intake: Intake, key: string, name: string, understood: Understood) {
@@ -152,6 +153,7 @@ class FileReader {
     const rows = new RowReader({ separator: layout.separator, width, used }, layout.begin);
     for await (const text of readText(path, encoding, this.intake.call.signal)) await this.take(rows.push(text));
     await this.take(rows.end());
+    this.put(this.claim_rows.end());
     const after = await lookAt(path, before.name);
     if (after === null || !isSameFile(before, after)) return false;
     await this.hand(true);
@@ -168,12 +170,16 @@ class FileReader {
         await this.reasons.add(mapped.rejected.position, mapped.rejected, false);
       } else {
         this.accepted += 1;
-        if ('claim' in mapped) this.claims.push(mapped.claim);
+        if ('claim' in mapped) this.put(this.claim_rows.add(mapped.claim));
         else this.appointments.push(mapped.appointment);
         const { problems } = 'claim' in mapped ? mapped.claim : mapped.appointment;
         for (const problem of problems) await this.reasons.add(`row ${row.number}`, problem, true);
       }
     }
+  }
+
+  private put(claim: ClaimInput | null): void {
+    if (claim !== null) this.claims.push(claim);
   }
 
   private async hand(is_last: boolean): Promise<void> {

@@ -1,7 +1,7 @@
 /** What eligd writes: `outbox/eligibility-<batch>.csv`, `outbox/claims-<batch>.csv`, the full records under `outbox/records/`, and `outbox/attention.csv`. */
 import { join } from 'node:path';
 import { Temporal } from 'temporal-polyfill';
-import { ESTIMATE_CAUTION, estimateText, estimateVisit } from '../../src/records/estimate.ts';
+import { estimateSentences } from '../../src/records/estimate.ts';
 import { summarizeClaim, summarizeEligibility } from '../../src/records/summary.ts';
 import type { AttentionEntry, ClaimBatch, ClaimDelivery, Delivery, DeliveryBatch, DeliveryOutcome } from '../contract.ts';
 import { ConnectorError } from '../contract.ts';
@@ -147,15 +147,8 @@ function resultLine(delivery: Delivery, written_at: string, time_zone: string): 
     json_file: `${RECORDS}/${delivery.key}.json`,
     written_at: localTime(written_at, time_zone),
     primary_coverage: String(delivery.coordination?.primary_rank ?? ''),
-    estimate: estimateOf(delivery, time_zone),
+    estimate: estimateSentences(delivery.estimates).join(' | '),
   };
-}
-
-/** What is to be expected of each scheduled procedure, and that it is no promise. */
-function estimateOf({ appointment, record }: Delivery, time_zone: string): string {
-  if (record.status !== 'SUCCESS' || appointment.procedure_codes.length === 0) return '';
-  const visit = { date: localTime(appointment.starts_at, time_zone).slice(0, 10), procedure_codes: appointment.procedure_codes };
-  return [...estimateVisit(record, visit).map(estimateText), ESTIMATE_CAUTION].join(' | ');
 }
 
 function claimLine({ key, claim, record, revision, notes }: ClaimDelivery, written_at: string, time_zone: string): ClaimLine {

@@ -217,6 +217,8 @@ export function readSpecialty(text: string): Read<Specialty> {
 }
 
 const PROCEDURE_CODE = /^[A-Z]?\d{4}[A-Z0-9]?(?:[.-][A-Z0-9]{1,4})?$/;
+/** A code of CDT, CPT or HCPCS with a modifier (99213-25) or a suffix of the clinic's own (D0140.LTD): payers go by the code alone. */
+const MODIFIED_CODE = /^([A-Z]\d{4}|\d{4}[A-Z0-9])[.-][A-Z0-9]{1,4}$/;
 const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
 
 /**
@@ -236,5 +238,9 @@ function readCodes(text: string, pattern: RegExp): { codes: string[]; lost: bool
   return { codes: [...codes], lost };
 }
 
-export const readProcedureCodes = (text: string) => readCodes(text, PROCEDURE_CODE);
+export function readProcedureCodes(text: string): { codes: string[]; lost: boolean } {
+  const { codes, lost } = readCodes(text, PROCEDURE_CODE);
+  return { codes: [...new Set(codes.map((code) => MODIFIED_CODE.exec(code)?.[1] ?? code))], lost };
+}
+
 export const readDiagnosisCodes = (text: string) => readCodes(text, DIAGNOSIS_CODE);

@@ -1,5 +1,6 @@
 /** The three forms in which a record goes back: PIN^I07, ORU^R01 and ADT^A08 (HL7 v2.5.1, chapters 11, 7 and 3). */
 import type { Patient } from '../../src/domain/appointment.ts';
+import { estimateSentences } from '../../src/records/estimate.ts';
 import { type EligibilitySummary, summarizeEligibility } from '../../src/records/summary.ts';
 import type { ConnectorEnv, Delivery } from '../contract.ts';
 import type { Hl7Config } from './config.ts';
@@ -96,7 +97,7 @@ class Parts {
 
   /** One NTE a sentence; NTE-4 says what it is about, for programs. */
   comments(): string[] {
-    const { appointment, record, revision, notes } = this.#delivery;
+    const { appointment, record, revision, notes, estimates } = this.#delivery;
     const summary = this.#summary;
     const lines: [code: string, name: string, text: string][] = [
       ['APPT', 'Appointment', appointment.source_id],
@@ -109,6 +110,11 @@ class Parts {
       ['CALLREF', 'Reference number of the call', summary.reference_number],
       ['REP', 'Representative', summary.representative],
       ['SUMMARY', 'Summary of the call', summary.call_summary],
+      ['PRIMARY', 'Pays first', summary.pays_first],
+      ['REFERRAL', 'Referral required', summary.referral_required],
+      ['PCP', 'Provider is the primary care provider', summary.provider_is_pcp],
+      ['CONFIDENCE', 'Confidence by the checks of the call', summary.confidence],
+      ...estimateSentences(estimates).map((text): [string, string, string] => ['ESTIMATE', 'Estimate', text]),
       ...[...notes, ...summary.notes].map((note): [string, string, string] => ['NOTE', 'Note', note]),
     ];
     return lines
@@ -133,7 +139,7 @@ class Parts {
 
   /** One OBX a value. What was asked and not answered has the status X and no value; what was not asked is not there (G8). */
   observations(): string[] {
-    const { appointment, notes } = this.#delivery;
+    const { appointment, notes, estimates } = this.#delivery;
     const summary = this.#summary;
     const values: [code: string, sub_id: string, text: string][] = [
       ['appointment_id', '', appointment.source_id],
@@ -146,6 +152,7 @@ class Parts {
         date,
         code ?? 'unknown',
       ]),
+      ...estimateSentences(estimates).map((text, index): [string, string, string] => ['estimate', String(index + 1), text]),
       ...[...notes, ...summary.notes].map((note, index): [string, string, string] => ['note', String(index + 1), note]),
     ];
     return values
@@ -188,8 +195,14 @@ const SCALARS = [
   'family_deductible_remaining',
   'annual_maximum',
   'annual_maximum_remaining',
+  'individual_out_of_pocket_maximum',
   'individual_out_of_pocket_remaining',
+  'family_out_of_pocket_maximum',
   'family_out_of_pocket_remaining',
+  'pays_first',
+  'referral_required',
+  'provider_is_pcp',
+  'confidence',
   'reference_number',
   'representative',
   'call_ended_at',

@@ -3,7 +3,7 @@ import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
-import type { ClinicProfile, PayerEntry, PayerMap, Policy, QuestionRule } from './policy.ts';
+import type { ClinicProfile, CodeRange, PayerEntry, PayerMap, Policy, QuestionRule } from './policy.ts';
 import { effectiveProvider, type Provider } from './provider.ts';
 import { missingFields } from './required-fields.ts';
 import type { Specialty } from './specialty.ts';
@@ -140,7 +140,7 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
   ];
   if (attention.length > 0) return { planned: null, attention, is_skipped: false, is_unmapped: false };
 
-  const questions = questionRule(policy.questions[specialty], appointment.procedure_codes);
+  const questions = questionRule(policy.questions[specialty], appointment.procedure_codes, specialty === 'dental');
   const under = { coverage, payer, provider };
   const draft = draftInquiry({ appointment, under, specialty, questions, visit }, clinic);
   return {
@@ -234,11 +234,13 @@ function subscriberSentence({ subscriber }: CoverageInput): string {
 }
 
 /** The first rule that applies; the configuration ends every list with one that always does. */
-function questionRule(rules: readonly QuestionRule[], codes: readonly string[]): QuestionRule {
+function questionRule(rules: readonly QuestionRule[], codes: readonly string[], is_dental: boolean): QuestionRule {
+  // The D of a dental code may be left out (specification, "benefits_codes").
+  const whole = (code: string) => (is_dental && /^\d{4}$/.test(code) ? `D${code}` : code);
+  const isWithin = (code: string, { from, to }: CodeRange) =>
+    code.length === whole(from).length && code >= whole(from) && code <= whole(to);
   const found = rules.find(
-    ({ when_codes }) =>
-      when_codes === null ||
-      codes.some((code) => when_codes.some(({ from, to }) => code.length === from.length && code >= from && code <= to)),
+    ({ when_codes }) => when_codes === null || codes.some((code) => when_codes.some((range) => isWithin(whole(code), range))),
   );
   return (
     found ?? {

@@ -20,7 +20,9 @@ const UNLIMITED = /^(?:unlimited|no (?:frequency )?(?:limit|limits|limitation|li
 const LIMIT = new RegExp(
   `^(?:(${numeral}) ?(?:x|times?|visits?|services?|treatments?|exams?|cleanings?|procedures?)? ?)?(per|every|each|in|in a|/|a) ?(?:rolling )?(.+)$`,
 );
-const SPAN = new RegExp(`^(?:any )?(${numeral}) ?(?:consecutive )?(months?|mos?|years?|yrs?)$`);
+const SPAN = new RegExp(`^(?:any )?(${numeral})[ -]?(?:consecutive )?(months?|mos?|years?|yrs?)(?: period)?$`);
+/** `one (1)`, as contracts write it. */
+const DOUBLED = new RegExp(`\\b(${numeral}) \\((\\d{1,3})\\)`, 'g');
 
 /**
  * `1 per 36 months`, `two per calendar year`, `once every 6 months`, `1x/12 months`, `1 per lifetime`, `no limit`. Null for
@@ -33,7 +35,8 @@ export function readFrequency(text: string, is_calendar_year_plan: boolean): Fre
     .toLowerCase()
     .replaceAll(/\s+/g, ' ')
     .replace(/[.;]+$/, '')
-    .trim();
+    .trim()
+    .replaceAll(DOUBLED, (both: string, word: string, digits: string) => (numberOf(word) === Number(digits) ? word : both));
   if (UNLIMITED.test(said)) return { kind: 'unlimited' };
   const [, how_often, link, period = ''] = LIMIT.exec(said) ?? [];
   // "every 6 months" is one; "per 6 months" alone is half of a sentence.

@@ -10,7 +10,8 @@ import type { AppointmentInput } from '../domain/appointment.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
 import type { Env } from '../domain/env.ts';
-import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { HOUR_MS, localDate, MINUTE_MS } from '../domain/time.ts';
+import { estimateVisit } from '../records/estimate.ts';
 import { type AttentionRow, openAttention, raiseAttention } from '../store/attention.ts';
 import { deliverySubject } from '../store/audit.ts';
 import {
@@ -32,6 +33,8 @@ export type DeliverDeps = {
   env: Env;
   connector_id: string;
   connector: Connector;
+  /** The clinic's. */
+  time_zone: string;
   /** How often writing to the connector has failed in a row; for the backoff. Lost with the process on purpose. */
   memory: DeliverMemory;
 };
@@ -61,10 +64,10 @@ export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promi
 }
 
 async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSignal): Promise<number> {
-  const { store, env, connector, connector_id, memory } = deps;
+  const { store, env, connector_id, memory } = deps;
   let outcomes: DeliveryOutcome[];
   try {
-    outcomes = await write(connector, batch, signal);
+    outcomes = await write(deps, batch, signal);
   } catch (error) {
     if (!(error instanceof ConnectorError)) return await isolate(deps, batch, error);
     memory.failures += 1;
@@ -150,10 +153,14 @@ async function fail(
   env.log('delivery_parked', { connector: connector_id });
 }
 
-async function write(connector: Connector, batch: ClaimedBatch, signal: AbortSignal): Promise<DeliveryOutcome[]> {
+async function write(
+  { connector, time_zone }: DeliverDeps,
+  batch: ClaimedBatch,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
   const head = { id: batch.id, created_at: new Date(batch.created_at).toISOString() };
   if (batch.kind === 'appointment')
-    return await connector.deliver({ ...head, deliveries: batch.deliveries.map(toDelivery) }, signal);
+    return await connector.deliver({ ...head, deliveries: batch.deliveries.map((each) => toDelivery(each, time_zone)) }, signal);
   if (connector.deliverClaims === undefined) return batch.deliveries.map(noPlaceFor);
   return await connector.deliverClaims({ ...head, deliveries: batch.deliveries.map(toClaimDelivery) }, signal);
 }
@@ -184,7 +191,9 @@ function toClaimDelivery({ key, input, record, revision, notes }: ClaimedDeliver
   return { key, claim, record, revision, notes };
 }
 
-function toDelivery({ key, input, coverage_rank, record, revision, notes, coordination }: AppointmentDelivery): Delivery {
+function toDelivery(delivery: AppointmentDelivery, time_zone: string): Delivery {
+  const { key, input, coverage_rank, record, revision, notes, coordination } = delivery;
+  const visit = { date: localDate(Date.parse(input.starts_at), time_zone), procedure_codes: input.procedure_codes };
   const coverage = input.coverages[coverage_rank - 1];
   return {
     key,
@@ -200,6 +209,7 @@ function toDelivery({ key, input, coverage_rank, record, revision, notes, coordi
     record,
     revision,
     notes,
+    estimates: estimateVisit(record, visit),
     ...(coordination === null ? {} : { coordination }),
   };
 }

@@ -291,7 +291,7 @@ describe('tax id, NPI, network and specialist', () => {
 describe('the questions', () => {
   const dental = [
     aRule({ name: 'orthodontics', when_codes: [{ from: 'D8000', to: 'D8999' }], benefits_query: ['ORTHODONTICS'] }),
-    aRule({ name: 'implants', when_codes: [{ from: 'D6010', to: 'D6010' }], with_codes: false, call_script_id: 'S1' }),
+    aRule({ name: 'implants', when_codes: [{ from: '6010', to: '6010' }], with_codes: false, call_script_id: 'S1' }),
     aRule({ benefits_query: ['STANDARD', 'A_WORD_OF_OUR_OWN'] }),
   ];
   const policy = { questions: { ...facts().policy.questions, dental } };
@@ -310,6 +310,7 @@ describe('the questions', () => {
     [['D6011'], 'standard'],
     [['D6010', 'D8080'], 'orthodontics'],
     [['D800'], 'standard'],
+    [['8080'], 'orthodontics'],
     [['D80000'], 'standard'],
     [[], 'standard'],
   ])('about %o are %s: the first rule that matches', (codes, expected) => {

@@ -34,7 +34,12 @@ function dental(rule: object = {}, parts: Record<string, object> = {}) {
         },
       ],
     ],
-    extra_info: { waiting_periods: 'None.', ...parts.clauses },
+    extra_info: {
+      waiting_periods: 'None.',
+      deductible_applies_to_preventive: true,
+      preventative_applies_to_maximum: true,
+      ...parts.clauses,
+    },
   };
 }
 
@@ -69,12 +74,30 @@ describe('the estimate of a procedure', () => {
     ['coverage', 'not covered', dental({ is_covered: false })],
     ['coverage', 'coverage unknown', dental({ is_covered: null })],
     ['coverage', 'covered, if the plan is active, which is unknown', dental({}, { plan: { is_active: null } as object })],
+    ['coverage', 'covered, up to the age of 18', dental({ age_limit: 18 })],
+    ['coverage', 'covered, age limit "children"', dental({ age_limit: 'children' })],
     ['share', 'share unknown', dental({ coverage_percentage: null })],
+    ['share', 'plan pays 80%, patient 20%', dental({ coinsurance_percentage: '20' })],
+    [
+      'share',
+      'share unknown (the payer said that the plan pays 80% and the patient 50%)',
+      dental({ coinsurance_percentage: '50' }),
+    ],
     ['share', 'share unknown (the payer said "per schedule")', dental({ coverage_percentage: 'per schedule' })],
     ['share', 'plan pays 80%, patient 20%, of a cheaper procedure (downgrade)', dental({ is_downgraded: true })],
     ['deductible', 'deductible met', dental({}, { maximums: { individual_deductible_used: '50' } })],
     ['deductible', 'deductible unknown', dental({}, { maximums: { individual_deductible_used: 'unlimited' } })],
     ['deductible', 'no deductible', dental({}, { clauses: { deductible_applies_to_preventive: false } })],
+    [
+      'deductible',
+      'deductible remaining 30.00, whether it applies is unknown',
+      dental({}, { clauses: { deductible_applies_to_preventive: null } as object }),
+    ],
+    [
+      'maximum',
+      'maximum used up, whether this counts toward it is unknown',
+      dental({}, { maximums: { coverage_limit_remaining: 0 }, clauses: { preventative_applies_to_maximum: null } as object }),
+    ],
     ['maximum', 'maximum used up', dental({}, { maximums: { coverage_limit_remaining: 0 } })],
     ['maximum', 'maximum unknown', dental({}, { maximums: { coverage_limit_remaining: 'N/A' } })],
     ['maximum', 'does not count toward the maximum', dental({}, { clauses: { preventative_applies_to_maximum: false } })],
@@ -98,6 +121,24 @@ describe('the estimate of a procedure', () => {
     ],
   ])('%s: %s', (topic, says, results) => {
     expect(linesOf(results)[topic]).toBe(says);
+  });
+
+  it('of a code that was answered twice rests on what both answers say', () => {
+    const results = dental();
+    const twice = [[{ procedure_code: 'D1110' }, { is_covered: true, coverage_percentage: 50 }]];
+    const record = recordOf({ ...results, procedure_codes: [...results.procedure_codes, ...twice] }, { asked: dentalAsked });
+    const [estimate] = estimateVisit(record, VISIT);
+    const [coverage, share] = estimate!.lines;
+    expect([coverage?.says, share?.says]).toEqual(['covered', 'share unknown']);
+    const percents = share!.facts.filter(({ path }) => path.endsWith('plan_pays_percent')).map(({ value }) => value);
+    expect(percents).toEqual([80, 50]);
+    for (const { path, value } of estimate!.lines.flatMap(({ facts }) => facts)) expect(valueAt(record, path)).toEqual(value);
+  });
+
+  it('of a code that was not answered names no fact of another code', () => {
+    const record = recordOf(dental(), { asked: { ...dentalAsked, benefits_codes: ['D1110'] } });
+    const [estimate] = estimateVisit(record, { ...VISIT, procedure_codes: ['D2740'] });
+    for (const { path, value } of estimate!.lines.flatMap(({ facts }) => facts)) expect(valueAt(record, path)).toEqual(value);
   });
 
   it('ends with the coverage where the plan pays nothing', () => {

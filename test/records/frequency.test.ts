@@ -23,6 +23,11 @@ describe('a frequency text', () => {
     ['2 cleanings in any 12 months', months(2, 12)],
     ['one in 5 years', months(1, 60)],
     ['1 per rolling 12 months', months(1, 12)],
+    ['1 in 36 months', months(1, 36)],
+    ['1x/12mo', months(1, 12)],
+    ['1 per 6 mo.', months(1, 6)],
+    ['2 in any 12-month period', months(2, 12)],
+    ['Two (2) per calendar year', calendar(2)],
     ['1 per lifetime', lifetime(1)],
     ['once per patient lifetime', lifetime(1)],
     ['No limit', { kind: 'unlimited' }],
@@ -33,6 +38,10 @@ describe('a frequency text', () => {
 
   it.each([
     '2 per year',
+    'two (3) per calendar year',
+    'once per lifetime per tooth',
+    '2 per benefit year, not within 6 months',
+    '1 per 12-month benefit period',
     '1 per benefit year',
     '1 per tooth per 36 months',
     '1 per quadrant per 24 months',

@@ -136,7 +136,8 @@ export async function install({
     submitNow: () => submitStep(submit, { external_id_template: TEMPLATE, signal }),
     collectAll: () => askAboutAll(collect, signal),
     collectNow: () => collectStep(collect),
-    deliverNow: (connector: Connector) => deliverStep({ store, env, connector_id: 'front-desk', connector, memory }, signal),
+    deliverNow: (connector: Connector) =>
+      deliverStep({ store, env, connector_id: 'front-desk', connector, time_zone: 'America/Chicago', memory }, signal),
     inquiries: () => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute(),
     deliveries: () => store.db.selectFrom('deliveries').selectAll().orderBy('id').execute(),
     attention: async () => (await openAttention(store.db)).map(({ reason }) => reason),

@@ -59,7 +59,7 @@ export function eligibilityResponse({ delivery, about }: Parts, request: Referen
   const end = plan?.termination_date ?? null;
   return {
     resourceType: 'CoverageEligibilityResponse',
-    text: narrative(record, delivery.notes),
+    text: narrative(delivery),
     identifier: [about.identifier],
     status: 'active',
     purpose: PURPOSE,
@@ -165,7 +165,7 @@ export function documentReference({ delivery, about }: Parts): DocumentReference
           contentType: 'text/plain',
           title,
           creation: date,
-          data: base64(`${lines(record, delivery.notes).join('\n')}\n`),
+          data: base64(`${lines(delivery).join('\n')}\n`),
         },
       },
       {
@@ -192,6 +192,6 @@ export function answerCommunication({ delivery, about }: Parts): Communication {
     subject: about.patient,
     about: [about.subject],
     sent: answeredAt(record, about),
-    payload: [{ contentString: lines(record, delivery.notes).join('\n') }],
+    payload: [{ contentString: lines(delivery).join('\n') }],
   };
 }

@@ -111,6 +111,43 @@ describe('a file claims-*.csv', () => {
     ]);
   });
 
+  it('with a row for each procedure is one claim of all of them, under its first day', async () => {
+    const { claims } = await read(
+      [
+        'claim_id,date_of_service,procedure_codes,billed_amount,claim_status,patient_id',
+        '1,2026-10-02,D1110,90.00,sent,P1',
+        '1,2026-10-01,D0120,60.50,paid,P1',
+        '2,2026-10-01,D2740,900,sent,P2',
+        '3,2026-10-01,D2391,150,paid,P3',
+        '3,2026-10-01,D2392,150,paid,P3',
+        '3,2026-10-01,D9999,150,paid,P4',
+        '',
+      ].join('\n'),
+    );
+    const told = claims.map(({ source_id, date_of_service, procedure_codes, billed_amount, status }) => [
+      source_id,
+      date_of_service,
+      procedure_codes.join(' '),
+      billed_amount,
+      status,
+    ]);
+    expect(told).toEqual([
+      ['1', '2026-10-01', 'D1110 D0120', '150.50', 'open'],
+      ['2', '2026-10-01', 'D2740', '900.00', 'open'],
+      // Equal amounts may be those of the whole claim.
+      ['3', '2026-10-01', 'D2391 D2392', '', 'settled'],
+      // Somebody else's is no part of it.
+      ['3', '2026-10-01', 'D9999', '150.00', 'settled'],
+    ]);
+  });
+
+  it('keeps the rows of a claim together wherever a batch ends', async () => {
+    const rows = Array.from({ length: 1200 }, (_, index) => `${Math.floor(index / 7)},2026-10-01,D${1000 + (index % 7)}`);
+    const { claims } = await read(`claim_id,date_of_service,procedure_codes\n${rows.join('\n')}\n`);
+    expect(claims.map(({ source_id }) => source_id)).toEqual(Array.from({ length: 172 }, (_, index) => String(index)));
+    expect(new Set(claims.slice(0, -1).map(({ procedure_codes }) => procedure_codes.length))).toEqual(new Set([7]));
+  });
+
   it.each([
     ['claim_number,date_of_service\nX,2026-10-01\n', 'claim_id'],
     ['claim_id,claim_number\n1,X\n', 'date_of_service'],
