@@ -260,7 +260,7 @@ async function assemble(
         for (const { deliver } of connectors) deliver.wake();
       },
       onPlanned: () => wakers.submit.wake(),
-      turns: new PQueue({ concurrency: 1 }),
+      memory: { turns: new PQueue({ concurrency: 1 }), asking: new Map() },
       webhook: config.webhook === null ? null : webhookWatch(config.webhook, () => wakers.subscription.wake()),
       settings: {
         ...polling,

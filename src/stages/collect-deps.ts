@@ -1,15 +1,14 @@
-import type PQueue from 'p-queue';
 import type { Env } from '../domain/env.ts';
 import type { ServiceClient } from '../service/api.ts';
 import type { Store } from '../store/store.ts';
+import type { CollectMemory } from './collect-ask.ts';
 
 export type CollectDeps = {
   store: Store;
   env: Env;
   client: ServiceClient;
   settings: CollectSettings;
-  /** One at a time: what follows from answers. */
-  turns: PQueue;
+  memory: CollectMemory;
   /** Null: nobody listens to the service's reports, and asking is all there is. */
   webhook: WebhookWatch | null;
   onRecord: () => void;

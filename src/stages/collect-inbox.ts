@@ -90,7 +90,16 @@ async function isWorthAsking(tx: Tx, row: InquiryRow, inquiry: Inquiry, now: num
   }
   await updateInquiry(tx, row.id, { is_unannounced: 0 }, now);
   if (row.state === 'open') return true;
-  return row.state === 'answered' && (await newestAnswerHash(tx, row.id)) !== answerHash(inquiry);
+  return row.state === 'answered' && (await newestAnswerHash(tx, row.id)) !== hashOf(inquiry);
+}
+
+/** Null: it is nested more deeply than can be written out, so it is none of the answers that are stored. */
+function hashOf(inquiry: Inquiry): string | null {
+  try {
+    return answerHash(inquiry);
+  } catch {
+    return null;
+  }
 }
 
 function isScheduled(status: string): boolean {
@@ -118,5 +127,5 @@ async function settleUnknown({ store, env }: CollectDeps): Promise<number[]> {
 async function askAtOnce(deps: CollectDeps, inquiries: readonly number[]): Promise<void> {
   const rows = await Promise.all(inquiries.map((inquiry) => inquiryById(deps.store.db, inquiry)));
   const known = rows.filter((row) => row !== null).sort((a, b) => a.visit_at - b.visit_at);
-  await ask(deps, known, 'urgent');
+  await ask(deps, known, { priority: 'urgent' });
 }

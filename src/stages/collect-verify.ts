@@ -10,6 +10,7 @@ import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { dueForVerification, type InquiryRow, inquiryById, updateInquiry } from '../store/inquiries.ts';
 import { appointmentsOf } from '../store/links.ts';
+import { isGivenBack, withPatience } from './collect-ask.ts';
 import type { CollectDeps } from './collect-deps.ts';
 
 /** So many are asked about, then what the answers say becomes records; the rest has its turn after that. */
@@ -17,39 +18,56 @@ const ASKED_PER_TURN = 20;
 const ASKED_AT_ONCE = 4;
 /** When the service is away, this waits; answers do not. */
 const AWAY_MS = 15 * MINUTE_MS;
+/** Nor do answers wait for longer until others leave a place within the rate limit. */
+const PATIENCE_MS = 5_000;
+const NO_PLACE_MS = MINUTE_MS;
 
 /**
  * Asks for some of the transcript verifications that are due: right after an answer, so that its first record has them where
  * the service is quick, and again for a while, since they may come later. Each is a request of its own under the rate limit,
  * and many answers that come together do not wait for all of them: those without get a revision later. The first request that
- * fails puts off the others.
+ * fails, or finds no place in time, puts off the others.
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
-  let is_away = false;
-  do {
-    const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
-    if (due.length === 0) return;
-    is_away = await ask(deps, due, is_away);
-  } while (is_away);
+  await withPatience(deps.env, PATIENCE_MS, async (signal) => {
+    let put_off_ms: number | null = null;
+    do {
+      const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
+      if (due.length === 0) return;
+      put_off_ms = await ask(deps, due, put_off_ms, signal);
+    } while (put_off_ms !== null);
+  });
 }
 
-/** Asks for some; each of them falls due later, or never again. Returns whether the service is away. */
-async function ask(deps: CollectDeps, due: { id: number; service_id: string }[], was_away: boolean): Promise<boolean> {
-  let is_away = was_away;
+/** Asks for some, unless they are to be put off; each falls due later, or never again. Returns for how long to put off others. */
+async function ask(
+  deps: CollectDeps,
+  due: { id: number; service_id: string }[],
+  before_ms: number | null,
+  signal: AbortSignal,
+): Promise<number | null> {
+  let put_off_ms = before_ms;
   const work = async () => {
     for (let row = due.shift(); row !== undefined; row = due.shift()) {
-      const result = is_away ? null : await deps.client.verifications(inquiryId(row.service_id), { priority: 'routine' });
+      const { id, service_id } = row;
+      const options = { priority: 'routine', signal } as const;
+      const result = put_off_ms === null ? await deps.client.verifications(inquiryId(service_id), options) : null;
       const now = deps.env.clock.now();
-      if (result?.ok === false) deps.env.log('verification_not_read', { inquiry: row.id, failure: result.failure.class });
-      if (result?.ok !== true) is_away = true;
-      const { id } = row;
-      await deps.store.write((tx) =>
-        result?.ok === true ? keep(tx, deps, id, result.value, now) : updateInquiry(tx, id, { verify_at: now + AWAY_MS }, now),
-      );
+      if (result?.ok === true) {
+        await deps.store.write((tx) => keep(tx, deps, id, result.value, now));
+        continue;
+      }
+      if (result !== null && isGivenBack(result)) put_off_ms ??= NO_PLACE_MS;
+      else if (result !== null) {
+        deps.env.log('verification_not_read', { inquiry: id, failure: result.failure.class });
+        put_off_ms = AWAY_MS;
+      }
+      const verify_at = now + (put_off_ms ?? NO_PLACE_MS);
+      await deps.store.write((tx) => updateInquiry(tx, id, { verify_at }, now));
     }
   };
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
-  return is_away;
+  return put_off_ms;
 }
 
 async function keep(tx: Tx, deps: CollectDeps, id: number, verifications: readonly unknown[], now: number): Promise<void> {

@@ -10,7 +10,7 @@ import { nextPollAt } from '../domain/polling.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { finalStatus } from '../domain/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
-import type { Inquiry, Result } from '../service/api.ts';
+import type { CallOptions, Inquiry, Result } from '../service/api.ts';
 import { answerHash, storeAnswer } from '../store/answers.ts';
 import { resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
@@ -22,11 +22,13 @@ import {
   moveInquiries,
   nextPollDue,
   openAfter,
+  putOff,
   sameReply,
   updateInquiry,
 } from '../store/inquiries.ts';
 import { disown } from '../store/ledger.ts';
 import { isTold } from '../store/webhook-watch.ts';
+import { isGivenBack, oneByOne, withPatience } from './collect-ask.ts';
 import { conclude } from './collect-conclude.ts';
 import type { CollectDeps } from './collect-deps.ts';
 import { attend, attendOverdue, overdueSince } from './collect-overdue.ts';
@@ -45,17 +47,34 @@ const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
 const UNKNOWN_LOOKS = 3;
 /** SUCCESS without results is seen right after completion; believed after this. */
 const HOLLOW_BELIEVED_MS = 2 * HOUR_MS;
+/** After so long the questions that still wait for their turn make room for what has become more urgent meanwhile. */
+const PATIENCE_MS = 15_000;
+/** While an inquiry is asked about already, its schedule does without it. */
+const ASKED_ALREADY_MS = 2 * MINUTE_MS;
 /** A service revises answers now and then: asked once more, a day before the visit. */
 const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 
-/** Asks about what is due. */
+/** Asks about what is due, and first about visits within a day. */
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   const judge_at = await judgeReports(deps);
-  const due = await withoutRechecks(deps, await dueForPolling(deps.store.db, deps.env.clock.now(), INQUIRIES_PER_STEP));
+  const due = await withoutRechecks(deps, await takeDue(deps));
   const sample = await sampleToAsk(deps);
   if (sample !== null) due.push(sample);
-  await ask(deps, due);
+  await withPatience(deps.env, PATIENCE_MS, (signal) => ask(deps, due, { signal }));
   return { did: due.length, next_at: earlier(judge_at, await nextPollDue(deps.store.db)) };
+}
+
+/** What is being asked about already, because a report told of it, is left out and put off. */
+async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[]> {
+  const now = env.clock.now();
+  const soon = await dueForPolling(store.db, now, INQUIRIES_PER_STEP, { visits_from: now, visits_until: now + DAY_MS });
+  const due = soon.length > 0 ? soon : await dueForPolling(store.db, now, INQUIRIES_PER_STEP);
+  const asked = due.filter(({ id }) => memory.asking.has(id));
+  if (asked.length === 0) return due;
+  await store.write(async (tx) => {
+    for (const { id, poll_at } of asked) await putOff(tx, id, poll_at, now + ASKED_ALREADY_MS, now);
+  });
+  return due.filter((row) => !asked.includes(row));
 }
 
 /** A service that tells by itself tells of a revision, too. */
@@ -71,23 +90,27 @@ async function withoutRechecks({ store, env }: CollectDeps, due: readonly Inquir
   return due.filter((row) => !is_recheck(row));
 }
 
-/** Asks about each of `rows` by its id; by `priority`, or by how near its visit is. */
-export async function ask(deps: CollectDeps, rows: readonly InquiryRow[], priority?: 'urgent'): Promise<void> {
-  await all(rows.map((row) => poll(deps, row, priority)));
+/** `priority`: left out, it is decided by how near the visit is. `signal`: until when a question waits for its turn. */
+type Asking = Pick<CallOptions, 'priority' | 'signal'>;
+
+/** Asks about each of `rows` by its id. */
+export async function ask(deps: CollectDeps, rows: readonly InquiryRow[], how: Asking = {}): Promise<void> {
+  await all(rows.map((row) => poll(deps, row, how)));
   await finish(deps);
 }
 
 /** Verifications that are due, then records; the two loops of this stage take turns, so that neither sees half of it. */
 async function finish(deps: CollectDeps): Promise<void> {
-  await deps.turns.add(async () => {
+  await deps.memory.turns.add(async () => {
     await verifyDue(deps);
     await conclude(deps);
   });
 }
 
 /**
- * Asks about every open inquiry, whatever its schedule, and again about answered ones that may have been revised. Where many are open, the service's list is read instead of each by
- * its id: one request for all. What the list does not show, or shows without its results, is read all the same.
+ * Asks about every open inquiry, whatever its schedule, and again about answered ones that may have been revised. Where many
+ * are open, the service's list is read instead of each by its id: one request for all. What the list does not show, or shows
+ * without its results, is read all the same.
  */
 export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
   // What a process that died had committed and not made a record of, and checks of calls that have come since.
@@ -113,7 +136,7 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
 async function recheckDue(deps: CollectDeps, signal: AbortSignal): Promise<void> {
   const { store, env } = deps;
   while (!signal.aborted) {
-    const due = await dueForPolling(store.db, env.clock.now(), INQUIRIES_PER_STEP, ['answered']);
+    const due = await dueForPolling(store.db, env.clock.now(), INQUIRIES_PER_STEP, { states: ['answered'] });
     if (due.length === 0) return;
     await ask(deps, await withoutRechecks(deps, due));
   }
@@ -135,10 +158,15 @@ async function pollOrTake(deps: CollectDeps, row: InquiryRow, listed: ReadonlyMa
   else await settle(deps, row, { ok: true, value: inquiry });
 }
 
-async function poll(deps: CollectDeps, row: InquiryRow, given?: 'urgent'): Promise<void> {
-  if (row.service_id === null) return;
-  const priority = given ?? (isUrgent(deps, row) ? 'urgent' : 'routine');
-  await settle(deps, row, await deps.client.read(row.specialty, inquiryId(row.service_id), { priority }));
+/** What waits for its turn for too long is given back, and stays due. */
+async function poll(deps: CollectDeps, row: InquiryRow, how: Asking = {}): Promise<void> {
+  const { service_id } = row;
+  if (service_id === null) return;
+  await oneByOne(deps.memory, row.id, async () => {
+    const priority = isUrgent(deps, row) ? 'urgent' : 'routine';
+    const result = await deps.client.read(row.specialty, inquiryId(service_id), { priority, ...how });
+    if (!isGivenBack(result)) await settle(deps, row, result);
+  });
 }
 
 /** Commits what was said about one inquiry. One that cannot be committed is put off and stops neither stage nor others (G7). */
@@ -149,7 +177,7 @@ async function settle(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry
     const { max_ms } = FAILURE_LIMITS;
     logStageFailure(deps.env, 'collect', error, max_ms);
     const now = deps.env.clock.now();
-    await deps.store.write((tx) => updateInquiry(tx, row.id, { poll_at: now + max_ms }, now));
+    await deps.store.write((tx) => askAgain(tx, deps, row, now + max_ms, now));
   }
 }
 
@@ -178,7 +206,8 @@ async function settleResult(deps: CollectDeps, row: InquiryRow, result: Result<I
 }
 
 function isUrgent({ env }: CollectDeps, row: InquiryRow): boolean {
-  return row.visit_at - env.clock.now() < DAY_MS;
+  const left_ms = row.visit_at - env.clock.now();
+  return left_ms >= 0 && left_ms < DAY_MS;
 }
 
 /** What was read, when it is the inquiry that the row holds the id of. */

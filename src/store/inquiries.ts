@@ -206,21 +206,29 @@ export async function uncertainDue(db: Db, now: number, limit: number): Promise<
     .execute();
 }
 
-/** Inquiries whose time to be asked about has come, the longest waiting first. */
-export async function dueForPolling(
-  db: Db,
-  now: number,
-  limit: number,
-  states: readonly ('open' | 'answered')[] = ['open', 'answered'],
-): Promise<InquiryRow[]> {
-  return await db
+type Due = { states?: readonly ('open' | 'answered')[]; visits_from?: number; visits_until?: number };
+
+/** Inquiries whose time to be asked about has come, the longest waiting first; all, or those that `only` describes. */
+export async function dueForPolling(db: Db, now: number, limit: number, only: Due = {}): Promise<InquiryRow[]> {
+  const { states = ['open', 'answered'], visits_from, visits_until } = only;
+  let due = db
     .selectFrom('inquiries')
     .selectAll()
     .where('service_id', 'is not', null)
     .where('poll_at', '<=', now)
-    .where('state', 'in', states)
-    .orderBy('poll_at')
-    .limit(limit)
+    .where('state', 'in', states);
+  if (visits_from !== undefined) due = due.where('visit_at', '>=', visits_from);
+  if (visits_until !== undefined) due = due.where('visit_at', '<', visits_until);
+  return await due.orderBy('poll_at').limit(limit).execute();
+}
+
+/** Has an inquiry asked about at `poll_at`, unless its time was changed from `before` meanwhile. */
+export async function putOff(tx: Tx, id: number, before: number | null, poll_at: number, now: number): Promise<void> {
+  await tx
+    .updateTable('inquiries')
+    .set({ poll_at, updated_at: now })
+    .where('id', '=', id)
+    .where('poll_at', '=', before)
     .execute();
 }
 

@@ -11,6 +11,7 @@ import type { Env } from '../../src/domain/env.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, webhookRoute } from '../../src/http/webhook.ts';
+import { realClock } from '../../src/ops/env.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import { type CollectDeps, collectStep } from '../../src/stages/collect.ts';
@@ -44,7 +45,7 @@ let now_ms = START_MS;
 let random = 1;
 let silences = 0;
 const env: Env = {
-  clock: { now: () => now_ms, elapsed: () => now_ms, sleep: (ms) => sleep(Math.min(ms, 1)).then(() => {}) },
+  clock: { now: () => now_ms, elapsed: () => now_ms, sleep: realClock.sleep },
   // A generator of its own, so that every run asks at the same moments.
   random: () => {
     random = (random * 48_271) % 2_147_483_647;
@@ -170,7 +171,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       client,
       onRecord: () => {},
       onPlanned: () => {},
-      turns: new PQueue({ concurrency: 1 }),
+      memory: { turns: new PQueue({ concurrency: 1 }), asking: new Map() },
       webhook: is_told ? { grace_ms: 12 * MINUTE_MS, sample_at: 0, onSilent: () => {} } : null,
       settings: { ...settings, verify_for_ms: 48 * HOUR_MS, verification_required: [] },
     },

@@ -43,6 +43,23 @@ test('an inquiry whose answer cannot be committed holds up neither the others no
   expect(clinic.events).toContain('stage_failed');
 });
 
+test('an inquiry whose answer can never be committed is on the attention list in time, and given up after the visit', async () => {
+  const clinic = await install();
+  await callFor(clinic, 'A-1');
+  const { read } = clinic.client;
+  clinic.client.read = async (...call) => {
+    const result = await read(...call);
+    return result.ok && result.value !== null ? { ok: true, value: { ...result.value, status: null as never } } : result;
+  };
+  clinic.pass(2 * DAY_MS + 23 * HOUR_MS);
+  await clinic.collectNow();
+  expect(await clinic.attention()).toEqual(['answer_missing']);
+  clinic.pass(15 * DAY_MS);
+  await clinic.collectNow();
+  expect(await clinic.attention()).toContain('no_answer');
+  expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
+});
+
 test('an answer that cannot be made a record holds up neither the others nor the stage', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1', 'A-2');

@@ -5,13 +5,16 @@ import type { Connector, Delivery } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { Env } from '../../src/domain/env.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
-import type { ServiceClient } from '../../src/service/api.ts';
+import { realClock } from '../../src/ops/env.ts';
+import type { RequestGate, ServiceClient } from '../../src/service/api.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import { askAboutAll, type CollectDeps, collectStep } from '../../src/stages/collect.ts';
+import { inboxStep } from '../../src/stages/collect-inbox.ts';
 import { deliverStep, newDeliverMemory } from '../../src/stages/deliver.ts';
 import { closeOldVisits, planStep } from '../../src/stages/plan.ts';
 import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
 import { openAttention } from '../../src/store/attention.ts';
+import { Inbox } from '../../src/store/inbox.ts';
 import { acceptBatch } from '../../src/store/intake.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anAppointment, facts } from '../domain/examples.ts';
@@ -32,16 +35,22 @@ export type Installation = Awaited<ReturnType<typeof install>>;
 export async function install({
   policy = {},
   settings = {},
+  collecting = {},
+  gate = { enter: async () => ({ leave: async () => {} }), pause: async () => {} },
+  sleep = realClock.sleep,
 }: {
   policy?: object;
   settings?: Partial<SubmitDeps['settings']>;
+  collecting?: Partial<CollectDeps['settings']>;
+  gate?: RequestGate;
+  sleep?: Env['clock']['sleep'];
 } = {}) {
   const store: Store = await temporaryStore();
   const service: Service = await startService();
   let ahead_ms = 0;
   const events: string[] = [];
   const env: Env = {
-    clock: { now: () => Date.now() + ahead_ms, elapsed: () => performance.now() + ahead_ms, sleep: async () => {} },
+    clock: { now: () => Date.now() + ahead_ms, elapsed: () => performance.now() + ahead_ms, sleep },
     random: () => 0.5,
     log: (event) => void events.push(event),
   };
@@ -50,7 +59,7 @@ export async function install({
     credentials: { scheme: 'oauth', username: 'clinic', password: 'sandbox' },
     timeout_ms: 5_000,
     concurrency: 4,
-    gate: { enter: async () => ({ leave: async () => {} }), pause: async () => {} },
+    gate,
     env,
   });
   clients.push(real);
@@ -93,7 +102,7 @@ export async function install({
     onRecord: () => {},
     onPlanned: () => {},
     webhook: null,
-    turns: new PQueue({ concurrency: 1 }),
+    memory: { turns: new PQueue({ concurrency: 1 }), asking: new Map() },
     settings: {
       ...polling,
       give_up_after_days: 14,
@@ -103,8 +112,10 @@ export async function install({
       min_lead_ms: 4 * HOUR_MS,
       verify_for_ms: 0,
       verification_required: [],
+      ...collecting,
     },
   };
+  const inbox = new Inbox(store, env.clock);
   const signal = new AbortController().signal;
   const memory = newDeliverMemory();
   let sources = 0;
@@ -136,6 +147,14 @@ export async function install({
     submitNow: () => submitStep(submit, { external_id_template: TEMPLATE, signal }),
     collectAll: () => askAboutAll(collect, signal),
     collectNow: () => collectStep(collect),
+    drainNow: () => inboxStep(collect),
+    /** Stores a report as the webhook does. */
+    report: (message_hash: string, inquiries: unknown[]) =>
+      inbox.accept({
+        message_hash,
+        body: Buffer.from(JSON.stringify({ message_hash, inquiries })),
+        received_at: env.clock.now(),
+      }),
     deliverNow: (connector: Connector) =>
       deliverStep({ store, env, connector_id: 'front-desk', connector, time_zone: 'America/Chicago', memory }, signal),
     inquiries: () => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute(),

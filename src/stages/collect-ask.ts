@@ -1,0 +1,58 @@
+/** How questions about inquiries share the way to the service: one at a time about each, and none in line for ever. */
+import type PQueue from 'p-queue';
+import type { Env } from '../domain/env.ts';
+import type { Result } from '../service/api.ts';
+
+/** What the loops of this stage know together. Lost with the process, which does no harm. */
+export type CollectMemory = {
+  /** One at a time: what follows from answers. */
+  turns: PQueue;
+  /** By row: the last question about an inquiry that is not answered yet. */
+  asking: Map<number, Promise<void>>;
+};
+
+/**
+ * Runs `work` when what is under way about the same inquiry has been committed: two replies may overtake each other, and an
+ * inquiry must not go back to what was read before.
+ */
+export async function oneByOne({ asking }: CollectMemory, inquiry: number, work: () => Promise<void>): Promise<void> {
+  const before = asking.get(inquiry);
+  const after = (async () => {
+    await before?.catch(() => {});
+    await work();
+  })();
+  asking.set(inquiry, after);
+  try {
+    await after;
+  } finally {
+    if (asking.get(inquiry) === after) asking.delete(inquiry);
+  }
+}
+
+/**
+ * Runs `work` with a signal for its calls. After `patience_ms` those that still wait for their turn are given back, as when
+ * the rate limit is used up by others; what is on the wire goes on.
+ */
+export async function withPatience<Value>(
+  { clock }: Env,
+  patience_ms: number,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const over = new AbortController();
+  const done = new AbortController();
+  const waiting = clock.sleep(patience_ms, done.signal).then(
+    () => over.abort(),
+    () => {},
+  );
+  try {
+    return await work(over.signal);
+  } finally {
+    done.abort();
+    await waiting;
+  }
+}
+
+/** Nothing was sent: it had waited for its turn for as long as it may. */
+export function isGivenBack(result: Result<unknown>): boolean {
+  return !result.ok && result.failure.class === 'unsent' && result.failure.cause === 'aborted';
+}
