@@ -72,8 +72,7 @@ function plannedClaim(
   const { now, clinic, policy } = facts;
   const today = localDate(now, clinic.time_zone);
   const completion = desiredCompletionDate(addDays(today, COMPLETION_DAYS), today, clinic.closed);
-  const specialty = claim.specialty ?? clinic.specialty;
-  const shared = requestOf({ ...claim, specialty }, under, clinic);
+  const shared = requestOf(claim, under, clinic);
   const draft: InquiryDraft = {
     ...shared,
     benefits_query: [],
@@ -92,7 +91,7 @@ function plannedClaim(
       patient_key,
       coverage: claim.coverage,
       tax_id: draft.tax_id,
-      question_set: `${specialty}:claim:${claim.source_id}`,
+      question_set: `${shared.specialty}:claim:${claim.source_id}`,
     }),
     benefit_year: yearOf(claim.date_of_service),
     draft,
@@ -104,7 +103,7 @@ function plannedClaim(
 export function unsettled(calls: number): Attention {
   return {
     reason: 'claim_unsettled',
-    what: `The payer was asked about this claim ${calls} times and has not settled it. eligd asks no more.`,
+    what: `The payer was asked about this claim ${calls === 1 ? 'once' : `${calls} times`} and has not settled it. eligd asks no more.`,
     next: 'Take it up with the payer yourself; the records of the calls say what was said.',
   };
 }

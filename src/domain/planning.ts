@@ -131,8 +131,8 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
   const { clinic, policy, payers, now } = facts;
   const payer = payers.find(coverage.payor_id, coverage.carrier);
   if (payer?.action === 'skip') return { planned: null, attention: [], is_skipped: true, is_unmapped: false };
-  const specialty = appointment.specialty ?? clinic.specialty;
   const provider = effectiveProvider(appointment, clinic);
+  const { specialty } = provider;
   const visit = localDate(starts_at, clinic.time_zone);
   const attention = [
     ...payerAttention(payer),
@@ -142,7 +142,7 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
 
   const questions = questionRule(policy.questions[specialty], appointment.procedure_codes, specialty === 'dental');
   const under = { coverage, payer, provider };
-  const draft = draftInquiry({ appointment, under, specialty, questions, visit }, clinic);
+  const draft = draftInquiry({ appointment, under, questions, visit }, clinic);
   return {
     planned: {
       rank,
@@ -165,26 +165,25 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
 type DraftParts = {
   appointment: AppointmentInput;
   under: Parameters<typeof requestOf>[1];
-  specialty: Specialty;
   questions: QuestionRule;
   visit: LocalDate;
 };
 
-function draftInquiry({ appointment, under, specialty, questions, visit }: DraftParts, clinic: ClinicProfile): InquiryDraft {
-  const shared = requestOf({ ...appointment, specialty }, under, clinic);
+function draftInquiry({ appointment, under, questions, visit }: DraftParts, clinic: ClinicProfile): InquiryDraft {
+  const shared = requestOf(appointment, under, clinic);
   return {
     ...shared,
     benefits_query: [...questions.benefits_query],
     benefits_codes: questions.with_codes ? appointment.procedure_codes : [],
     call_script_id: questions.call_script_id,
     desired_completion_date: visit,
-    ...(specialty === 'dental' || questions.benefits_form_name === null
+    ...(shared.specialty === 'dental' || questions.benefits_form_name === null
       ? {}
       : { benefits_form_name: questions.benefits_form_name }),
   };
 }
 
-type AskedAbout = Pick<AppointmentInput, 'patient' | 'diagnosis_codes' | 'billed_amount'> & { specialty: Specialty };
+type AskedAbout = Pick<AppointmentInput, 'patient' | 'diagnosis_codes' | 'billed_amount'>;
 
 /** The part of a request that is alike for benefits and for claims: who, under which coverage, treated by whom and where. */
 export function requestOf(
@@ -192,8 +191,9 @@ export function requestOf(
   under: { coverage: CoverageInput; payer: PayerEntry | null; provider: Provider },
   clinic: ClinicProfile,
 ): Omit<InquiryDraft, 'benefits_query' | 'benefits_codes' | 'call_script_id' | 'desired_completion_date'> {
-  const { specialty, patient } = asked;
+  const { patient } = asked;
   const { coverage, payer, provider } = under;
+  const { specialty } = provider;
   // Of the additional fields, those that the specialty has and that something is known about.
   const additional = {
     ...(specialty === 'dental' ? {} : { place_of_service: provider.place_of_service, billed_amount: asked.billed_amount }),

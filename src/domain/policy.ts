@@ -24,6 +24,7 @@ export type ClinicProfile = {
 
 /** What a location or a provider says otherwise than the clinic; absent: the clinic's value. */
 export type ProviderOverride = {
+  specialty?: Specialty;
   tax_id?: string;
   billing_npi?: string;
   is_specialist?: boolean;

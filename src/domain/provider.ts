@@ -1,8 +1,10 @@
 import type { AppointmentInput } from './appointment.ts';
 import { taxIdDigits } from './identifiers.ts';
 import type { ClinicProfile } from './policy.ts';
+import type { Specialty } from './specialty.ts';
 
 export type Provider = {
+  specialty: Specialty;
   tax_id: string;
   billing_npi: string;
   rendering_npi: string;
@@ -13,7 +15,7 @@ export type Provider = {
   place_of_service: string;
 };
 
-type Treated = Pick<AppointmentInput, 'provider' | 'location' | 'place_of_service'>;
+type Treated = Pick<AppointmentInput, 'specialty' | 'provider' | 'location' | 'place_of_service'>;
 
 /** Who treats: what the appointment itself says, else the provider's entry, else the location's, else the clinic's. */
 export function effectiveProvider(appointment: Treated, clinic: ClinicProfile): Provider {
@@ -22,6 +24,7 @@ export function effectiveProvider(appointment: Treated, clinic: ClinicProfile): 
   const by_location = clinic.locations.get((appointment.location ?? '').trim().toLowerCase()) ?? {};
   const tax_id = provider.tax_id || (by_provider.tax_id ?? by_location.tax_id ?? clinic.tax_id);
   return {
+    specialty: appointment.specialty ?? by_provider.specialty ?? by_location.specialty ?? clinic.specialty,
     // Another punctuation is no other tax id, which would be another need and another call.
     tax_id: taxIdDigits(tax_id) ?? tax_id,
     billing_npi: provider.billing_npi || (by_provider.billing_npi ?? by_location.billing_npi ?? clinic.billing_npi),

@@ -31,7 +31,9 @@ const clinic = z
     time_zone: timeZone
       .describe('IANA time zone in which appointment times, business days and "today" are meant.')
       .meta({ examples: ['America/Chicago'] }),
-    specialty: z.enum(SPECIALTIES).describe('What the appointments are for, unless an appointment says otherwise.'),
+    specialty: z
+      .enum(SPECIALTIES)
+      .describe('What the appointments are for, unless an appointment, a provider or a location says otherwise.'),
     tax_id: taxId.describe('Tax id of the billing practice, 9 digits in quotes.').meta({ examples: ['123456789'] }),
     billing_npi: npi.describe('NPI of the billing practice, 10 digits in quotes.').meta({ examples: ['1234567893'] }),
     is_specialist: z.boolean().default(false).describe('Whether the providers are specialists, such as periodontists.'),
@@ -281,6 +283,7 @@ const questions = z
   );
 
 const override = z.strictObject({
+  specialty: z.enum(SPECIALTIES).exactOptional().describe('What is done there or by them, where the appointment does not say.'),
   tax_id: taxId
     .exactOptional()
     .describe('Tax id, 9 digits in quotes.')

@@ -277,6 +277,13 @@ describe('tax id, NPI, network and specialist', () => {
     expect(draftOf({ ...place, provider: rendering }, { clinic }).tax_id).toBe('222222222');
   });
 
+  test("are those of the specialty, which is the provider's where the appointment does not say it", () => {
+    const doctor = { providers: new Map([['1245319599', { specialty: 'medical' as const }]]) };
+    expect(draftOf({ specialty: null, provider: rendering }, { clinic: doctor }).specialty).toBe('medical');
+    expect(draftOf({ specialty: 'mental_health', provider: rendering }, { clinic: doctor }).specialty).toBe('mental_health');
+    expect(draftOf({ specialty: null }, { clinic: doctor }).specialty).toBe('dental');
+  });
+
   test("are the appointment's own before all, even when that is no", () => {
     const own = { ...rendering, tax_id: '33-3333333', billing_npi: '1245319599', is_specialist: false, in_network: true };
     expect(draftOf({ ...place, provider: own }, { clinic })).toMatchObject({

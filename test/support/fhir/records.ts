@@ -4,7 +4,12 @@ import type { ClaimInput } from '../../../src/domain/claim.ts';
 
 const NPI = 'http://hl7.org/fhir/sid/us-npi';
 
-const CDT = 'http://www.ada.org/cdt';
+const codingOf = (code: string) => ({
+  system: /^D\d{4}$/.test(code) ? 'http://www.ada.org/cdt' : 'http://www.ama-assn.org/go/cpt',
+  code,
+});
+
+const isDental = ({ specialty }: ClaimInput) => specialty === null || specialty === 'dental';
 
 /** What a practice management system would hold about a claim that it has sent. */
 export function claimResourcesOf(input: ClaimInput): Resource[] {
@@ -16,7 +21,9 @@ export function claimResourcesOf(input: ClaimInput): Resource[] {
     id: input.source_id,
     status: 'active',
     use: 'claim',
-    type: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/claim-type', code: 'oral' }] },
+    type: {
+      coding: [{ system: 'http://terminology.hl7.org/CodeSystem/claim-type', code: isDental(input) ? 'oral' : 'professional' }],
+    },
     identifier: [{ type: { coding: [{ code: 'uc' }] }, value: input.claim_number }],
     patient: { reference: `Patient/${patient.id}` },
     created: input.date_of_service ?? '2026-10-01',
@@ -25,7 +32,7 @@ export function claimResourcesOf(input: ClaimInput): Resource[] {
     insurance: [{ sequence: input.coverage_rank, focal: true, coverage: { reference: `Coverage/coverage-${patient.id}-1` } }],
     item: input.procedure_codes.map((code, index) => ({
       sequence: index + 1,
-      productOrService: { coding: [{ system: CDT, code }] },
+      productOrService: { coding: [codingOf(code)] },
       ...(input.date_of_service === null ? {} : { servicedDate: input.date_of_service }),
     })),
     total: { value: Number(input.billed_amount), currency: 'USD' },
@@ -55,7 +62,7 @@ export function resourcesOf(input: AppointmentInput): Resource[] {
     status: input.status,
     start: input.starts_at,
     end: new Date(Date.parse(input.starts_at) + 1_800_000).toISOString(),
-    serviceType: input.procedure_codes.map((code) => ({ coding: [{ system: CDT, code }] })),
+    serviceType: input.procedure_codes.map((code) => ({ coding: [codingOf(code)] })),
     participant: [
       { actor: { reference: `Patient/${patient_id}` }, status: 'accepted' },
       { actor: { reference: `Practitioner/${practitioner.id}` }, status: 'accepted' },
