@@ -44,7 +44,8 @@ module.exports = {
     only('service imports domain and records', '^src/service/', ['^src/service/', '^src/domain/', '^src/records/']),
     only('the contract imports domain and records', '^connectors/contract\\.ts$', ['^src/domain/', '^src/records/']),
     onlyTypes('the contract takes only types', '^connectors/contract\\.ts$', ours),
-    only('the suite imports the contract, domain and records', '^connectors/suite\\.ts$', [
+    only('the suite imports the contract, domain and records', '^connectors/suite[^/]*\\.ts$', [
+      '^connectors/suite[^/]*\\.ts$',
       '^connectors/contract\\.ts$',
       '^src/domain/',
       '^src/records/',

@@ -76,7 +76,7 @@ const VIOLATIONS: Plant[] = [
   { rule: 'the contract takes only types', file: 'connectors/contract.ts', imports: ['../src/domain/target.ts'] },
   {
     rule: 'the suite imports the contract, domain and records',
-    file: 'connectors/suite.ts',
+    file: 'connectors/suite-bench.ts',
     imports: ['../src/store/target.ts'],
   },
   { rule: 'a connector imports the contract, domain and records', file: 'connectors/one/a.ts', imports: ['../two/index.ts'] },

@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import hl7 from '../../connectors/hl7/index.ts';
-import { connectorSuite, type Source } from '../../connectors/suite.ts';
+import { connectorSuite } from '../../connectors/suite.ts';
+import type { Source } from '../../connectors/suite-bench.ts';
 import { brokenSiu, dft, siu } from './hl7/messages.ts';
 import { field, framed, freePort, RawSender, Receiver } from './hl7/peers.ts';
 

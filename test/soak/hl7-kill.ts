@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { appointment } from '../../connectors/suite.ts';
+import { appointment } from '../../connectors/suite-examples.ts';
 import { openStore } from '../../src/store/store.ts';
 import { siu } from '../connectors/hl7/messages.ts';
 import { connected, field, framed, freePort, Unframer } from '../connectors/hl7/peers.ts';

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ConnectorError } from '../../../connectors/contract.ts';
-import { appointment, makeSuiteEnv } from '../../../connectors/suite.ts';
+import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
+import { appointment } from '../../../connectors/suite-examples.ts';
 import { type DropFolder, dropFolder, exportOf, openCsv } from './support.ts';
 
 let folder: DropFolder;

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { csvCell, csvFile } from '../../../connectors/csv/cells.ts';
 import { ATTENTION_COLUMNS, RESULT_COLUMNS } from '../../../connectors/csv/outbox.ts';
 import { cleanCell } from '../../../connectors/csv/values.ts';
-import { batchOf } from '../../../connectors/suite.ts';
+import { batchOf } from '../../../connectors/suite-examples.ts';
 import { eligibilityRecordSchema } from '../../../src/records/eligibility.ts';
 import { type DropFolder, dropFolder, openCsv } from './support.ts';
 

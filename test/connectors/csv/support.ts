@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Connector, ConnectorEnv, PullBatch, RejectedItem } from '../../../connectors/contract.ts';
 import csv from '../../../connectors/csv/index.ts';
-import { makeSuiteEnv } from '../../../connectors/suite.ts';
+import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 

@@ -5,7 +5,7 @@ import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
 import fhir from '../../../connectors/fhir/index.ts';
-import { batchOf } from '../../../connectors/suite.ts';
+import { batchOf } from '../../../connectors/suite-examples.ts';
 import { run } from '../../cli/capture.ts';
 import type { SmartOptions } from '../../support/fhir/smart.ts';
 import { setMachineClock } from '../../support/machine-clock.ts';

@@ -10,7 +10,7 @@ import {
   eligibilityResponse,
   provenance,
 } from '../../../connectors/fhir/write/resources.ts';
-import { batchOf } from '../../../connectors/suite.ts';
+import { batchOf } from '../../../connectors/suite-examples.ts';
 import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
 import { normalizeEligibility } from '../../../src/records/normalize.ts';
 import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from '../../records/answers.ts';

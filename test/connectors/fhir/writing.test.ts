@@ -2,7 +2,7 @@
 import type { CoverageEligibilityResponse, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import type { AttentionEntry, Connector, DeliveryBatch } from '../../../connectors/contract.ts';
-import { batchOf } from '../../../connectors/suite.ts';
+import { batchOf } from '../../../connectors/suite-examples.ts';
 import type { Fault, FhirPeer, Loose, PeerOptions, Request } from '../../support/fhir/peer.ts';
 import { appointment, bench } from './bench.ts';
 

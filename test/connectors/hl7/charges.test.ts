@@ -3,7 +3,8 @@ import { claimMessageFor } from '../../../connectors/hl7/claim-message.ts';
 import { hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
 import { parseMessage } from '../../../connectors/hl7/message.ts';
 import { messageReader } from '../../../connectors/hl7/reading.ts';
-import { claim, claimBatchOf, makeSuiteEnv } from '../../../connectors/suite.ts';
+import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
+import { claim, claimBatchOf } from '../../../connectors/suite-examples.ts';
 import { dft, payment } from './messages.ts';
 
 const config = (over: object = {}) => hl7ConfigSchema.parse({ folder: './hl7', ...over });

@@ -2,7 +2,7 @@
 import { afterEach } from 'vitest';
 import type { Connector } from '../../../connectors/contract.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
-import { makeSuiteEnv } from '../../../connectors/suite.ts';
+import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { Env } from '../../../src/domain/env.ts';
 import { realClock } from '../../../src/ops/env.ts';

@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, ConnectorError, type DeliveryBatch } from '../../../connectors/contract.ts';
 import { parseMessage } from '../../../connectors/hl7/message.ts';
 import { ROW_FIELDS } from '../../../connectors/hl7/rows.ts';
-import { batchOf } from '../../../connectors/suite.ts';
+import { batchOf } from '../../../connectors/suite-examples.ts';
 import { later, makeConnector } from './clinic-interface.ts';
 import { ack, field, framed, freePort, listening, Receiver, Unframer } from './peers.ts';
 import { fullRecord } from './records.ts';

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeBytes } from '../../../connectors/hl7/charset.ts';
 import { parseMessage, splitMessages } from '../../../connectors/hl7/message.ts';
 import { type Content, messageReader, type ReadingSettings } from '../../../connectors/hl7/reading.ts';
-import { appointment } from '../../../connectors/suite.ts';
+import { appointment } from '../../../connectors/suite-examples.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import { adt, insurance, msh, siu } from './messages.ts';
 

@@ -6,7 +6,7 @@ import { connect as connectTls } from 'node:tls';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { ConnectorError } from '../../../connectors/contract.ts';
-import { appointment } from '../../../connectors/suite.ts';
+import { appointment } from '../../../connectors/suite-examples.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { later, makeConnector, startInterface } from './clinic-interface.ts';
