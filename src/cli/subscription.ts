@@ -3,6 +3,7 @@ import { EligdError } from '../domain/errors.ts';
 import type { Config } from '../ops/config.ts';
 import { isLoopback } from '../ops/config-values.ts';
 import type { Subscription } from '../service/api.ts';
+import { isSameUrl } from '../service/callback-url.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
 import { unwrap, withService } from './service.ts';
@@ -78,7 +79,7 @@ Examples:
       });
       say(context, kept, options);
       for (const note of receiverNotes(await context.config(), kept.callback_url)) context.stderr.write(`Note: ${note}\n`);
-      if (kept.callback_url !== wanted || kept.update_frequency_min !== minutes) {
+      if (!isSameUrl(kept.callback_url, wanted) || kept.update_frequency_min !== minutes) {
         context.stderr.write('Note: the service keeps something else than what was asked for.\n');
       }
     });
@@ -102,7 +103,11 @@ function registerDelete(command: Command, context: CliContext): void {
 function say({ stdout }: CliContext, subscription: Shown | null, options: { json?: true }): void {
   if (options.json) printJson(stdout, { schema: 'eligd.subscription/1', subscription });
   else if (subscription === null) stdout.write('The service has no subscription; eligd asks it by itself.\n');
-  else stdout.write(`The service reports to ${subscription.callback_url} every ${subscription.update_frequency_min} minutes.\n`);
+  else {
+    const { callback_url, update_frequency_min } = subscription;
+    const minutes = update_frequency_min === 1 ? 'minute' : `${update_frequency_min} minutes`;
+    stdout.write(`The service reports to ${callback_url} every ${minutes}.\n`);
+  }
 }
 
 function shown({ callback_url, update_frequency_min }: Subscription): Shown {
@@ -112,7 +117,7 @@ function shown({ callback_url, update_frequency_min }: Subscription): Shown {
 /** A subscription alone brings nothing: somebody has to listen at its address, and a daemon sets what it is configured for. */
 function receiverNotes({ webhook }: Config, callback_url: string): string[] {
   if (webhook === null) return ['the configuration has no part "webhook", so it is not eligd that listens there.'];
-  if (webhook.public_url === callback_url) return [];
+  if (isSameUrl(webhook.public_url, callback_url)) return [];
   const then = webhook.take_over ? 'the daemon takes it back' : 'the daemon leaves it alone and asks for answers';
   return [`webhook.public_url is ${webhook.public_url}; ${then}.`];
 }

@@ -31,11 +31,13 @@ const NO_PLACE_MS = MINUTE_MS;
 export async function verifyDue(deps: CollectDeps): Promise<void> {
   await withPatience(deps.env, PATIENCE_MS, async (signal) => {
     let put_off_ms: number | null = null;
-    do {
+    // Answers that are committed meanwhile have theirs in the same turn.
+    for (let asked = 0; asked < ASKED_PER_TURN || put_off_ms !== null; ) {
       const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
       if (due.length === 0) return;
+      asked += due.length;
       put_off_ms = await ask(deps, due, put_off_ms, signal);
-    } while (put_off_ms !== null);
+    }
   });
 }
 

@@ -3,10 +3,12 @@
  * registered at the start, read back, compared on a schedule, and put right when somebody changed it. One that points
  * elsewhere is somebody else's, and is replaced only when the configuration says `take_over`. At a stop it stays.
  */
+import type { Attention } from '../domain/attention.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import type { Env } from '../domain/env.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { ServiceClient, ServiceFailure, Subscription } from '../service/api.ts';
+import { isSameUrl, shownUrl } from '../service/callback-url.ts';
 import { raiseAttention, resolveAttention } from '../store/attention.ts';
 import { readFact, writeFact } from '../store/facts.ts';
 import type { Store } from '../store/store.ts';
@@ -69,12 +71,6 @@ function isAsWanted(found: Subscription, wanted: SubscriptionDeps['wanted']): bo
   return isSameUrl(callback_url, wanted.callback_url) && is_as_often;
 }
 
-/** Ours as the service may have written it anew: another case of the host, a slash at the end. */
-function isSameUrl(a: string, b: string): boolean {
-  const plain = (text: string) => (URL.parse(text)?.href ?? text).replace(/\/+$/, '');
-  return plain(a) === plain(b);
-}
-
 function hostOf(url: string): string {
   return URL.parse(url)?.host ?? 'unknown';
 }
@@ -82,44 +78,43 @@ function hostOf(url: string): string {
 async function leaveElsewhere({ store, env }: SubscriptionDeps, callback_url: string): Promise<StepResult> {
   const now = env.clock.now();
   env.log('subscription_elsewhere', { host: hostOf(callback_url) });
-  const { origin = 'an unknown address', pathname = '' } = URL.parse(callback_url) ?? {};
-  await store.write((tx) =>
-    raiseAttention(
-      tx,
-      ABOUT,
-      {
-        reason: 'subscription_elsewhere',
-        what: `The inquiry service reports to ${origin}${pathname}, and an account has only one such address. eligd left it alone and asks for answers instead.`,
-        next: 'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the configuration and restart eligd.',
-      },
-      now,
-    ),
-  );
+  await tell(store, now, {
+    reason: 'subscription_elsewhere',
+    what: `The inquiry service reports to ${shownUrl(callback_url)}, and an account has only one such address. eligd left it alone and asks for answers instead.`,
+    next: 'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the configuration and restart eligd.',
+  });
   return { did: 0, next_at: now + COMPARE_MS };
 }
 
 async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
   const now = env.clock.now();
   env.log('subscription_failed', { reason: 'not_kept' });
-  await store.write((tx) =>
-    raiseAttention(
-      tx,
-      ABOUT,
-      {
-        reason: 'subscription_failed',
-        what: 'The inquiry service did not keep the address that it shall report to. eligd asks for answers instead.',
-        next: 'Look at "eligd subscription show", and ask the operator of the service.',
-      },
-      now,
-    ),
-  );
+  await tell(store, now, {
+    reason: 'subscription_failed',
+    what: 'The inquiry service did not keep the address that it shall report to. eligd asks for answers instead.',
+    next: 'Look at "eligd subscription show", and ask the operator of the service.',
+  });
   return { did: 0, next_at: now + COMPARE_MS };
 }
 
+/** What does not mend itself is told to a person; the network does. */
 async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<StepResult> {
+  const { store, env } = deps;
   deps.failures += 1;
-  const wait_ms = backoffMs(deps.failures, FAILURE_LIMITS, deps.env.random());
+  const now = env.clock.now();
+  const wait_ms = backoffMs(deps.failures, FAILURE_LIMITS, env.random());
   const http_status = 'status' in failure ? failure.status : null;
-  deps.env.log('subscription_failed', { failure: failure.class, http_status, wait_ms });
-  return { did: 0, next_at: deps.env.clock.now() + wait_ms };
+  env.log('subscription_failed', { failure: failure.class, http_status, wait_ms });
+  if (failure.class === 'refused' || failure.class === 'stopped') {
+    await tell(store, now, {
+      reason: 'subscription_failed',
+      what: `The inquiry service refuses to report to this clinic (status ${failure.status}). eligd asks for answers instead.`,
+      next: 'Run "eligd subscription set", which shows what the service says to it, and ask the operator of the service.',
+    });
+  }
+  return { did: 0, next_at: now + wait_ms };
+}
+
+function tell(store: Store, now: number, entry: Attention): Promise<void> {
+  return store.write((tx) => raiseAttention(tx, ABOUT, entry, now));
 }

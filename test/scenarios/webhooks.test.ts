@@ -74,6 +74,21 @@ async function running(
   return { clinic, service, machine, daemon, public_url, events, said, stop };
 }
 
+/** Another process on the same installation; what it logs is added. */
+async function startAgain({ clinic, events }: Running): Promise<void> {
+  const daemon = await clinic.daemon(
+    { log: (event, fields) => void events.push({ event, fields: fields ?? {} }) },
+    { idle_ms: 50 },
+  );
+  const ending = new AbortController();
+  const run = daemon.run(ending.signal);
+  closers.push(async () => {
+    ending.abort();
+    await run;
+    await daemon.close();
+  });
+}
+
 const reads = async (service: Service) => (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
 const inquiries = ({ store }: Daemon) => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute();
 /** What is on the attention list because of the webhook; that payers are not mapped is another matter. */
@@ -189,17 +204,7 @@ describe('when the service falls silent', () => {
     await system.stop();
     await system.service.advance({ days: 9 });
     system.machine.pass({ days: 3 });
-    const again = await system.clinic.daemon(
-      { log: (event, fields) => void system.events.push({ event, fields: fields ?? {} }) },
-      { idle_ms: 50 },
-    );
-    const ending = new AbortController();
-    const run = again.run(ending.signal);
-    closers.push(async () => {
-      ending.abort();
-      await run;
-      await again.close();
-    });
+    await startAgain(system);
     await everythingWritten(system, 3);
     system.machine.pass({ hours: 2 });
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -236,14 +241,7 @@ describe('the subscription', () => {
     await set(system.service, system.public_url, 60);
     system.machine.pass({ hours: 7 });
     await system.stop();
-    const again = await system.clinic.daemon({}, { idle_ms: 50 });
-    const ending = new AbortController();
-    const run = again.run(ending.signal);
-    closers.push(async () => {
-      ending.abort();
-      await run;
-      await again.close();
-    });
+    await startAgain(system);
     await expect
       .poll(() => subscription(system), { timeout: 10_000 })
       .toEqual({ callback_url: system.public_url, update_frequency_min: 5 });
@@ -262,6 +260,32 @@ describe('the subscription', () => {
       .join();
     expect(told).toContain('https://other.example/hook,');
     expect(told).not.toContain('token');
+  });
+
+  test('that the service refuses is told to a person; eligd asks, and tries again', async () => {
+    const refusal = { method: 'POST', path: 'subscription', when: 'before', action: 'status', status: 422, times: 1 } as const;
+    const system = await running(1, { before: (service) => service.fault(refusal) });
+    await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual(['subscription_failed']);
+    expect(await subscription(system)).toBeNull();
+    await system.stop();
+    await startAgain(system);
+    await expect.poll(() => subscription(system), { timeout: 10_000 }).toMatchObject({ callback_url: system.public_url });
+    await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('is known again however its address is written, and by nothing else', async () => {
+    const system = await running(1);
+    const written = system.public_url.replace('http://127.0.0.1', 'HTTP://127.0.0.1');
+    await set(system.service, written);
+    const state = async () => {
+      const { stdout } = await system.clinic.run('check', '--json');
+      return (JSON.parse(stdout) as { lines: { part: string; state: string }[] }).lines.find(
+        ({ part }) => part === 'subscription',
+      )?.state;
+    };
+    expect(await state()).toBe('ok');
+    await set(system.service, `${system.public_url}/`);
+    expect(await state()).toBe('failed');
   });
 
   test('that points elsewhere is replaced when the configuration says so', async () => {

@@ -4,6 +4,7 @@ import { errorCode } from '../../domain/errors.ts';
 import type { Config } from '../../ops/config.ts';
 import { type SecretSource, webhookSecrets } from '../../ops/secrets.ts';
 import type { ServiceClient } from '../../service/api.ts';
+import { isSameUrl, shownUrl } from '../../service/callback-url.ts';
 import { sign } from '../../service/signature.ts';
 import { isInstanceRunning } from '../../store/database.ts';
 import { isInInbox } from '../../store/inbox.ts';
@@ -115,10 +116,11 @@ export async function checkSubscription(client: ServiceClient, webhook: WebhookC
   const part = 'subscription';
   const found = await client.getSubscription({ priority: 'urgent' });
   if (!found.ok) return [bad(part, 'temporary', 'The subscription could not be read.', 'Try again later.')];
-  if (found.value === null) return [fine(part, 'There is none yet; the daemon makes it when it starts.')];
-  const { origin = '', pathname = '' } = URL.parse(found.value.callback_url) ?? {};
-  if (`${origin}${pathname}`.replace(/\/+$/, '') === webhook.public_url)
-    return [fine(part, `The service reports to ${webhook.public_url}.`)];
+  if (found.value === null) {
+    return [fine(part, 'There is none; the daemon makes it at its start, and looks for it every six hours.')];
+  }
+  const { callback_url } = found.value;
+  if (isSameUrl(callback_url, webhook.public_url)) return [fine(part, `The service reports to ${webhook.public_url}.`)];
   const next = 'If nobody needs that address, set webhook.take_over: true and restart the daemon.';
-  return [bad(part, 'failed', `The service reports to ${origin}${pathname} and not to ${webhook.public_url}.`, next)];
+  return [bad(part, 'failed', `The service reports to ${shownUrl(callback_url)} and not to ${webhook.public_url}.`, next)];
 }

@@ -1,0 +1,12 @@
+/** The address of a subscription. The service may write it anew, and its query may hold what nobody else shall read. */
+
+/** Whether both are the same address, however it is written. A slash at the end of a path makes another one: no proxy is asked to pass it on. */
+export function isSameUrl(a: string, b: string): boolean {
+  return (URL.parse(a)?.href ?? a) === (URL.parse(b)?.href ?? b);
+}
+
+/** What may be said of it: host and path, without user and query. */
+export function shownUrl(url: string): string {
+  const parsed = URL.parse(url);
+  return parsed === null ? 'an unknown address' : parsed.origin + parsed.pathname;
+}
