@@ -15,13 +15,11 @@ const NULL_WORDS = new Set(['NULL', '\\N', 'N/A', '#N/A', '(null)', '<null>']);
 
 /** Trims, and undoes what spreadsheets do to keep a number text: `="00123"`, `'00123`. */
 export function cleanCell(cell: string): string {
-  const text = cell.trim();
-  if (text === '') return '';
-  const first = text.charCodeAt(0);
-  if (first === 0x3d && text.startsWith('="') && text.endsWith('"') && text.length > 2)
-    return text.slice(2, -1).replaceAll('""', '"').trim();
-  if (first === 0x27 && /^'[0-9=+\-@]/.test(text)) return text.slice(1).trim();
-  return text;
+  const trimmed = cell.trim();
+  if (!trimmed.startsWith("'") && !trimmed.startsWith('=')) return trimmed;
+  const text = /^'[0-9=+\-@]/.test(trimmed) ? trimmed.slice(1).trim() : trimmed;
+  const is_wrapped = text.startsWith('="') && text.endsWith('"') && text.length > 2;
+  return is_wrapped ? text.slice(2, -1).replaceAll('""', '"').trim() : text;
 }
 
 /** A cell that is no name: a database's words for "nothing" count as empty. (Null is also a family name.) */

@@ -113,6 +113,7 @@ describe('a cell', () => {
           if (/^[=+\-@]?[a1,;" ]*$/.test(value)) expect(cleanCell(row?.[0] ?? '')).toBe(cleanCell(value));
         },
       ),
+      { examples: [['=""'], ['\'="1"']] },
     );
   });
 });
