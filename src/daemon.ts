@@ -35,7 +35,8 @@ import { askAboutAll, type CollectDeps, collectStep } from './stages/collect.ts'
 import { inboxStep } from './stages/collect-inbox.ts';
 import { type DeliverMemory, deliverStep, newDeliverMemory } from './stages/deliver.ts';
 import { type LoopOptions, logStageFailure, runLoop, Waker } from './stages/loop.ts';
-import { closeOldVisits, type PlanDeps, planStep } from './stages/plan.ts';
+import { closeOldVisits, planStep } from './stages/plan.ts';
+import type { PlanDeps } from './stages/plan-deps.ts';
 import { listenStep, pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, newSweepMemory, type SubmitDeps, submitStep } from './stages/submit/index.ts';
 import { subscriptionStep } from './stages/subscription.ts';

@@ -7,10 +7,11 @@ import { finalStatus } from '../domain/states.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { latestRecord } from '../store/answers.ts';
 import { replaceAttention, resolveAttention } from '../store/attention.ts';
-import { appointmentSubject, inquirySubject } from '../store/audit.ts';
+import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries, updateInquiry } from '../store/inquiries.ts';
 import { type ClaimRow, closeAppointment, inquiriesOf, link, setPlanDue, unlink } from '../store/links.ts';
+import { answeredBefore, isSameContent, revive, subjectOf } from './plan-keep.ts';
 
 /** What planning sets and takes back by itself each time it looks at a claim. */
 const CLAIM_REASONS = [...PLANNING_REASONS, 'claim_unsettled'] as const;
@@ -58,14 +59,16 @@ async function ask(
   { now, policy }: PlanningFacts,
   external_id_template: string,
 ): Promise<Next> {
-  const latest = await latestForNeed(tx, planned.need_base, planned.benefit_year);
+  const newest = await latestForNeed(tx, planned.need_base, planned.benefit_year);
+  const latest = newest === null ? null : await answeredBefore(tx, newest);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null };
   if (latest !== null) {
     const join = { inquiry: latest.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
     await link(tx, join, now);
-    await revive(tx, latest, planned, now);
-    if (latest.state === 'planned') await revise(tx, latest, planned, now);
+    const comes_back = latest.state === 'withdrawn' || (latest.state === 'rejected' && !isSameContent(latest, planned.draft));
+    if (comes_back) await revive(tx, latest, now);
+    if (comes_back || latest.state === 'planned') await revise(tx, latest, planned, now);
     if (latest.state !== 'answered') return rest;
     const again_at = await asksAgainAt(tx, latest, policy.claims.ask_again_days);
     if (again_at === null) return rest;
@@ -78,7 +81,7 @@ async function ask(
       connector: row.connector,
       need_base: planned.need_base,
       benefit_year: planned.benefit_year,
-      attempt: (latest?.attempt ?? 0) + 1,
+      attempt: (newest?.attempt ?? 0) + 1,
       retry: 0,
       patient_key: row.patient_key,
       specialty: planned.draft.specialty,
@@ -111,28 +114,6 @@ async function revise(tx: Tx, inquiry: InquiryRow, planned: PlannedClaim, now: n
   await updateInquiry(tx, inquiry.id, { draft, match_key: draftMatchKey(planned.draft), visit_at: planned.wanted_by }, now);
 }
 
-/** A withdrawn one comes back; a refused one only when its content was corrected. */
-async function revive(tx: Tx, inquiry: InquiryRow, planned: PlannedClaim, now: number): Promise<void> {
-  const { state } = inquiry;
-  if (state !== 'withdrawn' && state !== 'rejected') return;
-  if (state === 'rejected' && isSameContent(inquiry, planned)) return;
-  const reason = state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.';
-  await moveInquiries(
-    tx,
-    [inquiry.id],
-    { from: state, to: 'planned', reason },
-    { due_at: now, body: null, hold_reason: null },
-    now,
-  );
-  await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
-  await revise(tx, inquiry, planned, now);
-}
-
-function isSameContent(inquiry: InquiryRow, { draft }: PlannedClaim): boolean {
-  const refused = JSON.parse(inquiry.draft) as PlannedClaim['draft'];
-  return inquiry.draft === JSON.stringify({ ...draft, desired_completion_date: refused.desired_completion_date });
-}
-
 /** Takes the claim off every inquiry that was not sent but for `kept`; what was sent goes on, and its answer is written back. */
 async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: number): Promise<void> {
   for (const { id } of await inquiriesOf(tx, row.id)) {
@@ -143,8 +124,4 @@ async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: numb
     await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, {}, now);
     await resolveAttention(tx, inquirySubject(id), now, ['refused']);
   }
-}
-
-function subjectOf(row: ClaimRow) {
-  return { connector: row.connector, appointment: row.id, inquiry: null, subject: appointmentSubject(row.id) };
 }

@@ -1,0 +1,191 @@
+/** What planning decided about a visit, done: asked, or not. */
+import { PLANNING_REASONS, unanswered } from '../domain/attention.ts';
+import { draftMatchKey } from '../domain/inquiry.ts';
+import { externalId } from '../domain/needs.ts';
+import { deliveryNotes } from '../domain/notes.ts';
+import { type PlannedCoverage, type PlanningDecision, type PlanningFacts, tooLateToCall } from '../domain/planning.ts';
+import { finalStatus } from '../domain/states.ts';
+import { DAY_MS, HOUR_MS } from '../domain/time.ts';
+import { latestRecord } from '../store/answers.ts';
+import { listForMapping, raiseAttention, replaceAttention, resolveAttention } from '../store/attention.ts';
+import { inquirySubject } from '../store/audit.ts';
+import { joinCoverages } from '../store/coverages.ts';
+import type { Tx } from '../store/database.ts';
+import { planDelivery } from '../store/deliveries.ts';
+import { addPlanned, type InquiryRow, inquiryById, latestForNeed } from '../store/inquiries.ts';
+import {
+  type AppointmentRow,
+  closeAppointment,
+  inquiriesOf,
+  inquiriesOfSource,
+  link,
+  setPlanDue,
+  unlink,
+} from '../store/links.ts';
+import { type PlanDeps, RETRY_MS } from './plan-deps.ts';
+import { answeredBefore, isSameContent, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './plan-keep.ts';
+
+/** Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent goes on. */
+export async function doNotAsk(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  decision: Exclude<PlanningDecision, { kind: 'ask' }>,
+  now: number,
+): Promise<void> {
+  const about = subjectOf(appointment);
+  if (decision.kind === 'wait') {
+    await setPlanDue(tx, appointment.id, decision.until, decision.reason);
+    await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
+    await leaveUnsent(tx, deps, appointment, now);
+    return;
+  }
+  const sent = await leaveUnsent(tx, deps, appointment, now);
+  if (decision.reason === 'past' && sent > 0) {
+    // The visit is over and a call is under way or answered: the answer is still written back (G2).
+    await setPlanDue(tx, appointment.id, null, null);
+    await resolveAttention(tx, about.subject, now);
+    return;
+  }
+  await closeAppointment(tx, appointment.id, decision.reason, now);
+  await reviseAll(tx, deps, appointment, now);
+}
+
+/** Makes the appointment stand on an inquiry for each of its coverages: one that is there, or a new one. */
+export async function ask(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  decision: Extract<PlanningDecision, { kind: 'ask' }>,
+  facts: PlanningFacts,
+): Promise<void> {
+  const { now, policy } = facts;
+  const attention = [...decision.attention];
+  const serving = new Set<number>();
+  let wait: string | null = null;
+  for (const coverage of decision.coverages) {
+    const inquiry = await inquiryFor(tx, deps, appointment, coverage, { now, is_too_late: decision.is_too_late });
+    if (inquiry === 'too_late') attention.push(tooLateToCall(policy));
+    else if (inquiry === 'other_first') wait = 'other_inquiry_first';
+    else serving.add(inquiry.id);
+  }
+  const needs = new Set(decision.coverages.map(needOf));
+  for (const { id } of await inquiriesOf(tx, appointment.id)) {
+    if (serving.has(id) || (await isEarlierAttempt(tx, id, needs))) continue;
+    await leave(tx, deps, appointment, id, now);
+  }
+  await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
+  for (const payer of decision.unmapped) await listForMapping(tx, appointment.connector, payer, now);
+  const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
+  const next = wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
+  await setPlanDue(tx, appointment.id, next, wait);
+}
+
+function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: number }): string {
+  return `${need_base} ${benefit_year}`;
+}
+
+/** An attempt that was called for, of a need that is still there: the service may revise its answer, which is written back then. */
+async function isEarlierAttempt(tx: Tx, id: number, needs: ReadonlySet<string>): Promise<boolean> {
+  const inquiry = await inquiryById(tx, id);
+  return inquiry?.state === 'answered' && needs.has(needOf(inquiry));
+}
+
+/** The inquiry that serves a coverage: one that is there (G1), or a new one. */
+async function inquiryFor(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  coverage: PlannedCoverage,
+  { now, is_too_late }: { now: number; is_too_late: boolean },
+): Promise<InquiryRow | 'too_late' | 'other_first'> {
+  const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
+  const latest = newest === null ? null : await answeredBefore(tx, newest);
+  const reuse = latest === null ? 'new' : await reuseOf(tx, latest, appointment, coverage, now);
+  if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
+    if (latest?.state === 'planned') await unlink(tx, latest.id, appointment.id).then(() => revise(tx, deps, latest.id, now));
+    return 'too_late';
+  }
+  const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
+  if (latest !== null && reuse !== 'new') {
+    await link(tx, { inquiry: latest.id, ...join }, now);
+    if (reuse === 'revive') await revive(tx, latest, now);
+    await revise(tx, deps, latest.id, now);
+    if (latest.state === 'answered') await deliverAnswered(tx, latest, appointment, coverage.rank, deps, now);
+    return latest;
+  }
+  const added = await addPlanned(
+    tx,
+    {
+      connector: appointment.connector,
+      need_base: coverage.need_base,
+      benefit_year: coverage.benefit_year,
+      attempt: (newest?.attempt ?? 0) + 1,
+      retry: 0,
+      patient_key: appointment.patient_key,
+      specialty: coverage.draft.specialty,
+      external_id: externalId(deps.external_id_template, appointment.connector, appointment.source_id),
+      match_key: draftMatchKey(coverage.draft),
+      due_at: now,
+      visit_at: appointment.starts_at,
+      draft: coverage.draft,
+    },
+    latest === null ? 'The visit is within the look-ahead window.' : 'The last answer is too old for this visit.',
+    now,
+  );
+  if (added === null) return 'other_first';
+  await link(tx, { inquiry: added.id, ...join }, now);
+  await revise(tx, deps, added.id, now);
+  return added;
+}
+
+/** Whether the newest inquiry for the need serves this appointment, comes back to life for it, or is too old. */
+async function reuseOf(
+  tx: Tx,
+  latest: InquiryRow,
+  appointment: AppointmentRow,
+  coverage: PlannedCoverage,
+  now: number,
+): Promise<'serve' | 'revive' | 'new'> {
+  if (latest.state === 'withdrawn') return 'revive';
+  if (latest.state === 'rejected') return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
+  if (latest.state !== 'answered' || (latest.answered_at ?? 0) > now - coverage.reverify_after_days * DAY_MS) return 'serve';
+  // A rescheduled appointment keeps its inquiry, however old, also when rescheduling made a new appointment.
+  const { replaces } = appointment.input;
+  const linked = await inquiriesOf(tx, appointment.id);
+  if (replaces !== undefined) linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
+  return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
+}
+
+/** An answer that is there already serves the new appointment with no call. */
+async function deliverAnswered(
+  tx: Tx,
+  inquiry: InquiryRow,
+  appointment: AppointmentRow,
+  coverage_rank: number,
+  deps: PlanDeps,
+  now: number,
+): Promise<void> {
+  const record = await latestRecord(tx, inquiry.id);
+  if (record === null) return;
+  if (inquiry.service_status !== 'SUCCESS') {
+    // The list has it for this visit too, although the one it was called for may be over.
+    const about = { ...subjectOf(appointment), inquiry: inquiry.id, subject: inquirySubject(inquiry.id) };
+    await raiseAttention(tx, about, unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1), now);
+  }
+  const coordination = await joinCoverages(tx, appointment.id, now);
+  const notes = deliveryNotes(inquiry, deps.facts().clinic.time_zone);
+  await planDelivery(
+    tx,
+    {
+      connector: appointment.connector,
+      appointment: appointment.id,
+      inquiry: inquiry.id,
+      record: record.id,
+      coverage_rank,
+      notes: [...notes, ...(coordination?.conflict == null ? [] : [coordination.conflict])],
+      coordination,
+    },
+    now,
+  );
+}
