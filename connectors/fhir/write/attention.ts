@@ -12,23 +12,26 @@ import { isJson, listAt, type Resource, textAt } from '../element.ts';
 import { concernsAll, FhirError, isPassing } from '../failure.ts';
 import { targetType } from '../references.ts';
 import { place, type Slot } from './place.ts';
+import { refusalOf } from './writer.ts';
 
 type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
 type Kind = 'Task' | 'Communication';
-/** By the entry's key: what the server holds for it, and a mark of its words. */
-type OpenList = { [key: string]: { type: Kind; id: string; mark: string } };
+/** By the entry's key: what the server holds for it (`id` null: maybe), and a mark of its words. */
+type OpenList = { [key: string]: { type: Kind; id: string | null; mark: string } };
 
 const JOURNAL_KEY = 'attention';
 const CLOSED = 'completed';
+
+type Publishing = { open: OpenList; kinds: readonly Kind[]; capability: Capability; signal: AbortSignal };
 
 export async function publishAttention(parts: Parts, entries: readonly AttentionEntry[], signal: AbortSignal): Promise<void> {
   const { client, config, env } = parts;
   if (config.attention === 'none') return;
   signal.throwIfAborted();
   const capability = await client.capability(signal);
-  const kind = kindFor(config.attention, capability);
   const text = await env.journal.read(JOURNAL_KEY);
   const open: OpenList = text === null ? {} : (JSON.parse(text) as OpenList);
+  const publishing: Publishing = { open, kinds: kindsFor(config.attention, capability), capability, signal };
   const wanted = new Map(keyed(entries));
   const failures: FhirError[] = [];
   // One line that the server refuses keeps no other from being written (G7).
@@ -41,23 +44,11 @@ export async function publishAttention(parts: Parts, entries: readonly Attention
     }
   };
   try {
-    for (const [key, entry] of wanted) {
-      const held = open[key];
-      const mark = hash(`${entry.what}\n${entry.next}`);
-      if (held?.mark === mark) continue;
-      await guarded(async () => {
-        // It stays of the kind that it was made as.
-        const type = held?.type ?? kind;
-        const subject = await subjectOf(client, entry, signal);
-        const resource = type === 'Task' ? task(entry, subject) : communication(entry, subject);
-        const line: Line = { key, resource: resource as unknown as Resource, known_id: held?.id ?? null };
-        open[key] = { type, id: await put(parts, capability, line, signal), mark };
-      });
-    }
-    for (const [key, { type, id }] of Object.entries(open)) {
+    for (const [key, entry] of wanted) await guarded(() => write(parts, publishing, key, entry));
+    for (const [key, line] of Object.entries(open)) {
       if (wanted.has(key)) continue;
       await guarded(async () => {
-        await close(parts, key, type, id, signal);
+        if (line.id !== null) await close(parts, key, line.type, line.id, signal);
         delete open[key];
       });
     }
@@ -67,10 +58,38 @@ export async function publishAttention(parts: Parts, entries: readonly Attention
   if (failures[0] !== undefined) throw failures[0];
 }
 
-function kindFor(attention: 'task' | 'communication', capability: Capability): Kind {
+/** Writes a line when its words are new. It stays of the kind that it was made as; a new one may be of any kind that the server takes. */
+async function write(parts: Parts, { open, kinds, capability, signal }: Publishing, key: string, entry: AttentionEntry) {
+  const { client, env } = parts;
+  const held = open[key];
+  const mark = hash(`${entry.what}\n${entry.next}`);
+  if (held?.mark === mark) return;
+  const subject = await subjectOf(client, entry, signal);
+  const writeAs = async (type: Kind) => {
+    const resource = type === 'Task' ? task(entry, subject) : communication(entry, subject);
+    const known_id = held?.id ?? null;
+    // The intent: after a lost reply, what may be there is looked for.
+    open[key] = { type, id: known_id, mark: '' };
+    const line: Line = { key, resource: resource as unknown as Resource, known_id, may_exist: held?.id === null };
+    open[key] = { type, id: await put(parts, capability, line, signal), mark };
+  };
+  let refusal: FhirError | null = null;
+  for (const type of held === undefined ? kinds : [held.type]) {
+    const refused = await refusalOf(() => writeAs(type));
+    if (refused === null) {
+      if (refusal !== null) env.log('fhir_fallback_used', { connector: env.connector_id, from: kinds[0] ?? '', to: type });
+      return;
+    }
+    refusal ??= refused;
+  }
+  if (held === undefined) delete open[key];
+  if (refusal !== null) throw refusal;
+}
+
+function kindsFor(attention: 'task' | 'communication', capability: Capability): Kind[] {
   const kinds: Kind[] = attention === 'task' ? ['Task', 'Communication'] : ['Communication', 'Task'];
-  const kind = kinds.find((type) => capability.interaction(type, 'create') !== false);
-  if (kind !== undefined) return kind;
+  const taken = kinds.filter((type) => capability.interaction(type, 'create') !== false);
+  if (taken.length > 0) return taken;
   throw new FhirError('unsupported', {
     what: 'The FHIR server takes neither Task nor Communication, so the attention list is not written there.',
   });
@@ -140,12 +159,12 @@ function communication(entry: AttentionEntry, subject: Subject | null): Communic
   };
 }
 
-type Line = { key: string; resource: Resource; known_id: string | null };
+type Line = { key: string; resource: Resource; known_id: string | null; may_exist: boolean };
 
 async function put(
   parts: Parts,
   capability: Capability,
-  { key, resource, known_id }: Line,
+  { key, resource, known_id, may_exist }: Line,
   signal: AbortSignal,
 ): Promise<string> {
   const system = `${parts.config.identifier_base}:attention`;
@@ -154,7 +173,7 @@ async function put(
     isOurs: isOurs(system, key),
     look: { parameter: 'identifier', value: `${system}|${key}`, is_condition: true },
     known_id,
-    may_exist: false,
+    may_exist,
     is_newer: false,
     merge: (found, wanted) => keepWork(found, wanted, known_id !== null),
   };

@@ -120,20 +120,24 @@ function amountWords(maximums: EligibilityRecord['maximums']): string {
     ['Individual out-of-pocket maximum', maximums.individual_out_of_pocket_maximum],
     ['Family out-of-pocket maximum', maximums.family_out_of_pocket_maximum],
   ];
-  return named
-    .flatMap(([name, value]) => {
-      if (value === undefined) return [];
-      const parts: [string, Money | null][] = [
-        ['', value.amount],
-        [' used', value.used],
-        [' remaining', value.remaining],
-      ];
-      return parts.flatMap(([part, money]) => {
-        if (money === null) return [`${name}${part} unknown`];
-        return 'text' in money ? [`${name}${part} "${money.text}"`] : [];
-      });
-    })
-    .join('; ');
+  const said = named.flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    // With the limit, what remains follows from what is used; without it, it can be said in words only.
+    const is_remaining_said = moneyOf(value.amount) !== null;
+    return [
+      ...amountWord(name, value.amount),
+      ...amountWord(`${name} used`, value.used),
+      ...amountWord(`${name} remaining`, value.remaining, !is_remaining_said),
+    ];
+  });
+  const orthodontics = maximums.orthodontics_coverage_limit;
+  return [...said, ...(orthodontics === undefined ? [] : amountWord('Orthodontics maximum', orthodontics))].join('; ');
+}
+
+function amountWord(name: string, money: Money | null, says_number = false): string[] {
+  if (money === null) return [`${name} unknown`];
+  if ('text' in money) return [`${name} "${money.text}"`];
+  return says_number ? [`${name} ${money.amount}`] : [];
 }
 
 function ruleParts(rule: BenefitRule, description: string): Item {

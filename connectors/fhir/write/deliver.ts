@@ -1,6 +1,6 @@
 import type { Reference } from '@medplum/fhirtypes';
 import type { Delivery, DeliveryBatch, DeliveryOutcome } from '../../contract.ts';
-import { listAt, type Resource, textAt } from '../element.ts';
+import { listAt, textAt } from '../element.ts';
 import { Insurances } from './insurances.ts';
 import type { Placed } from './place.ts';
 import {
@@ -65,7 +65,7 @@ async function putEligibility(writer: InquiryWriter, answer: Answer): Promise<vo
   // A server that takes the answer without the question still gets the answer.
   let request: Reference<never> | null = null;
   await refusalOf(async () => {
-    const { id } = await writer.put(eligibilityRequest(answer), answer, keepVisits);
+    const { id } = await writer.put(eligibilityRequest(answer), answer);
     request = { reference: `CoverageEligibilityRequest/${id}` };
   });
   const response = await writer.put(eligibilityResponse(answer, request), answer);
@@ -90,14 +90,4 @@ export async function putProvenance(
     look: { parameter: 'target', value: target, is_condition: false },
     is_fresh: response.is_new,
   });
-}
-
-/** The visits that an inquiry serves come one after another; the request keeps those that it names already. */
-function keepVisits(found: Resource, wanted: Resource): Resource {
-  const named = listAt(found, 'supportingInfo');
-  const [visit] = listAt(wanted, 'supportingInfo');
-  const reference = textAt(visit, 'information', 'reference');
-  const is_named = named.some((one) => textAt(one, 'information', 'reference') === reference);
-  const supportingInfo = is_named ? named : [...named, { ...visit, sequence: named.length + 1 }];
-  return { ...wanted, supportingInfo };
 }

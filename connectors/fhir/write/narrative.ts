@@ -1,7 +1,7 @@
 import type { Narrative } from '@medplum/fhirtypes';
-import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
+import type { Allowance, EligibilityRecord, Money } from '../../../src/records/eligibility.ts';
 import { estimateSentences } from '../../../src/records/estimate.ts';
-import { type EligibilitySummary, summarizeEligibility } from '../../../src/records/summary.ts';
+import { summarizeEligibility } from '../../../src/records/summary.ts';
 import type { Delivery } from '../../contract.ts';
 
 /** What a person reads first: in one line, for lists. */
@@ -13,46 +13,90 @@ export function disposition(record: EligibilityRecord): string {
   return `${words[active] ?? 'Whether the coverage is active is unknown.'}${whole}`;
 }
 
-const LINES: [keyof EligibilitySummary, string][] = [
-  ['active', 'Active'],
-  ['plan_name', 'Plan'],
-  ['plan_type', 'Plan type'],
-  ['in_network', 'In network'],
-  ['effective_date', 'Effective'],
-  ['termination_date', 'Ends'],
-  ['annual_maximum', 'Maximum'],
-  ['annual_maximum_remaining', 'Maximum remaining'],
-  ['individual_deductible', 'Individual deductible'],
-  ['individual_deductible_remaining', 'Individual deductible remaining'],
-  ['family_deductible', 'Family deductible'],
-  ['family_deductible_remaining', 'Family deductible remaining'],
-  ['individual_out_of_pocket_maximum', 'Individual out-of-pocket maximum'],
-  ['individual_out_of_pocket_remaining', 'Individual out-of-pocket remaining'],
-  ['family_out_of_pocket_maximum', 'Family out-of-pocket maximum'],
-  ['family_out_of_pocket_remaining', 'Family out-of-pocket remaining'],
-  ['pays_first', 'Pays first'],
-  ['referral_required', 'Referral required'],
-  ['provider_is_pcp', 'Provider is the primary care provider'],
-  ['confidence', 'Confidence by the checks of the call'],
-  ['call_ended_at', 'Call ended'],
-  ['representative', 'Representative'],
-  ['reference_number', 'Reference number'],
-];
+type Line = [name: string, value: string];
+
+/** What a record says about a plan: absent when it was not asked, `unknown` when it was not answered (G8). */
+function yesNo(name: string, value: boolean | null | undefined): Line[] {
+  return value === undefined ? [] : [[name, value === null ? 'unknown' : value ? 'yes' : 'no']];
+}
+
+function words(name: string, value: string | null | undefined): Line[] {
+  return value === undefined ? [] : [[name, value ?? 'unknown']];
+}
+
+const amount = (money: Money | null) => (money === null ? 'unknown' : 'text' in money ? money.text : money.amount);
+
+function allowance(name: string, value: Allowance | undefined): Line[] {
+  if (value === undefined) return [];
+  return [[name, `${amount(value.amount)} (used ${amount(value.used)}, remaining ${amount(value.remaining)})`]];
+}
+
+function planLines({ plan, maximums, clauses }: EligibilityRecord): Line[] {
+  const orthodontics = maximums?.orthodontics_coverage_limit;
+  return [
+    ...yesNo('Active', plan?.is_active),
+    ...words('Plan', plan?.plan_name),
+    ...words('Plan type', plan?.plan_type),
+    ...words('Effective', plan?.effective_date),
+    ...words('Ends', plan?.termination_date),
+    ...yesNo('In network', plan?.is_provider_in_network),
+    ...yesNo('Pays first', plan?.is_primary_insurance),
+    ...yesNo('Other insurance', plan?.has_other_insurance),
+    ...yesNo('Referral required', plan?.referral_required),
+    ...yesNo('Primary care provider', plan?.is_provider_pcp),
+    ...yesNo('Self-funded', plan?.is_self_funded),
+    ...yesNo('Out-of-state coverage', plan?.has_out_of_state_coverage),
+    ...yesNo('Benefit year is the calendar year', plan?.is_calendar_year_plan),
+    ...words('Amounts of', maximums?.name),
+    ...allowance('Maximum', maximums?.coverage_limit),
+    ...words('Orthodontics maximum', orthodontics === undefined ? undefined : amount(orthodontics)),
+    ...allowance('Individual deductible', maximums?.individual_deductible),
+    ...allowance('Family deductible', maximums?.family_deductible),
+    ...yesNo('Deductible starts anew on 1 January', maximums?.individual_deductible_resets_each_calendar_year),
+    ...allowance('Individual out-of-pocket maximum', maximums?.individual_out_of_pocket_maximum),
+    ...allowance('Family out-of-pocket maximum', maximums?.family_out_of_pocket_maximum),
+    ...yesNo('Preventive care counts toward the deductible', clauses?.deductible_applies_to_preventive),
+    ...yesNo('Preventive care counts toward the maximum', clauses?.preventive_applies_to_maximum),
+    ...yesNo('Pending claims', clauses?.has_pending_claims),
+  ];
+}
+
+function historyLines({ treatment_history }: EligibilityRecord): Line[] {
+  if (treatment_history === undefined) return [];
+  const { answered, treatments } = treatment_history;
+  if (treatments.length === 0) return [['Treatment history', answered ? 'none on file' : 'unknown']];
+  return treatments.map(({ date, code, teeth, surfaces, quadrants }) => {
+    const places = Object.entries({ teeth, surfaces, quadrants }).flatMap(([name, list]) =>
+      list === null || list.length === 0 ? [] : [`${name} ${list.join(', ')}`],
+    );
+    return [`Treatment on ${date}`, [code ?? 'code unknown', ...places].join('; ')];
+  });
+}
 
 /** The whole record as lines of `name: value`, the way a front desk reads it. `notes` are the core's own remarks. */
 export function lines({ record, notes, estimates }: Delivery): string[] {
   const summary = summarizeEligibility(record);
-  const named = LINES.flatMap(([key, name]) => (summary[key] === '' ? [] : [`${name}: ${String(summary[key])}`]));
+  const calls: Line[] = [
+    ['Call ended', summary.call_ended_at],
+    ['Representative', summary.representative],
+    ['Reference number', summary.reference_number],
+    ['Confidence by the checks of the call', summary.confidence],
+    ['Summary of the call', summary.call_summary],
+  ];
+  const named: Line[] = [
+    ...planLines(record),
+    ...summary.procedure_classes.map(({ name, line }): Line => [name, line]),
+    ...summary.procedure_codes.map(({ code, line }): Line => [code, line]),
+    ...historyLines(record),
+    ...calls.filter(([, value]) => value !== ''),
+  ];
   return [
     disposition(record),
     ...notes,
-    ...named,
-    ...summary.procedure_classes.map(({ name, line }) => `${name}: ${line}`),
-    ...summary.procedure_codes.map(({ code, line }) => `${code}: ${line}`),
+    ...named.map(([name, value]) => `${name}: ${value}`),
     // Several visits may stand on one answer.
     ...estimates.slice(0, 1).map(({ date }) => `For the visit of ${date}:`),
     ...estimateSentences(estimates),
-    ...(summary.call_summary === '' ? [] : [`Summary of the call: ${summary.call_summary}`]),
     ...summary.notes,
   ];
 }
@@ -63,7 +107,7 @@ export function narrative(delivery: Delivery): Narrative {
 }
 
 /** XML 1.0 has no place for control characters, whatever the payer's words hold. */
-export function escapeXml(text: string): string {
+function escapeXml(text: string): string {
   return (
     text
       // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out

@@ -5,7 +5,8 @@
  *
  * 1. the id that the journal holds, read and judged;
  * 2. otherwise a conditional create (`If-None-Exist`) where the server honours it, else a search first and a plain create after it;
- * 3. after a lost reply, a look before anything is written again;
+ * 3. after a lost reply, a look before anything is written again: at once where the server itself looks before a create, and
+ *    otherwise when the core comes back, since many servers show in searches only after a while what they have taken;
  * 4. what is there and differs is updated with `If-Match`, and after a conflict read and judged anew.
  */
 import type { ConnectorEnv } from '../../contract.ts';
@@ -34,7 +35,7 @@ export type Slot = {
 
 export type Placed = { id: string; is_new: boolean };
 
-export type WriteParts = { client: FhirClient; capability: Capability; env: ConnectorEnv };
+type WriteParts = { client: FhirClient; capability: Capability; env: ConnectorEnv };
 
 const TRIES = 6;
 const PAUSE_MS = 50;
@@ -47,7 +48,11 @@ export async function place(parts: WriteParts, slot: Slot, signal: AbortSignal):
   let may_exist = slot.may_exist;
   for (let tries = 1; ; tries += 1) {
     const { found, is_certain } = await find(parts, slot, may_exist, signal);
-    if (found === null && may_exist && !is_certain) throw undecidable(slot);
+    if (found === null && !is_certain) {
+      // What was written is there as far as anybody can tell.
+      if (slot.known_id !== null && !slot.is_newer) return { id: slot.known_id, is_new: false };
+      if (slot.known_id !== null || may_exist) throw undecidable(slot);
+    }
     try {
       if (found !== null) {
         await bringUpToDate(parts, slot, found, signal);
@@ -57,6 +62,8 @@ export async function place(parts: WriteParts, slot: Slot, signal: AbortSignal):
       if (settled !== null) return settled;
     } catch (error) {
       if (!(error instanceof FhirError) || tries >= TRIES || !(isPassing(error) || error.kind === 'conflict')) throw error;
+      const shows_at_once = parts.capability.conditionalCreate(slot.resource.resourceType);
+      if (error.may_be_done && found === null && !shows_at_once) throw error;
       // The reply was lost, or somebody was faster: what is there now decides.
       may_exist ||= error.may_be_done || error.kind === 'conflict';
       if (error.retry_after_ms !== null && error.retry_after_ms > PATIENCE_MS) throw error;
@@ -178,6 +185,6 @@ function sameValue(found: unknown, wanted: unknown): boolean {
 
 function undecidable({ resource }: Slot): FhirError {
   return new FhirError('refused', {
-    what: `Whether the FHIR server wrote the ${resource.resourceType} is not known, and it cannot be searched for, so it is not written again.`,
+    what: `Whether the FHIR server has the ${resource.resourceType} is not known, and it cannot be looked for, so it is not written again.`,
   });
 }

@@ -3,8 +3,9 @@ import type { ConnectorEnv, DeliveryOutcome } from '../../contract.ts';
 import type { Capability } from '../capability.ts';
 import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
-import { listAt, type Resource, textAt } from '../element.ts';
+import { isJson, type Json, listAt, type Resource, textAt } from '../element.ts';
 import { concernsAll, FhirError, isPassing } from '../failure.ts';
+import { nameOfTarget } from '../references.ts';
 import { type Placed, place, type Slot } from './place.ts';
 import type { About } from './resources.ts';
 
@@ -105,14 +106,14 @@ export class InquiryWriter {
     }
   }
 
-  /** Puts a resource that carries the identifier of the inquiry. */
-  async put(resource: { resourceType: string }, writing: Writing, merge?: Slot['merge']): Promise<Placed> {
+  /** Puts a resource that carries the identifier of the inquiry. Visits that it names already stay. */
+  async put(resource: { resourceType: string }, writing: Writing): Promise<Placed> {
     const { system, value } = writing.about.identifier;
     return await this.place(writing, resource, {
       isOurs: (found) =>
         listAt(found, 'identifier').some((one) => textAt(one, 'system') === system && textAt(one, 'value') === value),
       look: { parameter: 'identifier', value: `${system}|${value}`, is_condition: true },
-      ...(merge === undefined ? {} : { merge }),
+      merge: (found, wanted) => keepVisits(found, wanted, this.parts.client.base_url),
     });
   }
 
@@ -149,6 +150,29 @@ export class InquiryWriter {
       return;
     }
     throw refusal;
+  }
+}
+
+/** The visits that an inquiry serves come one after another; what names them keeps those that it names already. */
+function keepVisits(found: Resource, wanted: Resource, base_url: string): Resource {
+  const join = (named: readonly Json[], more: readonly Json[], referenceIn: (one: Json) => unknown) => {
+    const names = new Set(named.map((one) => nameOfTarget(referenceIn(one), base_url)));
+    return [...named, ...more.filter((one) => !names.has(nameOfTarget(referenceIn(one), base_url)))];
+  };
+  switch (wanted.resourceType) {
+    case 'CoverageEligibilityRequest': {
+      const all = join(listAt(found, 'supportingInfo'), listAt(wanted, 'supportingInfo'), ({ information }) => information);
+      return { ...wanted, supportingInfo: all.map((one, index) => ({ ...one, sequence: index + 1 })) };
+    }
+    case 'DocumentReference': {
+      const context = isJson(wanted.context) ? wanted.context : {};
+      const related = join(listAt(found, 'context', 'related'), listAt(wanted, 'context', 'related'), (one) => one);
+      return { ...wanted, context: { ...context, related } };
+    }
+    case 'Communication':
+      return { ...wanted, about: join(listAt(found, 'about'), listAt(wanted, 'about'), (one) => one) };
+    default:
+      return wanted;
   }
 }
 

@@ -2,6 +2,7 @@
 import type { CoverageEligibilityResponse, CoverageEligibilityResponseInsuranceItem, Resource } from '@medplum/fhirtypes';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { lines } from '../../../connectors/fhir/write/narrative.ts';
 import {
   type About,
   answerCommunication,
@@ -71,6 +72,44 @@ test('are the same for the same delivery (G4)', () => {
   expect(resourcesOf(record)).toEqual(resourcesOf(structuredClone(record)));
 });
 
+const linesOf = (record: EligibilityRecord) => lines(partsOf(record).delivery);
+
+/** Every text that stands in a part of a record. */
+function textsIn(part: unknown): string[] {
+  if (typeof part === 'string') return [part];
+  return typeof part === 'object' && part !== null ? Object.values(part).flatMap(textsIn) : [];
+}
+
+test('tell a person all that the payer said, whichever part of the answer it stands in', () => {
+  fc.assert(
+    fc.property(answerTree({ isClean: true }), (tree) => {
+      const record = normalizeEligibility(inputOf(materialize(tree).raw, {}));
+      const text = linesOf(record).join('\n');
+      const { plan, maximums, clauses, procedure_codes } = record;
+      const treatments = (record.treatment_history?.treatments ?? []).map(({ said_as: _, ...each }) => each);
+      const rules = (procedure_codes?.codes ?? []).map(({ code, benefits: { more_info, limitations } }) => [
+        code,
+        more_info,
+        limitations,
+      ]);
+      for (const said of textsIn([plan, maximums, clauses, treatments, rules])) if (said !== 'USD') expect(text).toContain(said);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('tell apart a history without treatments and one that nobody gave (G8)', () => {
+  const asked = { benefits_query: ['TREATMENT_HISTORY'], benefits_codes: [] };
+  const record = recordOf({ treatment_history: null }, { asked });
+  expect(linesOf(record)).toContain('Treatment history: unknown');
+  const none = { ...record, treatment_history: { answered: true, treatments: [] } };
+  expect(linesOf(none)).toContain('Treatment history: none on file');
+  const filling = { '03-01-2025': [{ procedure_code: 'D2392', tooth_numbers: ['3'], surfaces: ['M', 'O'] }] };
+  expect(linesOf(recordOf({ treatment_history: filling }, { asked }))).toContain(
+    'Treatment on 2025-03-01: D2392; teeth 3; surfaces M, O',
+  );
+});
+
 describe('a response', () => {
   const codes = (more: object) => ({ procedure_codes: [[{ procedure_code: 'D1110' }, more]] });
   const asked = { benefits_query: ['CODE_LOOKUP_BENEFITS'], benefits_codes: ['D1110'] };
@@ -111,6 +150,13 @@ describe('a response', () => {
     const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: 'unlimited', coverage_limit_remaining: null } }));
     expect(plan?.benefit).toBe(undefined);
     expect(plan?.description).toContain('"unlimited"');
+  });
+
+  test('says in words what remains of a limit that is unknown', () => {
+    const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: null, coverage_limit_remaining: '900' } }));
+    expect(plan?.description).toContain('Maximum remaining 900.00');
+    const [braces] = itemsOf(recordOf({ maximums: { orthodontics_coverage_limit: 'no limit' } }));
+    expect(braces?.description).toContain('Orthodontics maximum "no limit"');
   });
 
   test('is an error when nobody could be asked, with nothing about the coverage', () => {

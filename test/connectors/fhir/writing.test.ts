@@ -63,6 +63,21 @@ describe('an answer', () => {
     ]);
   });
 
+  test('for two visits as a document or a message names both', async () => {
+    const batch = batchOf(1, [1]);
+    const [first] = batch.deliveries;
+    const second = { ...first!, key: 'd-9-1', appointment: { ...first!.appointment, source_id: 'A-9' } };
+    const named = async (options: PeerOptions, look: (peer: FhirPeer) => Promise<Loose>) => {
+      const { peer, connector } = await bench(options, { write_back: 'document' });
+      for (const each of [first!, second, first!]) await deliver(connector, { ...batch, deliveries: [each] });
+      return (await look(peer)).map(({ reference }: Loose) => reference);
+    };
+    const both = ['Appointment/A-1', 'Appointment/A-9'];
+    expect(await named({}, async (peer) => (await peer.all('DocumentReference'))[0]?.context?.related)).toEqual(both);
+    const without = ['DocumentReference'];
+    expect(await named({ without }, async (peer) => (await peer.all('Communication'))[0]?.about)).toEqual(both);
+  });
+
   test('gets a document for people beside it where that is asked for', async () => {
     const { peer, connector } = await bench({}, { document: true });
     await deliver(connector, batchOf(1, [1]));
@@ -100,6 +115,9 @@ describe.each(SERVERS)('a server %s', (_, options) => {
     async (kind, fault) => {
       const { peer, connector } = await bench(options);
       failOnce(peer, fault, (request) => written(request) && request.path === `/${kind}`);
+      const [outcome] = await deliver(connector, batchOf(1, [1]));
+      // Who cannot look in the same step as it creates is looked at when the core comes back.
+      expect(outcome).toMatchObject(options.conditional_create === false ? { is_permanent: false } : { outcome: 'delivered' });
       expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
       expect(await counts(peer)).toEqual([1, 1, 1]);
     },
@@ -247,11 +265,26 @@ describe('a server that does not take everything', () => {
       { when: 'after', action: 'reset' },
       (request) => written(request) && request.path === '/CoverageEligibilityResponse',
     );
+    expect(await deliver(connector, batchOf(1, [1]))).toMatchObject([{ outcome: 'failed', is_permanent: false }]);
     for (const each of [connector, restart()]) {
       expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
       expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(1);
       expect(await peer.all('DocumentReference')).toHaveLength(1);
     }
+  });
+
+  test('and shows nothing of what it took gets no second one', async () => {
+    const { peer, connector, restart } = await bench(
+      { conditional_create: false },
+      { write_back: 'document', attention: 'none' },
+    );
+    peer.fault = ({ method, path }) =>
+      method === 'GET' && path.startsWith('/DocumentReference') ? { when: 'before', action: 'status', status: 403 } : null;
+    for (const each of [connector, restart()]) expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
+    expect(await peer.all('DocumentReference')).toHaveLength(1);
+    // What corrects it cannot take its place, and stands beside it as another kind of resource.
+    expect(await deliver(connector, batchOf(2, [1], 2))).toMatchObject([{ outcome: 'delivered' }]);
+    expect([await peer.all('DocumentReference'), await peer.all('Communication')].map(({ length }) => length)).toEqual([1, 1]);
   });
 
   test('for one answer keeps no other from being written (G7)', async () => {
@@ -332,12 +365,33 @@ describe('the attention list', () => {
     let posts = 0;
     peer.fault = (request) => {
       if (request.method === 'POST') posts += 1;
-      return request.method === 'POST' && posts === 1 ? { when: 'before', action: 'status', status: 422 } : null;
+      return request.method === 'POST' && posts <= 2 ? { when: 'before', action: 'status', status: 422 } : null;
     };
     await expect(publish(connector, entry(1), entry(2))).rejects.toMatchObject({ failure: 'permanent' });
     expect(await peer.all('Task')).toMatchObject([{ focus: { reference: 'Appointment/A-2' } }]);
     await publish(connector, entry(1), entry(2));
     expect(await peer.all('Task')).toHaveLength(2);
+  });
+
+  test('stands there as what the server takes, where it only says so when it is tried', async () => {
+    const { peer, connector, restart, said } = await bench();
+    peer.fault = ({ method, path }) =>
+      method === 'POST' && path === '/Task' ? { when: 'before', action: 'status', status: 403 } : null;
+    await publish(connector, entry(1), entry(2));
+    expect(await peer.all('Communication')).toHaveLength(2);
+    expect(said()).toContain('fhir_fallback_used');
+    peer.fault = () => null;
+    await publish(restart(), entry(2));
+    expect((await peer.all('Communication')).map(({ status }) => status).sort()).toEqual(['completed', 'in-progress']);
+    expect(await peer.all('Task')).toEqual([]);
+  });
+
+  test('is written to once though the reply is lost, also where it cannot be searched', async () => {
+    const { peer, connector } = await bench({ conditional_create: false, refuse_search: ['Task.identifier'] });
+    failOnce(peer, { when: 'after', action: 'reset' }, written);
+    await expect(publish(connector, entry(1))).rejects.toMatchObject({ failure: 'transient' });
+    await expect(publish(connector, entry(1))).rejects.toMatchObject({ failure: 'permanent' });
+    expect(await peer.all('Task')).toHaveLength(1);
   });
 
   test('names the claim that a line is about', async () => {
