@@ -87,11 +87,15 @@ module.exports = {
       from: { path: '^src/cli/' },
       to: { path: '^src/(stages/|main\\.ts$)' },
     },
-    onlyFrom('only run, once and demo import the daemon', '^src/cli/(run|once|demo)\\.ts$', '^src/daemon\\.ts$'),
+    onlyFrom(
+      'only run, once and demo import the daemon',
+      '^src/(cli/(run|once|demo)|daemon[a-z-]*)\\.ts$',
+      '^src/daemon[a-z-]*\\.ts$',
+    ),
     {
       name: 'the daemon imports neither cli nor main',
       severity: 'error',
-      from: { path: '^src/daemon\\.ts$' },
+      from: { path: '^src/daemon[a-z-]*\\.ts$' },
       to: { path: '^src/(cli/|main\\.ts$)' },
     },
     onlyFrom(
