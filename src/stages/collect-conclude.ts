@@ -36,11 +36,11 @@ const CLAIM_GRACE_MS = 7 * DAY_MS;
  */
 export async function conclude(deps: CollectDeps): Promise<void> {
   for (let after = 0; ; ) {
-    const answers = await answersToNormalize(deps.store.db, ANSWERS_PER_STEP, after);
+    const now = deps.env.clock.now();
+    const answers = await answersToNormalize(deps.store.db, ANSWERS_PER_STEP, after, now);
     const last = answers.at(-1);
     if (last === undefined) return;
     after = last.id;
-    const now = deps.env.clock.now();
     await Promise.all(
       answers.map(async (answer) => {
         try {

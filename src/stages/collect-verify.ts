@@ -8,7 +8,7 @@ import { latestAnswer, latestRecord, storeVerifications } from '../store/answers
 import { raiseAttention, resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
-import { dueForVerification, type InquiryRow, inquiryById, updateInquiry } from '../store/inquiries.ts';
+import { dueForVerification, type InquiryRow, inquiryById, putOffVerifications, updateInquiry } from '../store/inquiries.ts';
 import { appointmentsOf } from '../store/links.ts';
 import { isGivenBack, withPatience } from './collect-ask.ts';
 import type { CollectDeps } from './collect-deps.ts';
@@ -25,51 +25,39 @@ const NO_PLACE_MS = MINUTE_MS;
 /**
  * Asks for some of the transcript verifications that are due: right after an answer, so that its first record has them where
  * the service is quick, and again for a while, since they may come later. Each is a request of its own under the rate limit,
- * and many answers that come together do not wait for all of them: those without get a revision later. The first request that
- * fails, or finds no place in time, puts off the others.
+ * and many answers that come together do not wait for all of them: what is still due is put off, and is a revision later.
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
   await withPatience(deps.env, PATIENCE_MS, async (signal) => {
-    let put_off_ms: number | null = null;
-    // Answers that are committed meanwhile have theirs in the same turn.
-    for (let asked = 0; asked < ASKED_PER_TURN || put_off_ms !== null; ) {
-      const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
+    for (let asked = 0; asked < ASKED_PER_TURN; asked += ASKED_AT_ONCE) {
+      const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_AT_ONCE);
       if (due.length === 0) return;
-      asked += due.length;
-      put_off_ms = await ask(deps, due, put_off_ms, signal);
+      const put_off_ms = Math.max(...(await Promise.all(due.map((row) => ask(deps, row, signal)))));
+      if (put_off_ms > 0) return await putOff(deps, put_off_ms);
     }
+    await putOff(deps, NO_PLACE_MS);
   });
 }
 
-/** Asks for some, unless they are to be put off; each falls due later, or never again. Returns for how long to put off others. */
-async function ask(
-  deps: CollectDeps,
-  due: { id: number; service_id: string }[],
-  before_ms: number | null,
-  signal: AbortSignal,
-): Promise<number | null> {
-  let put_off_ms = before_ms;
-  const work = async () => {
-    for (let row = due.shift(); row !== undefined; row = due.shift()) {
-      const { id, service_id } = row;
-      const options = { priority: 'routine', signal } as const;
-      const result = put_off_ms === null ? await deps.client.verifications(inquiryId(service_id), options) : null;
-      const now = deps.env.clock.now();
-      if (result?.ok === true) {
-        await deps.store.write((tx) => keep(tx, deps, id, result.value, now));
-        continue;
-      }
-      if (result !== null && isGivenBack(result)) put_off_ms ??= NO_PLACE_MS;
-      else if (result !== null) {
-        deps.env.log('verification_not_read', { inquiry: id, failure: result.failure.class });
-        put_off_ms = AWAY_MS;
-      }
-      const verify_at = now + (put_off_ms ?? NO_PLACE_MS);
-      await deps.store.write((tx) => updateInquiry(tx, id, { verify_at }, now));
-    }
-  };
-  await Promise.all(Array.from({ length: ASKED_AT_ONCE }, work));
-  return put_off_ms;
+async function putOff({ store, env }: CollectDeps, put_off_ms: number): Promise<void> {
+  const now = env.clock.now();
+  await store.write((tx) => putOffVerifications(tx, now, now + put_off_ms));
+}
+
+/** Asks for those of one inquiry. Returns for how long all that is due has to be put off: 0 when the service is there. */
+async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Promise<number> {
+  const result = await deps.client.verifications(inquiryId(row.service_id ?? ''), { priority: 'routine', signal });
+  const now = deps.env.clock.now();
+  if (result.ok) {
+    await deps.store.write((tx) => keep(tx, deps, row.id, result.value, now));
+    return 0;
+  }
+  if (isGivenBack(result)) return NO_PLACE_MS;
+  deps.env.log('verification_not_read', { inquiry: row.id, failure: result.failure.class });
+  if (result.failure.class !== 'refused') return AWAY_MS;
+  // It is about this inquiry alone; its neighbors are asked about (G7).
+  await deps.store.write((tx) => updateInquiry(tx, row.id, { verify_at: nextVerifyAt(row, now) }, now));
+  return 0;
 }
 
 async function keep(tx: Tx, deps: CollectDeps, id: number, verifications: readonly unknown[], now: number): Promise<void> {

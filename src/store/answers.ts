@@ -126,13 +126,27 @@ export async function newestAnswerHash(tx: Tx, inquiry: number): Promise<string 
   return newest?.content_hash ?? null;
 }
 
-/** Answers after the row `after` that are committed and not yet normalized, oldest first. */
-export async function answersToNormalize(db: Db, limit: number, after: number): Promise<RawAnswer[]> {
+/**
+ * Answers after the row `after` that are committed and not yet normalized, oldest first; without those whose verification is
+ * due at `now`, since it is asked for first.
+ */
+export async function answersToNormalize(db: Db, limit: number, after: number, now: number): Promise<RawAnswer[]> {
   const rows = await db
     .selectFrom('answers')
     .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
     .where('is_normalized', '=', 0)
     .where('id', '>', after)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inquiries')
+            .whereRef('inquiries.id', '=', 'answers.inquiry')
+            .where('verify_at', '<=', now)
+            .where('service_id', 'is not', null)
+            .select('inquiries.id'),
+        ),
+      ),
+    )
     .orderBy('id')
     .limit(limit)
     .execute();

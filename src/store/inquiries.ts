@@ -233,16 +233,20 @@ export async function putOff(tx: Tx, id: number, before: number | null, poll_at:
 }
 
 /** Answered inquiries of which the transcript verification is to be asked for, the longest waiting first. */
-export async function dueForVerification(db: Db, now: number, limit: number): Promise<{ id: number; service_id: string }[]> {
-  const rows = await db
+export async function dueForVerification(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
+  return await db
     .selectFrom('inquiries')
-    .select(['id', 'service_id'])
+    .selectAll()
     .where('verify_at', '<=', now)
     .where('service_id', 'is not', null)
     .orderBy('verify_at')
     .limit(limit)
     .execute();
-  return rows.map(({ id, service_id }) => ({ id, service_id: service_id ?? '' }));
+}
+
+/** What is due for verification now falls due at `verify_at`. */
+export async function putOffVerifications(tx: Tx, now: number, verify_at: number): Promise<void> {
+  await tx.updateTable('inquiries').set({ verify_at }).where('verify_at', '<=', now).execute();
 }
 
 /** The rows that hold these ids of the service. */

@@ -77,7 +77,10 @@ describe('the verification of a call', () => {
     const first = lines(clinic);
     expect(first.filter(([revision]) => revision === '1')).toHaveLength(70);
     expect(first.filter(([, confidence]) => confidence === '').length).toBeGreaterThan(0);
-    for (let round = 0; round < 3; round += 1) await clinic.once();
+    for (let round = 0; round < 4; round += 1) {
+      machine.pass({ minutes: 2 });
+      await clinic.once();
+    }
     expect(await asked(service)).toBe(70);
     const seen = new Set(
       clinic
@@ -86,6 +89,22 @@ describe('the verification of a call', () => {
         .map(({ appointment_id }) => appointment_id),
     );
     expect(seen.size).toBe(70);
+  });
+
+  test('that the service refuses for one inquiry is read for the others', async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('export.csv', exportOf(visits(6, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))));
+    await clinic.once();
+    machine.pass({ days: 3, hours: 6 });
+    await service.fault({ method: 'GET', path: 'verification', times: 1, when: 'before', action: 'status', status: 404 });
+    await clinic.once();
+    expect(lines(clinic).filter(([, confidence]) => confidence !== '')).toHaveLength(5);
+    machine.pass({ hours: 2 });
+    await clinic.once();
+    expect(await asked(service)).toBe(7);
+    expect(lines(clinic).filter(([, confidence]) => confidence !== '')).toHaveLength(6);
   });
 
   test('that never comes is given up, without a word where nothing requires it', async () => {
