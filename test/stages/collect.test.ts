@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { claim } from '../../connectors/suite-examples.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { type Installation, install } from './installation.ts';
@@ -145,6 +146,34 @@ test('a call that is answered after all needs no other attempt, and planning doe
   await clinic.planNow();
   await clinic.submitNow();
   expect((await clinic.service.ledger()).length).toBe(1);
+});
+
+test('a call about a claim that is answered after all needs no other one either (G1)', async () => {
+  const clinic = await install();
+  const { read } = clinic.client;
+  const answer = answering(clinic);
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  await clinic.readClaims({ ...claim(1), claim_number: 'PAID-1', date_of_service });
+  await clinic.planNow();
+  await clinic.submitNow();
+  answer('UNSUCCESSFUL');
+  await clinic.collectAll();
+  await clinic.planNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+  clinic.client.read = read;
+  await clinic.service.advance({ days: 6 });
+  clinic.pass(1);
+  await clinic.collectNow();
+  await clinic.planNow();
+  expect((await clinic.inquiries()).map(({ state, service_status }) => [state, service_status])).toEqual([
+    ['answered', 'SUCCESS'],
+    ['withdrawn', null],
+  ]);
+  clinic.pass(30 * DAY_MS);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
 test('an unsuccessful answer that is revised while its other attempt is planned needs no person', async () => {

@@ -3,6 +3,7 @@ import PQueue from 'p-queue';
 import { afterEach } from 'vitest';
 import type { Connector, Delivery } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { Env } from '../../src/domain/env.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { realClock } from '../../src/ops/env.ts';
@@ -141,6 +142,12 @@ export async function install({
       await store.write((tx) =>
         acceptBatch(tx, 'front-desk', { source, appointments, rejected: [], cursor: null }, env.clock.now()),
       );
+    },
+    readClaims: async (...claims: ClaimInput[]) => {
+      sources += 1;
+      const source = { key: `sha256:${sources}`, name: 'claims.csv', is_last: true, completeness: 'changes' as const };
+      const batch = { source, appointments: [], claims, rejected: [], cursor: null };
+      await store.write((tx) => acceptBatch(tx, 'front-desk', batch, env.clock.now()));
     },
     planNow: () => planStep(plan),
     closeOld: () => closeOldVisits(plan, 14),
