@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type EligibilityRecord, eligibilityRecordSchema } from '../../src/records/eligibility.ts';
 import { normalizeEligibility } from '../../src/records/normalize.ts';
-import { isObject, pathTo } from '../../src/records/reader.ts';
 import { summarizeEligibility } from '../../src/records/summary.ts';
 import { answerTree, inputOf, materialize, type Said, specialtyAndAsked } from './answers.ts';
+import { differences, type Key, odd, pathsOf, replaced, textsOf } from './oddities.ts';
 
 const RUNS = { numRuns: 300 };
 
@@ -62,26 +61,58 @@ function negativesOf(record: EligibilityRecord): Map<string, number> {
   return counts;
 }
 
-/** Every leaf of a record by its path, without what any field may change by being answered or not. */
-function leavesOf(node: unknown, path = ''): Map<string, unknown> {
-  if (typeof node !== 'object' || node === null) return new Map([[path, node]]);
-  return new Map(
-    Object.entries(node)
-      .filter(([name]) => !['unparsed', 'answered', 'completeness', 'next_eligible'].includes(name))
-      .flatMap(([name, value]) => [...leavesOf(value, `${path}/${name}`)]),
-  );
-}
+/** Names of the record for those of the answer that differ; an amount and what is used of it stand together. */
+const NAMES: Record<string, string> = {
+  preventative_applies_to_maximum: 'preventive_applies_to_maximum',
+  call_end_time: 'ended_at',
+  representative_name: 'representative',
+  call_recording_url: 'recording_url',
+  call_transcript_url: 'transcript_url',
+  call_transcript: 'has_transcript',
+  transcript: 'has_transcript',
+  procedure_name: 'name',
+  coverage_percentage: 'plan_pays_percent',
+  coinsurance_percentage: 'pays_percent',
+  copay_amount: 'copay',
+  tooth_numbers: 'teeth',
+  quadrant_numbers: 'quadrants',
+};
 
-/** Whether a value stands in the record: whole, or, where the answer has a map, each of its entries at its own path. */
-function isKept(record: EligibilityRecord, path: string, value: unknown): boolean {
-  if (JSON.stringify(record).includes(JSON.stringify(value))) return true;
-  if (!path.endsWith('.custom_answers') || !isObject(value)) return false;
-  const questions = new Set(record.plan?.custom_answers?.map(({ question }) => question));
-  return Object.entries(value).every(
-    ([question, answer]) =>
-      questions.has(question) &&
-      record.unparsed.some((entry) => entry.path === pathTo(path, question) && isDeepStrictEqual(entry.value, answer)),
-  );
+const PARTS: Record<string, string> = {
+  call_details: '/calls',
+  plan_information: '/plan',
+  maximums: '/maximums',
+  treatment_history: '/treatment_history',
+  procedure_classes: '/procedure_classes',
+  procedure_codes: '/procedure_codes',
+  extra_info: '/clauses',
+};
+
+/** The place of the record that a value of the answer has to itself, as far as it can be named: the field, its element, its part. */
+function placeOf([part, ...inner]: readonly Key[], results: Record<string, unknown>): RegExp {
+  const whole = PARTS[String(part)] ?? '';
+  const field = inner.map(String).findLast((key) => !/^\d+$/.test(key)) ?? '';
+  const name = NAMES[field] ?? field.replace(/_(?:used|remaining)$/, '');
+  if (part === 'plan_information' || part === 'extra_info' || part === 'maximums') {
+    return inner.length === 0
+      ? new RegExp(`^${whole}/`)
+      : new RegExp(`^${whole}/${inner[0] === 'custom_answers' ? 'custom_answers' : name}(?:/|$)`);
+  }
+  if (part === 'call_details' && inner.length > 0) {
+    const is_list = Array.isArray(results.call_details);
+    const at = is_list ? Number(inner[0]) : 0;
+    if (is_list && inner.length === 1) return /^\/calls\//;
+    return new RegExp(`^/calls/${at}/${inner.includes('custom_answers') ? 'custom_answers' : name}(?:/|$)`);
+  }
+  if (part === 'procedure_codes' && inner.length > 2 && name !== 'procedure_code') {
+    return new RegExp(`^/procedure_codes/codes/${inner[0]}/${inner[1] === 0 ? name : `benefits/[^/]*${name}`}(?:/|$)`);
+  }
+  if (part === 'procedure_classes' && inner.length > 1) {
+    const at = Object.keys(results.procedure_classes as object).indexOf(String(inner[0]));
+    return new RegExp(`^/procedure_classes/classes/${at}/benefits/[^/]*${name}(?:/|$)`);
+  }
+  // A treatment and a code are found by what was changed, so that nothing else of the part is sure to keep its place.
+  return new RegExp(`^${whole}/`);
 }
 
 describe('the record of any answer', () => {
@@ -185,38 +216,45 @@ describe('the record of any answer', () => {
     );
   });
 
-  it('changes in one field alone when that field of the answer has an odd shape, which is kept', () => {
-    const odd = fc.constantFrom<unknown>([['x']], { inner: { deep: 1 } }, [{}], 'no such thing');
+  it('changes in one place alone when a value anywhere in the answer has an odd shape, which is kept', () => {
     fc.assert(
-      fc.property(
-        answerTree({ isClean: true }),
-        specialtyAndAsked,
-        fc.nat(),
-        fc.nat(),
-        odd,
-        (tree, more, pick, pickField, value) => {
-          const { raw } = materialize(tree);
-          const results = raw as Record<string, Node>;
-          const part = ['plan_information', 'maximums', 'extra_info'].filter(
-            (name) => Object.keys(results[name] ?? {}).length > 0,
-          );
-          const name = part[pick % Math.max(part.length, 1)];
-          if (name === undefined) return;
-          const fields = Object.keys(results[name]!);
-          const field = fields[pickField % fields.length]!;
-          const bent = structuredClone(results);
-          bent[name]![field] = value;
-          const record = normalizeEligibility(inputOf(bent, more));
-          const [before, after] = [leavesOf(normalizeEligibility(inputOf(results, more))), leavesOf(record)];
-          const changed = [...new Set([...before.keys(), ...after.keys()])].filter(
-            (path) => before.get(path) !== after.get(path),
-          );
-          // An amount and what is used of it stand together, and one is computed of the others.
-          const place = field.replace(/_(?:used|remaining)$/, '').replace('preventative', 'preventive');
-          expect(changed.filter((path) => !path.includes(`/${place}`))).toEqual([]);
-          expect(isKept(record, `results.${name}.${field}`, value)).toBe(true);
-        },
-      ),
+      fc.property(answerTree({ isClean: true }), specialtyAndAsked, fc.nat(), odd, (tree, more, pick, value) => {
+        const results = materialize(tree).raw as Record<string, unknown>;
+        const paths = pathsOf(results);
+        const path = paths[pick % Math.max(paths.length, 1)];
+        if (path === undefined) return;
+        const bent = replaced(results, path, value);
+        const before = normalizeEligibility(inputOf(results, more));
+        const record = normalizeEligibility(inputOf(bent, more));
+        expectValid(record);
+        const place = placeOf(path, results);
+        expect(differences(before, record).filter((one) => !place.test(one))).toEqual([]);
+        // The text of a transcript stays in the stored answer.
+        if (/transcript$/.test(String(path.at(-1))) && typeof value === 'string') return;
+        const text = JSON.stringify(record);
+        expect(textsOf(value).filter((said) => !text.toLowerCase().includes(said.toLowerCase()))).toEqual([]);
+      }),
+      { numRuns: 600 },
+    );
+  });
+
+  it('changes in nothing but its verification when a value anywhere in that has an odd shape, which is kept', () => {
+    const item = { name: 'a', description: 'd', status: 'MET', evidence: 'e', reasoning: 'r', validation: { ok: true } };
+    const verifications = [
+      { id: 'v-1', inquiry_id: 'i-1', call_log_id: 'c-1', creation_ts: '2026-11-20T16:00:00Z', verification_items: [item, item] },
+      { id: 'v-2', inquiry_id: 'i-1', call_log_id: 'c-2', creation_ts: '2026-11-20T17:00:00Z', verification_items: [item] },
+    ];
+    fc.assert(
+      fc.property(fc.constantFrom(...pathsOf(verifications)), odd, (path, value) => {
+        const input = inputOf({ plan_information: { is_active: true } });
+        const before = normalizeEligibility({ ...input, verifications });
+        const record = normalizeEligibility({ ...input, verifications: replaced(verifications, path, value) });
+        expectValid(record);
+        expect(differences(before, record).filter((one) => !/^\/(?:verification\/|confidence$)/.test(one))).toEqual([]);
+        if (path.at(-1) === 'id' || path.at(-1) === 'inquiry_id') return;
+        const text = JSON.stringify(record);
+        expect(textsOf(value).filter((said) => !text.includes(said))).toEqual([]);
+      }),
       RUNS,
     );
   });
