@@ -1,4 +1,6 @@
 /** One FHIR server and one connector, under a clock that stands still until somebody sleeps. */
+
+import type { Resource } from '@medplum/fhirtypes';
 import { afterEach } from 'vitest';
 import type { Connector, ConnectorEnv, PullBatch } from '../../../connectors/contract.ts';
 import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
@@ -6,7 +8,7 @@ import fhir from '../../../connectors/fhir/index.ts';
 import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
 import { appointment } from '../../../connectors/suite-examples.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
-import type { FhirPeer, PeerOptions } from '../../support/fhir/peer.ts';
+import type { Fault, FhirPeer, Loose, PeerOptions, Request } from '../../support/fhir/peer.ts';
 import { resourcesOf } from '../../support/fhir/records.ts';
 import { startPeer } from '../../support/fhir/start.ts';
 
@@ -85,3 +87,35 @@ export function read(batches: readonly PullBatch[]): Map<string, AppointmentInpu
 }
 
 export { appointment };
+
+/** Whether a request changes something. */
+export const written = (request: Request) => request.method !== 'GET';
+
+/** Fails the first request that `when` picks, in one way. */
+export function failOnce(peer: FhirPeer, fault: Fault, when: (request: Request) => boolean): void {
+  let is_over = false;
+  peer.fault = (request) => {
+    if (is_over || !when(request)) return null;
+    is_over = true;
+    return fault;
+  };
+}
+
+/** What is read of A-1 after something of it was changed on the server. */
+export async function readWith(change: (resources: Loose[]) => Loose[], config: Record<string, unknown> = {}) {
+  const world = await bench({}, config);
+  const changed = change(structuredClone(resourcesOf(appointment(1))) as Loose[]);
+  await world.peer.putBefore(LONG_AGO, ...(changed as Resource[]));
+  const batches = await world.pull();
+  const rejected = batches.flatMap((batch) => batch.rejected);
+  const cancelled = batches.flatMap((batch) => batch.cancelled_ids ?? []);
+  return { visit: read(batches).get('A-1'), rejected, cancelled, world };
+}
+
+/** Changes one resource of A-1, by type, and adds others. */
+export const edit =
+  (type: string, change: (resource: Loose) => void, ...more: Loose[]) =>
+  (resources: Loose[]) => {
+    for (const resource of resources) if (resource.resourceType === type) change(resource);
+    return [...more, ...resources];
+  };
