@@ -2,10 +2,13 @@
 import { localDate } from '../../src/domain/time.ts';
 import { type CheckLine, type ConnectorEnv, ConnectorError } from '../contract.ts';
 import type { Capability } from './capability.ts';
+import { Chart } from './chart.ts';
 import type { FhirClient } from './client.ts';
 import type { FhirConfig } from './config.ts';
+import { listAt, type Resource } from './element.ts';
 import { FhirError, toConnectorError } from './failure.ts';
 import { type Cursor, nextReading } from './reading.ts';
+import { targetOf, targetType } from './references.ts';
 import { missingScopes, readTypes, writtenTypes } from './scopes.ts';
 
 type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
@@ -85,20 +88,27 @@ function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
   return lines;
 }
 
-/** Tries the very searches that the connector makes, for one appointment. */
+/** Tries the very searches that the connector makes, for one appointment each. */
 async function searchLines({ client, config, env }: Parts, capability: Capability, signal: AbortSignal): Promise<CheckLine[]> {
   const now = env.clock.now();
-  const extra = Object.entries(config.search_by[0] ?? {});
+  const found: Resource[] = [];
   const search = (cursor: Cursor, what: string) => {
     const { query } = nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now);
     return line(what, async () => {
-      for await (const _ of client.search('Appointment', [...extra, ...query], signal)) return;
+      for (const extra of config.search_by.length === 0 ? [{}] : config.search_by) {
+        for await (const { matches } of client.search('Appointment', [...Object.entries(extra), ...query], signal)) {
+          found.push(...matches);
+          break;
+        }
+      }
     });
   };
   const window = await search({ since: null, window_on: null, claims_on: null }, 'Appointments can be searched by date.');
-  if (!window.ok && config.search_by.length > 0) return [window];
   if (!window.ok) {
-    const hint = 'If the server wants a place or a person, name them in search_by:, e.g. "- location: Location/12".';
+    const hint =
+      config.search_by.length > 0
+        ? 'Check the names and values in search_by:.'
+        : 'If the server wants a place or a person, name them in search_by:, e.g. "- location: Location/12".';
     return [{ ...window, next: `${window.next ?? ''} ${hint}`.trim() }];
   }
   const since = new Date(now).toISOString();
@@ -106,11 +116,36 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
     { since, window_on: localDate(now, env.time_zone), claims_on: null },
     'Appointments can be asked for by what has changed.',
   );
-  if (changes.ok && capability.searchParameter('Appointment', '_lastUpdated') !== false) return [window, changes];
+  const is_told_changes = changes.ok && capability.searchParameter('Appointment', '_lastUpdated') !== false;
+  const instead = 'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.';
   return [
     window,
-    { ok: true, what: 'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.' },
+    is_told_changes ? changes : { ok: true, what: instead },
+    ...(await insuranceLines(found, { client, config, env }, capability, signal)),
   ];
+}
+
+/** Reads the patient of one appointment, and searches the insurance, as the connector does. */
+async function insuranceLines(
+  appointments: readonly Resource[],
+  { client, config }: Parts,
+  capability: Capability,
+  signal: AbortSignal,
+): Promise<CheckLine[]> {
+  const chart = new Chart(client, capability, signal);
+  for (const appointment of appointments) {
+    const actors = listAt(appointment, 'participant').map(({ actor }) => actor);
+    const patient = actors.find((actor) => targetType(actor, config.base_url) === 'Patient');
+    if (patient === undefined) continue;
+    const read = await line('Patients can be read.', async () => {
+      if ((await chart.resolve(patient, appointment, 'Patient')) === null)
+        throw new FhirError('forbidden', { what: 'The patient of an appointment cannot be read.' });
+    });
+    const target = targetOf(patient, config.base_url);
+    if (!read.ok || target.kind !== 'local') return [read];
+    return [read, await line('Coverage can be searched by patient.', () => chart.coveragesOf(target.id))];
+  }
+  return [];
 }
 
 function writeLines({ config }: Parts, capability: Capability): CheckLine[] {

@@ -110,7 +110,8 @@ const REMEDIES: Readonly<Record<FailureKind, string>> = {
     'It is tried again by itself; if it lasts, look whether the FHIR server and the network are up, and check base_url.',
   busy: 'It is tried again by itself.',
   broken: 'It is tried again by itself; if it lasts, check base_url:, and ask whoever runs the FHIR server.',
-  unauthorized: 'Check the credentials of this connector and its registration at the FHIR server; "eligd check" tries them.',
+  unauthorized:
+    'Check the credentials of this connector, its registration at the FHIR server, and the clock of this computer; "eligd check" tries them.',
   forbidden: 'Have the client of eligd allowed to do this at the FHIR server (its scopes); "eligd check" names them.',
   absent: 'Check base_url: it must be the base address of a FHIR R4 server.',
   conflict: 'It is tried again by itself.',

@@ -8,6 +8,8 @@ export type Gathered = {
   appointment: Resource;
   patient: Json;
   patient_id: string;
+  /** How many patients come beside that one. */
+  others: number;
   practitioner: Json | null;
   location: Json | null;
   /** Who bills: the organization of the role, else the one that manages the place, and those it is part of. */
@@ -29,7 +31,8 @@ const PARTS_MAX = 5;
 export async function gather(appointment: Resource, chart: Chart, config: FhirConfig): Promise<Gathered | Ungathered> {
   const actors = listAt(appointment, 'participant').map((participant) => participant.actor);
   const ofType = (type: string) => actors.filter((actor) => targetType(actor, config.base_url) === type);
-  const [patient_reference] = ofType('Patient');
+  const patients = ofType('Patient');
+  const [patient_reference] = patients;
   if (patient_reference === undefined) return { why: 'no_patient' };
   const patient = await chart.resolve(patient_reference, appointment, 'Patient');
   const { kind } = targetOf(patient_reference, config.base_url);
@@ -57,6 +60,7 @@ export async function gather(appointment: Resource, chart: Chart, config: FhirCo
     appointment,
     patient,
     patient_id,
+    others: new Set(patients.map((reference) => nameOfTarget(reference, config.base_url))).size - 1,
     practitioner,
     location,
     organizations: config.billing === 'organization' ? await organizations(chart, role, location) : [],

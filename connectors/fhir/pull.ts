@@ -25,7 +25,7 @@ type Mapped = { appointments: AppointmentInput[]; cancelled_ids: string[]; rejec
 
 /** What becomes of an Appointment. `none`: no visit of a patient, or one that is over. */
 type Outcome =
-  | { kind: 'appointment'; input: AppointmentInput }
+  | { kind: 'appointment'; input: AppointmentInput; beside: RejectedItem[] }
   | { kind: 'cancelled'; id: string }
   | { kind: 'rejected' | 'failed'; item: RejectedItem }
   | { kind: 'none' };
@@ -182,7 +182,10 @@ export class Puller {
     const from = windowStart(this.config, this.env.time_zone, this.env.clock.now());
     const outcomes = await Promise.all(found.appointments.map((appointment) => this.mapOne(appointment, from, chart)));
     for (const outcome of outcomes) {
-      if (outcome.kind === 'appointment') mapped.appointments.push(outcome.input);
+      if (outcome.kind === 'appointment') {
+        mapped.appointments.push(outcome.input);
+        mapped.rejected.push(...outcome.beside);
+      }
       if (outcome.kind === 'cancelled') mapped.cancelled_ids.push(outcome.id);
       if (outcome.kind === 'rejected') mapped.rejected.push(outcome.item);
       if (outcome.kind === 'failed') mapped.failed.push(outcome.item);
@@ -209,7 +212,8 @@ export class Puller {
     const gathered = await this.gather(id, appointment, chart);
     if (!('appointment' in gathered)) return gathered;
     const today = localDate(env.clock.now(), env.time_zone);
-    return { kind: 'appointment', input: toAppointment(gathered, id, starts_at, { config, time_zone: env.time_zone, today }) };
+    const input = toAppointment(gathered, id, starts_at, { config, time_zone: env.time_zone, today });
+    return { kind: 'appointment', input, beside: gathered.others > 0 ? [othersOf(id)] : [] };
   }
 
   private async gather(id: string, appointment: Resource, chart: Chart): Promise<Gathered | Outcome> {
@@ -238,6 +242,12 @@ export class Puller {
 function rejected(source_id: string, field: string, value_class: string, remedy: string) {
   const item: RejectedItem = { position: `Appointment/${source_id}`, source_id, field, value_class, remedy };
   return { kind: 'rejected' as const, item };
+}
+
+/** A group comes to one appointment; nobody of it is passed over without a word (G2). */
+function othersOf(source_id: string): RejectedItem {
+  const remedy = 'Only the first is asked about. Book an appointment for each, or call the payers of the others yourself.';
+  return { position: `Appointment/${source_id}`, field: 'participant', value_class: 'more than one patient', remedy };
 }
 
 function isRefusal(error: unknown): error is FhirError {

@@ -24,13 +24,28 @@ const PLAN_SERVICES: Readonly<Record<Specialty, { code: string; display: string 
   mental_health: { code: 'MH', display: 'Mental Health' },
 };
 
+/** The same for the classes of procedures that have one. */
+const CLASS_SERVICES: Readonly<Record<string, string>> = {
+  DIAGNOSTIC: '23',
+  PERIODONTICS: '24',
+  RESTORATIVE: '25',
+  ENDODONTICS: '26',
+  ADJUNCTIVE: '28',
+  CHIROPRACTIC: '33',
+  ORTHODONTICS: '38',
+  PROSTHODONTICS: '39',
+  ORAL_SURGERY: '40',
+  PREVENTIVE: '41',
+  PHYSICAL_THERAPY: 'PT',
+};
+
 export function benefitItems(record: EligibilityRecord): Item[] {
   const summary = summarizeEligibility(record);
   return [
     ...planItems(record),
     ...(record.procedure_classes?.classes ?? []).map(
       (entry, index): Item => ({
-        category: { text: entry.name.trim() || 'not named' },
+        category: classConcept(entry.name.trim()),
         ...ruleParts(entry.benefits, summary.procedure_classes[index]?.line ?? ''),
       }),
     ),
@@ -41,6 +56,11 @@ export function benefitItems(record: EligibilityRecord): Item[] {
       }),
     ),
   ];
+}
+
+function classConcept(name: string): CodeableConcept {
+  const code = CLASS_SERVICES[name];
+  return { ...(code === undefined ? {} : { coding: [{ system: X12_SERVICE_TYPES, code }] }), text: name || 'not named' };
 }
 
 /** A procedure code with its code system, told by its form: D1110 is CDT, 99213 is CPT, other letters are HCPCS. */

@@ -83,20 +83,21 @@ export function lines({ record, notes, estimates }: Delivery): string[] {
     ['Confidence by the checks of the call', summary.confidence],
     ['Summary of the call', summary.call_summary],
   ];
-  const named: Line[] = [
+  const benefits: Line[] = [
     ...planLines(record),
     ...summary.procedure_classes.map(({ name, line }): Line => [name, line]),
     ...summary.procedure_codes.map(({ code, line }): Line => [code, line]),
-    ...historyLines(record),
-    ...calls.filter(([, value]) => value !== ''),
   ];
+  const written = (named: readonly Line[]) => named.map(([name, value]) => `${name}: ${value}`);
   return [
     disposition(record),
     ...notes,
-    ...named.map(([name, value]) => `${name}: ${value}`),
+    ...written(benefits),
     // Several visits may stand on one answer.
     ...estimates.slice(0, 1).map(({ date }) => `For the visit of ${date}:`),
     ...estimateSentences(estimates),
+    ...written(historyLines(record)),
+    ...written(calls.filter(([, value]) => value !== '')),
     ...summary.notes,
   ];
 }

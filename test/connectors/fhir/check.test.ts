@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CheckLine } from '../../../connectors/contract.ts';
 import type { PeerOptions } from '../../support/fhir/peer.ts';
-import { bench } from './bench.ts';
+import { appointment, bench } from './bench.ts';
 
 async function check(options: PeerOptions = {}, config: Record<string, unknown> = {}, secrets: Record<string, string> = {}) {
   const { connector, peer } = await bench(options, config, secrets);
@@ -45,6 +45,27 @@ describe('eligd check of a FHIR server', () => {
     const lines = await check(options);
     expect(faults(lines)).toEqual([]);
     expect(remarks(lines)).toContain(expected);
+  });
+
+  test.each([
+    ['/Coverage', /403 .*Coverage/],
+    ['/Patient/P-1', /patient of an appointment cannot be read/],
+  ])(
+    'tries with the patient of an appointment whether %s is allowed, whatever the server says of itself',
+    async (path, expected) => {
+      const { connector, peer, offer } = await bench({ include: false });
+      await offer(appointment(1));
+      const lines = () => connector.check(new AbortController().signal);
+      expect(remarks(await lines())).toContain('Patients can be read.\nCoverage can be searched by patient.');
+      peer.fault = (request) => (request.path === path ? { when: 'before', action: 'status', status: 403 } : null);
+      expect(faults(await lines())).toEqual([expect.stringMatching(expected)]);
+    },
+  );
+
+  test('tries each place that is searched by', async () => {
+    const search_by = [{ actor: 'Location/place' }, { patient: 'Patient/P-1' }];
+    const [fault] = (await check({ qualified_by: ['actor'] }, { search_by })).filter(({ ok }) => !ok);
+    expect(fault).toMatchObject({ what: expect.stringContaining('400 (required)'), next: expect.stringContaining('search_by') });
   });
 
   test('says that the login does not work, and nothing else', async () => {

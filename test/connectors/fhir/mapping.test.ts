@@ -71,6 +71,16 @@ describe('an appointment', () => {
     },
   );
 
+  test('of a group asks about the first patient, and says that there are others', async () => {
+    const another = { resourceType: 'Patient', id: 'P-2', name: [{ family: 'Other' }] };
+    const add = (one: Loose) => {
+      one.participant.push(one.participant[0], { actor: { reference: 'Patient/P-2' }, status: 'accepted' });
+    };
+    const { visit, rejected } = await readWith(edit('Appointment', add, another));
+    expect(visit?.patient.id).toBe('P-1');
+    expect(rejected).toMatchObject([{ position: 'Appointment/A-1', value_class: 'more than one patient' }]);
+  });
+
   test('without a patient is a blocked time and no fault', async () => {
     const { visit, rejected } = await readWith(
       edit('Appointment', (one) => {

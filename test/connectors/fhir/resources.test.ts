@@ -152,6 +152,13 @@ describe('a response', () => {
     expect(plan?.description).toContain('"unlimited"');
   });
 
+  test('names classes of procedures by their service types, and others by what the payer calls them', () => {
+    const classes = { PREVENTIVE: { is_covered: true }, IMPLANTS: { is_covered: false } };
+    const categories = itemsOf(recordOf({ procedure_classes: classes })).map(({ category }) => category);
+    const coding = [{ system: 'https://x12.org/codes/service-type-codes', code: '41' }];
+    expect(categories).toEqual([{ coding, text: 'PREVENTIVE' }, { text: 'IMPLANTS' }]);
+  });
+
   test('says in words what remains of a limit that is unknown', () => {
     const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: null, coverage_limit_remaining: '900' } }));
     expect(plan?.description).toContain('Maximum remaining 900.00');
