@@ -13,7 +13,7 @@ type Waiting = {
 
 /** Rows in one commit at most, so that none waits long for its neighbours. */
 const MESSAGES_PER_COMMIT_MAX = 200;
-/** A commit waits while others still come, looking this often and no more than so many times. */
+/** A commit waits for those that are expected, looking this often and no more than so many times. */
 const GATHER_MS = 1;
 const GATHERINGS_MAX = 5;
 
@@ -26,6 +26,8 @@ export class Inbox {
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
   #is_running = false;
+  /** How many came together last time: probably as many senders, each of which sends again when it has its answer. */
+  #expected = 1;
 
   constructor(store: Store, clock: Clock) {
     this.#store = store;
@@ -62,10 +64,10 @@ export class Inbox {
 
   /** Eight senders that each wait for their answer fill a commit of eight instead of two of four. */
   async #gather(): Promise<void> {
-    for (let count = 0, round = 0; count < this.#waiting.length && round < GATHERINGS_MAX; round += 1) {
-      count = this.#waiting.length;
+    for (let round = 0; this.#waiting.length < this.#expected && round < GATHERINGS_MAX; round += 1) {
       await this.#clock.sleep(GATHER_MS);
     }
+    this.#expected = Math.min(this.#waiting.length, MESSAGES_PER_COMMIT_MAX);
   }
 }
 
