@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest';
 import type { InquiryDraft } from '../../src/domain/inquiry.ts';
 import type { Specialty } from '../../src/domain/specialty.ts';
+import { finalStatus } from '../../src/domain/states.ts';
 import { normalizeClaim } from '../../src/records/claim-normalize.ts';
 import { normalizeEligibility } from '../../src/records/normalize.ts';
 import { creationWord } from '../../src/service/creates.ts';
@@ -13,6 +14,7 @@ import {
   parseInquiry,
   parseValidationItems,
   subscriptionSchema,
+  tokenReplySchema,
   verificationReplySchema,
   webhookMessageSchema,
 } from '../../src/service/wire.ts';
@@ -142,6 +144,24 @@ describe('Inquiry (read form)', () => {
   });
 });
 
+test.each([
+  ['SCHEDULED', null],
+  ['IN_PROGRESS', null],
+  ['SUCCESS', 'SUCCESS'],
+  ['UNSUCCESSFUL', 'UNSUCCESSFUL'],
+  ['CANCELLED', 'CANCELLED'],
+  ['UNKNOWN', null],
+])('States: %s is known, and ends an inquiry or does not', (status, final) => {
+  expect(finalStatus(status)).toBe(final);
+  const record = recordOf({}, 'dental', { read_form: { status } });
+  expect([record.status, record.unparsed]).toEqual([status, []]);
+});
+
+test('Authentication token: access_token and token_type are read', () => {
+  const reply = { access_token: 't-1', token_type: 'bearer' };
+  expect(tokenReplySchema.parse(reply)).toMatchObject(reply);
+});
+
 test('Creation response: success and inquiry_id are read', () => {
   expect(creationWord({ success: true, inquiry_id: 'i-1' })).toEqual({ said: 'id', inquiry_id: 'i-1' });
 });
@@ -153,8 +173,10 @@ type Row = [row: string, said: unknown, path: string, value: unknown];
 
 function rowsOf(table: string, rows: Row[], wrap: (field: Raw) => Raw, specialty: Specialty = 'dental') {
   describe(table, () => {
-    test.each(rows)('%s is in the record', (row, said, path, value) => {
-      expect(at(recordOf(wrap({ [row]: said }), specialty), path)).toEqual(value);
+    test.each(rows)('%s is in the record, and nowhere else', (row, said, path, value) => {
+      const record = recordOf(wrap({ [row]: said }), specialty);
+      expect(at(record, path)).toEqual(value);
+      expect(record.unparsed).toEqual([]);
     });
   });
 }
@@ -350,12 +372,22 @@ describe('Results record (claims-status inquiries)', () => {
       'By mail.',
     ],
   ])('%s is in the record', (_, results, path, value) => {
-    const { claim } = normalizeClaim({
+    const { claim, unparsed } = normalizeClaim({
       inquiry: { ...READ_FORM, results },
       specialty: 'medical',
       asked: { claim_number: 'C1', date_of_service: '2026-10-01', procedure_codes: [], billed_amount: '' },
     });
     expect(at(claim, path)).toEqual(value);
+    expect(unparsed).toEqual([]);
+  });
+
+  test('call_details is in the record, as in that of benefits', () => {
+    const { calls, unparsed } = normalizeClaim({
+      inquiry: { ...READ_FORM, results: { call_details: [{ reference_number: 'R1' }] } },
+      specialty: 'medical',
+      asked: { claim_number: 'C1', date_of_service: '2026-10-01', procedure_codes: [], billed_amount: '' },
+    });
+    expect([calls[0]?.reference_number, unparsed]).toEqual(['R1', []]);
   });
 });
 
@@ -389,6 +421,16 @@ describe('Transcript verification record', () => {
     expect(reply.verifications).toEqual([VERIFICATION]);
     expect([record.inquiry_id, record.unparsed]).toEqual(['i-1', []]);
   });
+});
+
+test('Transcript verifications: success, count and verifications are read', () => {
+  const reply = { success: true, count: 1, verifications: [VERIFICATION] };
+  expect(verificationReplySchema.parse(reply)).toEqual(reply);
+});
+
+test('Carrier: a dental payer that is not mapped is asked about as UNKNOWN, another one by its name', () => {
+  expect(inquiryRequest({ ...DRAFT, specialty: 'dental', insurance: 'UNKNOWN' }, 'A-1').insurance).toBe('UNKNOWN');
+  expect(inquiryRequest({ ...DRAFT, insurance: 'Aetna of Ohio' }, 'A-1').insurance).toBe('Aetna of Ohio');
 });
 
 test('Subscription: callback_url and update_frequency_min are read, and other fields kept', () => {
