@@ -9,13 +9,17 @@ type Verdict = { accept: 'CA' | 'CE' | 'CR'; application: 'AA' | 'AE' | 'AR'; fa
 /** `at`: the time of the answer as HL7 writes it. */
 export type ReplySettings = { at: string };
 
-/**
- * The answers to a message, in the order in which they go out: in original mode one; in enhanced mode the accept acknowledgment and
- * the application acknowledgment, each as MSH-15 and MSH-16 ask. None to an acknowledgment.
- */
+/** The answers to a message by what was found in it. */
 export function repliesTo(message: Message, reading: Reading, settings: ReplySettings): string[] {
+  return answer(message, verdictOn(reading), settings);
+}
+
+/**
+ * In the order in which they go out: in original mode one; in enhanced mode the accept acknowledgment and the application
+ * acknowledgment, each as MSH-15 and MSH-16 ask. None to an acknowledgment.
+ */
+function answer(message: Message, verdict: Verdict, settings: ReplySettings): string[] {
   if (message.type === 'ACK' || message.type === 'MCF') return [];
-  const verdict = verdictOn(reading);
   const accept_wish = message.header.value(15).toUpperCase();
   const application_wish = message.header.value(16).toUpperCase();
   if (accept_wish === '' && application_wish === '') return [reply(message, verdict.application, verdict.fault, settings)];
@@ -91,18 +95,16 @@ function trimEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** The answer to bytes that are no message, or to one that is too large: as much as can be said about it. */
-export function replyToUnreadable(message: Message | null, fault: Fault, settings: ReplySettings): string {
-  if (message !== null) return reply(message, wantsCommit(message) ? 'CR' : 'AR', fault, settings);
-  return `MSH|^~\\&|||||${settings.at}||ACK|${settings.at.slice(0, 14)}|P|2.5.1\rMSA|AR||${fault.what}\rERR|||${fault.code}^^HL70357|E||||${fault.what}\r`;
+/** The answers to bytes that are no message, or to one that is too large: as much as can be said about it. */
+export function repliesToUnreadable(message: Message | null, fault: Fault, settings: ReplySettings): string[] {
+  if (message !== null) return answer(message, { accept: 'CR', application: 'AR', fault }, settings);
+  return [
+    `MSH|^~\\&|||||${settings.at}||ACK|${settings.at.slice(0, 14)}|P|2.5.1\rMSA|AR||${fault.what}\rERR|||${fault.code}^^HL70357|E||||${fault.what}\r`,
+  ];
 }
 
-function wantsCommit({ header }: Message): boolean {
-  return header.value(15) !== '';
-}
-
-/** The answer to a message that could not be stored again and again while others were: eligd's own fault, not the sender's. */
-export function replyToUnstorable(message: Message, settings: ReplySettings): string {
+/** The answers to a message that could not be stored again and again while others were: eligd's own fault, not the sender's. */
+export function repliesToUnstorable(message: Message, settings: ReplySettings): string[] {
   const fault: Fault = { code: 207, at: 'MSH-10', what: 'not stored; report it to whoever looks after eligd' };
-  return reply(message, wantsCommit(message) ? 'CE' : 'AE', fault, settings);
+  return answer(message, { accept: 'CE', application: 'AE', fault }, settings);
 }

@@ -29,18 +29,17 @@ const ENDED_WORDS = new Set([
   'removed',
   'void',
   'voided',
-  'rescheduled',
 ]);
 
 const normal = (word: string) => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
 
-/** The configuration's own words win, then the event, then SCH-25. */
+/** The event, and SCH-25 where it leaves that open; there the configuration's own words win. */
 export function statusReader(configured: Readonly<Record<string, AppointmentStatus>>) {
   const words = new Map(Object.entries(configured).map(([word, status]) => [normal(word), status]));
   return (event: string, said: readonly string[]): AppointmentStatus => {
+    if (ENDED_BY_EVENT.has(event)) return 'cancelled';
     const known = said.map((word) => words.get(normal(word))).find((status) => status !== undefined);
-    if (known !== undefined) return known;
-    return ENDED_BY_EVENT.has(event) || said.some((word) => ENDED_WORDS.has(normal(word))) ? 'cancelled' : 'booked';
+    return known ?? (said.some((word) => ENDED_WORDS.has(normal(word))) ? 'cancelled' : 'booked');
   };
 }
 

@@ -1,4 +1,8 @@
-import { isAscii, isUtf8 } from 'node:buffer';
+/** From bytes to text. */
+import { isUtf8 } from 'node:buffer';
+
+/** MSH-18 stands in them, whatever the names of the applications. */
+const HEADER_CHARACTERS = 2000;
 
 /** Table 0211 (HL7 v2.5.1) and what senders write instead, as labels of the Encoding Standard. */
 const CHARSETS: Readonly<Record<string, string>> = {
@@ -20,12 +24,14 @@ const CHARSETS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of a message: by its MSH-18; without one, or when the bytes are not what it says, UTF-8, and Windows-1252 when they
- * are not that either. Every run of bytes is text in the end.
+ * The text of a message that is given as a character for each byte: by its MSH-18; without one, or when the bytes are not what it
+ * says, UTF-8, and Windows-1252 when they are not that either. Every run of bytes is text in the end.
  */
-export function decodeBytes(bytes: Buffer): string {
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  const label = declared(bytes);
+export function decodeMessage(raw: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape character begins another character set in ISO 2022.
+  if (!/[\x1b\x80-\xff]/.test(raw)) return raw;
+  const bytes = Buffer.from(raw, 'latin1');
+  const label = declared(raw);
   if (label !== null && label !== 'utf-8') {
     try {
       return new TextDecoder(label, { fatal: true }).decode(bytes);
@@ -33,19 +39,19 @@ export function decodeBytes(bytes: Buffer): string {
       // Another charset than the message says, or one that this Node does not know.
     }
   }
-  return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
+  return bytesText(bytes);
 }
 
-function declared(bytes: Buffer): string | null {
-  const begin = bytes.indexOf('MSH');
-  if (begin === -1) return null;
-  const head = bytes.toString('latin1', begin, begin + 2000).split(/[\r\n]/, 1)[0] ?? '';
-  const fields = head.split(head.charAt(3));
-  const name =
-    (fields[17] ?? '')
-      .split(fields[1]?.charAt(1) ?? '~', 1)[0]
-      ?.trim()
-      .toUpperCase() ?? '';
+function declared(raw: string): string | null {
+  const header = raw.slice(0, HEADER_CHARACTERS).split('\r', 1)[0] ?? '';
+  const fields = header.split(header.charAt(3));
+  const [first = ''] = (fields[17] ?? '').split(fields[1]?.charAt(1) || '~', 1);
+  const name = first.trim().toUpperCase();
   if (name === '' || name === 'ASCII' || name.startsWith('UNICODE')) return null;
   return CHARSETS[name] ?? CHARSETS[name.replace(/^ISO[- ]?8859[-/]/, '8859/')] ?? name.toLowerCase();
+}
+
+/** Bytes of which nobody says what they are: UTF-8, and Windows-1252 when they cannot be that. */
+export function bytesText(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes);
 }

@@ -4,10 +4,10 @@ import { connect as connectTls } from 'node:tls';
 import { errorCode } from '../../src/domain/errors.ts';
 import { type ConnectorEnv, ConnectorError } from '../contract.ts';
 import { parseAddress } from './address.ts';
-import { decodeBytes } from './charset.ts';
+import { splitMessages } from './batches.ts';
 import type { Hl7Config } from './config.ts';
 import { FrameReader, frame } from './frames.ts';
-import { parseMessage, splitMessages } from './message.ts';
+import { parseMessage } from './message.ts';
 import { clientTls } from './tls-files.ts';
 
 /** What the receiver said. `silent`: nothing in time, or it hung up. */
@@ -15,10 +15,8 @@ export type Reply = { code: string; text: string } | 'silent';
 
 const REPLY_BYTES_MAX = 1_000_000;
 const CONNECT_MS = 15_000;
-/** Answers to other messages while one waits for its own; what is late after a time-out is one or two. */
-const UNMATCHED_MAX = 20;
 
-type Waiting = { control_id: string; unmatched: number; answer: (reply: Reply) => void };
+type Waiting = { control_id: string; answer: (reply: Reply) => void };
 
 /**
  * After a time-out the connection is given up, so that an answer which comes late is never read; and an answer counts only for the
@@ -51,20 +49,20 @@ export class MllpClient {
     const socket = await this.#connected(signal);
     signal.throwIfAborted();
     const giveUp = () => this.#drop(socket);
-    // The socket's own timer, as it is a matter of the transport; whatever the receiver says begins it anew.
-    socket.setTimeout(this.#config.reply_seconds * 1000, giveUp);
-    signal.addEventListener('abort', giveUp, { once: true });
+    // From the question on, whatever is said meanwhile: a receiver that keeps talking past it must not hold up the others. As with
+    // a socket's own time-out, the timer is the transport's.
+    const end = AbortSignal.any([signal, AbortSignal.timeout(this.#config.reply_seconds * 1000)]);
+    end.addEventListener('abort', giveUp, { once: true });
     try {
       const reply = await new Promise<Reply>((resolve) => {
-        this.#waiting = { control_id, unmatched: 0, answer: resolve };
+        this.#waiting = { control_id, answer: resolve };
         socket.write(frame(Buffer.from(text)));
       });
       signal.throwIfAborted();
       return reply;
     } finally {
       this.#waiting = null;
-      socket.setTimeout(0, giveUp);
-      signal.removeEventListener('abort', giveUp);
+      end.removeEventListener('abort', giveUp);
     }
   }
 
@@ -77,7 +75,7 @@ export class MllpClient {
     const socket = await openConnection(this.#config, this.#env, signal);
     const frames = new FrameReader(REPLY_BYTES_MAX);
     socket.on('data', (chunk) => {
-      for (const { body } of frames.push(chunk)) this.#hear(body, socket);
+      for (const { body } of frames.push(chunk)) this.#hear(body);
     });
     socket.on('close', () => this.#drop(socket));
     socket.setNoDelay(true);
@@ -86,19 +84,16 @@ export class MllpClient {
     return socket;
   }
 
-  #hear(body: Buffer, socket: Socket): void {
-    const [text = ''] = splitMessages(decodeBytes(body)).messages;
-    const acknowledgment = parseMessage(text)?.first('MSA') ?? null;
+  #hear(body: Buffer): void {
+    const message = parseMessage(splitMessages(body).messages[0]?.text ?? '');
+    const acknowledgment = message?.first('MSA') ?? null;
     // A message that acknowledges nothing: whatever the receiver wants with it, this is not where it is read.
     if (acknowledgment === null) return;
     if (this.#waiting === null || acknowledgment.value(2) !== this.#waiting.control_id) {
       this.#env.log('hl7_answer_unmatched', { connector: this.#env.connector_id });
-      if (this.#waiting !== null) this.#waiting.unmatched += 1;
-      // Somebody who keeps talking past the question does not answer it.
-      if ((this.#waiting?.unmatched ?? 0) >= UNMATCHED_MAX) this.#drop(socket);
       return;
     }
-    const error = parseMessage(text)?.first('ERR') ?? null;
+    const error = message?.first('ERR') ?? null;
     const said = [acknowledgment.value(3), error?.value(8), error?.value(3, 2), error?.value(1, 4)];
     const words = [...new Set(said.filter((each) => each !== undefined && each !== ''))].join('; ');
     this.#waiting.answer({ code: acknowledgment.value(1).toUpperCase(), text: words });

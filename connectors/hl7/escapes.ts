@@ -1,4 +1,5 @@
 /** Escape sequences (HL7 v2.5.1, section 2.7), in both directions. */
+import { bytesText } from './charset.ts';
 
 /** MSH-1 and MSH-2: what stands between fields, components, repetitions and subcomponents, and around an escape. */
 export type Separators = { field: string; component: string; repetition: string; escape: string; subcomponent: string };
@@ -47,19 +48,11 @@ function meaning(code: string, separators: Separators): string | null {
     case '.ce':
       return '\n';
   }
+  // They are in the character set of the message, which is one of these in all but name.
   if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return bytesText(Buffer.from(code.slice(1), 'hex'));
   if (/^\.sp[+]?\d{0,3}$/.test(code)) return '\n';
   if (/^(?:\.(?:in|ti)[+-]?\d{0,3}|\.sk ?\d{0,3}|\.fi|\.nf)$/.test(code)) return code.startsWith('.sk') ? ' ' : '';
   return /^(?:C[0-9A-F]{4}|M[0-9A-F]{4,6})$/i.test(code) ? '' : null;
-}
-
-/** Bytes are in the character set of the message, which is one of these in all but name. */
-export function bytesText(bytes: Buffer): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return new TextDecoder('windows-1252').decode(bytes);
-  }
 }
 
 /** Text as a value of a message with the usual separators: it decodes to the same, line ends as line feeds. */

@@ -22,7 +22,7 @@ export const DEFAULT_PATHS = {
   last_name: ['PID-5.1'],
   birth_date: ['PID-7'],
   prior_patient_id: ['MRG-1[MR].1', 'MRG-1.1', 'MRG-4.1'],
-  carrier: ['IN1-4.1', 'IN1-2.2'],
+  carrier: ['IN1-4.1', 'IN1-2.2', 'IN1-2.1'],
   payor_id: ['IN1-3.1'],
   member_id: ['IN1-36', 'IN1-49.1', 'IN2-61.1'],
   group_id: ['IN1-8'],

@@ -53,7 +53,8 @@ export async function canUse(folder: DropFolder): Promise<{ ok: true } | { ok: f
   }
 }
 
-export type SeenFile = { name: string; size: number; modified_ms: number };
+/** `changed_ms`: when it was last written, renamed or moved. */
+export type SeenFile = { name: string; size: number; modified_ms: number; changed_ms: number };
 
 /** Regular files that end in `.hl7`, oldest first. Temporary names of writers (`.x.hl7`, `x.hl7.tmp`) do not. */
 export async function messageFiles(directory: string): Promise<SeenFile[]> {
@@ -61,8 +62,8 @@ export async function messageFiles(directory: string): Promise<SeenFile[]> {
   for (const name of await readdir(directory)) {
     if (!/^[^.~].*\.hl7$/i.test(name)) continue;
     try {
-      const { size, mtimeMs, ...found } = await lstat(join(directory, name));
-      if ((found.mode & constants.S_IFMT) === constants.S_IFREG) files.push({ name, size, modified_ms: mtimeMs });
+      const found = await lstat(join(directory, name));
+      if (found.isFile()) files.push({ name, size: found.size, modified_ms: found.mtimeMs, changed_ms: found.ctimeMs });
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
     }

@@ -2,12 +2,16 @@
  * MLLP, the minimal lower layer protocol (HL7 v2.5.1, appendix C; MLLP release 1): a message is `<SB> message <EB> <CR>`.
  *
  * Read tolerantly, because senders are: frames cut anywhere, many in one piece, anything between them, no final carriage return.
- * A frame ends at its EB, since a sender that leaves the CR out waits for the answer. A frame that is begun inside another one
- * shows that the first was cut short: it was never answered, so its sender has it still.
+ * A frame ends at its EB, since a sender that leaves the CR out waits for the answer. A header right behind an SB inside a frame
+ * shows that the first was cut short: it was never answered, so its sender has it still. Any other SB is a vertical tab, as text
+ * pasted out of a word processor has them.
  */
 export const SB = 0x0b;
 export const EB = 0x1c;
 const CR = 0x0d;
+/** What a message or a batch begins with. */
+const HEADERS = ['MSH', 'FHS', 'BHS'];
+const HEADER_BYTES = 3;
 
 /** `is_too_large`: the body is only the beginning of what came, enough to say which message it was. */
 export type Frame = { body: Buffer; is_too_large: boolean };
@@ -21,6 +25,8 @@ export class FrameReader {
   #held = Buffer.alloc(0);
   #size = 0;
   #is_inside = false;
+  /** The end of the last chunk, when it may begin another frame: an SB and what of a header came with it. */
+  #undecided = Buffer.alloc(0);
   /** Bytes that stood between frames, but for line ends. */
   junk_bytes = 0;
 
@@ -29,9 +35,11 @@ export class FrameReader {
     this.#bytes_max = bytes_max;
   }
 
-  /** The frames that end in `chunk`, in their order. Linear in the bytes, however they are cut. */
-  push(chunk: Buffer): Frame[] {
+  /** The frames that end in `piece`, in their order. Linear in the bytes, however they are cut. */
+  push(piece: Buffer): Frame[] {
     const frames: Frame[] = [];
+    const chunk = this.#undecided.length === 0 ? piece : Buffer.concat([this.#undecided, piece]);
+    this.#undecided = Buffer.alloc(0);
     let at = 0;
     while (at < chunk.length) {
       if (!this.#is_inside) {
@@ -43,7 +51,9 @@ export class FrameReader {
       }
       const end = chunk.indexOf(EB, at);
       if (end === -1) {
-        this.#hold(this.#begunAgain(chunk.subarray(at)));
+        const decided = decidedLength(chunk, at);
+        this.#undecided = Buffer.from(chunk.subarray(decided));
+        this.#hold(this.#begunAgain(chunk.subarray(at, decided)));
         break;
       }
       frames.push(this.#end(this.#begunAgain(chunk.subarray(at, end))));
@@ -61,9 +71,12 @@ export class FrameReader {
 
   /** The piece, or what of it comes after the beginning of another frame. */
   #begunAgain(piece: Buffer): Buffer {
-    const begin = piece.lastIndexOf(SB);
-    if (begin !== -1) this.#begin();
-    return piece.subarray(begin + 1);
+    for (let begin = piece.lastIndexOf(SB); begin !== -1; begin = begin === 0 ? -1 : piece.lastIndexOf(SB, begin - 1)) {
+      if (!HEADERS.includes(piece.toString('latin1', begin + 1, begin + 1 + HEADER_BYTES))) continue;
+      this.#begin();
+      return piece.subarray(begin + 1);
+    }
+    return piece;
   }
 
   #hold(piece: Buffer): void {
@@ -95,6 +108,12 @@ export class FrameReader {
       if (byte !== CR && byte !== 0x0a) this.junk_bytes += 1;
     }
   }
+}
+
+/** Where in `chunk`, at `from` or later, an SB stands of which the next chunk will say whether a header follows; else the end. */
+function decidedLength(chunk: Buffer, from: number): number {
+  const begin = chunk.indexOf(SB, Math.max(from, chunk.length - HEADER_BYTES));
+  return begin === -1 ? chunk.length : begin;
 }
 
 /** The bytes that carry one message. */

@@ -34,7 +34,7 @@ function create(config: Hl7Config, env: ConnectorEnv): Connector {
   };
   if (config.write_back === 'adt_a08') env.log('hl7_writes_registrations', { connector: env.connector_id });
   return {
-    ...(drop === null ? {} : { pull: (call) => drop.pull(call) }),
+    ...(drop === null ? {} : { pull: (call) => drop.pull(call), readAgain: (since, signal) => drop.readAgain(since, signal) }),
     ...(listen === undefined ? {} : { listen: (call) => listenForMessages({ ...config, listen }, env, intake, call) }),
     deliver: async ({ deliveries, created_at }, signal) =>
       await send(

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto';
 import { errorCode } from '../../src/domain/errors.ts';
 import type { Accepted, ConnectorEnv, PullBatch } from '../contract.ts';
-import { type ReplySettings, repliesTo, replyToUnreadable, replyToUnstorable } from './acknowledgments.ts';
-import { decodeBytes } from './charset.ts';
+import { type ReplySettings, repliesTo, repliesToUnreadable, repliesToUnstorable } from './acknowledgments.ts';
+import { type FoundMessage, splitMessages } from './batches.ts';
 import type { Hl7Config } from './config.ts';
-import { type Message, parseMessage, splitMessages } from './message.ts';
+import { type Message, parseMessage } from './message.ts';
 import { messageReader, type Reading } from './reading.ts';
 import { writeInstant } from './times.ts';
 
@@ -36,16 +36,17 @@ export class MessageIntake {
    * order, so that messages of one sender are committed in their order.
    */
   takeFrame(body: Buffer, is_too_large: boolean, accept: Accept): Promise<Answers>[] {
-    const { messages, is_begun_well } = splitMessages(decodeBytes(body));
-    if (is_too_large) return [this.#tooLarge(messages[0] ?? '')];
+    const { messages, is_begun_well } = splitMessages(body);
+    if (is_too_large) return [this.#tooLarge(messages[0]?.text ?? '')];
     if (messages.length === 0) return [this.#unreadable('the frame holds no message: it does not begin with MSH')];
-    const answers = messages.map((text) => this.take(text, accept));
+    const answers = messages.map((found) => this.take(found, accept));
     if (!is_begun_well) this.#refusedOne('junk before MSH');
     return answers;
   }
 
-  /** Takes one message as `splitMessages` gives it. */
-  take(text: string, accept: Accept): Promise<Answers> {
+  /** Takes one message. */
+  take({ text, is_too_large }: FoundMessage, accept: Accept): Promise<Answers> {
+    if (is_too_large) return this.#tooLarge(text);
     const message = parseMessage(text);
     if (message === null) return this.#unreadable('the delimiters in MSH-1 and MSH-2 cannot be used');
     const settings = this.#replySettings();
@@ -83,7 +84,7 @@ export class MessageIntake {
     } catch (error) {
       if (!this.#isAtFault(key)) throw error;
       this.#env.log('hl7_message_unstorable', { connector: this.#env.connector_id, error_code: errorCode(error) });
-      return [replyToUnstorable(message, this.#replySettings())];
+      return repliesToUnstorable(message, this.#replySettings());
     }
   }
 
@@ -104,12 +105,12 @@ export class MessageIntake {
   #tooLarge(head: string): Promise<Answers> {
     this.#refusedOne('too large');
     const fault = { code: 207, at: 'MSH-10', what: 'the message is larger than max_message_megabytes allows' } as const;
-    return Promise.resolve([replyToUnreadable(parseMessage(head), fault, this.#replySettings())]);
+    return Promise.resolve(repliesToUnreadable(parseMessage(head), fault, this.#replySettings()));
   }
 
   #unreadable(what: string): Promise<Answers> {
     this.#refusedOne('no message');
-    return Promise.resolve([replyToUnreadable(null, { code: 100, at: 'MSH-1', what }, this.#replySettings())]);
+    return Promise.resolve(repliesToUnreadable(null, { code: 100, at: 'MSH-1', what }, this.#replySettings()));
   }
 
   #refusedOne(reason: string): void {

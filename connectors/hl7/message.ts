@@ -95,35 +95,10 @@ export class Message {
 }
 
 const SEGMENT_NAME = /^[A-Z][A-Z0-9]{2}$/;
-const HEADER = /^MSH(?![\p{L}\p{N}\s])/u;
-
 /**
- * The messages of a text: one, or those of a batch (FHS, BHS, BTS and FTS are passed over), and what stood before the first MSH,
- * as a whole, when there is anything. Lines end with CR, LF or both; a line that begins no segment goes on with the one before, as text that was not escaped
- * does.
+ * One message, its lines ended by CR; null when its header cannot be understood. A line that begins no segment goes on with the one
+ * before, as text that was not escaped does.
  */
-export function splitMessages(text: string): { messages: string[]; is_begun_well: boolean } {
-  const messages: string[] = [];
-  let lines: string[] = [];
-  let is_begun_well = true;
-  const finish = () => {
-    if (lines.length > 0) messages.push(lines.join('\r'));
-    lines = [];
-  };
-  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
-    const name = line.slice(0, 3);
-    if (HEADER.test(line)) {
-      finish();
-      lines = [line];
-    } else if (name === 'FHS' || name === 'BHS' || name === 'BTS' || name === 'FTS') finish();
-    else if (lines.length > 0) lines.push(line);
-    else if (line.trim() !== '') is_begun_well = false;
-  }
-  finish();
-  return { messages: messages.map((message) => message.trimEnd()), is_begun_well };
-}
-
-/** One message of `splitMessages`, or null when its header cannot be understood. */
 export function parseMessage(text: string): Message | null {
   const separators = separatorsOf(text);
   if (separators === null) return null;

@@ -124,7 +124,12 @@ function readSchedule(
       : [];
   return {
     kind: 'content',
-    content: { ...NOTHING, appointments: [appointment], patients, rejected: otherPatients(message, visit.source_id) },
+    content: {
+      ...NOTHING,
+      appointments: [appointment],
+      patients,
+      rejected: visit.status === 'cancelled' ? [] : otherPatients(message, visit.source_id),
+    },
   };
 }
 
@@ -135,6 +140,8 @@ function otherPatients(message: Message, source_id: string): RejectedItem[] {
     .slice(1)
     .map((_, index) => ({
       position: `message, patient ${index + 2}`,
+      // Once for the visit, however often a message about it comes.
+      source_id: `${source_id}, patient ${index + 2}`,
       field: 'PID',
       value_class: `another patient of appointment ${source_id}`,
       remedy: 'Only the first patient of a visit is asked about. Call the payers of the others yourself, or schedule them apart.',

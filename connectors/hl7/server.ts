@@ -51,13 +51,14 @@ class Listener {
     if (signal.aborted) return;
     const receive = (socket: Socket) => this.#receive(socket);
     // Half open: a sender that has nothing more to say still gets its answers.
-    const server = tls === null ? createServer({ allowHalfOpen: true }, receive) : createTlsServer(tls, receive);
+    const half_open = { allowHalfOpen: true };
+    const server = tls === null ? createServer(half_open, receive) : createTlsServer({ ...tls, ...half_open }, receive);
     // Before anything else, TLS included: strangers are not worth a handshake.
     server.prependListener('connection', (socket: Socket) => this.#screen(socket));
     server.on('tlsClientError', (_, socket: Socket) => this.#refuse(socket));
-    server.on('drop', () =>
-      this.#env.log('hl7_connection_refused', { connector: this.#env.connector_id, limit: server.maxConnections }),
-    );
+    server.on('drop', () => {
+      this.#env.log('hl7_connections_full', { connector: this.#env.connector_id, limit: server.maxConnections });
+    });
     server.maxConnections = this.#config.max_connections;
     await open(server, this.#config.listen);
     try {
@@ -104,6 +105,11 @@ class Listener {
     const peer = {
       write: (bytes: Buffer) => {
         if (socket.destroyed) return;
+        // Answers of one commit go out together.
+        if (socket.writableCorked === 0) {
+          socket.cork();
+          process.nextTick(() => socket.uncork());
+        }
         socket.write(bytes);
         if (socket.writableLength > UNREAD_BYTES_MAX) socket.destroy();
       },

@@ -16,12 +16,14 @@ import { clinicTime } from './status.ts';
 /** Clocks of a file server and this machine may differ; reading an export once more does no harm. */
 const SLACK_MS = 60 * 60_000;
 
-/** What became of the sources that a connector had acknowledged since the backup. */
+/** What becomes of the sources that a connector had acknowledged since the backup. */
 type Sources = {
   connector: string;
-  read_again: number;
-  lost: string[];
-  how: 'read again' | 'by cursor' | 'lost' | 'lost, not known which';
+  /** Null: it reads no files. */
+  read_again: number | null;
+  does_listen: boolean;
+  /** Names of messages; null: nobody knows which. */
+  lost: string[] | null;
 };
 
 export function register(command: Command, context: CliContext): void {
@@ -64,16 +66,11 @@ async function readAgain(context: CliContext, config: Config, restored: Restored
     const opened = await createConnectors(config, env, means);
     const found: Sources[] = [];
     for (const { id, connector } of opened) {
-      const base = { connector: id, read_again: 0, lost: [] };
-      if (connector.readAgain !== undefined) {
-        const since = restored.content.backed_up_at - SLACK_MS;
-        found.push({ ...base, read_again: await connector.readAgain(since, new AbortController().signal), how: 'read again' });
-      } else if (connector.listen === undefined) found.push({ ...base, how: 'by cursor' });
-      else if (restored.forgotten === null) found.push({ ...base, how: 'lost, not known which' });
-      else {
-        const lost = restored.forgotten.filter((each) => each.connector === id).map(({ name }) => name);
-        found.push({ ...base, lost, how: 'lost' });
-      }
+      const since = restored.content.backed_up_at - SLACK_MS;
+      const read_again = (await connector.readAgain?.(since, new AbortController().signal)) ?? null;
+      const does_listen = connector.listen !== undefined;
+      const forgotten = restored.forgotten?.filter((each) => each.connector === id).map(({ name }) => name) ?? null;
+      found.push({ connector: id, read_again, does_listen, lost: does_listen ? forgotten : [] });
       await connector.close?.();
     }
     return found;
@@ -83,11 +80,7 @@ async function readAgain(context: CliContext, config: Config, restored: Restored
 }
 
 function restoreJson({ content, replaced }: Restored, sources: readonly Sources[]) {
-  const connectors = sources.map(({ connector, read_again, lost, how }) => ({
-    id: connector,
-    read_again,
-    lost: how === 'lost, not known which' ? null : lost,
-  }));
+  const connectors = sources.map(({ connector, read_again, lost }) => ({ id: connector, read_again: read_again ?? 0, lost }));
   return { schema: 'eligd.restore/1', ...contentJson(content), replaced, connectors };
 }
 
@@ -98,22 +91,23 @@ function restoreLines({ content, replaced }: Restored, sources: readonly Sources
     ...(replaced === null
       ? []
       : [`The one that was there is kept: ${replaced}. It holds patient data; delete it when it is not needed.`]),
-    ...sources.map((each) => sourceLine(each, since)),
+    ...sources.flatMap((each) => sourceLines(each, since)),
     `The next start sends nothing for ${PAUSE_AFTER_RESTORE_MS / 1000} seconds, then compares the service's list, then goes on. Next: systemctl start eligd`,
   ];
 }
 
-function sourceLine({ connector, read_again, lost, how }: Sources, since: string): string {
-  switch (how) {
-    case 'read again':
-      return `${connector}: ${read_again} ${read_again === 1 ? 'file is' : 'files are'} read again.`;
-    case 'by cursor':
-      return `${connector}: reads again what changed since.`;
-    case 'lost, not known which':
-      return `${connector}: messages that were acknowledged since ${since} are lost, and the replaced database cannot say which. Have the practice management system send everything since then again.`;
-    case 'lost':
-      return lost.length === 0
-        ? `${connector}: no message was acknowledged since.`
-        : `${connector}: ${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} lost; have the practice management system send again: ${lost.join(', ')}`;
-  }
+function sourceLines({ connector, read_again, does_listen, lost }: Sources, since: string): string[] {
+  if (read_again === null && !does_listen) return [`${connector}: reads again what changed since.`];
+  const lines: string[] = [];
+  if (read_again !== null) lines.push(`${connector}: ${read_again} ${read_again === 1 ? 'file is' : 'files are'} read again.`);
+  if (does_listen) lines.push(`${connector}: ${lostSentence(lost, since, (read_again ?? 0) > 0)}`);
+  return lines;
+}
+
+function lostSentence(lost: readonly string[] | null, since: string, may_be_in_files: boolean): string {
+  const unless = may_be_in_files ? ' unless they are in those files' : '';
+  if (lost === null)
+    return `messages that were acknowledged since ${since} are lost${unless}, and the replaced database cannot say which. Have the practice management system send everything since then again.`;
+  if (lost.length === 0) return 'no message was acknowledged since.';
+  return `${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} lost${unless}; have the practice management system send again: ${lost.join(', ')}`;
 }

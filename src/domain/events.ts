@@ -344,9 +344,15 @@ export const EVENTS = {
   hl7_listening: { level: 'info', fields: ['connector', 'host', 'port'], means: 'HL7 senders can connect.' },
   hl7_connection_refused: {
     level: 'warn',
-    fields: ['connector', 'host', 'limit'],
+    fields: ['connector', 'host'],
     means: 'Somebody connected who is not on the list "allow", or who could not agree on TLS.',
     next: 'When it is one of your systems, add its address to "allow:", or look at its certificate.',
+  },
+  hl7_connections_full: {
+    level: 'warn',
+    fields: ['connector', 'limit'],
+    means: 'Somebody connected when there were as many connections as max_connections allows, and was turned away.',
+    next: 'Look whether a sender opens connections and never closes them; otherwise set max_connections: higher.',
   },
   hl7_connection_ended: {
     level: 'debug',
@@ -357,7 +363,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'reason'],
     means: 'A message was answered with AR or CR and not kept: it is none that is read here, or no HL7 at all.',
-    next: 'Have the interface of the sender send SIU and ADT only, to this connector.',
+    next: 'Have the interface of the sender send SIU, ADT and DFT only, to this connector.',
   },
   hl7_message_faulty: {
     level: 'warn',

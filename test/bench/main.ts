@@ -27,6 +27,8 @@ const HL7_MESSAGES = 16_000;
 
 const MAKE = join(import.meta.dirname, '../fixtures/csv/make.mjs');
 
+/** `npm run bench -- hl7 submit`: those alone. */
+const chosen = process.argv.slice(2);
 const started_ms = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-'));
 const service = fork(join(import.meta.dirname, 'service.ts'), { stdio: 'inherit' });
@@ -36,13 +38,16 @@ try {
     service.once('message', resolve);
     service.once('exit', (code) => reject(new Error(`The service of the bench ended with ${code}.`)));
   });
-  await benchIntake();
-  await benchMemory();
-  await benchSubmit(`http://127.0.0.1:${port}`);
-  await benchHl7();
-  await benchReports();
-  await benchLatency();
-  await benchFortnight();
+  const parts = {
+    intake: benchIntake,
+    memory: benchMemory,
+    submit: () => benchSubmit(`http://127.0.0.1:${port}`),
+    hl7: benchHl7,
+    reports: benchReports,
+    latency: benchLatency,
+    fortnight: benchFortnight,
+  };
+  for (const [name, bench] of Object.entries(parts)) if (chosen.length === 0 || chosen.includes(name)) await bench();
   console.log(`\n${Math.round((performance.now() - started_ms) / 1000)} s in all.`);
 } finally {
   service.kill();

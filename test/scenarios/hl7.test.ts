@@ -1,4 +1,6 @@
 /** A visit on its way through HL7: the daemon, the sandbox, a sender and a receiver, all real. */
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon.ts';
@@ -30,19 +32,23 @@ async function scene({ is_away = false } = {}) {
   if (is_away) await service.fault({ times: 100_000, when: 'before', action: 'status', status: 500 });
   const receiver = await Receiver.start();
   const port = await freePort();
-  const connectors = [{ id: 'interface', type: 'hl7', listen: `127.0.0.1:${port}`, send_to: `127.0.0.1:${receiver.port}` }];
+  const listen = `127.0.0.1:${port}`;
+  const connectors = [
+    { id: 'interface', type: 'hl7', listen, send_to: `127.0.0.1:${receiver.port}`, folder: './hl7', stable_seconds: 0 },
+  ];
   const clinic = makeClinic({ base_url: service.url, config: { connectors } });
   const daemon = await clinic.daemon();
   const stop = new AbortController();
   const running = daemon.run(stop.signal);
   const sender = await RawSender.to(port);
+  const end = async () => {
+    stop.abort();
+    await running;
+    await daemon.close();
+  };
   open.push(
     () => receiver.close(),
-    async () => {
-      stop.abort();
-      await running;
-      await daemon.close();
-    },
+    end,
     async () => sender.close(),
   );
   return {
@@ -50,6 +56,7 @@ async function scene({ is_away = false } = {}) {
     receiver,
     daemon,
     clinic,
+    end,
     say: async (message: string) => expect(field(await sender.ask(message), 'MSA', 1)).toBe('AA'),
   };
 }
@@ -137,4 +144,23 @@ test('an answer goes back as a message of its own, for the time to which the vis
   expect(await service.ledger()).toHaveLength(1);
   expect(await daemon.store.db.selectFrom('deliveries').select('state').execute()).toEqual([{ state: 'delivered' }]);
   expect((await clinic.run('status')).code).toBe(0);
+});
+
+test('after a restore, files that were read since the backup are read again, and messages that were acknowledged since are named', async () => {
+  const { clinic, end, say } = await scene({ is_away: true });
+  await say(siu(visit(), { control_id: 'KNOWN' }));
+  const backup = join(clinic.folder, 'copy.db');
+  expect((await clinic.run('backup', backup)).code).toBe(0);
+  await say(siu(visit({ source_id: 'V-2' }), { control_id: 'SINCE' }));
+  await end();
+  writeFileSync(join(clinic.folder, 'hl7/inbox/a.hl7'), siu(visit({ source_id: 'V-3' }), { control_id: 'IN-A-FILE' }));
+  // Temporary: the service is away.
+  await clinic.once(75);
+  const { code, stdout, stderr } = await clinic.run('restore', backup);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toContain('interface: 1 file is read again.');
+  expect(stdout).toContain('unless they are in those files');
+  expect(stdout).toContain('message SINCE');
+  expect(stdout).not.toContain('KNOWN');
+  expect(readdirSync(join(clinic.folder, 'hl7/inbox'))).toEqual(['a.hl7']);
 });

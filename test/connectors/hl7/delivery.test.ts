@@ -73,6 +73,24 @@ describe('silence', () => {
     expect(new Set(receiver.messages.map((message) => field(message, 'MSH', 10))).size).toBe(2);
   });
 
+  test('of a receiver that sends something all the time, and no answer, is silence', async () => {
+    receiver.answering = (_, socket) => {
+      const babble = setInterval(() => socket.write('\n'), 20);
+      socket.once('close', () => clearInterval(babble));
+      return null;
+    };
+    await expect(deliver(connector())).rejects.toMatchObject({ failure: 'transient' });
+  });
+
+  test('of a receiver that hangs up in the middle of its answer is silence', async () => {
+    receiver.answering = (message, socket) => {
+      if (field(message, 'PID', 3).startsWith('P-1')) return ack('AA', message);
+      socket.end(framed(ack('AA', message)).subarray(0, 40));
+      return null;
+    };
+    expect(await outcomes(connector())).toEqual(['delivered', 'failed false', 'failed false']);
+  });
+
   test('of a receiver that hangs up is silence', async () => {
     receiver.answering = (message, socket) => {
       if (field(message, 'PID', 3).startsWith('P-1')) return ack('AA', message);

@@ -36,8 +36,22 @@ describe('frames', () => {
     expect(bodies(fresh(), '\x0bA\x1c')).toEqual(['A']);
   });
 
-  test('that are cut short by another one cost only themselves', () => {
-    expect(bodies(fresh(), '\x0bA\x1c\r\x0bgarb', 'age\x0bB\x1c\r')).toEqual(['A', 'B']);
+  test.each(['MSH|B', 'FHS|B', 'BHS|B'])(
+    'that are cut short by another one, which begins with %j, cost only themselves',
+    (next) => {
+      expect(bodies(fresh(), '\x0bA\x1c\r\x0bgarb', `age\x0b${next}\x1c\r`)).toEqual(['A', next]);
+      const stream = `\x0bMSH|cut\x0b${next}\x1c\r`;
+      for (let at = 1; at < stream.length; at += 1)
+        expect(bodies(fresh(), stream.slice(0, at), stream.slice(at)), `cut at ${at}`).toEqual([next]);
+    },
+  );
+
+  test('keep vertical tabs of their text, wherever they are cut', () => {
+    const stream = '\x0bMSH|first line\x0bsecond\x0b\x0bM\x0bMS\x0b\x1c\r\x0bMSH|next\x1c\r';
+    const expected = ['MSH|first line\x0bsecond\x0b\x0bM\x0bMS\x0b', 'MSH|next'];
+    for (let at = 0; at < stream.length; at += 1)
+      expect(bodies(fresh(), stream.slice(0, at), stream.slice(at)), `cut at ${at}`).toEqual(expected);
+    expect(bodies(fresh(), ...stream)).toEqual(expected);
   });
 
   test('that are too large are passed over with their beginning kept, and the next one is whole', () => {

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { decodeBytes } from '../../../connectors/hl7/charset.ts';
-import { parseMessage, splitMessages } from '../../../connectors/hl7/message.ts';
+import { splitMessages } from '../../../connectors/hl7/batches.ts';
+import { parseMessage } from '../../../connectors/hl7/message.ts';
 import { type Content, messageReader, type ReadingSettings } from '../../../connectors/hl7/reading.ts';
 import { appointment } from '../../../connectors/suite-examples.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
@@ -12,8 +12,8 @@ import { adt, insurance, msh, siu } from './messages.ts';
 const SETTINGS: ReadingSettings = { fields: {}, statuses: {}, without_insurance: 'unknown', time_zone: 'America/Chicago' };
 
 function read(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}) {
-  const [text = ''] = splitMessages(decodeBytes(Buffer.from(bytes))).messages;
-  const message = parseMessage(text);
+  const [found] = splitMessages(Buffer.from(bytes)).messages;
+  const message = parseMessage(found?.text ?? '');
   if (message === null) throw new Error('It is no message.');
   return messageReader({ ...SETTINGS, ...settings })(message);
 }
@@ -106,6 +106,8 @@ describe('the state of an appointment', () => {
     ['S14', '', 'booked'],
     ['S14', 'No-Show', 'cancelled'],
     ['S13', 'Cancelled', 'cancelled'],
+    // At its new time.
+    ['S13', 'Rescheduled', 'booked'],
     ['S15', 'Booked', 'cancelled'],
     ['S16', '', 'cancelled'],
     ['S17', '', 'cancelled'],
@@ -122,6 +124,8 @@ describe('the state of an appointment', () => {
   test('may be said in words of the sender', () => {
     const text = lines('AIS|1||D0120|202611240900').replace('SCH||A-1', `SCH||A-1${'|'.repeat(23)}Cancelled^Web`);
     expect(visitOf(text, { statuses: { web: 'booked' } }).status).toBe('booked');
+    // What the event says is not taken back by a state that the sender did not change.
+    expect(visitOf(text.replace('S14', 'S15'), { statuses: { web: 'booked' } }).status).toBe('cancelled');
   });
 
   test('as cancelled needs nothing but the id', () => {
@@ -191,6 +195,11 @@ describe('insurance', () => {
     ]);
   });
 
+  test('of which nothing but the plan is said is not none', () => {
+    const text = adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|BAV'] });
+    expect(contentOf(text).patients).toMatchObject([{ coverages: [{ carrier: 'BAV', member_id: '' }] }]);
+  });
+
   test('of IN2 belongs to the IN1 before it', () => {
     const rest = ['IN1|1||A1|Alpha', `IN2|${'|'.repeat(60)}M-ALPHA`, 'IN1|2||B1|Beta', `IN2|${'|'.repeat(60)}M-BETA`];
     const [update] = contentOf(adt('A28', { ...visit, coverages: [] }, { rest })).patients;
@@ -229,6 +238,8 @@ describe('patients', () => {
     const text = lines('AIS|1||D0120|202611240900', 'PID|2||P-9');
     expect(visitOf(text).patient.id).toBe('P-1');
     expect(contentOf(text).rejected).toHaveLength(1);
+    // Nobody needs to be called about a visit that does not take place.
+    expect(contentOf(text.replace('S14', 'S15')).rejected).toEqual([]);
   });
 });
 
@@ -289,7 +300,10 @@ describe('the form of a message', () => {
 
   test('may be a batch', () => {
     const text = ['FHS|^~\\&', 'BHS|^~\\&', siu(appointment(1)), siu(appointment(2)), 'BTS|2', 'FTS|1'].join('\r');
-    expect(splitMessages(text)).toMatchObject({ messages: [siuStart(1), siuStart(2)], is_begun_well: true });
+    expect(splitMessages(Buffer.from(text))).toMatchObject({
+      messages: [{ text: siuStart(1) }, { text: siuStart(2) }],
+      is_begun_well: true,
+    });
   });
 });
 

@@ -80,28 +80,36 @@ describe('original mode', () => {
 
 describe('enhanced mode', () => {
   const header = (accept: string, application: string) => `|||${accept}|${application}`;
-  test.each([
-    ['AL', 'NE', ['CA'], ['CA']],
-    ['AL', 'AL', ['CA', 'AA'], ['CA', 'AE']],
-    ['NE', 'AL', ['AA'], ['AE']],
-    ['NE', 'ER', [], ['AE']],
-    ['SU', 'SU', ['CA', 'AA'], ['CA']],
-    ['ER', 'ER', [], ['AE']],
-  ])('MSH-15 %s and MSH-16 %s ask for %j, and of what is faulty %j', async (accept, application, good, bad) => {
-    const clinic = await startInterface();
-    const sender = await clinic.sender();
-    sender.write(framed(siu(visit, { header: header(accept, application) })));
-    sender.write(framed(brokenSiu('A-9').replace('|P|2.5.1', `|P|2.5.1${header(accept, application)}`)));
-    sender.write(framed(siu(appointment(2), { control_id: 'END' })));
-    const answers = await sender.heard(good.length + bad.length + 1);
-    expect(answers.map(code)).toEqual([...good, ...bad, 'AA']);
-    expect(answers.at(-1)).toContain('|END');
-  });
+  /** Table 0155: whether something is answered to what is good, and to what is bad. */
+  const WISHES = { '': [false, false], AL: [true, true], NE: [false, false], ER: [false, true], SU: [true, false] } as const;
+  const wishes = Object.entries(WISHES);
+  const combinations = wishes.flatMap(([accept, of_accept]) =>
+    wishes.map(([application, of_application]) => ({ accept, application, of_accept, of_application })),
+  );
 
-  test('refuses with CR', async () => {
-    const sender = await (await startInterface()).sender();
-    sender.write(framed(msh('ORU^R01', 'O1', header('AL', 'NE'))));
-    expect((await sender.heard(1)).map(code)).toEqual(['CR']);
+  test.each(combinations.slice(1))('answers as MSH-15 "$accept" and MSH-16 "$application" ask', async (asked) => {
+    const clinic = await startInterface({ max_message_megabytes: 0.01 });
+    const sender = await clinic.sender();
+    const expected = (accept: string, application: string, is_good: [boolean, boolean]) => [
+      ...(asked.of_accept[is_good[0] ? 0 : 1] ? [accept] : []),
+      ...(asked.of_application[is_good[1] ? 0 : 1] ? [application] : []),
+    ];
+    const head = header(asked.accept, asked.application);
+    sender.write(framed(siu(visit, { header: head })));
+    sender.write(framed(brokenSiu('A-9').replace('|P|2.5.1', `|P|2.5.1${head}`)));
+    sender.write(framed(msh('ORU^R01', 'O1', head)));
+    sender.write(framed(`${siu(visit, { header: head })}\rNTE|1||${'x'.repeat(20_000)}`));
+    sender.write(framed(siu(appointment(2), { control_id: 'END' })));
+    const answers = [
+      ...expected('CA', 'AA', [true, true]),
+      // Safely stored, and faulty.
+      ...expected('CA', 'AE', [true, false]),
+      // Another type, and too large.
+      ...expected('CR', 'AR', [false, false]),
+      ...expected('CR', 'AR', [false, false]),
+    ];
+    expect((await sender.heard(answers.length + 1)).map(code)).toEqual([...answers, 'AA']);
+    expect(sender.answers.at(-1)).toContain('|END');
   });
 });
 
@@ -255,6 +263,7 @@ describe('who may connect', () => {
     expect(code(await first.ask(siu(visit)))).toBe('AA');
     await (await clinic.sender()).ended();
     expect(code(await first.ask(siu(appointment(2))))).toBe('AA');
+    expect(clinic.events).toContain('hl7_connections_full');
   });
 
   test('is proven by a certificate with mutual TLS', async () => {
@@ -280,7 +289,8 @@ describe('who may connect', () => {
         });
         socket.on('error', () => resolve(null));
         socket.on('close', () => resolve(null));
-        socket.on('secureConnect', () => socket.write(framed(siu(visit))));
+        // Nothing more to say: the answer comes all the same.
+        socket.on('secureConnect', () => socket.end(framed(siu(visit))));
       });
     expect(await ask(own)).toBe('AA');
     expect(await ask({})).toBeNull();

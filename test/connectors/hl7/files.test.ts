@@ -1,0 +1,183 @@
+/** Files of messages: what is in them, what is not taken, and where they go. */
+import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { PullBatch } from '../../../connectors/contract.ts';
+import { appointment } from '../../../connectors/suite.ts';
+import { realClock } from '../../../src/ops/env.ts';
+import { pullStep } from '../../../src/stages/pull.ts';
+import { openAttention } from '../../../src/store/attention.ts';
+import { temporaryStore } from '../../store/temporary.ts';
+import { later, makeConnector } from './clinic-interface.ts';
+import { siu } from './messages.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'eligd-hl7-'));
+  later(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, 'inbox'));
+});
+
+const drop = (name: string, content: string | Buffer) => writeFile(join(folder, 'inbox', name), content);
+const names = async (part: string) => (await readdir(join(folder, part))).toSorted();
+const signal = new AbortController().signal;
+
+async function fileDrop(config: Record<string, unknown> = {}) {
+  const said: string[] = [];
+  const connector = makeConnector({ folder, stable_seconds: 0, write_back: 'none', ...config }, (event, fields) => {
+    said.push(`${event} ${JSON.stringify(fields)}`);
+  });
+  const store = await temporaryStore();
+  const env = { clock: realClock, random: Math.random, log: () => {} };
+  return {
+    connector,
+    said,
+    pull: () => pullStep({ store, env, connector_id: 'interface', connector, onAccepted: () => {} }, signal),
+    ids: async () =>
+      (await store.db.selectFrom('appointments').select('source_id').orderBy('id').execute()).map(({ source_id }) => source_id),
+    names: async () =>
+      (await store.db.selectFrom('appointments').select('content').orderBy('id').execute()).map(
+        ({ content }) => (JSON.parse(content) as { patient: { last_name: string } }).patient.last_name,
+      ),
+    attention: async () => (await openAttention(store.db)).map(({ what }) => what),
+  };
+}
+
+const visit = (number: number, last_name = 'Roe') => {
+  const one = appointment(number);
+  return siu({ ...one, patient: { ...one.patient, last_name } }, { with_insurance: false });
+};
+
+describe('a file', () => {
+  test.each(['\r', '\n', '\r\n'])(
+    'of many messages with lines that end with %j is read whole, however large it is',
+    async (end) => {
+      const numbers = Array.from({ length: 2000 }, (_, index) => index);
+      await drop('many.hl7', numbers.map((number) => `${visit(number).replaceAll('\r', end)}${end}`).join(''));
+      const { pull, ids } = await fileDrop();
+      await pull();
+      expect(await ids()).toEqual(numbers.map((number) => `A-${number}`));
+      expect([await names('inbox'), await names('processing'), await names('processed')]).toEqual([[], [], ['many.hl7']]);
+    },
+  );
+
+  test('has each message in the character set of its own', async () => {
+    const [declared, german] = [visit(3, 'Müller'), visit(4, 'Jäger')];
+    await drop(
+      'mixed.hl7',
+      Buffer.concat([
+        Buffer.from(`\u{feff}${visit(1, 'Müller')}\r`),
+        Buffer.from(`${visit(2, 'Weiß')}\r`, 'latin1'),
+        Buffer.from(`${declared.replace('|P|2.5.1', '|P|2.5.1||||||8859/1')}\r`, 'latin1'),
+        Buffer.from(german),
+      ]),
+    );
+    const { pull, names: taken } = await fileDrop();
+    await pull();
+    expect(await taken()).toEqual(['Müller', 'Weiß', 'Müller', 'Jäger']);
+  });
+
+  test('with a message that is too large costs that one alone', async () => {
+    const large = `${visit(2)}\rNTE|1||${'x'.repeat(20_000)}`;
+    const long = `${visit(3)}${`\rNTE|1||${'x'.repeat(500)}`.repeat(40)}`;
+    await drop('a.hl7', [visit(1), large, long, visit(4)].join('\n'));
+    const { pull, ids, said } = await fileDrop({ max_message_megabytes: 0.01 });
+    await pull();
+    expect(await ids()).toEqual(['A-1', 'A-4']);
+    expect(said.filter((line) => line.startsWith('hl7_message_refused'))).toHaveLength(2);
+  });
+
+  test('that somebody writes on while it is read is read again, and what was not whole is not taken', async () => {
+    const last = visit(299);
+    const whole = Array.from({ length: 299 }, (_, number) => `${visit(number)}\r`).join('');
+    await drop('growing.hl7', whole + last.slice(0, -20));
+    const { connector } = await fileDrop();
+    const taken: PullBatch[] = [];
+    const pull = async (meanwhile: () => Promise<void>) => {
+      const accept = async (batch: PullBatch) => {
+        await meanwhile();
+        taken.push(batch);
+        return { reply: null };
+      };
+      await connector.pull?.({ cursor: null, isAccepted: async () => false, accept, signal });
+    };
+    let is_written = false;
+    await pull(async () => {
+      if (!is_written) {
+        is_written = true;
+        await appendFile(join(folder, 'processing/growing.hl7'), last.slice(-20));
+      }
+    });
+    expect(await names('processing')).toEqual(['growing.hl7']);
+    await pull(async () => {});
+    expect(await names('processed')).toEqual(['growing.hl7']);
+    const about_last = taken.filter(({ appointments }) => appointments[0]?.source_id === 'A-299');
+    expect(about_last.map(({ appointments }) => appointments[0]?.procedure_codes)).toEqual([appointment(299).procedure_codes]);
+  });
+
+  test('without a message is rejected, and what is no .hl7 file is left alone', async () => {
+    await drop('letter.hl7', 'Dear colleague');
+    await drop('empty.hl7', '');
+    for (const name of ['readme.txt', 'a.hl7.tmp', '.a.hl7', '~a.hl7']) await drop(name, visit(1));
+    await mkdir(join(folder, 'inbox/folder.hl7'));
+    await symlink(join(folder, 'inbox/readme.txt'), join(folder, 'inbox/link.hl7'));
+    const { pull, ids } = await fileDrop();
+    await pull();
+    expect(await ids()).toEqual([]);
+    expect(await names('rejected')).toEqual(['empty.hl7', 'letter.hl7']);
+    expect(await names('inbox')).toEqual(['.a.hl7', 'a.hl7.tmp', 'folder.hl7', 'link.hl7', 'readme.txt', '~a.hl7']);
+  });
+
+  test('that has the name of an earlier one takes another', async () => {
+    const { pull } = await fileDrop();
+    for (const number of [1, 2]) {
+      await drop('a.hl7', visit(number));
+      await pull();
+    }
+    expect(await names('processed')).toEqual(['a-1.hl7', 'a.hl7']);
+  });
+});
+
+describe('a batch', () => {
+  const batch = (...lines: string[]) => ['FHS|^~\\&', 'BHS|^~\\&', ...lines].join('\r');
+
+  test('whose trailer counts other messages, or is missing, is taken, and a person is told', async () => {
+    await drop('a.hl7', batch(visit(1), visit(2), 'BTS|3', 'FTS|1'));
+    await drop('b.hl7', batch(visit(3)));
+    const { pull, ids, attention } = await fileDrop();
+    await pull();
+    expect((await ids()).toSorted()).toEqual(['A-1', 'A-2', 'A-3']);
+    expect((await attention()).toSorted()).toEqual([
+      'a.hl7, the number of messages: BTS-1 is 3, and 2 came.',
+      'b.hl7, the number of messages: BTS-1 is missing, so that the end of the file may be missing as well.',
+    ]);
+  });
+
+  test('whose trailer is right, or does not count, is nothing to talk of', async () => {
+    await drop('a.hl7', batch(visit(1), visit(2), 'BTS|2', 'BHS|^~\\&', visit(3), 'BTS', 'FTS|2'));
+    await drop('b.hl7', [visit(4), 'BTS|7'].join('\r'));
+    const { pull, ids, attention } = await fileDrop();
+    await pull();
+    expect(await ids()).toHaveLength(4);
+    expect(await attention()).toEqual([]);
+  });
+
+  test('is not ended by a text that begins like its trailer', async () => {
+    await drop('a.hl7', visit(1).replace('\rRGS', '\rNTE|1||first line\nBTS and FHS were\nFTS said\rRGS'));
+    const { pull, ids, attention } = await fileDrop();
+    await pull();
+    expect([await ids(), await attention()]).toEqual([['A-1'], []]);
+  });
+});
+
+test('after a restore what was read since the backup is read again', async () => {
+  const { connector, pull, ids } = await fileDrop();
+  await drop('a.hl7', visit(1));
+  await pull();
+  expect(await connector.readAgain?.(Date.now() + 60_000, signal)).toBe(0);
+  expect(await connector.readAgain?.(Date.now() - 60_000, signal)).toBe(1);
+  expect([await names('inbox'), await names('processed')]).toEqual([['a.hl7'], []]);
+  await pull();
+  expect([await ids(), await names('processed')]).toEqual([['A-1'], ['a.hl7']]);
+});
