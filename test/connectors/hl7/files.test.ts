@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { PullBatch } from '../../../connectors/contract.ts';
-import { appointment } from '../../../connectors/suite.ts';
+import { appointment } from '../../../connectors/suite-examples.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import { pullStep } from '../../../src/stages/pull.ts';
 import { openAttention } from '../../../src/store/attention.ts';
