@@ -101,10 +101,12 @@ async function purgeAudit(tx: Tx, subjects: readonly string[]): Promise<void> {
       .execute();
 }
 
-/** What hangs on no appointment: names of files, coverages of patients, entries about rows, drained messages, the ledger's strangers. */
+/**
+ * What hangs on no appointment: names of files, coverages of patients, entries about rows, the ledger's strangers. The hashes of
+ * the service's messages stay: they say nothing of a patient, and the same message may come again at any time (G3).
+ */
 async function purgeRest(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('sources').where('first_seen_at', '<', before).execute();
-  await tx.deleteFrom('inbox').where('received_at', '<', before).where('body', 'is', null).execute();
   await tx
     .deleteFrom('attention')
     .where('since', '<', before)

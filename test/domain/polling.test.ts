@@ -40,6 +40,14 @@ describe('an open inquiry is asked about', () => {
     expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 0))).toBe(chicago(10, 6, 30));
   });
 
+  test('on the morning of the clinic where the clocks change that night', () => {
+    const night = { now: Date.UTC(2030, 2, 10, 5), desired_completion_date: '2030-03-10', visit_at: Date.UTC(2030, 2, 11, 14) };
+    // Chicago goes from six hours behind UTC to five at two o'clock, and back in November.
+    expect(nextPollAt(facts(night))).toBe(Date.UTC(2030, 2, 10, 12, 30));
+    const back = { now: Date.UTC(2030, 10, 3, 5), desired_completion_date: '2030-11-03', visit_at: Date.UTC(2030, 10, 4, 15) };
+    expect(nextPollAt(facts(back))).toBe(Date.UTC(2030, 10, 3, 13, 30));
+  });
+
   test('ever more often as the visit comes nearer, and no more often than the urgent interval', () => {
     const times = asked();
     const waits = times.slice(1).map((at, index) => ({ at, wait_ms: at - (times[index] ?? 0) }));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { purge } from '../../src/store/purge.ts';
 import { message, PATH, SECRET, signatureOf, startReceiver } from './receiver.ts';
 
 describe('a delivery', () => {
@@ -14,10 +15,11 @@ describe('a delivery', () => {
     expect(receiver.counts.stored).toBe(1);
   });
 
-  test('that came before is acknowledged and does nothing, even when its body was drained long ago', async () => {
+  test('that came before is acknowledged and does nothing, even when everything of its time was purged', async () => {
     const receiver = await startReceiver();
     await receiver.deliver(message('h-1'));
-    await receiver.store.write((tx) => tx.updateTable('inbox').set({ body: null }).execute());
+    await receiver.store.write((tx) => tx.updateTable('inbox').set({ body: null, received_at: 1 }).execute());
+    await purge(receiver.store, Date.now(), Date.now());
     expect((await receiver.deliver(message('h-1'))).status).toBe(200);
     expect(await receiver.rows()).toMatchObject([{ message_hash: 'h-1', body: null }]);
     expect(receiver.woken()).toBe(1);
