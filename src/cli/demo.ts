@@ -13,7 +13,7 @@ import { PROJECT_ROOT } from '../ops/connectors.ts';
 import { createEnv, scaledClock } from '../ops/env.ts';
 import { createLog } from '../ops/log.ts';
 import { openSecrets, serviceCredentials } from '../ops/secrets.ts';
-import { countSituations, type SituationCounts } from '../store/overview.ts';
+import { type AllCounts, countSituations } from '../store/overview.ts';
 import type { CliContext, Output } from './context.ts';
 import { demoExport } from './demo-export.ts';
 import { stopSignal, untilStopped } from './stop.ts';
@@ -89,9 +89,9 @@ async function demonstrate(
 
 /** Prints a line whenever something has moved, until every appointment has come to its end or the time is over. */
 async function follow(
-  read: () => Promise<SituationCounts>,
+  read: () => Promise<AllCounts>,
   { stdout, clock, signal, running }: { stdout: Output; clock: Clock; signal: AbortSignal; running: Promise<void> },
-): Promise<SituationCounts> {
+): Promise<AllCounts> {
   const started_ms = Date.now();
   let said = '';
   let counts = await read();
@@ -107,11 +107,11 @@ async function follow(
 }
 
 /** Delivered, or explained: on the attention list, or closed with a reason (G2). */
-function isSettled(counts: SituationCounts): boolean {
+function isSettled(counts: AllCounts): boolean {
   return counts.total > 0 && counts.waiting + counts.planned + counts.asking + counts.answered === 0;
 }
 
-function tellResult(stdout: Output, folder: string, counts: SituationCounts): void {
+function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
   const outbox = join(folder, 'dropbox', 'outbox');
   const files = readdirSync(outbox).filter((name) => name.startsWith('eligibility-'));
   const records = readdirSync(join(outbox, 'records')).length;
@@ -133,7 +133,7 @@ function tellResult(stdout: Output, folder: string, counts: SituationCounts): vo
   stdout.write(lines.join('\n'));
 }
 
-function notSettled(folder: string, counts: SituationCounts): EligdError {
+function notSettled(folder: string, counts: AllCounts): EligdError {
   return new EligdError('failed', {
     what: `The demo was not done after ${DEADLINE_MS / 1000} seconds: ${summaryLine(counts)}`,
     why: 'This machine was too busy for a week in half a minute, or something is wrong.',

@@ -167,7 +167,7 @@ function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: 
 
 /** By what an appointment is found in the log, which has no id of the practice management system. */
 function inLog(each: ExplainedAppointment, log_key: string, config: Config): string {
-  return `In the log: appointment ${appointmentLabel(each, config)} is ${appointmentHash(log_key, each.connector, each.source_id)}.`;
+  return `In the log: ${each.kind} ${appointmentLabel(each, config)} is ${appointmentHash(log_key, each.connector, each.source_id)}.`;
 }
 
 function todoLines({ attention, appointments }: SubjectDetail): string[] {

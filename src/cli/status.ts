@@ -111,14 +111,16 @@ function lastReads({ last_reads }: StatusOverview, config: Config): { id: string
   return [...ids].map((id) => ({ id, at: last_reads.find(({ connector }) => connector === id)?.at ?? null }));
 }
 
-function nextSteps({ attention, halts, counts }: StatusOverview): string[] {
+function nextSteps({ attention, halts, counts, claims }: StatusOverview): string[] {
   const entries = attention.reduce((total, { count }) => total + count, 0);
   return [
     ...(entries > 0 ? [`See what waits for you and what to do about it: eligd list --attention`] : []),
     ...(halts.some(({ next_try_at }) => next_try_at === null)
       ? ['Calls stay stopped until a person lets them go on: eligd release submission']
       : []),
-    ...(counts.total === 0 ? ['Nothing was read yet. Export appointments, and see that the daemon runs: eligd check'] : []),
+    ...(counts.total + claims.total === 0
+      ? ['Nothing was read yet. Export appointments, and see that the daemon runs: eligd check']
+      : []),
   ];
 }
 

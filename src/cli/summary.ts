@@ -1,7 +1,13 @@
-import type { SituationCounts } from '../store/overview.ts';
+import type { AllCounts, SituationCounts } from '../store/overview.ts';
 
-/** Where the appointments are, in one line for people: what is nothing is left out. */
-export function summaryLine(counts: SituationCounts): string {
+/** Where appointments and claims are, in one line for people: what is nothing is left out. */
+export function summaryLine({ claims, ...appointments }: AllCounts): string {
+  const [said, of_claims] = [summaryOf(appointments), summaryOf(claims)];
+  if (said === '' && of_claims === '') return 'No appointments yet.';
+  return [said, of_claims === '' ? '' : `Claims: ${of_claims}`].filter((part) => part !== '').join(' ');
+}
+
+function summaryOf(counts: SituationCounts): string {
   const closed = Object.entries(counts.closed).map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
   const parts: [number, string][] = [
     [counts.delivered, 'delivered'],
@@ -13,5 +19,5 @@ export function summaryLine(counts: SituationCounts): string {
   ];
   const said = parts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
   if (closed.length > 0) said.push(`closed: ${closed.join(', ')}`);
-  return said.length === 0 ? 'No appointments yet.' : `${said.join(', ')}.`;
+  return said.length === 0 ? '' : `${said.join(', ')}.`;
 }

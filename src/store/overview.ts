@@ -22,8 +22,12 @@ export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> &
   closed: Partial<Record<ClosedReason, number>>;
 };
 
-export async function countSituations(db: Db, now: number): Promise<SituationCounts> {
-  return foldCounts(await situationGroups(db, now), 'appointment');
+/** The counts of the appointments, with those of the claims beside them. */
+export type AllCounts = SituationCounts & { claims: SituationCounts };
+
+export async function countSituations(db: Db, now: number): Promise<AllCounts> {
+  const groups = await situationGroups(db, now);
+  return { ...foldCounts(groups, 'appointment'), claims: foldCounts(groups, 'claim') };
 }
 
 type SituationGroup = {

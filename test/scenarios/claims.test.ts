@@ -325,6 +325,19 @@ describe('a call about a claim', () => {
   });
 });
 
+test('Where nothing but claims come in, what is said of the run speaks of them', async () => {
+  const { clinic } = await asked([
+    claimOf('PAID-1'),
+    claimOf('PAID-2', { dob: '' }),
+    claimOf('PAID-3', { claim_status: 'paid' }),
+  ]);
+  const { stdout } = await clinic.run('once');
+  expect(stdout).toBe('Claims: 1 delivered, 1 needs attention, closed: 1 settled.\n');
+  expect(JSON.parse((await clinic.run('once', '--json')).stdout)).toMatchObject({ total: 0, claims: { total: 3, delivered: 1 } });
+  expect((await clinic.run('status')).stdout).not.toMatch(/Nothing was read/);
+  expect(await situation(clinic, 'CPAID-1')).toMatch(/In the log: claim CPAID-1 is/);
+});
+
 test('A claim and a visit with the same id are told apart everywhere', async () => {
   const scene = await open();
   scene.clinic.drop('export.csv', exportOf(visits(1, () => ({ appointment_id: '9001', member_id: 'ACTIVE-1' }))));
