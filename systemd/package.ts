@@ -6,22 +6,12 @@
  *
  * `--quick` leaves compression out and makes the .deb only, for tests. Needs dpkg-deb, which every Debian and Ubuntu has.
  */
-import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type LockedPackage, writeBillOfMaterials } from './bill-of-materials.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** What of the working copy runs; tests, fixtures and what guards the project stay behind. */
@@ -42,9 +32,7 @@ const NOT_NEEDED = [
   /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
   /^node-linux-[^/]+\/(?!bin\/node$|bin$|package\.json$|LICENSE|README)/,
 ];
-const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
-type LockedPackage = { version: string; dev?: boolean; license?: string };
 type Options = { out: string; version: string; is_quick: boolean };
 
 const { values } = parseArgs({
@@ -65,7 +53,7 @@ function makePackage({ out, version, is_quick }: Options): void {
     stage(tree, version);
     writeMaintainerFiles(tree, version, architecture);
     mkdirSync(out, { recursive: true });
-    const environment = { ...process.env, SOURCE_DATE_EPOCH: sourceDate() };
+    const environment = { ...process.env, SOURCE_DATE_EPOCH: String(sourceDate()) };
     const deb = join(out, `eligd_${version}_${architecture}.deb`);
     const compression = is_quick ? ['-Znone'] : ['-Zxz', '-z6'];
     execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', tree, deb], { env: environment, stdio: 'pipe' });
@@ -81,16 +69,10 @@ function makePackage({ out, version, is_quick }: Options): void {
   }
 }
 
-/** The same commit makes the same bytes, whenever it is packed. */
-function sourceDate(): string {
-  try {
-    return execFileSync('git', ['-C', ROOT, 'log', '-1', '--format=%ct'], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    }).trim();
-  } catch {
-    return '0';
-  }
+/** Seconds since 1970 of the commit: the same commit makes the same bytes, whenever it is packed. */
+function sourceDate(): number {
+  const { status, stdout } = spawnSync('git', ['-C', ROOT, 'log', '-1', '--format=%ct'], { encoding: 'utf8' });
+  return status === 0 ? Number(stdout) : 0;
 }
 
 /** Puts everything where it will lie on the clinic's server. */
@@ -126,7 +108,7 @@ function stage(tree: string, version: string): void {
   put('SECURITY.md', 'usr/share/doc/eligd/SECURITY.md');
   mkdirSync(join(tree, 'usr/bin'), { recursive: true });
   symlinkSync('../lib/eligd/bin/eligd', join(tree, 'usr/bin/eligd'));
-  writeBillOfMaterials(join(tree, 'usr/share/doc/eligd'), packages);
+  writeBillOfMaterials({ root: ROOT, folder: join(tree, 'usr/share/doc/eligd'), version, made_at: sourceDate(), packages });
 }
 
 /** Installed packages that are not for development only, by their path under the working copy. */
@@ -147,45 +129,13 @@ function copyPackage(path: string, program: string): void {
   });
 }
 
-/** What is inside, for programs (CycloneDX) and for people (every licence in full). */
-function writeBillOfMaterials(folder: string, packages: Record<string, LockedPackage>): void {
-  const sbom = JSON.parse(
-    execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
-      cwd: ROOT,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      maxBuffer: 64 * 1024 * 1024,
-    }),
-  ) as { components: { purl: string }[]; dependencies: { ref: string; dependsOn?: string[] }[] };
-  const inside = new Set(
-    Object.entries(packages).map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`),
-  );
-  const isInside = (ref: string) => inside.has(ref) || ref.startsWith('eligd@');
-  const components = sbom.components.filter((each) => isInside((each as { 'bom-ref'?: string })['bom-ref'] ?? ''));
-  const dependencies = sbom.dependencies
-    .filter(({ ref }) => isInside(ref))
-    .map((each) => ({ ...each, dependsOn: (each.dependsOn ?? []).filter(isInside) }));
-  if (components.length !== inside.size)
-    throw new Error(`The bill of materials has ${components.length} of ${inside.size} packages.`);
-  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify({ ...sbom, components, dependencies }, null, 2)}\n`);
-  const licences = Object.entries(packages).map(([path, { version, license }]) => {
-    const files = readdirSync(join(ROOT, path)).filter((name) => LICENCE_FILE.test(name));
-    const texts = files.map((name) => readFileSync(join(ROOT, path, name), 'utf8').trim());
-    const title = `${path.split('node_modules/').at(-1)} ${version}, ${license ?? 'see below'}`;
-    return `${title}\n${'='.repeat(title.length)}\n\n${texts.length === 0 ? 'Its package has no licence file.' : texts.join('\n\n')}\n`;
-  });
-  const head = 'eligd itself is not licensed to the public. It brings the programs below, each under its own licence.\n';
-  writeFileSync(join(folder, 'copyright'), [head, ...licences].join('\n\n'));
-}
-
 function writeMaintainerFiles(tree: string, version: string, architecture: string): void {
   const folder = join(tree, 'DEBIAN');
   mkdirSync(folder);
-  const [kilobytes = '0'] = execFileSync('du', ['-sk', tree], { encoding: 'utf8' }).split('\t');
   const control = readFileSync(join(ROOT, 'systemd/debian/control'), 'utf8')
     .replace('@version@', version)
     .replace('@architecture@', architecture)
-    .replace('@size@', kilobytes);
+    .replace('@size@', String(kilobytesOf(tree)));
   writeFileSync(join(folder, 'control'), control);
   writeFileSync(join(folder, 'conffiles'), '/etc/default/eligd\n/etc/eligd/payers.csv\n');
   for (const script of ['postinst', 'prerm', 'postrm']) {
@@ -194,4 +144,10 @@ function writeMaintainerFiles(tree: string, version: string, architecture: strin
   }
   // Modes do not depend on the umask of whoever packs.
   execFileSync('chmod', ['-R', 'u+rwX,go+rX,go-w', tree]);
+}
+
+/** By the files alone: what folders and blocks take is another number on every disk. */
+function kilobytesOf(tree: string): number {
+  const files = readdirSync(tree, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  return Math.ceil(files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1024);
 }

@@ -4,6 +4,7 @@ import { checkConfiguration, checkSecrets } from './checks/configuration.ts';
 import { checkConnectors, NO_SECRETS } from './checks/connectors.ts';
 import { badBecause, type CheckedLine, skipped } from './checks/line.ts';
 import { checkService, serviceSkipped } from './checks/service.ts';
+import { checkSight } from './checks/sight.ts';
 import { checkState } from './checks/state.ts';
 import { checkWebhook } from './checks/webhook.ts';
 import type { CliContext } from './context.ts';
@@ -68,6 +69,7 @@ async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   if ('part' in secrets || secret_lines.some(({ state }) => state === 'failed')) yield serviceSkipped();
   else yield [...(await checkService({ config, secrets, env })), ...(await checkWebhook(config, secrets))];
   yield await checkConnectors(config, env, 'part' in secrets ? NO_SECRETS : secrets);
+  yield checkSight(config);
 }
 
 const MARKS = { ok: 'ok', failed: '!!', skipped: '--' } as const;

@@ -7,7 +7,8 @@ export type CommandModule = {
   register: (command: Command, context: CliContext) => void;
 };
 
-export type CommandEntry = { name: string; summary: string; load: () => Promise<CommandModule> };
+/** `is_own`: it does not work on the installation's data, so that root's call of it stays root's (installed.ts). */
+export type CommandEntry = { name: string; summary: string; load: () => Promise<CommandModule>; is_own?: true };
 
 /**
  * Every command, in the order of `eligd --help`. A new one is a file in this folder and a line here; its file is loaded only
@@ -16,9 +17,14 @@ export type CommandEntry = { name: string; summary: string; load: () => Promise<
 export const COMMANDS: readonly CommandEntry[] = [
   { name: 'run', summary: 'the daemon, in the foreground', load: () => import('./run.ts') },
   { name: 'once', summary: 'every stage once, for cron and for trying out', load: () => import('./once.ts') },
-  { name: 'demo', summary: 'sandbox, daemon and a drop folder in a throw-away directory', load: () => import('./demo.ts') },
-  { name: 'sandbox', summary: 'the inquiry service alone, for trying out', load: () => import('./sandbox.ts') },
-  { name: 'init', summary: 'asks, then writes a configuration and the secrets', load: () => import('./init.ts') },
+  {
+    name: 'demo',
+    summary: 'sandbox, daemon and a drop folder in a throw-away directory',
+    load: () => import('./demo.ts'),
+    is_own: true,
+  },
+  { name: 'sandbox', summary: 'the inquiry service alone, for trying out', load: () => import('./sandbox.ts'), is_own: true },
+  { name: 'init', summary: 'asks, then writes a configuration and the secrets', load: () => import('./init.ts'), is_own: true },
   {
     name: 'check',
     summary: 'configuration, service, connectors, database, clock and disk: a line each',
@@ -38,7 +44,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   { name: 'backup', summary: 'a verified copy of the database, while the daemon runs', load: () => import('./backup.ts') },
   { name: 'restore', summary: 'a backup in the place of the database', load: () => import('./restore.ts') },
   { name: 'purge', summary: 'deletes for good what is older than retention.days', load: () => import('./purge.ts') },
-  { name: 'fhir', summary: 'the key with which the FHIR connector logs in', load: () => import('./fhir.ts') },
+  { name: 'fhir', summary: 'the key with which the FHIR connector logs in', load: () => import('./fhir.ts'), is_own: true },
   {
     name: 'config',
     summary: 'the JSON Schema of the configuration, and the effective values',

@@ -8,7 +8,8 @@ import { namesFor, SECRETS, type SecretName } from '../ops/secrets.ts';
 import type { CliContext } from './context.ts';
 import { type Asker, openAsker } from './init/ask.ts';
 import { runCheck, writeInstallation } from './init/files.ts';
-import { SYSTEM, startSystem, writeSystem } from './init/system.ts';
+import { requireRoot, startSystem, writeSystem } from './init/system.ts';
+import { asServiceUser, INSTALLED, serviceSecrets, serviceSettings } from './installed.ts';
 
 type Options = Partial<
   Record<'clinicName' | 'timeZone' | 'specialty' | 'taxId' | 'billingNpi' | 'baseUrl' | 'auth' | 'folder', string>
@@ -17,7 +18,8 @@ type Options = Partial<
   system?: true;
 };
 
-type Question = { key: keyof Options & string; flag: string; ask: string; or?: string };
+/** `at`: where the answer stands in the configuration. */
+type Question = { key: keyof Options & string; flag: string; at: string; ask: string; or?: string };
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -49,20 +51,18 @@ Examples:
 `,
     )
     .action(async (options: Options) => {
-      if (options.system) SYSTEM.requireRoot();
+      if (options.system) requireRoot();
       const file = targetFile(context, options);
       if (existsSync(file)) throw exists(file);
       const asker = options.yes ? null : openAsker(context.stderr);
       try {
-        const values = await collect(options, file, asker);
-        const text = newConfigText(values);
-        await judgeNewConfig(text, file);
+        const { values, text } = await collect(options, file, asker, context);
         const secrets = await collectSecrets(values.auth, context.environment, asker);
         if (options.system) await finishSystem(context, file, text, values, secrets);
         else {
           writeInstallation(file, text, secrets);
           context.stdout.write(`Written: ${file} and ${resolve(dirname(file), '.env')}\n\n`);
-          await runCheck(context, file, { secrets, user: null });
+          await runCheck(context, file, Object.fromEntries(secrets));
         }
       } finally {
         asker?.close();
@@ -80,21 +80,21 @@ async function finishSystem(
   const written = writeSystem({ file, text, folder: values.folder, secrets });
   context.stdout.write(`Written: ${written.join(', ')}\n\n`);
   // A service that is away for the moment keeps nobody from starting; what is wrong here does.
-  await runCheck(context, file, { secrets, user: SYSTEM.user });
+  await runCheck(context, file, { ...serviceSettings(), ...serviceSecrets(context.stderr) }, asServiceUser);
   context.stdout.write(startSystem());
 }
 
 function targetFile(context: CliContext, { system }: Options): string {
   const named = context.configOption();
   if (system) {
-    if (named !== undefined && named !== SYSTEM.config_file) {
+    if (named !== undefined && named !== INSTALLED.config_file) {
       throw new EligdError('usage', {
-        what: `--system writes ${SYSTEM.config_file}, and --config names another file.`,
+        what: `--system writes ${INSTALLED.config_file}, and --config names another file.`,
         why: 'The service of this machine reads that file.',
         next: 'Leave --config out.',
       });
     }
-    return SYSTEM.config_file;
+    return INSTALLED.config_file;
   }
   return resolve(context.cwd, named ?? 'config/eligd.yaml');
 }
@@ -107,29 +107,47 @@ function exists(file: string): EligdError {
   });
 }
 
-async function collect(options: Options, file: string, asker: Asker | null): Promise<NewInstallation> {
-  const questions: Question[] = [
-    { key: 'clinicName', flag: '--clinic-name', ask: 'Name of the clinic, as the payer should hear it' },
+function questionsFor({ system }: Options): Question[] {
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return [
+    { key: 'clinicName', flag: '--clinic-name', at: 'clinic.name', ask: 'Name of the clinic, as the payer should hear it' },
+    { key: 'timeZone', flag: '--time-zone', at: 'clinic.time_zone', ask: 'Time zone (IANA name)', or: zone },
+    { key: 'specialty', flag: '--specialty', at: 'clinic.specialty', ask: `Specialty (${SPECIALTIES.join(', ')})`, or: 'dental' },
+    { key: 'taxId', flag: '--tax-id', at: 'clinic.tax_id', ask: 'Tax id of the billing practice (9 digits)' },
+    { key: 'billingNpi', flag: '--billing-npi', at: 'clinic.billing_npi', ask: 'NPI of the billing practice (10 digits)' },
+    { key: 'baseUrl', flag: '--base-url', at: 'service.base_url', ask: 'Address of the inquiry service (https://…)' },
     {
-      key: 'timeZone',
-      flag: '--time-zone',
-      ask: 'Time zone (IANA name)',
-      or: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+      key: 'auth',
+      flag: '--auth',
+      at: 'service.auth',
+      ask: 'Login: oauth (user name and password) or basic (project id and API key)',
+      or: 'oauth',
     },
-    { key: 'specialty', flag: '--specialty', ask: `Specialty (${SPECIALTIES.join(', ')})`, or: 'dental' },
-    { key: 'taxId', flag: '--tax-id', ask: 'Tax id of the billing practice (9 digits)' },
-    { key: 'billingNpi', flag: '--billing-npi', ask: 'NPI of the billing practice (10 digits)' },
-    { key: 'baseUrl', flag: '--base-url', ask: 'Address of the inquiry service (https://…)' },
-    { key: 'auth', flag: '--auth', ask: 'Login: oauth (user name and password) or basic (project id and API key)', or: 'oauth' },
-    { key: 'folder', flag: '--folder', ask: 'Drop folder', or: options.system ? SYSTEM.drop_folder : './dropbox' },
+    {
+      key: 'folder',
+      flag: '--folder',
+      at: 'connectors[0].folder',
+      ask: 'Drop folder',
+      or: system ? INSTALLED.drop_folder : './dropbox',
+    },
   ];
-  const answers: Record<string, string> = {};
+}
+
+/** Takes flags, defaults and answers. A person is asked again for what is wrong; with --yes it ends the command. */
+async function collect(
+  options: Options,
+  file: string,
+  asker: Asker | null,
+  { stderr }: CliContext,
+): Promise<{ values: NewInstallation; text: string }> {
+  const questions = questionsFor(options);
+  const answers = new Map<string, string>();
   const missing: string[] = [];
   for (const { key, flag, ask, or } of questions) {
     const given = options[key];
     const answer = typeof given === 'string' ? given : asker === null ? or : await asker.ask(ask, or);
     if (answer === undefined) missing.push(flag);
-    else answers[key] = answer;
+    else answers.set(key, answer);
   }
   if (missing.length > 0) {
     throw new EligdError('usage', {
@@ -138,39 +156,56 @@ async function collect(options: Options, file: string, asker: Asker | null): Pro
       next: 'Add them, or leave --yes out to be asked.',
     });
   }
-  const { auth, folder = '' } = answers;
+  for (;;) {
+    const values = installationOf(answers, file, options);
+    const text = newConfigText(values);
+    const problems = (await judgeNewConfig(text, file)).map(({ path, what, next }) => {
+      const question = questions.find(({ at }) => path === at);
+      return { question, said: `- ${question?.flag ?? path}: ${what} ${next}` };
+    });
+    if (problems.length === 0) return { values, text };
+    const said = problems.map((each) => each.said).join('\n');
+    if (asker === null || problems.some(({ question }) => question === undefined)) throw wrongAnswers(said);
+    stderr.write(`\nThis cannot be right:\n${said}\n\n`);
+    for (const { question } of problems) if (question !== undefined) answers.set(question.key, await asker.ask(question.ask));
+  }
+}
+
+function installationOf(answers: ReadonlyMap<string, string>, file: string, { system }: Options): NewInstallation {
+  const answer = (key: keyof Options) => answers.get(key) ?? '';
   return {
-    clinic_name: answers.clinicName ?? '',
-    time_zone: answers.timeZone ?? '',
-    specialty: answers.specialty ?? '',
-    tax_id: answers.taxId ?? '',
-    billing_npi: answers.billingNpi ?? '',
-    base_url: answers.baseUrl ?? '',
-    auth: auth === 'basic' ? 'basic' : auth === 'oauth' ? 'oauth' : refuseAuth(auth ?? ''),
-    folder: options.system ? resolve(dirname(file), folder) : folder,
-    state_path: options.system ? SYSTEM.state_path : './state/eligd.db',
+    clinic_name: answer('clinicName'),
+    time_zone: answer('timeZone'),
+    specialty: answer('specialty'),
+    tax_id: answer('taxId'),
+    billing_npi: answer('billingNpi'),
+    base_url: answer('baseUrl'),
+    auth: answer('auth'),
+    folder: system ? resolve(dirname(file), answer('folder')) : answer('folder'),
+    state_path: system ? INSTALLED.state_path : './state/eligd.db',
   };
 }
 
-function refuseAuth(auth: string): never {
-  throw new EligdError('usage', {
-    what: `"${auth}" is no way of logging in.`,
-    why: 'The service knows oauth (user name and password) and basic (project id and API key).',
-    next: 'Write --auth oauth or --auth basic.',
+function wrongAnswers(said: string): EligdError {
+  return new EligdError('usage', {
+    what: 'What was given cannot be right, and nothing was written.',
+    why: said,
+    next: 'Mend it in the command and run it again.',
   });
 }
 
 async function collectSecrets(
-  auth: 'oauth' | 'basic',
+  auth: string,
   environment: CliContext['environment'],
   asker: Asker | null,
 ): Promise<Map<SecretName, string>> {
   const found = new Map<SecretName, string>();
-  for (const name of namesFor(auth)) {
+  const names = namesFor(auth === 'basic' ? 'basic' : 'oauth');
+  for (const name of names) {
     const value = environment[name] ?? (asker === null ? undefined : await asker.askSecret(SECRETS[name]));
     if (value) found.set(name, value);
   }
-  const missing = namesFor(auth).filter((name) => !found.has(name));
+  const missing = names.filter((name) => !found.has(name));
   if (missing.length === 0) return found;
   throw new EligdError('usage', {
     what: `Secrets are missing: ${missing.join(', ')}.`,

@@ -2,21 +2,29 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { COMMANDS, type CommandEntry } from './commands.ts';
-import { createContext, type Host } from './context.ts';
-import { EXIT_CODES, type ExitCode, reportError } from './exit.ts';
+import { type CliContext, createContext, type Host } from './context.ts';
+import { EXIT_CODES, reportError } from './exit.ts';
+import { carryOutForService, isForService } from './installed.ts';
 
 /** Runs one command line (without `node` and the script) to its end and gives the exit code. Never throws. */
-export async function runCli(
-  args: readonly string[],
-  host: Host,
-  commands: readonly CommandEntry[] = COMMANDS,
-): Promise<ExitCode> {
+export async function runCli(args: readonly string[], host: Host, commands: readonly CommandEntry[] = COMMANDS): Promise<number> {
   try {
     const program = await createProgram(args, host, commands);
     await program.parseAsync([...args], { from: 'user' });
     return EXIT_CODES.done;
   } catch (error) {
+    if (error instanceof CarriedOut) return error.code;
     return reportError(error, host);
+  }
+}
+
+/** The command was carried out by the service's user, and ended with `code`. */
+class CarriedOut extends Error {
+  readonly code: number;
+
+  constructor(code: number) {
+    super();
+    this.code = code;
   }
 }
 
@@ -42,11 +50,17 @@ async function createProgram(args: readonly string[], host: Host, commands: read
     '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS away), 78 configuration.\n',
   );
   const context = createContext(host, () => program.opts<{ config?: string }>().config);
-  for (const { name, summary, load } of commands) {
+  for (const { name, summary, load, is_own } of commands) {
     const command = program.command(name).summary(summary).description(summary);
+    if (is_own === undefined) command.hook('preAction', () => carryOut(args, context));
     if (args.includes(name)) (await load()).register(command, context);
   }
   return program;
+}
+
+async function carryOut(args: readonly string[], context: CliContext): Promise<void> {
+  if (!isForService(context.configFile)) return;
+  throw new CarriedOut(await carryOutForService(args, context));
 }
 
 function helpWidth(columns: number | undefined): number {

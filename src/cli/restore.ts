@@ -5,7 +5,7 @@ import { createConnectors } from '../ops/connectors.ts';
 import { inspectCopy } from '../store/backup.ts';
 import { lockInstance } from '../store/database.ts';
 import { connectorJournal } from '../store/journal.ts';
-import { PAUSE_AFTER_RESTORE_MS, type Restored, restoreDatabase } from '../store/restore.ts';
+import { quietAfterRestoreMs, type Restored, restoreDatabase } from '../store/restore.ts';
 import { openStore } from '../store/store.ts';
 import { contentJson, contentWords } from './backup.ts';
 import type { CliContext } from './context.ts';
@@ -46,7 +46,7 @@ export function register(command: Command, context: CliContext): void {
       inspectCopy(from);
       const lock = lockInstance(config.state.path);
       try {
-        const restored = restoreDatabase(config.state.path, from, env.clock.now());
+        const restored = restoreDatabase(config.state.path, from, env.clock.now(), quietMs(config));
         const sources = await readAgain(context, config, restored);
         if (options.json) printJson(context.stdout, restoreJson(restored, sources));
         else context.stdout.write(`${restoreLines(restored, sources, config).join('\n')}\n`);
@@ -92,8 +92,16 @@ function restoreLines({ content, replaced }: Restored, sources: readonly Sources
       ? []
       : [`The one that was there is kept: ${replaced}. It holds patient data; delete it when it is not needed.`]),
     ...sources.flatMap((each) => sourceLines(each, since)),
-    `The next start sends nothing for ${PAUSE_AFTER_RESTORE_MS / 1000} seconds, then compares the service's list, then goes on. Next: systemctl start eligd`,
+    `The daemon asks the service nothing for the next ${durationWords(quietMs(config))}, then compares the service's list, then goes on. Next: systemctl start eligd`,
   ];
+}
+
+function quietMs({ service }: Config): number {
+  return quietAfterRestoreMs({ settle_seconds: service.settle_seconds, max_per_minute: service.submission.max_per_minute });
+}
+
+function durationWords(duration_ms: number): string {
+  return duration_ms < 120_000 ? `${Math.ceil(duration_ms / 1000)} seconds` : `${Math.ceil(duration_ms / 60_000)} minutes`;
 }
 
 function sourceLines({ connector, read_again, does_listen, lost }: Sources, since: string): string[] {

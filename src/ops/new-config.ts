@@ -1,4 +1,6 @@
 import { parseConfig } from './config.ts';
+import type { ConfigProblem } from './config-document.ts';
+import { ConfigError } from './config-problems.ts';
 
 /** What `eligd init` asks. Texts as they are typed. */
 export type NewInstallation = {
@@ -8,7 +10,7 @@ export type NewInstallation = {
   tax_id: string;
   billing_npi: string;
   base_url: string;
-  auth: 'oauth' | 'basic';
+  auth: string;
   /** The drop folder. */
   folder: string;
   state_path: string;
@@ -28,7 +30,7 @@ clinic:
   billing_npi: ${quoted(values.billing_npi)}
 service:
   base_url: ${quoted(values.base_url)}
-  auth: ${values.auth} # oauth: user name and password | basic: project id and API key
+  auth: ${quoted(values.auth)} # oauth: user name and password | basic: project id and API key
 connectors:
   - id: front-desk # goes into the log; letters, digits, dashes
     type: csv
@@ -47,7 +49,13 @@ state:
 `;
 }
 
-/** Throws a ConfigError with everything that is wrong with the text, which would stand at `file`. */
-export async function judgeNewConfig(text: string, file: string): Promise<void> {
-  await parseConfig(text, file);
+/** Everything that is wrong with the text, which would stand at `file`. */
+export async function judgeNewConfig(text: string, file: string): Promise<readonly ConfigProblem[]> {
+  try {
+    await parseConfig(text, file);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
 }

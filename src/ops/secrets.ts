@@ -169,10 +169,17 @@ export function requireSecrets<Names extends readonly string[]>(
     throw new EligdError('configuration', {
       what: `${missing.length === 1 ? 'A secret is' : 'Secrets are'} missing: ${missing.join(', ')}.`,
       why: `${missing.length === 1 ? 'It is' : 'They are'} needed because ${reason}.${hints.join('')}`,
-      next: `Write ${missing.map((name) => `${name}=…`).join(' and ')} into ${source.env_file}, one per line, and run "chmod 600 ${source.env_file}".`,
+      next: howToAdd(missing, source.env_file),
     });
   }
   return names.map((name) => source.find(name)?.secret) as { [Index in keyof Names]: Secret };
+}
+
+/** The installed service keeps its secrets as credentials, which only root can hand on. */
+function howToAdd(missing: readonly string[], env_file: string): string {
+  if (env_file === '/etc/eligd/.env')
+    return 'Run the command with sudo. A secret that the service was never given: see "Secrets" in /usr/share/doc/eligd/README.md.';
+  return `Write ${missing.map((name) => `${name}=…`).join(' and ')} into ${env_file}, one per line, and run "chmod 600 ${env_file}".`;
 }
 
 /** For `config show` and `check`: what is set and from where, without values. */

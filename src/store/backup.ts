@@ -3,8 +3,9 @@
  * unchanging view of the database, written anew, so that it also holds nothing of what was purged.
  */
 import {
-  chmodSync,
+  accessSync,
   closeSync,
+  constants,
   existsSync,
   fsyncSync,
   mkdirSync,
@@ -47,7 +48,8 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(part, { force: true });
-    copyInto(path, part, now);
+    copyDatabase(path, part);
+    noteMoment(part, now);
     const content = inspectCopy(part);
     flush(part);
     renameSync(part, file);
@@ -65,15 +67,19 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
   }
 }
 
-function copyInto(path: string, part: string, now: number): void {
+/** One file without WAL, mode 600, of all that is committed in the database at `path`, its WAL included. */
+export function copyDatabase(path: string, to: string): void {
   // Made before SQLite writes into it, so that nobody else can ever read it.
-  closeSync(openSync(part, 'wx', 0o600));
+  closeSync(openSync(to, 'wx', 0o600));
   const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
   try {
-    source.prepare('VACUUM INTO ?').run(part);
+    source.prepare('VACUUM INTO ?').run(to);
   } finally {
     source.close();
   }
+}
+
+function noteMoment(part: string, now: number): void {
   const copy = new Database(part);
   try {
     copy
@@ -88,6 +94,7 @@ function copyInto(path: string, part: string, now: number): void {
 
 /** Opens a copy, has SQLite check it, and counts what is in it. Throws when it is no sound database of this or an older eligd. */
 export function inspectCopy(file: string): CopyContent {
+  refuseUnreadable(file);
   let raw: Database.Database | undefined;
   try {
     raw = new Database(file, { readonly: true, fileMustExist: true });
@@ -98,7 +105,7 @@ export function inspectCopy(file: string): CopyContent {
     const at = raw.prepare('select value from facts where name = ?').pluck().get(BACKED_UP_AT) as string | undefined;
     const last_step_at = raw.prepare('select max(at) from audit').pluck().get() as number | null;
     return {
-      backed_up_at: at === undefined ? (last_step_at ?? 0) : Number(at),
+      backed_up_at: at === undefined ? (last_step_at ?? statSync(file).mtimeMs) : Number(at),
       appointments: count('appointments'),
       inquiries: count('inquiries'),
       answers: count('answers'),
@@ -106,10 +113,31 @@ export function inspectCopy(file: string): CopyContent {
     };
   } catch (error) {
     if (error instanceof EligdError) throw error;
-    const code = errorCode(error);
-    throw notSound(file, code === 'SQLITE_CANTOPEN' ? 'it cannot be opened' : `the system says ${code ?? 'no'}`);
+    throw notSound(file, WHY_NOT[errorCode(error) ?? ''] ?? `the system says ${errorCode(error) ?? 'no'}`);
   } finally {
     raw?.close();
+  }
+}
+
+const WHY_NOT: Readonly<Record<string, string>> = {
+  SQLITE_NOTADB: 'it is no database',
+  SQLITE_ERROR: 'it is a database of something else, or an empty file',
+  SQLITE_CORRUPT: 'it is damaged',
+};
+
+/** SQLite would say that it cannot open it, and not why. */
+function refuseUnreadable(file: string): void {
+  try {
+    if (!statSync(file).isFile()) throw notSound(file, 'it is no file');
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    if (error instanceof EligdError) throw error;
+    if (errorCode(error) !== 'EACCES') throw notSound(file, 'it is not there');
+    throw new EligdError('failed', {
+      what: `${file} cannot be read.`,
+      why: `It lies where the user that eligd runs as may not read.`,
+      next: `Give that user a copy, and name the copy: install -o eligd -m 600 ${file} /var/lib/eligd/backups/`,
+    });
   }
 }
 
@@ -117,7 +145,7 @@ function notSound(file: string, why: string): EligdError {
   return new EligdError('failed', {
     what: `${file} is no sound copy of eligd's database.`,
     why: `Looking at it, ${why}.`,
-    next: 'Take another backup; "eligd backup" checks every one that it writes.',
+    next: 'Name another backup; "eligd backup" and the daemon check every one that they write.',
   });
 }
 
@@ -158,9 +186,4 @@ export function flush(path: string): void {
   } finally {
     closeSync(handle);
   }
-}
-
-/** A copy brought in from elsewhere may have come with any mode. */
-export function protect(file: string): void {
-  chmodSync(file, 0o600);
 }

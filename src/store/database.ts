@@ -29,6 +29,8 @@ const MEMOISED_STATEMENTS_MAX = 400;
 const CHECKPOINT_PAGES = 8_000; // 32 MB
 const BUSY_TIMEOUT_MS = 10_000;
 const WAL_RETRY_MS = 20;
+/** `eligd restore` makes its copy under this ending, and gives it the name of the database when that has been moved away. */
+export const RESTORING = '.restoring';
 
 /**
  * Opens the database at `path`, makes its folder and file when they are missing, and migrates it. WAL, with synchronous FULL:
@@ -39,6 +41,7 @@ const WAL_RETRY_MS = 20;
  */
 export async function openDatabase(path: string): Promise<Db> {
   const existed = existsSync(path);
+  if (!existed) refuseHalfRestored(path);
   const raw = openFile(path);
   try {
     raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
@@ -82,6 +85,16 @@ export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
   } finally {
     raw?.close();
   }
+}
+
+/** A restore that was cut short after it had moved the old database away: a new, empty one would hide both. */
+function refuseHalfRestored(path: string): void {
+  if (!existsSync(path + RESTORING)) return;
+  throw new EligdError('configuration', {
+    what: `There is no database at ${path}, because a restore was cut short.`,
+    why: `${path}${RESTORING} is there, and the old database lies beside it.`,
+    next: 'Run the same "eligd restore" again.',
+  });
 }
 
 /** The database holds patient data: neither it nor its folder may be open to other users of this machine. */

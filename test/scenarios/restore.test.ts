@@ -1,6 +1,18 @@
 /** A backup that is put back: nothing is asked twice (G1) and nothing stays lost (G2). */
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
@@ -67,6 +79,103 @@ test.each([
   },
   60_000,
 );
+
+test('calls made right before a restore, which the service lists late, are not made again (G1)', async () => {
+  const machine = setMachineClock(Date.now());
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config: { service: { settle_seconds: 60 } } });
+  const all = visits(6, () => ({ appointment_at: `${inTenDays()}T10:30` }));
+  const backup = join(clinic.folder, 'copy.db');
+  clinic.drop('first.csv', exportOf(all.slice(0, 1)));
+  await clinic.once();
+  await clinic.run('backup', backup);
+  await service.behave({ list_delay_seconds: 90 });
+  clinic.drop('export.csv', exportOf(all));
+  await clinic.once();
+  const sent = await service.ledger();
+  expect(sent).toHaveLength(6);
+
+  const { stdout } = await clinic.run('restore', backup);
+  expect(stdout).toContain('asks the service nothing for the next 2 minutes');
+  machine.pass({ seconds: 61 });
+  const daemon = await clinic.daemon();
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  stop.abort();
+  await running;
+  await daemon.close();
+  machine.pass({ seconds: 65 });
+  await clinic.once();
+  expect((await service.ledger()).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
+});
+
+test('a copy that still has its WAL beside it is put back whole, and the database itself is no backup', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const database = join(clinic.state, 'eligd.db');
+  const daemon = await clinic.daemon();
+  clinic.drop('export.csv', exportOf(visits(3)));
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  while ((await service.ledger()).length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
+  // As somebody copies a folder: what is newest lies in the WAL.
+  const taken = join(clinic.folder, 'taken');
+  cpSync(clinic.state, taken, { recursive: true });
+  stop.abort();
+  await running;
+  await daemon.close();
+  expect(statSync(join(taken, 'eligd.db-wal')).size).toBeGreaterThan(0);
+  for (const name of readdirSync(clinic.state).filter((each) => each.startsWith('eligd.db'))) rmSync(join(clinic.state, name));
+
+  const { code, stdout } = await clinic.run('restore', join(taken, 'eligd.db'));
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/again: 3 appointments, 3 inquiries/) });
+  expect(readdirSync(clinic.state).filter((name) => name.includes('restoring'))).toEqual([]);
+  const same = await clinic.run('restore', database);
+  expect({ code: same.code, stderr: same.stderr }).toEqual({
+    code: 2,
+    stderr: expect.stringContaining('is the database itself'),
+  });
+});
+
+test('after a restore that was cut short nothing starts with an empty database', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const database = join(clinic.state, 'eligd.db');
+  clinic.drop('export.csv', exportOf(visits(3)));
+  await clinic.once();
+  const backup = join(clinic.folder, 'copy.db');
+  await clinic.run('backup', backup);
+  renameSync(database, `${database}.replaced-20300107T150000Z`);
+  writeFileSync(`${database}.restoring`, readFileSync(backup), { mode: 0o600 });
+  const { code, stderr } = await clinic.run('once');
+  expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining('Run the same "eligd restore" again') });
+  expect((await clinic.run('restore', backup)).code).toBe(0);
+  await clinic.once();
+});
+
+test.each([
+  ['is not there', (_: string) => {}, 'it is not there'],
+  ['is empty', (file: string) => writeFileSync(file, ''), 'an empty file'],
+  ['is a text', (file: string) => writeFileSync(file, 'appointments of Tuesday\n'.repeat(100)), 'it is no database'],
+  ['is a folder', (file: string) => mkdirSync(file), 'it is no file'],
+  ['is the database of another program', (file: string) => foreign(file), 'a database of something else'],
+])('restore of what %s is refused with the reason', async (_, make, why) => {
+  const clinic = makeClinic({ base_url: 'http://127.0.0.1:9' });
+  const file = join(clinic.folder, 'copy.db');
+  make(file);
+  const { code, stderr } = await clinic.run('restore', file);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(why) });
+  expect(stderr).toContain('Name another backup');
+});
+
+function foreign(file: string): void {
+  const raw = new Database(file);
+  raw.exec('create table songs (title text)');
+  raw.close();
+}
 
 test('a backup that is no sound database is refused, and so is one while the daemon runs; nothing is touched', async () => {
   setMachineClock();

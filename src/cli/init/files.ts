@@ -43,19 +43,19 @@ export function writeNew(file: string, content: string | Buffer, mode: number): 
 }
 
 /**
- * Runs `eligd check` as a program of its own, as `user` when one is named: what that user may read is what counts. Throws when
- * something is wrong with the installation; a service that is only away for the moment is told, and no failure.
+ * Runs `eligd check` as a program of its own. Throws when something is wrong with the installation; a service that is only away
+ * for the moment is told, and no failure.
  */
 export async function runCheck(
   context: CliContext,
   file: string,
-  { secrets, user }: { secrets: ReadonlyMap<string, string>; user: string | null },
+  secrets: Readonly<Record<string, string>>,
+  asUser: (args: readonly string[]) => [program: string, ...args: string[]] = asSelf,
 ): Promise<void> {
-  const main = [process.execPath, join(PROJECT_ROOT, 'src/main.ts'), 'check', '--config', file];
-  const [program = '', ...args] = user === null ? main : ['runuser', '-u', user, '--', ...main];
+  const [program, ...args] = asUser(['check', '--config', file]);
   const child = spawn(program, args, {
     cwd: '/',
-    env: { PATH: context.environment.PATH, LANG: context.environment.LANG, ...Object.fromEntries(secrets) },
+    env: { PATH: context.environment.PATH, LANG: context.environment.LANG, ...secrets },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.on('data', (text: Buffer) => void context.stdout.write(text.toString()));
@@ -70,4 +70,8 @@ export async function runCheck(
     why: 'The lines marked with "!!" above say what is wrong.',
     next: `Do what stands after the arrows (the configuration is ${file}), and run "eligd check" again.`,
   });
+}
+
+function asSelf(args: readonly string[]): [program: string, ...args: string[]] {
+  return [process.execPath, join(PROJECT_ROOT, 'src/main.ts'), ...args];
 }

@@ -1,33 +1,25 @@
 /** `eligd init --system`: what the installed service of this machine needs beyond its package. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EligdError } from '../../domain/errors.ts';
+import { INSTALLED } from '../installed.ts';
 import { writeNew } from './files.ts';
 
-const DROP_IN = '/etc/systemd/system/eligd.service.d/clinic.conf';
-const CREDENTIALS = '/etc/eligd/credentials';
-
-export const SYSTEM = {
-  user: 'eligd',
-  config_file: '/etc/eligd/eligd.yaml',
-  state_path: '/var/lib/eligd/eligd.db',
-  drop_folder: '/srv/eligd',
-  requireRoot: (): void => {
-    if (process.getuid?.() !== 0) throw notPossible('This user is not root.', 'Run "sudo eligd init --system".');
-    if (systemUser() === null) {
-      const next = 'Install the package (apt install ./eligd_*.deb), which makes the user; without it, run "eligd init".';
-      throw notPossible('There is no user "eligd" on this machine.', next);
-    }
-  },
-} as const;
+export function requireRoot(): void {
+  if (process.getuid?.() !== 0) throw notPossible('This user is not root.', 'Run "sudo eligd init --system".');
+  if (serviceUser() === null) {
+    const next = 'Install the package (apt install ./eligd_*.deb), which makes the user; without it, run "eligd init".';
+    throw notPossible('There is no user "eligd" on this machine.', next);
+  }
+}
 
 function notPossible(why: string, next: string): EligdError {
   return new EligdError('usage', { what: 'The service of this machine cannot be set up.', why, next });
 }
 
-function systemUser(): { uid: number; gid: number } | null {
-  const { status, stdout } = spawnSync('getent', ['passwd', SYSTEM.user], { encoding: 'utf8' });
+function serviceUser(): { uid: number; gid: number } | null {
+  const { status, stdout } = spawnSync('getent', ['passwd', INSTALLED.user], { encoding: 'utf8' });
   const [, , uid, gid] = stdout?.split(':') ?? [];
   return status === 0 ? { uid: Number(uid), gid: Number(gid) } : null;
 }
@@ -42,23 +34,37 @@ export function writeSystem(parts: {
   folder: string;
   secrets: ReadonlyMap<string, string>;
 }): string[] {
-  const owner = systemUser() ?? { uid: 0, gid: 0 };
+  const owner = serviceUser() ?? { uid: 0, gid: 0 };
   const made = makeDropFolder(parts.folder, owner);
   // The drop-in and the credentials belong together: what an earlier attempt left is replaced by this one's.
-  rmSync(DROP_IN, { force: true });
-  rmSync(CREDENTIALS, { recursive: true, force: true });
-  mkdirSync(CREDENTIALS, { recursive: true, mode: 0o700 });
+  rmSync(INSTALLED.drop_in, { force: true });
+  rmSync(INSTALLED.credentials, { recursive: true, force: true });
+  mkdirSync(INSTALLED.credentials, { recursive: true, mode: 0o700 });
   const lines = [...parts.secrets].map(([name, value]) => writeCredential(name.replace(/^ELIGD_/, '').toLowerCase(), value));
-  writeNew(DROP_IN, dropIn(parts.folder, lines), 0o644);
-  chmodSync(dirname(DROP_IN), 0o755);
+  writeNew(INSTALLED.drop_in, dropIn(parts.folder, lines), 0o644);
+  chmodSync(dirname(INSTALLED.drop_in), 0o755);
   writeNew(parts.file, parts.text, 0o640);
   chownSync(parts.file, 0, owner.gid);
-  return [parts.file, CREDENTIALS, DROP_IN, ...(made ? [parts.folder] : [])];
+  return [parts.file, INSTALLED.credentials, INSTALLED.drop_in, ...(made ? [parts.folder] : [])];
 }
 
 /** Makes the folder, but not what it lies in: a share that is not mounted must not be replaced by a folder of ours. */
 function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number }): boolean {
-  if (existsSync(folder)) return false;
+  if (/[:\p{Cc}]/u.test(folder)) {
+    throw new EligdError('usage', {
+      what: 'The path of the drop folder holds a colon or a control character, and nothing was written.',
+      why: 'A unit of systemd cannot name it.',
+      next: 'Name another folder with --folder.',
+    });
+  }
+  if (existsSync(folder)) {
+    if (statSync(folder).isDirectory()) return false;
+    throw new EligdError('usage', {
+      what: `${folder} is no folder, and nothing was written.`,
+      why: 'The drop folder holds the folders inbox/, outbox/ and others.',
+      next: 'Name a folder with --folder.',
+    });
+  }
   if (!existsSync(dirname(folder))) {
     throw new EligdError('failed', {
       what: `The drop folder ${folder} cannot be made, and nothing was written.`,
@@ -78,11 +84,11 @@ function writeCredential(name: string, value: string): string {
     stdio: ['pipe', 'pipe', 'ignore'],
   });
   if (encrypted.status === 0) {
-    const file = join(CREDENTIALS, `${name}.cred`);
+    const file = join(INSTALLED.credentials, `${name}.cred`);
     writeNew(file, encrypted.stdout, 0o600);
     return `LoadCredentialEncrypted=${name}:${file}`;
   }
-  const file = join(CREDENTIALS, name);
+  const file = join(INSTALLED.credentials, name);
   writeNew(file, value, 0o600);
   return `LoadCredential=${name}:${file}`;
 }

@@ -1,0 +1,29 @@
+import { dirname, sep } from 'node:path';
+import type { Config } from '../../ops/config.ts';
+import { foldersShown, INSTALLED } from '../installed.ts';
+import { bad, type CheckedLine } from './line.ts';
+
+/**
+ * A line for each folder of the configuration that the installed daemon cannot see: it has a root of its own, so that what a
+ * command finds outside says nothing about it.
+ */
+export function checkSight(config: Config, shown: readonly string[] = foldersShown()): CheckedLine[] {
+  if (config.file !== INSTALLED.config_file) return [];
+  const seen = [dirname(INSTALLED.config_file), dirname(INSTALLED.state_path), '/usr', '/etc/ssl', ...shown];
+  const hidden = absolutePaths([config.state, config.backup, config.policy.payers, config.connectors]).filter(
+    (path) => !seen.some((each) => path === each || path.startsWith(each + sep)),
+  );
+  return hidden.map((path) =>
+    bad(
+      'service',
+      'configuration',
+      `The daemon does not see ${path}: it has a root of its own.`,
+      `Add the line BindPaths="${path}" to ${INSTALLED.drop_in}, then run "systemctl daemon-reload" and "systemctl restart eligd".`,
+    ),
+  );
+}
+
+function absolutePaths(value: unknown): string[] {
+  if (typeof value === 'string') return value.startsWith('/') ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(absolutePaths) : [];
+}

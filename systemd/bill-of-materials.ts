@@ -1,0 +1,108 @@
+/** What is inside the package: for programs (CycloneDX), and for people (every licence in full). */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+
+/** A package as package-lock.json has it, by its path. */
+export type LockedPackage = { version: string; dev?: boolean; license?: string };
+
+type Parts = {
+  /** The working copy, with its packages installed. */
+  root: string;
+  /** Where `sbom.cdx.json` and `copyright` are written. */
+  folder: string;
+  version: string;
+  /** Seconds since 1970; stands in the bill, so that the same commit makes the same bytes. */
+  made_at: number;
+  packages: Readonly<Record<string, LockedPackage>>;
+};
+
+type Component = { 'bom-ref': string; type: string; name: string; version: string } & Record<string, unknown>;
+type Bill = {
+  metadata: { component: Component } & Record<string, unknown>;
+  components: Component[];
+  dependencies: { ref: string; dependsOn?: string[] }[];
+} & Record<string, unknown>;
+
+const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i;
+
+export function writeBillOfMaterials({ root, folder, version, made_at, packages }: Parts): void {
+  const bill = billOf(root, version, made_at, packages);
+  const serialNumber = uuidOf(JSON.stringify(bill));
+  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify({ ...bill, serialNumber }, null, 2)}\n`);
+  const licences = Object.entries(packages).map(([path, locked]) => licenceOf(root, path, locked));
+  const head = 'eligd itself is not licensed to the public. It brings the programs below, each under its own licence.\n';
+  writeFileSync(join(folder, 'copyright'), [head, ...licences].join('\n\n'));
+}
+
+/** npm's bill, with nothing that only builds or tests, and with the two programs that packages bring compiled. */
+function billOf(root: string, version: string, made_at: number, packages: Parts['packages']): Bill {
+  const said = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const { serialNumber: _, ...bill } = JSON.parse(said) as Bill;
+  const own = bill.metadata.component['bom-ref'];
+  const inside = new Set(Object.entries(packages).map(([path, locked]) => `${nameOf(path)}@${locked.version}`));
+  const isInside = (ref: string) => inside.has(ref) || ref === own;
+  const components = bill.components.filter((each) => isInside(each['bom-ref']));
+  if (components.length !== inside.size)
+    throw new Error(`The bill of materials has ${components.length} of ${inside.size} packages.`);
+  const dependencies = bill.dependencies
+    .filter(({ ref }) => isInside(ref))
+    .map((each) => ({ ...each, dependsOn: (each.dependsOn ?? []).filter(isInside) }));
+  const timestamp = new Date(made_at * 1000).toISOString();
+  // npm names it after the folder that it is built in.
+  const component = {
+    ...bill.metadata.component,
+    type: 'application',
+    name: 'eligd',
+    version,
+    purl: `pkg:generic/eligd@${version}`,
+  };
+  return {
+    ...bill,
+    metadata: { ...bill.metadata, timestamp, component },
+    components: [...components, ...compiled()],
+    dependencies,
+  };
+}
+
+/** Whoever compares a bill with lists of weaknesses finds these by no name of an npm package. */
+function compiled(): Component[] {
+  const raw = new Database(':memory:');
+  const sqlite = raw.prepare('select sqlite_version()').pluck().get() as string;
+  raw.close();
+  return [
+    { name: 'node', vendor: 'nodejs', product: 'node.js', version: process.versions.node },
+    { name: 'sqlite', vendor: 'sqlite', product: 'sqlite', version: sqlite },
+  ].map(({ name, vendor, product, version }) => ({
+    'bom-ref': `compiled:${name}@${version}`,
+    type: 'application',
+    name,
+    version,
+    purl: `pkg:generic/${name}@${version}`,
+    cpe: `cpe:2.3:a:${vendor}:${product}:${version}:*:*:*:*:*:*:*`,
+  }));
+}
+
+function licenceOf(root: string, path: string, { version, license }: LockedPackage): string {
+  const files = readdirSync(join(root, path)).filter((name) => LICENCE_FILE.test(name));
+  const texts = files.map((name) => readFileSync(join(root, path, name), 'utf8').trim());
+  const title = `${nameOf(path)} ${version}, ${license ?? 'see below'}`;
+  return `${title}\n${'='.repeat(title.length)}\n\n${texts.length === 0 ? 'Its package has no licence file.' : texts.join('\n\n')}\n`;
+}
+
+function nameOf(path: string): string {
+  return path.split('node_modules/').at(-1) ?? path;
+}
+
+/** A UUID that the text decides (RFC 9562, version 8). */
+function uuidOf(text: string): string {
+  const hex = createHash('sha256').update(text).digest('hex');
+  return `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+}
