@@ -1,5 +1,6 @@
 /** A clinic on a machine: the sandbox beside the service, exports that are dropped, answers that come back. */
 import { readCsv } from '../support/csv-text.ts';
+import { datesAsSpelled } from '../support/leaks.ts';
 import { exportOf, type Visit, visits } from '../support/visits.ts';
 import type { Machine } from './machine.ts';
 
@@ -41,7 +42,7 @@ export function clinicOn(machine: Machine) {
       const ids = rows.map(({ appointment_id }) => appointment_id);
       all.push(...ids);
       for (const { patient_name, dob, member_id } of rows)
-        for (const secret of [patient_name, dob, member_id]) secrets.add(secret);
+        for (const secret of [patient_name, ...datesAsSpelled(dob), member_id]) secrets.add(secret);
       machine.write(`/tmp/export-${dropped}.csv`, exportOf(rows));
       machine.run(`chown eligd /tmp/export-${dropped}.csv && mv /tmp/export-${dropped}.csv ${FOLDER}/inbox/`);
       return ids;

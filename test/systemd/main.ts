@@ -2,13 +2,14 @@
  * `npm run test:systemd`: installs the package on a Debian that is booted with its own systemd, and prints a line for each
  * property that was seen there. Needs root; what else it needs it installs from Debian. The base system is made once.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { clinicOn } from './clinic.ts';
 import { baseRoot, bootMachine, CACHE, installTools } from './machine.ts';
-import { PROPERTIES } from './properties.ts';
+import { properties } from './properties.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** The first build that had a package; an upgrade begins there, with the database of that time. */
@@ -17,17 +18,20 @@ const NEWER = '0.0.2';
 
 installTools();
 const base = baseRoot();
-const older = olderPackage();
+const older = await olderPackage();
 const started_ms = performance.now();
 const out = mkdtempSync(join(tmpdir(), 'eligd-debs-'));
 try {
-  const packages = { older, newer: makePackage(ROOT, NEWER, out) };
+  const packages = { older, newer: await makePackage(ROOT, NEWER, out) };
+  // While the machine works; it is waited for even when nobody asks for it.
+  const same = makePackage(ROOT, NEWER, join(out, 'same'));
+  same.catch(() => {});
   const machine = await bootMachine(base);
   try {
     machine.put(packages.older, '/root/eligd_older.deb');
     machine.put(packages.newer, '/root/eligd_newer.deb');
     const clinic = clinicOn(machine);
-    for (const { name, see } of PROPERTIES) {
+    for (const { name, see } of properties(same)) {
       const begun_ms = performance.now();
       try {
         const seen = await see(clinic, machine);
@@ -43,6 +47,7 @@ try {
     }
   } finally {
     await machine.stop();
+    await same.catch(() => {});
   }
 } finally {
   rmSync(out, { recursive: true });
@@ -50,7 +55,7 @@ try {
 console.log(`${Math.round((performance.now() - started_ms) / 1000)} s after the base system was there.`);
 
 /** Built from its own commit, with its own packages; kept beside the base system. */
-function olderPackage(): string {
+async function olderPackage(): Promise<string> {
   const folder = join(CACHE, `build-${OLDER.commit.slice(0, 12)}`);
   const [deb] = existsSync(folder) ? readdirSync(folder) : [];
   if (deb !== undefined) return join(folder, deb);
@@ -65,7 +70,7 @@ function olderPackage(): string {
     const part = `${folder}.part`;
     rmSync(part, { recursive: true, force: true });
     mkdirSync(part, { recursive: true });
-    const made = makePackage(tree, OLDER.version, part);
+    const made = await makePackage(tree, OLDER.version, part);
     renameSync(part, folder);
     return join(folder, basename(made));
   } finally {
@@ -73,7 +78,8 @@ function olderPackage(): string {
   }
 }
 
-function makePackage(root: string, version: string, into: string): string {
+async function makePackage(root: string, version: string, into: string): Promise<string> {
   const args = [join(root, 'systemd/package.ts'), '--quick', '--version', version, '--out', into];
-  return execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] }).trim();
+  const { stdout } = await promisify(execFile)(process.execPath, args);
+  return stdout.trim();
 }
