@@ -65,14 +65,14 @@ export function createContext(host: Host, configOption: () => string | undefined
       ]);
       const used = clock ?? realClock;
       const pretty = host[log_to].isTTY === true;
-      const to = log_to === 'stdout' ? 1 : 2;
+      const descriptor = log_to === 'stdout' ? 1 : 2;
       return createEnv({
         clock: used,
         log: createLog({
           level: logLevel(log.level, host.environment),
-          to,
+          to: host[log_to] === process[log_to] ? descriptor : host[log_to],
           pretty,
-          priorities: isJournal(to, host.environment),
+          priorities: isJournal(descriptor, host.environment),
           now: used.now,
         }),
       });

@@ -7,9 +7,11 @@ import { createDaemon, type Daemon } from '../../src/daemon.ts';
 import type { Env } from '../../src/domain/env.ts';
 import { loadConfig } from '../../src/ops/config.ts';
 import { createEnv, realClock } from '../../src/ops/env.ts';
+import { createLog } from '../../src/ops/log.ts';
 import { openSecrets, serviceCredentials } from '../../src/ops/secrets.ts';
 import { run } from '../cli/capture.ts';
 import { readCsv } from './csv-text.ts';
+import { leaks, patientsIn, strangeInLine } from './leaks.ts';
 
 /** Keys of the configuration that differ from config/minimal.yaml; objects are merged, all else is replaced. */
 export type Overrides = { [key: string]: unknown };
@@ -43,20 +45,27 @@ const MINIMAL = join(import.meta.dirname, '../../config/minimal.yaml');
 const OAUTH_SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
 export const BASIC_SECRETS = { ELIGD_SERVICE_PROJECT_ID: 'sandbox', ELIGD_SERVICE_API_KEY: 'sandbox' };
 
-const folders: string[] = [];
+/** What was made for the test that runs: the folder, and every line that was logged in it. */
+const made: { folder: string; log: string[] }[] = [];
 
 /** A folder of a failed test stays, with its database; the last line of the test's output says where. */
 afterEach(({ task }) => {
-  for (const folder of folders.splice(0)) {
-    if (task.result?.state === 'fail') console.error(`Kept of "${task.name}": ${folder}`);
+  const faults: string[] = [];
+  for (const { folder, log } of made.splice(0)) {
+    const found = [...log.flatMap(strangeInLine), ...leaks(log.join(''), patientsIn(join(folder, 'state/eligd.db')))];
+    faults.push(...found);
+    if (task.result?.state === 'fail' || found.length > 0) console.error(`Kept of "${task.name}": ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
   }
+  // The promise of G6 is kept by every test that has a clinic, whatever it is about.
+  if (faults.length > 0) throw new Error(`The log holds what it must not: ${faults.join(', ')}`);
 });
 
 /** A clinic with the minimal configuration of the design, quick to settle and without a rate limit unless `config` says so. */
 export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: ClinicOptions): Clinic {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-clinic-'));
-  folders.push(folder);
+  const log: string[] = [];
+  made.push({ folder, log });
   const file = join(folder, 'eligd.yaml');
   const quick = { service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } }, policy: { look_ahead_days: 14 } };
   const whole = merged(merged(merged(parse(readFileSync(MINIMAL, 'utf8')) as Overrides, quick), withStableFiles()), config);
@@ -66,8 +75,15 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
   const inbox = join(folder, 'dropbox/inbox');
   const outbox = join(folder, 'dropbox/outbox');
   mkdirSync(inbox, { recursive: true, mode: 0o700 });
-  const runHere: Clinic['run'] = (...args) =>
-    run([...args, '--config', file], { environment: { ELIGD_LOG_LEVEL: process.env.ELIGD_LOG_LEVEL ?? 'error' }, cwd: folder });
+  const runHere: Clinic['run'] = async (...args) => {
+    const { code, stdout, stderr } = await run([...args, '--config', file], {
+      environment: { ELIGD_LOG_LEVEL: 'debug' },
+      cwd: folder,
+    });
+    const lines = stderr.split(/(?<=\n)/);
+    log.push(...lines.filter(isLogged));
+    return { code, stdout, stderr: lines.filter((line) => !isLogged(line)).join('') };
+  };
   return {
     folder,
     file,
@@ -82,7 +98,10 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
       const loaded = await loadConfig(file);
       const own = openSecrets(folder, {});
       const credentials = serviceCredentials(own, loaded.service.auth);
-      const world = { ...createEnv({ log: () => {}, clock: realClock }), ...env };
+      const world = {
+        ...createEnv({ log: createLog({ level: 'debug', to: { write: (line) => void log.push(line) } }), clock: realClock }),
+        ...env,
+      };
       return await createDaemon({ config: loaded, credentials, secrets: own, env: world, version: '0.0.0', ...options });
     },
     written: () => written(outbox, 'eligibility'),
@@ -97,6 +116,10 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
       ),
     inbox: () => readdirSync(inbox),
   };
+}
+
+function isLogged(line: string): boolean {
+  return line.startsWith('{"level"');
 }
 
 /** Nobody writes slowly in a test, so a file is taken at the first look. */

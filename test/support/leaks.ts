@@ -1,4 +1,7 @@
 /** What must not stand in a log (G6): patient data in any spelling, and what the catalogue does not know. */
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { EVENTS, type EventDescription, type EventName } from '../../src/domain/events.ts';
 
 /** Which of the secrets stand in the text: as they are, as JSON escapes them, as an address escapes them; in any case. */
@@ -33,4 +36,35 @@ export function strangeInLine(line: string): string[] {
   return Object.keys(fields)
     .filter((name) => !entry.fields.includes(name))
     .map((name) => `${String(event)} has ${name}`);
+}
+
+/** Enough to find a line that leaks; all of thousands would take longer than the test. */
+const PATIENTS_MAX = 40;
+
+/** Names, birth dates and member ids that cannot stand anywhere by chance, of some of the patients in the database at `path`. */
+export function patientsIn(path: string): string[] {
+  return contents(path).flatMap(({ patient, coverages }) => {
+    const { first_name, last_name, birth_date } = patient ?? {};
+    const people = coverages.flatMap(({ subscriber }) => (subscriber === null ? [] : [subscriber]));
+    const names = [`${first_name} ${last_name}`, `${last_name}, ${first_name}`, ...people.map(({ name }) => name)];
+    const dates = [birth_date, ...people.map((person) => person.birth_date)].flatMap((date) =>
+      date ? datesAsSpelled(date) : [],
+    );
+    const ids = coverages.map(({ member_id }) => member_id);
+    return [...names.filter((name) => name.length >= 8), ...dates, ...ids.filter((id) => id.length >= 6)];
+  });
+}
+
+function contents(path: string): Pick<AppointmentInput, 'patient' | 'coverages'>[] {
+  if (!existsSync(path)) return [];
+  const raw = new Database(path, { readonly: true });
+  try {
+    const rows = raw.prepare('select content from appointments limit ?').pluck().all(PATIENTS_MAX) as string[];
+    return rows.map((content) => JSON.parse(content) as AppointmentInput).filter(({ coverages }) => Array.isArray(coverages));
+  } catch {
+    // A test of damaged databases.
+    return [];
+  } finally {
+    raw.close();
+  }
 }

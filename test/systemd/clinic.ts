@@ -92,7 +92,7 @@ export function clinicOn(machine: Machine) {
 /** Node asks, because a minimal Debian has no curl. */
 function ask(method: string, path: string, body = ''): string {
   const request = JSON.stringify({ method, ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }) });
-  const program = `fetch(${JSON.stringify(SANDBOX + path)}, ${request}).then(async (r) => { console.log(await r.text()); process.exit(r.ok ? 0 : 1); }, () => process.exit(1))`;
+  const program = `fetch(${JSON.stringify(SANDBOX + path)}, ${request}).then(async (r) => { const text = await r.text(); process.stdout.write(text, () => process.exit(r.ok ? 0 : 1)); }, () => process.exit(1))`;
   return `/usr/lib/eligd/node_modules/.bin/node -e '${program}'`;
 }
 

@@ -42,7 +42,7 @@ export function expectOneCallEach(clinic: ClinicMachine): void {
 /** Makes the configuration that `init` wrote a quick one; `more` is YAML after it. */
 export async function beQuick(machine: Machine, more = ''): Promise<void> {
   const quick_service =
-    's/^  auth: oauth.*/  auth: oauth\\n  settle_seconds: 1\\n  timeout_seconds: 1\\n  submission: { max_per_minute: 0 }/';
+    's/^  auth: .*/  auth: oauth\\n  settle_seconds: 1\\n  timeout_seconds: 1\\n  submission: { max_per_minute: 0 }/';
   const quick_folder = `s/^    folder: .*/&\\n    stable_seconds: 0\\n    export: changes/`;
   machine.run(`sed -i -e '${quick_service}' -e '${quick_folder}' ${CONFIG}`);
   machine.run(`cat >>${CONFIG} <<'END'\n${QUICK}${more}\nEND\nsystemctl restart eligd.service`);
