@@ -11,7 +11,7 @@ import type { Config } from './ops/config.ts';
 import type { Progress } from './ops/progress.ts';
 import { statusWords, supervise } from './ops/supervision.ts';
 import { createNotifier, type Notifier } from './ops/systemd.ts';
-import { backupName, newestBackup, rotateBackups } from './store/backup.ts';
+import { backupName, deleteOldCopies, newestBackup, rotateBackups } from './store/backup.ts';
 import { writeBackupAside } from './store/backup-thread.ts';
 import { currentHalts } from './store/halts.ts';
 import { countSituations, oldestWaiting, readStatus } from './store/overview.ts';
@@ -105,8 +105,10 @@ export async function purgeOld({ config, env }: { config: Config; env: Env }, st
   const { days } = config.retention;
   if (days === null) return;
   const now = env.clock.now();
-  const { appointments, inquiries } = await purge(store, now - days * DAY_MS, now);
-  if (appointments > 0) env.log('purged', { total: appointments, count: inquiries });
+  const before = now - days * DAY_MS;
+  const { appointments, inquiries } = await purge(store, before, now);
+  const copies = deleteOldCopies(config.state.path, config.backup.folder, before);
+  if (appointments + copies > 0) env.log('purged', { total: appointments, count: inquiries, copies });
 }
 
 /** One line that says where everything is. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EligdError } from '../domain/errors.ts';
-import { backupName, type CopyContent, rotateBackups, writeBackup } from '../store/backup.ts';
+import { backupName, beforeUpgradeName, type CopyContent, rotateBackups, writeBackup } from '../store/backup.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
 
@@ -31,10 +31,7 @@ export function register(command: Command, context: CliContext): void {
           next: 'Name the right configuration with --config FILE.',
         });
       }
-      const name =
-        options.beforeUpgrade === undefined
-          ? backupName(now)
-          : `before-upgrade-from-${options.beforeUpgrade.replaceAll(/[^\w.+~-]/g, '_')}-${backupName(now)}`;
+      const name = options.beforeUpgrade === undefined ? backupName(now) : beforeUpgradeName(options.beforeUpgrade, now);
       const to = file === undefined ? join(config.backup.folder, name) : resolve(context.cwd, file);
       const content = writeBackup(config.state.path, to, now);
       if (file === undefined) rotateBackups(config.backup.folder, config.backup.keep);

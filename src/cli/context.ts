@@ -82,7 +82,7 @@ export function createContext(host: Host, configOption: () => string | undefined
 }
 
 /** The places where the configuration is looked for, in order, when the command line names none. */
-export function configPlaces({ environment, cwd }: Pick<Host, 'environment' | 'cwd'>): string[] {
+function configPlaces({ environment, cwd }: Pick<Host, 'environment' | 'cwd'>): string[] {
   const named = environment.ELIGD_CONFIG;
   return [...(named ? [resolve(cwd, named)] : []), resolve(cwd, 'config/eligd.yaml'), '/etc/eligd/eligd.yaml'];
 }

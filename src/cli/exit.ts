@@ -8,7 +8,7 @@ export const EXIT_CODES = { done: 0, failed: 1, usage: 2, temporary: 75, configu
   number
 >;
 
-export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
+type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
 /** The only place where an error becomes words on standard error and an exit code. */
 export function reportError(error: unknown, { stderr, environment }: Pick<Host, 'stderr' | 'environment'>): ExitCode {

@@ -187,7 +187,7 @@ export function appointmentLabel({ connector, source_id }: { connector: string; 
 }
 
 /** When: the visit of an appointment, the day of service of a claim. */
-export function visitText(each: AppointmentOverview, config: Config): string {
+function visitText(each: AppointmentOverview, config: Config): string {
   if (each.kind === 'appointment') return clinicTime(each.starts_at, config);
   return `service ${each.input.date_of_service ?? 'unknown'}`;
 }
@@ -204,7 +204,7 @@ export function patientName({ patient }: Pick<AppointmentInput, 'patient'>): str
 }
 
 /** Of the first coverage: the payer's name, or its id. */
-export function payerName(input: AppointmentInput | ClaimInput): string | null {
+function payerName(input: AppointmentInput | ClaimInput): string | null {
   const first = firstCoverage(input);
   return first?.carrier || first?.payor_id || null;
 }

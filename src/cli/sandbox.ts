@@ -8,7 +8,7 @@ import { printJson } from './output.ts';
 import { stopSignal, untilStopped } from './stop.ts';
 
 /** The sandbox holds invented answers only, so what opens it is no secret. */
-export const SANDBOX_CREDENTIALS = {
+const SANDBOX_CREDENTIALS = {
   username: 'clinic',
   password: 'sandbox',
   project_id: 'sandbox',

@@ -27,7 +27,7 @@ export type OpenService = {
  * The service for one command. Every request counts against the rate limit in the database, which the daemon shares (G5); a
  * database that is not there yet is made.
  */
-export async function openService(context: CliContext): Promise<OpenService> {
+async function openService(context: CliContext): Promise<OpenService> {
   const config = await context.config();
   const secrets = await context.secrets();
   const env = await commandEnv(context);

@@ -45,4 +45,5 @@ export const LOG_FIELDS = [
   'pid', 'error_name', 'error_code', 'shape', 'size', 'limit', 'until', 'field', 'appointment', 'connectors', 'mode',
   'look_ahead_days', 'reverify_after_days', 'attempts', 'calls_per_day', 'calls_per_month', 'settle_seconds', 'timeout_seconds',
   'poll_minutes', 'webhook', 'waiting', 'asking', 'answered', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
+  'copies',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column

@@ -247,8 +247,9 @@ export const EVENTS = {
   clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
   purged: {
     level: 'info',
-    fields: ['total', 'count'],
-    means: 'What is older than retention.days was deleted for good: total appointments, and count inquiries with their answers.',
+    fields: ['total', 'count', 'copies'],
+    means:
+      'What is older than retention.days was deleted for good: total appointments, count inquiries with their answers, and copies of the database that upgrades and restores had left.',
   },
   backup_written: {
     level: 'info',

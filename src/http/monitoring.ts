@@ -2,7 +2,7 @@
  * What monitoring asks: `/healthz` (does the process get on?), `/readyz` (can it do its work?) and `/metrics` for Prometheus. Labels are
  * words of the program and ids of configuration; nothing of a patient is in any of the three (G6).
  */
-import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
 import { oldestWaiting, readStatus } from '../store/overview.ts';
@@ -64,7 +64,12 @@ function createMetrics(options: MonitoringOptions) {
   const oldest = gauge('oldest_waiting_timestamp_seconds', 'Since when the oldest appointment waits for its answer.');
   const reads = gauge('last_read_timestamp_seconds', 'When the last source of a connector was read to its end.', 'connector');
   const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was written.');
-  const events = gauge('log_events_total', 'Lines of the log since the start, by event.', 'event');
+  const events = new Counter({
+    name: 'eligd_log_events_total',
+    help: 'Lines of the log since the start, by event.',
+    labelNames: ['event'],
+    registers: [registry],
+  });
   const reports = gauge(
     'webhook_deliveries_total',
     'Deliveries to the webhook since the start, by what became of them.',
@@ -91,7 +96,8 @@ function createMetrics(options: MonitoringOptions) {
     oldest.set(((await oldestWaiting(store.db)) ?? Number.NaN) / 1000);
     for (const { connector, at } of status.last_reads) reads.set({ connector }, at / 1000);
     backup.set((newestBackupAt() ?? Number.NaN) / 1000);
-    for (const [event, count] of event_counts) events.set({ event }, count);
+    events.reset();
+    for (const [event, count] of event_counts) events.inc({ event }, count);
     for (const [outcome, count] of Object.entries(webhook_counts)) reports.set({ outcome }, count);
   };
   return { registry, refresh };

@@ -66,7 +66,7 @@ function findHome(schema: JsonSchema, key: string, at: Path): string | null {
 }
 
 /** The part of a JSON Schema that describes the value at `path`; looks through lists, maps and "or null". */
-export function schemaAt(schema: JsonSchema | undefined, path: Path): JsonSchema | undefined {
+function schemaAt(schema: JsonSchema | undefined, path: Path): JsonSchema | undefined {
   const [first, ...rest] = path;
   const plain = schema?.anyOf?.find((option) => option.type !== 'null');
   const here = plain === undefined ? schema : { ...schema, ...plain };

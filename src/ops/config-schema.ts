@@ -112,7 +112,7 @@ const service = z
   .describe('The insurance inquiry service.');
 
 /** A connector's own keys are judged by its own schema (connectors.ts). */
-export const connectorBase = z
+const connectorBase = z
   .looseObject({
     id: connectorId.describe('A short name of your choice: letters, digits, dashes.').meta({ examples: ['front-desk'] }),
     type: nonEmpty.describe('A connector that comes with eligd, or the path of a module.').meta({ examples: ['csv'] }),

@@ -42,7 +42,7 @@ export const timeZone = z.string().superRefine((value, context) => {
 });
 
 /** Offsets such as `-06:00` are refused: they know nothing of daylight saving. */
-export function isTimeZone(value: string): boolean {
+function isTimeZone(value: string): boolean {
   if (!/^[A-Za-z]/.test(value)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: value });
@@ -136,7 +136,7 @@ export const cronLine = text(isCron, {
 });
 
 /** Five fields of numbers, `*`, ranges, steps and lists of these. */
-export function isCron(value: string): boolean {
+function isCron(value: string): boolean {
   const fields = value.trim().split(/\s+/);
   return (
     fields.length === CRON_BOUNDS.length &&

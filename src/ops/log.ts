@@ -4,7 +4,7 @@ import { type DestinationStream, destination, pino } from 'pino';
 import type { Log, LogFields } from '../domain/env.ts';
 import { EVENTS, type EventDescription, type EventLevel } from '../domain/events.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly EventLevel[];
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly EventLevel[];
 
 /** No value that belongs into a log is longer; what is longer is something else, and is cut. */
 const LONGEST_VALUE = 300;

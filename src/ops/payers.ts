@@ -4,15 +4,7 @@ import { EligdError, errorCode } from '../domain/errors.ts';
 import type { PayerEntry, PayerMap } from '../domain/policy.ts';
 import { nearest, oneOf } from './nearest.ts';
 
-export const PAYER_COLUMNS = [
-  'pms_name',
-  'pms_id',
-  'carrier',
-  'payor_id',
-  'action',
-  'reverify_after_days',
-  'phone_number',
-] as const;
+const PAYER_COLUMNS = ['pms_name', 'pms_id', 'carrier', 'payor_id', 'action', 'reverify_after_days', 'phone_number'] as const;
 
 type Column = (typeof PAYER_COLUMNS)[number];
 type Row = { line: number; values: Partial<Record<Column, string>> };
@@ -59,7 +51,7 @@ export function parsePayers(text: string, file: string): PayerMap {
 }
 
 /** A name without case, punctuation and repeated blanks. Empty stays empty and finds nothing. */
-export function plainName(name: string): string {
+function plainName(name: string): string {
   return name
     .normalize('NFKD')
     .toLowerCase()

@@ -30,7 +30,7 @@ export type CopyContent = {
 };
 
 /** The fact that a copy carries: the moment that it shows, in milliseconds since 1970. */
-export const BACKED_UP_AT = 'backed_up_at';
+const BACKED_UP_AT = 'backed_up_at';
 
 /**
  * Writes a copy of the database at `path` to `file`, which must not exist, and opens, checks and counts it before it gets its
@@ -152,6 +152,13 @@ function notSound(file: string, why: string): EligdError {
 /** `eligd-20261121-033000.db`: names of scheduled backups sort by time, UTC. */
 const NAME = /^eligd-\d{8}-\d{6}\.db$/;
 
+/** Of `eligd backup --before-upgrade`. */
+const BEFORE_UPGRADE = /^before-upgrade-from-.*\.db$/;
+
+export function beforeUpgradeName(version: string, now: number): string {
+  return `before-upgrade-from-${version.replaceAll(/[^\w.+~-]/g, '_')}-${backupName(now)}`;
+}
+
 export function backupName(now: number): string {
   const digits = new Date(now).toISOString().replaceAll(/[-:]/g, '');
   return `eligd-${digits.slice(0, 8)}-${digits.slice(9, 15)}.db`;
@@ -168,10 +175,31 @@ export function rotateBackups(folder: string, keep: number): number {
   return old.length;
 }
 
+/**
+ * Deletes the copies that no rotation takes and that were last written before `before`: those from before an upgrade, and databases at
+ * `path` that a restore has replaced. They hold what retention has deleted elsewhere. Says how many went.
+ */
+export function deleteOldCopies(path: string, folder: string, before: number): number {
+  const replaced = `${basename(path)}.replaced-`;
+  const old = [
+    ...listed(folder)
+      .filter((name) => BEFORE_UPGRADE.test(name))
+      .map((name) => join(folder, name)),
+    ...listed(dirname(path))
+      .filter((name) => name.startsWith(replaced))
+      .map((name) => join(dirname(path), name)),
+  ].filter((file) => statSync(file).mtimeMs < before);
+  for (const file of old) rmSync(file);
+  return old.filter((file) => !/-(?:wal|shm)$/.test(file)).length;
+}
+
+function listed(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
 /** When the newest scheduled backup was written, by its name and age; null when there is none. */
 export function newestBackup(folder: string): { file: string; at: number } | null {
-  if (!existsSync(folder)) return null;
-  const name = readdirSync(folder)
+  const name = listed(folder)
     .filter((each) => NAME.test(each))
     .sort()
     .at(-1);

@@ -1,5 +1,5 @@
 /** What is purged is gone from the bytes of the database, its WAL and its free pages, and costs no second call. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
@@ -46,7 +46,10 @@ test('what is older than the clinic keeps leaves no byte behind; what is younger
   await clinic.once();
   const calls = (await service.ledger()).length;
   const { code, stdout } = await clinic.run('purge', '--older-than', '60');
-  expect({ code, stdout }).toEqual({ code: 0, stdout: 'Deleted: 40 appointments and 40 inquiries.\n' });
+  expect({ code, stdout }).toEqual({
+    code: 0,
+    stdout: 'Deleted: 40 appointments, 40 inquiries and 0 old copies of the database.\n',
+  });
   expect(found(clinic, secrets)).toEqual([]);
   expect(found(clinic, ['Youngest Patient1', 'ACTIVEYOUNG2'])).toHaveLength(2);
 
@@ -56,4 +59,28 @@ test('what is older than the clinic keeps leaves no byte behind; what is younger
   expect(await service.ledger()).toHaveLength(calls);
   expect(found(clinic, secrets)).toEqual([]);
   expect((await clinic.run('status')).stdout).toMatch(/Calls: +go out/);
+});
+
+test('copies that upgrades and restores have left are deleted with what is as old; nightly backups and other files stay', async () => {
+  const machine = setMachineClock(Date.now());
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('export.csv', exportOf(visits(2)));
+  await clinic.once();
+  expect((await clinic.run('backup', '--before-upgrade', '0.0.1')).code).toBe(0);
+  expect((await clinic.run('backup')).code).toBe(0);
+  const folder = join(clinic.state, 'backups');
+  const [upgrade, nightly] = readdirSync(folder).sort();
+  expect((await clinic.run('restore', join(folder, nightly!))).code).toBe(0);
+  writeFileSync(join(folder, 'notes.txt'), 'mine');
+  const replaced = () => readdirSync(clinic.state).filter((name) => name.includes('.replaced-'));
+  expect(replaced().length).toBeGreaterThan(0);
+
+  machine.pass({ days: 50 });
+  expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('0 old copies');
+  machine.pass({ days: 11 });
+  expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('2 old copies');
+  expect(upgrade).toMatch(/^before-upgrade-from-0\.0\.1-/);
+  expect(readdirSync(folder).sort()).toEqual([nightly, 'notes.txt']);
+  expect(replaced()).toEqual([]);
 });

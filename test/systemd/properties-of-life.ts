@@ -42,7 +42,7 @@ export async function hangingProcess(clinic: ClinicMachine, machine: Machine): P
 
 function quickWatchdog(machine: Machine): void {
   machine.run(
-    `printf '[Service]\\nWatchdogSec=3s\\n' >${DROP_IN}/zz-test.conf && systemctl daemon-reload && systemctl restart eligd.service`,
+    `printf '[Service]\\nWatchdogSec=3s\\nRestartSec=500ms\\n' >${DROP_IN}/zz-test.conf && systemctl daemon-reload && systemctl restart eligd.service`,
   );
 }
 

@@ -133,17 +133,21 @@ export async function goingBack(clinic: ClinicMachine, machine: Machine): Promis
   return 'the package stays whole and the journal names the way; with the copy from before the upgrade it goes on, one call each';
 }
 
-export async function remove(_: ClinicMachine, machine: Machine): Promise<string> {
+export async function remove(clinic: ClinicMachine, machine: Machine): Promise<string> {
   machine.run('apt-get remove -y eligd 2>&1');
   expectTrue(machine.try('systemctl is-active eligd.service').code !== 0, 'It still runs.');
   expectTrue(machine.try('test -e /usr/lib/eligd || test -e /usr/bin/eligd').code !== 0, 'Files of the program are left.');
   machine.run(`test -e ${STATE}/eligd.db && test -e ${CONFIG} && test -e /etc/default/eligd`);
-  return 'program gone; configuration, secrets, database and backups kept';
+  machine.run('apt-get install -y /root/eligd_newer.deb 2>&1');
+  expectTrue(clinic.service().active === 'active', 'It does not run after it was installed again.');
+  return 'program gone; configuration, secrets, database and backups kept; installed again it goes on';
 }
 
 export async function purge(_: ClinicMachine, machine: Machine): Promise<string> {
   machine.run('apt-get purge -y eligd 2>&1');
-  const left = machine.run(`ls -d /etc/eligd /etc/default/eligd ${STATE} /var/log/eligd ${DROP_IN} 2>/dev/null || true`);
+  const left = machine.run(
+    `ls -d /etc/eligd /etc/default/eligd ${STATE} /var/log/eligd ${DROP_IN} /etc/systemd/system/*/eligd.service 2>/dev/null || true`,
+  );
   expectTrue(left === '', `left: ${left}`);
   machine.run(`test -d ${FOLDER}/outbox`);
   return "all of it gone; the clinic's drop folder is untouched";
