@@ -16,7 +16,7 @@ import { revealCredentials, type SecretSource, type ServiceCredentials } from '.
 import type { Notifier } from './ops/systemd.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
-import type { CollectDeps } from './stages/collect.ts';
+import type { CollectDeps } from './stages/collect-deps.ts';
 import type { DeliverMemory } from './stages/deliver.ts';
 import { logStageFailure, Waker } from './stages/loop.ts';
 import type { PlanDeps } from './stages/plan-deps.ts';

@@ -36,8 +36,6 @@ import { verifyDue } from './collect-verify.ts';
 import { judgeReports, pollingFacts, sampleToAsk } from './collect-webhook.ts';
 import { earlier, logStageFailure, type StepResult } from './loop.ts';
 
-export type { CollectDeps } from './collect-deps.ts';
-
 const INQUIRIES_PER_STEP = 50;
 const OPEN_PER_STEP = 500;
 /** From so many open inquiries of a specialty on, its list is the cheaper question. */
