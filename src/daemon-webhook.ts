@@ -40,18 +40,27 @@ export function addressOf(listen: string): { host: string; port: number } {
   return address;
 }
 
-/** A report may come a whole group late, and is then given as long again. */
 export function webhookWatch(webhook: WebhookConfig, onSilent: () => void): WebhookWatch {
-  return { grace_ms: (2 * webhook.update_frequency_minutes + 2) * MINUTE_MS, sample_at: 0, onSilent };
+  return { grace_ms: graceMs(webhook.update_frequency_minutes), sample_at: 0, onSilent };
+}
+
+/** A report may come a whole group late, and is then given as long again. */
+function graceMs(update_frequency_minutes: number): number {
+  return (2 * update_frequency_minutes + 2) * MINUTE_MS;
 }
 
 export function subscriptionDeps(
   webhook: WebhookConfig,
-  parts: { store: Store; env: Env; client: ServiceClient },
+  parts: { store: Store; env: Env; client: ServiceClient; watch: WebhookWatch | null },
 ): SubscriptionDeps {
   const { public_url, update_frequency_minutes, take_over } = webhook;
+  const { watch, ...rest } = parts;
   const wanted = { callback_url: public_url, update_frequency_min: update_frequency_minutes };
-  return { ...parts, wanted, take_over, failures: 0 };
+  // A service may report less often than it is asked to.
+  const onKept = (minutes: number) => {
+    if (watch !== null) watch.grace_ms = graceMs(minutes);
+  };
+  return { ...rest, wanted, take_over, onKept, failures: 0 };
 }
 
 /** At the start of the daemon: what it knows about the service's reports begins anew, or ends where nobody listens. */

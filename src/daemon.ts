@@ -231,10 +231,10 @@ function hurryOnStop({ client, options: { env } }: Parts, signal: AbortSignal): 
 
 /** Where the service reports to, as long as the daemon runs; it stays so afterwards. */
 function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
-  const { options, wakers } = parts;
+  const { options, wakers, store, client, collect } = parts;
   const { webhook } = options.config;
   if (webhook === null) return [];
-  const deps = subscriptionDeps(webhook, { ...parts, env: options.env });
+  const deps = subscriptionDeps(webhook, { store, client, env: options.env, watch: collect.webhook });
   const step = () => subscriptionStep(deps);
   return [loop({ name: 'subscription', step, waker: wakers.subscription, interval_ms: DAY_MS })];
 }

@@ -95,6 +95,7 @@ export const BEHAVIORS = {
     'What changing the subscription answers: the record, {} or 204. A GET always shows the record.',
   ),
   subscription_none: choice(['404', 'empty', 'null'], '404', 'What a GET or DELETE answers where no subscription exists.'),
+  subscription_minutes_min: amount(1, 1, 'The least update_frequency_min that is kept; what is less becomes that.'),
   webhook_retry: choice(
     ['none', 'hours'],
     'none',

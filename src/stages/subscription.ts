@@ -27,6 +27,8 @@ export type SubscriptionDeps = {
   client: ServiceClient;
   wanted: { callback_url: string; update_frequency_min: number };
   take_over: boolean;
+  /** How many minutes lie between two reports, as the service keeps it. */
+  onKept: (update_frequency_min: number) => void;
   /** Failures in a row. */
   failures: number;
 };
@@ -37,12 +39,15 @@ export async function subscriptionStep(deps: SubscriptionDeps): Promise<StepResu
   if (!found.ok) return await failed(deps, found.failure);
   const reason = await reasonToSet(deps, found.value);
   if (reason === 'elsewhere') return await leaveElsewhere(deps, found.value?.callback_url ?? '');
+  let kept = found.value;
   if (reason !== null) {
     const set = await client.setSubscription(wanted);
     if (!set.ok) return await failed(deps, set.failure);
-    if (!isAsWanted(set.value, wanted)) return await notKept(deps);
+    if (!isSameUrl(set.value.callback_url, wanted.callback_url)) return await notKept(deps);
     env.log('subscription_set', { reason, host: hostOf(wanted.callback_url) });
+    kept = set.value;
   }
+  deps.onKept(kept?.update_frequency_min ?? wanted.update_frequency_min);
   deps.failures = 0;
   const now = env.clock.now();
   await store.write(async (tx) => {

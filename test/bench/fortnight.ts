@@ -94,7 +94,7 @@ async function fortnight(): Promise<FortnightResult> {
   });
   const server = await startHttpServer({ host: '127.0.0.1', port: 0 }, [route], env);
   const wanted = { callback_url: `http://127.0.0.1:${server.address.port}${PATH}`, update_frequency_min: 5 };
-  const subscription = { store, env, client, wanted, take_over: false, failures: 0 };
+  const subscription = { store, env, client, wanted, take_over: false, onKept: () => {}, failures: 0 };
   let compare_at = is_told ? START_MS : Number.POSITIVE_INFINITY;
   let read_days = 0;
   // Two more days, in which the last visits are answered and nothing new comes.

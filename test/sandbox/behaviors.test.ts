@@ -402,6 +402,12 @@ describe('access', () => {
     expect(await on.call('DELETE', subscription)).toMatchObject({ status: 204, text: '' });
   });
 
+  behavior('subscription_minutes_min', 'may be longer than asked for', async (on) => {
+    await on.behave({ subscription_minutes_min: 60 });
+    await on.call('POST', subscription, { callback_url: 'https://clinic.example/hook', update_frequency_min: 5 });
+    expect((await on.call('GET', subscription)).body).toMatchObject({ update_frequency_min: 60 });
+  });
+
   behavior('subscription_none', 'may be {} or null', async (on) => {
     await on.behave({ subscription_none: 'empty' });
     expect((await on.call('GET', subscription)).body).toEqual({});

@@ -273,6 +273,19 @@ describe('the subscription', () => {
     await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual([]);
   });
 
+  test('that is kept with rarer reports than asked for is no fault, and reports are given as long as those take', async () => {
+    const system = await running(2, { behaviors: { subscription_minutes_min: 60, webhook_lost_percent: 100 } });
+    expect(await subscription(system)).toMatchObject({ update_frequency_min: 60 });
+    await system.service.advance({ days: 9 });
+    system.machine.pass({ days: 3, hours: 0 });
+    await everythingWritten(system, 2);
+    system.machine.pass({ hours: 1 });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect([system.said('webhook_silent'), reasons(system)]).toEqual([0, []]);
+    system.machine.pass({ hours: 2 });
+    await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
+  });
+
   test('is known again however its address is written, and by nothing else', async () => {
     const system = await running(1);
     const written = system.public_url.replace('http://127.0.0.1', 'HTTP://127.0.0.1');

@@ -34,7 +34,8 @@ function register({ state, body }: Call): Reply {
   if (problems.length > 0 || typeof callback_url !== 'string' || typeof frequency !== 'number') return invalid(problems);
   const before = state.store.subscription();
   const { id, created_ms } = before ?? { id: state.newId(), created_ms: state.clock.callNow() };
-  const subscription = { id, callback_url, update_frequency_min: frequency, created_ms };
+  const update_frequency_min = Math.max(frequency, state.behaviors.subscription_minutes_min);
+  const subscription = { id, callback_url, update_frequency_min, created_ms };
   state.store.saveSubscription(subscription);
   state.reports.subscribed(before === undefined);
   return changed(state, subscription);
