@@ -20,7 +20,7 @@ export type Writing = {
   note: Note;
   /** Whether a write was begun earlier, of which not every id may have been learned. */
   was_begun: boolean;
-  /** Whether the chart holds an earlier revision. */
+  /** Whether the chart holds an earlier revision, or may: the journal can be gone. */
   is_newer: boolean;
 };
 
@@ -99,7 +99,7 @@ export class InquiryWriter {
     // The intent: after a crash from here on, what may be there is looked for.
     if (text === null) await journal.write(key, JSON.stringify(note));
     try {
-      await work({ about, note, was_begun: text !== null, is_newer: note.revision > 0 && note.revision < revision });
+      await work({ about, note, was_begun: text !== null, is_newer: revision > Math.max(note.revision, 1) });
       note.revision = revision;
     } finally {
       await journal.write(key, JSON.stringify(note));

@@ -121,6 +121,35 @@ describe.each(SERVERS)('a server %s', (_, options) => {
   });
 });
 
+describe('a server that has it already', () => {
+  test('twice, because somebody copied it, gets no third one, and the older one counts', async () => {
+    const { peer, connector } = await bench();
+    await deliver(connector, batchOf(1, [1]));
+    const [first] = await peer.all('CoverageEligibilityResponse');
+    await peer.put({ ...first!, id: 'copy' });
+    const { connector: other, env } = await bench({}, { base_url: peer.url });
+    expect(await env.journal.read('inquiry:inq-1')).toBe(null);
+    expect(await deliver(other, batchOf(2, [1], 2))).toEqual([{ key: 'd-1-2', outcome: 'delivered' }]);
+    expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(2);
+    expect(await peer.versions('CoverageEligibilityResponse', first?.id ?? '')).toBe(2);
+    expect(await peer.versions('CoverageEligibilityResponse', 'copy')).toBe(1);
+  });
+
+  test.each([200, 201])(
+    'or takes it, and answers %i with words alone, is understood by the address that it gives',
+    async (status) => {
+      const { peer, connector } = await bench();
+      if (status === 200) await deliver((await bench({}, { base_url: peer.url })).connector, batchOf(1, [1]));
+      peer.alter = ({ method }, body) =>
+        method === 'POST'
+          ? { resourceType: 'OperationOutcome', issue: [{ severity: 'information', code: 'informational' }] }
+          : body;
+      expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+      expect(await counts(peer)).toEqual([1, 1, 1]);
+    },
+  );
+});
+
 describe('a later revision', () => {
   const responses = (peer: FhirPeer) => peer.all('CoverageEligibilityResponse');
 
