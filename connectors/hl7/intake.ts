@@ -17,6 +17,10 @@ export type Answers = readonly string[];
 /** A message that one answer after another says was not stored, while others were, is answered so after this many times. */
 const FAILURES_BEFORE_ANSWER = 3;
 const FAILING_MAX = 1000;
+/** More than a batch has; so many that each costs a moment would hold up everybody else. */
+const MESSAGES_PER_FRAME_MAX = 5000;
+/** How often it is said that messages are refused for the same reason, so that a sender that is set up wrongly does not fill the log. */
+const REFUSED_TOLD_MS = 60_000;
 
 export class MessageIntake {
   readonly #env: ConnectorEnv;
@@ -25,6 +29,8 @@ export class MessageIntake {
   /** Messages that could not be stored, by key, with how often and how many others had been stored by then. */
   readonly #failing = new Map<string, { times: number; stored: number }>();
   #stored = 0;
+  /** By reason: how many were refused since it was said last, and when it may be said again. */
+  readonly #refused = new Map<string, { count: number; next_ms: number }>();
 
   constructor(config: Hl7Config, env: ConnectorEnv) {
     this.#env = env;
@@ -38,6 +44,8 @@ export class MessageIntake {
   takeFrame(body: Buffer, is_too_large: boolean, accept: Accept): Promise<Answers>[] {
     const { messages, is_begun_well } = splitMessages(body);
     if (is_too_large) return [this.#tooLarge(messages[0]?.text ?? '')];
+    if (messages.length > MESSAGES_PER_FRAME_MAX)
+      return [this.#unreadable(`more than ${MESSAGES_PER_FRAME_MAX} messages in a frame`)];
     if (messages.length === 0) return [this.#unreadable('the frame holds no message: it does not begin with MSH')];
     const answers = messages.map((found) => this.take(found, accept));
     if (!is_begun_well) this.#refusedOne('junk before MSH');
@@ -114,7 +122,12 @@ export class MessageIntake {
   }
 
   #refusedOne(reason: string): void {
-    this.#env.log('hl7_message_refused', { connector: this.#env.connector_id, reason });
+    const now_ms = this.#env.clock.elapsed();
+    const told = this.#refused.get(reason) ?? { count: 0, next_ms: now_ms };
+    const count = told.count + 1;
+    const is_due = now_ms >= told.next_ms;
+    this.#refused.set(reason, is_due ? { count: 0, next_ms: now_ms + REFUSED_TOLD_MS } : { ...told, count });
+    if (is_due) this.#env.log('hl7_message_refused', { connector: this.#env.connector_id, reason, count });
   }
 
   #replySettings(): ReplySettings {

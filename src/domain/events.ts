@@ -362,8 +362,9 @@ export const EVENTS = {
   },
   hl7_message_refused: {
     level: 'warn',
-    fields: ['connector', 'reason'],
-    means: 'A message was answered with AR or CR and not kept: it is none that is read here, or no HL7 at all.',
+    fields: ['connector', 'reason', 'count'],
+    means:
+      'Messages were answered with AR or CR and not kept: they are none that are read here, or no HL7 at all. It is said once a minute for each reason; count is how many came.',
     next: 'Have the interface of the sender send SIU, ADT and DFT only, to this connector.',
   },
   hl7_message_faulty: {

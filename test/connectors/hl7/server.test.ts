@@ -17,20 +17,14 @@ const TLS = join(import.meta.dirname, '../../fixtures/tls');
 const code = (answer: string) => field(answer, 'MSA', 1);
 const visit = appointment(1);
 
-/** A store of which a test may say that its commits fail. */
-async function failingStore(): Promise<{ store: Store; fail: (does: boolean) => void }> {
-  const real = await temporaryStore();
-  let fails = false;
-  const write: Store['write'] = async (work) => {
-    if (fails) throw Object.assign(new Error('database or disk is full'), { code: 'SQLITE_FULL' });
-    return await real.write(work);
+/** A store whose database may not grow while a test says so, as on a full disk. */
+async function fillableStore(): Promise<{ store: Store; fill: (is_full: boolean) => Promise<void> }> {
+  const store = await temporaryStore();
+  const fill = async (is_full: boolean) => {
+    // Less than there is means: as much as there is.
+    await sql.raw(`pragma max_page_count = ${is_full ? 1 : 1_000_000}`).execute(store.db);
   };
-  return {
-    store: { ...real, write },
-    fail: (does) => {
-      fails = does;
-    },
-  };
+  return { store, fill };
 }
 
 describe('original mode', () => {
@@ -172,6 +166,15 @@ describe('a line that is not clean', () => {
     expect(await clinic.appointments()).toHaveLength(4);
   });
 
+  test('with a frame of very many messages refuses it as a whole, and says in the log once what it refuses all the time', async () => {
+    const clinic = await startInterface();
+    const sender = await clinic.sender();
+    for (let count = 0; count < 3; count += 1) sender.write(framed('MSH\r'.repeat(6000)));
+    sender.write(framed(siu(visit)));
+    expect((await sender.heard(4)).map(code)).toEqual(['AR', 'AR', 'AR', 'AA']);
+    expect(clinic.events.filter((event) => event === 'hl7_message_refused')).toHaveLength(1);
+  });
+
   test('byte by byte', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
@@ -206,21 +209,24 @@ describe('a line that is not clean', () => {
 });
 
 describe('when the database cannot commit', () => {
-  test('nothing is answered, the connection ends, and the message is taken when it comes again (G3)', async () => {
-    const { store, fail } = await failingStore();
+  test('what was not stored is not answered, the connection ends, and the messages are taken when they come again (G3)', async () => {
+    const { store, fill } = await fillableStore();
     const clinic = await startInterface({}, store);
-    const message = framed(siu(visit));
-    fail(true);
+    const messages = Array.from({ length: 200 }, (_, number) => framed(siu(appointment(number))));
+    await fill(true);
     const sender = await clinic.sender();
-    sender.write(Buffer.concat([message, framed(siu(appointment(2)))]));
+    sender.write(Buffer.concat(messages));
     await sender.ended();
-    expect(sender.answers).toEqual([]);
+    // Some may still fit where there is room in the file.
+    const answered = sender.answers.map((answer) => `${code(answer)} ${field(answer, 'MSA', 2)}`);
+    expect(answered.length).toBeLessThan(200);
+    expect(answered).toEqual((await clinic.sources()).map(({ name }) => name.replace('message', 'AA')));
     expect(clinic.events).toContain('hl7_not_stored');
-    fail(false);
+    await fill(false);
     const again = await clinic.sender();
-    again.write(message);
-    expect((await again.heard(1)).map(code)).toEqual(['AA']);
-    expect(await clinic.appointments()).toHaveLength(1);
+    again.write(Buffer.concat(messages));
+    expect(new Set((await again.heard(200)).map(code))).toEqual(new Set(['AA']));
+    expect(await clinic.appointments()).toHaveLength(200);
   });
 
   test('a sender that does not wait is slowed down, and every message is answered in the end', async () => {
