@@ -48,7 +48,7 @@ export const PROCEDURE_CODE = /^(?:D\d{4}|\d{5}|\d{4}[A-Z]|[A-Z]\d{4})$/;
 export const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
 
 /** Everything of the appointment but the patient and the insurance. `starts_at` is what was found when it is no time. */
-export type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 'starts_at'> & {
+type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 'starts_at'> & {
   starts_at: string | { field: string; fault: string };
 };
 

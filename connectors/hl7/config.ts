@@ -16,7 +16,7 @@ const file = z.string().min(1);
 /** Everything HL7 lets somebody choose for themselves in MSH. */
 const headerText = z.string().max(180);
 
-export const WRITE_BACKS = ['pin_i07', 'oru_r01', 'adt_a08', 'none'] as const;
+const WRITE_BACKS = ['pin_i07', 'oru_r01', 'adt_a08', 'none'] as const;
 
 /** The keys of a connector of type `hl7`; `README.md` has the same table. */
 export const hl7ConfigSchema = z

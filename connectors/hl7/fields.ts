@@ -33,7 +33,7 @@ export const DEFAULT_PATHS = {
   coverage_order: ['IN1-22.1', 'IN1-1'],
 } as const satisfies Record<string, readonly string[]>;
 
-export type FieldName = keyof typeof DEFAULT_PATHS;
+type FieldName = keyof typeof DEFAULT_PATHS;
 
 export const FIELD_NAMES = Object.keys(DEFAULT_PATHS) as FieldName[];
 

@@ -9,7 +9,7 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../src/domain/errors.ts';
-import type { ConnectorEnv, PullCall } from '../contract.ts';
+import type { ConnectorEnv, PullCall, RejectedItem } from '../contract.ts';
 import { type FoundMessage, MessageSplitter } from './batches.ts';
 import type { Hl7Config } from './config.ts';
 import { type DropFolder, ensureDropFolder, folderError, messageFiles, moveInto, StillFiles } from './folder.ts';
@@ -119,7 +119,8 @@ export class FileDrop {
     // What somebody is still writing ends somewhere within a message.
     if (before === null || after?.size !== size || after.mtimeMs !== before.mtimeMs) return null;
     count += await this.#commit([...waiting, ...splitter.end()], call);
-    if (splitter.batch_fault !== null) await this.#tellOf(splitter.batch_fault, name, after, call);
+    const fault = count === 0 ? NO_MESSAGE : splitter.batch_fault === null ? null : miscounted(splitter.batch_fault);
+    if (fault !== null) await this.#tellOf(fault, name, after, call);
     return { count, size };
   }
 
@@ -134,16 +135,11 @@ export class FileDrop {
     return messages.length;
   }
 
-  /** Messages that never came are nobody's unless a person asks for them (G2). */
-  async #tellOf(value_class: string, name: string, { size, mtimeMs }: Stats, { accept }: PullCall): Promise<void> {
-    const remedy =
-      'Compare the file with what the sender wrote, and put the whole file into inbox/; what is known already counts once.';
-    await accept({
-      source: { key: `hl7-file:${name}:${size}:${mtimeMs}`, name, is_last: true, completeness: 'changes' },
-      appointments: [],
-      rejected: [{ position: 'the number of messages', field: 'BTS-1', value_class, remedy }],
-      cursor: null,
-    });
+  /** What is wrong with a file as a whole: messages that never came are nobody's unless a person asks for them (G2). */
+  async #tellOf(fault: RejectedItem, name: string, { size, mtimeMs }: Stats, { accept }: PullCall): Promise<void> {
+    const key = `hl7-file:${name}:${size}:${mtimeMs}`;
+    const source = { key, name, is_last: true, completeness: 'changes' } as const;
+    await accept({ source, appointments: [], rejected: [fault], cursor: null });
   }
 
   /** A file that cannot be read or moved is left for the next look, and one that somebody took away is theirs. */
@@ -156,4 +152,17 @@ export class FileDrop {
       return null;
     }
   }
+}
+
+const NO_MESSAGE: RejectedItem = {
+  position: 'the whole file',
+  field: 'MSH',
+  value_class: 'missing: there is no message in it',
+  remedy: 'It is in rejected/. Have the sender write HL7 v2 messages, or put files of another kind elsewhere.',
+};
+
+function miscounted(value_class: string): RejectedItem {
+  const remedy =
+    'Compare the file with what the sender wrote, and put the whole file into inbox/; what is known already counts once.';
+  return { position: 'the number of messages', field: 'BTS-1', value_class, remedy };
 }

@@ -54,7 +54,7 @@ export async function canUse(folder: DropFolder): Promise<{ ok: true } | { ok: f
 }
 
 /** `changed_ms`: when it was last written, renamed or moved. */
-export type SeenFile = { name: string; size: number; modified_ms: number; changed_ms: number };
+type SeenFile = { name: string; size: number; modified_ms: number; changed_ms: number };
 
 /** Regular files that end in `.hl7`, oldest first. Temporary names of writers (`.x.hl7`, `x.hl7.tmp`) do not. */
 export async function messageFiles(directory: string): Promise<SeenFile[]> {

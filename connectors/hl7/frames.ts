@@ -6,8 +6,8 @@
  * shows that the first was cut short: it was never answered, so its sender has it still. Any other SB is a vertical tab, as text
  * pasted out of a word processor has them.
  */
-export const SB = 0x0b;
-export const EB = 0x1c;
+const SB = 0x0b;
+const EB = 0x1c;
 const CR = 0x0d;
 /** What a message or a batch begins with. */
 const HEADERS = ['MSH', 'FHS', 'BHS'];

@@ -39,11 +39,11 @@ export function at(fields: Readonly<Record<number, Field>>): Field[] {
 }
 
 /** MSH-10: made of the delivery, so that the same one has the same id whenever it is sent. Twenty characters, which every version allows. */
-export function controlId(delivery_key: string, service_id: string): string {
+function controlId(delivery_key: string, service_id: string): string {
   return `E${createHash('sha256').update(`${delivery_key} ${service_id}`).digest('hex').slice(0, 19).toUpperCase()}`;
 }
 
-export type Structure = { type: string; trigger: string; structure: string };
+type Structure = { type: string; trigger: string; structure: string };
 
 /** A whole message, each segment ended by a carriage return. `written_at` is when the batch was made, so that a repetition is the same. */
 export function compose(

@@ -5,7 +5,7 @@ import { scopeOf } from './fields.ts';
 import type { Message, Segment } from './message.ts';
 import { readDate } from './times.ts';
 
-export type ReadPatient = { patient: Patient; problems: FieldProblem[] };
+type ReadPatient = { patient: Patient; problems: FieldProblem[] };
 
 export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
   const born = dateOf(scope, fields, 'birth_date');

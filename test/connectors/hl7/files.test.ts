@@ -116,15 +116,18 @@ describe('a file', () => {
     expect(about_last.map(({ appointments }) => appointments[0]?.procedure_codes)).toEqual([appointment(299).procedure_codes]);
   });
 
-  test('without a message is rejected, and what is no .hl7 file is left alone', async () => {
+  test('without a message is rejected and told of, and what is no .hl7 file is left alone', async () => {
     await drop('letter.hl7', 'Dear colleague');
     await drop('empty.hl7', '');
     for (const name of ['readme.txt', 'a.hl7.tmp', '.a.hl7', '~a.hl7']) await drop(name, visit(1));
     await mkdir(join(folder, 'inbox/folder.hl7'));
     await symlink(join(folder, 'inbox/readme.txt'), join(folder, 'inbox/link.hl7'));
-    const { pull, ids } = await fileDrop();
+    const { pull, ids, attention } = await fileDrop();
     await pull();
     expect(await ids()).toEqual([]);
+    expect((await attention()).toSorted()).toEqual(
+      ['empty.hl7', 'letter.hl7'].map((name) => `${name}, the whole file: MSH is missing: there is no message in it.`),
+    );
     expect(await names('rejected')).toEqual(['empty.hl7', 'letter.hl7']);
     expect(await names('inbox')).toEqual(['.a.hl7', 'a.hl7.tmp', 'folder.hl7', 'link.hl7', 'readme.txt', '~a.hl7']);
   });

@@ -220,7 +220,8 @@ describe('when the database cannot commit', () => {
     // Some may still fit where there is room in the file.
     const answered = sender.answers.map((answer) => `${code(answer)} ${field(answer, 'MSA', 2)}`);
     expect(answered.length).toBeLessThan(200);
-    expect(answered).toEqual((await clinic.sources()).map(({ name }) => name.replace('message', 'AA')));
+    const stored = (await clinic.sources()).map(({ name }) => name.replace('message', 'AA'));
+    expect(answered.filter((answer) => !stored.includes(answer))).toEqual([]);
     expect(clinic.events).toContain('hl7_not_stored');
     await fill(false);
     const again = await clinic.sender();
