@@ -1,12 +1,10 @@
 /** Claims as they come in. They stand in the table `appointments` (migrations/0004-claims.ts), with rules of their own. */
-import { createHash } from 'node:crypto';
 import { type ClaimInput, claimHorizon } from '../domain/claim.ts';
-import { patientKey } from '../domain/needs.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from './audit.ts';
 import type { Tx } from './database.ts';
 import { parkDeliveriesOf } from './deliveries.ts';
-import { insuredClaim } from './insure-claims.ts';
+import { contentOf, insuredClaim } from './patient-claims.ts';
 import { insuranceOf } from './patients.ts';
 
 type Counts = { new: number; changed: number; unchanged: number; rejected: number };
@@ -86,16 +84,13 @@ export async function settleMissingClaims(tx: Tx, connector: string, source: num
 }
 
 function prepare(connector: string, claim: ClaimInput, source: number, now: number) {
-  const content = JSON.stringify(claim);
   return {
     kind: 'claim' as const,
     connector,
     source_id: claim.source_id,
     superseded_at: null,
-    content,
-    content_hash: createHash('sha256').update(content).digest('base64'),
+    ...contentOf(connector, claim),
     starts_at: claimHorizon(claim, now),
-    patient_key: patientKey(connector, claim),
     last_source: source,
     missing_since: null,
     closed_reason: null,

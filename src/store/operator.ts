@@ -142,7 +142,7 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
   }
   for (const id of await stillOpen(tx, appointments)) {
     await closeAppointment(tx, id, 'withdrawn', now);
-    done.push({ did: true, what: 'The appointment is closed; a change in the practice management system plans it anew.' });
+    done.push({ did: true, what: 'It is closed; a change in the practice management system plans it anew.' });
   }
   return done;
 }

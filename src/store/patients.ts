@@ -3,11 +3,12 @@
  * planning, delivery and every list find it where it is for all others.
  */
 import type { AppointmentInput, CoverageInput, Patient } from '../domain/appointment.ts';
+import type { ClaimInput } from '../domain/claim.ts';
 import type { PatientUpdate } from '../domain/patient-update.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
 import type { Tx } from './database.ts';
-import { insureClaims } from './insure-claims.ts';
 import { mergeNeeds } from './merge-needs.ts';
+import { changeClaimsOf, insuredClaim } from './patient-claims.ts';
 
 /** The appointments with the insurance of their patients filled in, or marked as awaited when nothing is known of it. */
 export async function withInsurance(
@@ -32,16 +33,19 @@ export async function takePatientUpdates(
   for (const update of updates) {
     if (update.kind === 'described') {
       const { patient, coverages } = update;
-      if (coverages !== null) {
-        await storeInsurance(tx, connector, patient.id, coverages, now);
-        await insureClaims(tx, connector, patient.id, coverages, now);
-      }
+      if (coverages !== null) await storeInsurance(tx, connector, patient.id, coverages, now);
+      // What insurance a claim was sent to, is not changed by what the patient has today.
+      const insure = (claim: ClaimInput) =>
+        coverages !== null && claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim;
       counts.changed += await changeAppointmentsOf(tx, connector, patient.id, (each) => described(each, patient), now);
+      counts.changed += await changeClaimsOf(tx, connector, patient.id, (each) => insure(described(each, patient)), now);
     } else if (update.kind === 'merged') {
       counts.changed += await merge(tx, connector, update, now);
     } else {
       const cancel = (each: AppointmentInput): AppointmentInput => ({ ...each, status: 'cancelled' });
       counts.changed += await changeAppointmentsOf(tx, connector, update.patient_id, cancel, now);
+      const settle = (each: ClaimInput): ClaimInput => ({ ...each, status: 'settled' });
+      counts.changed += await changeClaimsOf(tx, connector, update.patient_id, settle, now);
       await forgetInsurance(tx, connector, update.patient_id);
     }
   }
@@ -59,16 +63,22 @@ async function merge(
   if (left !== undefined && !known.has(into.id)) await storeInsurance(tx, connector, into.id, left, now);
   await forgetInsurance(tx, connector, from_id);
   await mergeNeeds(tx, connector, from_id, into.id, now);
-  const moved = await changeAppointmentsOf(tx, connector, from_id, (each) => described(each, into), now);
-  return moved + (await changeAppointmentsOf(tx, connector, into.id, (each) => described(each, into), now));
+  const coverages = (await insuranceOf(tx, connector, [into.id])).get(into.id);
+  const insure = (claim: ClaimInput) => (claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim);
+  let moved = 0;
+  for (const id of [from_id, into.id]) {
+    moved += await changeAppointmentsOf(tx, connector, id, (each) => described(each, into), now);
+    moved += await changeClaimsOf(tx, connector, id, (each) => insure(described(each, into)), now);
+  }
+  return moved;
 }
 
 /** What the PMS left empty stays as it is known. */
-function described(appointment: AppointmentInput, patient: Patient): AppointmentInput {
-  const { first_name, last_name, birth_date } = appointment.patient;
+function described<Each extends { patient: Patient }>(each: Each, patient: Patient): Each {
+  const { first_name, last_name, birth_date } = each.patient;
   const has_name = patient.first_name !== '' || patient.last_name !== '';
   return {
-    ...appointment,
+    ...each,
     patient: {
       id: patient.id,
       first_name: has_name ? patient.first_name : first_name,

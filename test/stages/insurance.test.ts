@@ -1,8 +1,11 @@
 /** Insurance that comes with the patient and not with the appointment: waits, joins, merges and deletions. */
 import { describe, expect, test } from 'vitest';
+import { claim } from '../../connectors/suite-examples.ts';
 import type { CoverageInput } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { InquiryDraft } from '../../src/domain/inquiry.ts';
 import type { PatientUpdate } from '../../src/domain/patient-update.ts';
+import { DAY_MS } from '../../src/domain/time.ts';
 import { addPlanned } from '../../src/store/inquiries.ts';
 import { acceptBatch } from '../../src/store/intake.ts';
 import { aCoverage } from '../domain/examples.ts';
@@ -157,6 +160,58 @@ describe('two records of one person that are merged', () => {
     await clinic.submitNow();
     expect(await clinic.service.ledger()).toHaveLength(1);
     expect((await states(clinic)).toSorted()).toEqual(['open', 'withdrawn']);
+  });
+});
+
+describe('claims of a patient', () => {
+  async function claimed(clinic: Installation, over: Partial<ClaimInput> = {}) {
+    const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+    await clinic.readClaims({ ...claim(1), date_of_service, patient: ADA, ...over });
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+  }
+
+  test('who is merged are the other record’s, and nobody is called about them again (G1)', async () => {
+    const clinic = await install();
+    await claimed(clinic);
+    await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    expect(await states(clinic)).toEqual(['open']);
+    const row = await appointment(clinic);
+    expect([JSON.parse(row.content).patient.id, row.patient_key]).toEqual(['P-2', 'front-desk|P-2|1980-01-02']);
+  });
+
+  test('who is deleted are settled', async () => {
+    const clinic = await install();
+    await claimed(clinic, { insurance: 'of_patient' });
+    expect(await clinic.attention()).toEqual(['insurance_awaited']);
+    await say(clinic, { kind: 'deleted', patient_id: 'P-1' });
+    await clinic.planNow();
+    expect((await appointment(clinic)).closed_reason).toBe('settled');
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('of whom the birth date is entered are asked about then', async () => {
+    const clinic = await install();
+    await claimed(clinic, { patient: { ...ADA, birth_date: null } });
+    expect(await clinic.attention()).toEqual(['field_missing']);
+    await say(clinic, described(null));
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual([]);
+    expect(await states(clinic)).toEqual(['planned']);
+  });
+
+  test('keep the insurance that they were sent to, whatever the patient has later', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage()]));
+    await claimed(clinic, { insurance: 'of_patient' });
+    await say(clinic, described([aCoverage({ member_id: 'NEW-1' })]));
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect((await clinic.service.ledger()).map(({ request }) => request.member_id)).toEqual([aCoverage().member_id]);
   });
 });
 
