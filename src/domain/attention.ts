@@ -52,6 +52,16 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'planning_failed',
 ];
 
+/** Reasons that are about the answer alone: nobody has to act on them once what was asked for is closed. */
+export const ANSWER_REASONS: readonly AttentionReason[] = [
+  'unsuccessful',
+  'cancelled_by_service',
+  'verification_failed',
+  'answer_late',
+  'answer_missing',
+  'no_answer',
+];
+
 /** For an inquiry that ended without an answer after so many calls. */
 export function unanswered(status: FinalStatus | null, calls: number): Attention {
   if (status === 'CANCELLED') {

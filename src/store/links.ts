@@ -1,8 +1,9 @@
 import type { AppointmentInput } from '../domain/appointment.ts';
+import { ANSWER_REASONS } from '../domain/attention.ts';
 import type { ClaimInput } from '../domain/claim.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
 import { resolveAttention } from './attention.ts';
-import { appointmentSubject, writeAudit } from './audit.ts';
+import { appointmentSubject, inquirySubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
 import type { ClosedReason, SubjectKind } from './tables.ts';
 
@@ -189,7 +190,17 @@ export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason,
     .where('id', '=', id)
     .execute();
   await resolveAttention(tx, appointmentSubject(id), now);
+  // A visit that is over is another matter: what was not answered before it may still be missed.
+  if (reason !== 'past') await resolveAnswers(tx, id, now);
   await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason }]);
+}
+
+/** Takes off the list what is about answers that nobody waits for any more. */
+async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
+  for (const inquiry of await inquiriesOf(tx, id)) {
+    const standing = (await appointmentsOf(tx, inquiry.id)).filter(({ closed_reason }) => closed_reason === null);
+    if (standing.length === 0) await resolveAttention(tx, inquirySubject(inquiry.id), now, ANSWER_REASONS);
+  }
 }
 
 /** The inquiries that appointments stand on and that may still be sent or answered, with what names the appointment. */

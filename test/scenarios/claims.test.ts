@@ -282,6 +282,17 @@ describe('a call about a claim', () => {
     expect(await scene.service.ledger()).toHaveLength(3);
   });
 
+  test('that brought nothing leaves the attention list when the claim is settled or withdrawn', async () => {
+    const claims = [claimOf('PAID-1', { member_id: 'CANCEL-1' }), claimOf('PAID-2', { member_id: 'CANCEL-2' })];
+    const scene = await asked(claims);
+    expect(scene.clinic.attention()).toHaveLength(2);
+    const { stdout } = await scene.clinic.run('withdraw', 'CPAID-2');
+    expect(stdout).toMatch(/It is closed; a change in the practice management system plans it anew/);
+    scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PAID-1', { claim_status: 'written off' })));
+    await scene.clinic.once();
+    expect(scene.clinic.attention()).toEqual([]);
+  });
+
   test('that the service cancelled is listed and not made again by itself', async () => {
     const scene = await asked([claimOf('PAID-1', { member_id: 'CANCEL-1' })]);
     await nextDays(scene, 30);
