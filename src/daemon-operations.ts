@@ -22,7 +22,7 @@ import type { Store } from './store/store.ts';
 const REQUESTS_UNHEARD = 4;
 
 type Watched = {
-  options: { config: Config; env: Env; version: string; notifier?: Notifier };
+  options: { config: Config; env: Env; version: string; notifier?: Notifier; idle_ms?: number };
   store: Store;
   progress: Progress;
   event_counts: ReadonlyMap<string, number>;
@@ -62,12 +62,12 @@ export function monitoringServices({ options, store, progress, event_counts, web
 
 /** Feeds systemd; outside of it, a stage that hangs is told in the log all the same. */
 export function superviseDaemon({ options, store, progress }: Watched, signal: AbortSignal): Promise<void> {
-  const { env, config, notifier = createNotifier({}) } = options;
+  const { env, config, notifier = createNotifier({}), ...rest } = options;
   const statusLine = async () => {
     const halted = (await currentHalts(store.db)).length > 0 ? 'Calls are stopped (eligd status says why); ' : '';
     return halted + statusWords(await countSituations(store.db, env.clock.now()));
   };
-  return supervise({ env, progress, notifier, patience_ms: patienceMs(config), statusLine, signal });
+  return supervise({ env, progress, notifier, patience_ms: patienceMs(config), idle_ms: rest.idle_ms, statusLine, signal });
 }
 
 /** Commits are signs of life; one that waits for the disk is none. */

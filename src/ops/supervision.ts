@@ -13,6 +13,8 @@ export type Supervision = {
   notifier: Notifier;
   /** A step may be silent for this long, whatever the watchdog says: the longest time-out of a single request, with room. */
   patience_ms: number;
+  /** How long the daemon's loops rest; without systemd nobody looks more often than they do. */
+  idle_ms?: number | undefined;
   /** One line without patient data for `systemctl status`. */
   statusLine: () => Promise<string>;
   signal: AbortSignal;
@@ -27,7 +29,7 @@ export async function supervise(options: Supervision): Promise<void> {
   const { env, progress, notifier, signal } = options;
   const { watchdog_ms } = notifier;
   const heard_ms = Math.min(STATUS_INTERVAL_MS, (watchdog_ms ?? Number.POSITIVE_INFINITY) / 4);
-  const interval_ms = notifier.is_heard ? heard_ms : UNHEARD_INTERVAL_MS;
+  const interval_ms = notifier.is_heard ? heard_ms : Math.max(UNHEARD_INTERVAL_MS, options.idle_ms ?? 0);
   const limit_ms = Math.max(watchdog_ms ?? 0, options.patience_ms);
   const reported = new Set<string>();
   await notifier.tell('READY=1', await status(options));

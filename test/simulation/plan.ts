@@ -50,8 +50,8 @@ export function drawPlan(seed: number) {
       reverify_after_days: random.pick([30, 30, 3, 1]),
       give_up_after_days: random.pick([1, 2, 3]),
       poll_hours: random.pick([3, 6, 12]),
-      pull_seconds: random.pick([900, 3600, 7200]),
-      idle_ms: random.pick([20, 60, 180]) * MINUTE_MS,
+      pull_seconds: random.pick([1800, 7200, 14_400]),
+      idle_ms: random.pick([60, 180, 360]) * MINUTE_MS,
       calls_per_day: sometimes(0.1, random.int(3, 12)),
     },
     pms: {
