@@ -111,7 +111,7 @@ async function deliveryKey(
     .selectFrom('records')
     .innerJoin('answers', 'answers.id', 'records.answer')
     .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
-    .select(['inquiries.service_id', 'records.revision', 'answers.content_hash'])
+    .select(['inquiries.service_id', 'records.revision', 'answers.content_hash', 'answers.verifications'])
     .where('records.id', '=', record)
     .executeTakeFirstOrThrow();
   const visit = await tx
@@ -129,6 +129,7 @@ async function deliveryKey(
         said.service_id,
         said.revision,
         said.content_hash,
+        ...(said.verifications === null ? [] : [said.verifications]),
       ]),
     )
     .digest('hex')

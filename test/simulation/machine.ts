@@ -1,5 +1,6 @@
 /** A computer at the clinic with its clock, its disk and the daemons that live and die on it, one after another. */
 import { chmodSync, closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+import type { Server } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Connector } from '../../connectors/contract.ts';
@@ -130,6 +131,8 @@ export class Life implements Owner {
   readonly number: number;
   is_dead = false;
   readonly connections = new Set<Database.Database>();
+  /** The servers at which it listens. */
+  readonly doors = new Set<Server>();
   readonly network: Network;
   readonly #stop = new AbortController();
   #daemon: Daemon | null = null;
@@ -178,6 +181,7 @@ export class Life implements Owner {
     if (this.is_dead) return;
     this.is_dead = true;
     for (const connection of this.connections) connection.close();
+    for (const door of this.doors) door.close();
     if (this.machine.life === this) this.machine.life = null;
     this.network.abandon();
     owners.exit(() => this.onEnded());

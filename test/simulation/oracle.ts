@@ -10,12 +10,18 @@ import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
 import type { Visit, Written } from './pms.ts';
+import type { Report } from './reports.ts';
 import type { Accepted } from './service.ts';
 import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
 
 /** Values that the world makes up for patients; nothing like them may be said outside (G6). */
-const PHI = /Zfirst|Zlast|Zcarrier|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}/;
+const PHI = /Zfirst|Zlast|Zcarrier|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}/;
+
+type Row = { source_id: string; closed_reason: string | null; content: string; updated_at: number };
+
+/** A row of the inbox. */
+type Taken = { id: number; received_at: number };
 
 type Need = { key: string; patient: string; calls: Accepted[] };
 
@@ -27,10 +33,13 @@ export class Oracle {
   readonly acknowledged = new Map<string, Map<string, { input: AppointmentInput; at: number }>>();
   /** Calls that G1 excuses, because the service showed the first one too late: they have to be reported. */
   readonly excused: { first: Accepted; second: Accepted }[] = [];
+  /** Reports that were acknowledged, and the newest version of each answer that they told of. */
+  readonly #reports = new Map<string, Taken>();
+  readonly #told = new Map<string, number>();
   is_state_lost = false;
   clone_from: number | null = null;
   #first_call_of_clone: number | null = null;
-  #last_call_with_clone = 0;
+  readonly #last_call_of = new Map<string, number>();
   readonly counts = { checks: 0, calls: 0, second_attempts: 0, excused: 0 };
 
   constructor(world: World) {
@@ -68,7 +77,7 @@ export class Oracle {
 
   onAccepted(call: Accepted): void {
     this.counts.calls += 1;
-    if (this.clone_from !== null) this.#last_call_with_clone = call.accepted_at;
+    if (this.clone_from !== null) this.#last_call_of.set(call.machine, call.accepted_at);
     this.#first_call_of_clone ??= call.machine === 'clone' ? call.accepted_at : null;
     const need = this.#needOf(call);
     const about = [call.external_id, call.id];
@@ -123,7 +132,8 @@ export class Oracle {
   checkCloneNoticed(now: number): void {
     const first = this.#first_call_of_clone;
     if (first === null || now < first + 30 * HOUR_MS) return;
-    if (this.#last_call_with_clone > first + 30 * HOUR_MS)
+    const last_of = (machine: string) => this.#last_call_of.get(machine) ?? 0;
+    if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
       this.#fail('G1', 'Two installations call for the same practice, and neither has stopped a day after it could be seen.');
   }
 
@@ -143,6 +153,38 @@ export class Oracle {
         return;
       }
       taken.set(id, { input, at: this.#world.scheduler.now });
+    }
+  }
+
+  /**
+   * A report that was taken is in the database, once and for good however often it comes; one whose signature is wrong never is
+   * (specification, "Events").
+   */
+  onReported(life: Life, { kind, message_hash, told }: Report, status: number): void {
+    if (kind === 'nonsense') {
+      if (status !== 200 && status !== 400 && status !== 503) this.#fail('webhook', `A senseless report was answered ${status}.`);
+      return;
+    }
+    const about = told.map(({ id }) => id);
+    const row = this.#read(life.machine, (raw) =>
+      raw.prepare('select id, received_at from inbox where message_hash = ?').get(message_hash),
+    ) as Taken | undefined | null;
+    if (kind === 'forged') {
+      if (status !== 401 && status !== 503) this.#fail('webhook', `A forged report was answered ${status}.`, about);
+      return;
+    }
+    if (status === 503) return;
+    if (status !== 200) this.#fail('webhook', `The genuine report ${message_hash} was refused with ${status}.`, about);
+    else if (row === undefined || row === null) {
+      // Its machine may have died, and its database been lost, since it answered.
+      if (!life.is_dead) this.#fail('G3', `The report ${message_hash} was acknowledged and is not in the database.`, about);
+    } else {
+      const before = this.#reports.get(message_hash) ?? row;
+      this.#reports.set(message_hash, row);
+      if (before.id !== row.id || before.received_at !== row.received_at)
+        this.#fail('webhook', `The report ${message_hash} came again, and was taken for a new one.`, about);
+      for (const each of told)
+        if (!this.is_state_lost) this.#told.set(each.id, Math.max(this.#told.get(each.id) ?? 0, each.stage.results ?? 0));
     }
   }
 
@@ -257,26 +299,30 @@ export class Oracle {
   /** At the very end, after days in which everything worked. */
   checkEnd(machine: Machine, calm_at: number): void {
     const { pms } = this.#world;
-    const taken = this.acknowledged.get(machine.name) ?? new Map();
+    const taken = this.acknowledged.get(machine.name) ?? new Map<string, { input: AppointmentInput; at: number }>();
     const output = pms.output(machine.name);
     const rows = this.#read(machine, (raw) => {
-      const found = raw.prepare('select source_id, closed_reason from appointments where superseded_at is null').all();
-      return new Map(
-        (found as { source_id: string; closed_reason: string | null }[]).map((row) => [row.source_id, row.closed_reason]),
+      const found = raw.prepare(
+        'select source_id, closed_reason, content, updated_at from appointments where superseded_at is null',
       );
+      return new Map((found.all() as Row[]).map((row) => [row.source_id, row]));
     });
     const written = [...output.written.values()];
     for (const visit of pms.visits.values()) {
-      const last = taken.get(visit.source_id) as { input: AppointmentInput; at: number } | undefined;
+      const row = rows?.get(visit.source_id);
+      // A process may die between its commit and the acknowledgement.
+      const last =
+        taken.get(visit.source_id) ??
+        (row === undefined ? undefined : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at });
       if (last === undefined) {
         this.#checkNeverTaken(visit, calm_at);
         continue;
       }
-      const closed = rows?.get(visit.source_id);
-      if (rows === null || closed === undefined) {
+      if (row === undefined) {
         this.#fail('G2', `${visit.source_id} was accepted and is gone from the database.`, [visit.source_id]);
         return;
       }
+      const { closed_reason: closed } = row;
       const { input } = last;
       const insured = input.coverages.filter(({ member_id, payor_id }) => member_id + payor_id !== '');
       if (closed === 'cancelled' || closed === 'no_coverage') {
@@ -313,6 +359,7 @@ export class Oracle {
     }
     this.#checkUndecided(machine);
     this.#checkReported(machine);
+    this.#checkTold(machine);
   }
 
   /** Whether there was enough time in which everything worked, between its coming into the window and the last call. */
@@ -351,9 +398,39 @@ export class Oracle {
     }
   }
 
+  /** An answer that the service has told of was read (G2): this one or a newer one. */
+  #checkTold(machine: Machine): void {
+    const { poison_answer, takes_back } = this.#world.plan.service;
+    if (poison_answer || takes_back > 0) return;
+    const answers = this.#read(machine, (raw) =>
+      raw.prepare('select i.service_id as id, a.raw as raw from answers a join inquiries i on i.id = a.inquiry').all(),
+    ) as { id: string; raw: string }[] | null;
+    const newest = new Map<string, number>();
+    for (const { id, raw } of answers ?? []) {
+      const version = Number(/"REF-[^"]*-(\d+)"/.exec(raw)?.[1] ?? 0);
+      newest.set(id, Math.max(newest.get(id) ?? 0, version));
+    }
+    const owned = this.#read(
+      machine,
+      (raw) => new Set(raw.prepare("select service_id from inquiries where state in ('open', 'answered')").pluck().all()),
+    );
+    for (const [id, version] of this.#told) {
+      if (owned?.has(id) && (newest.get(id) ?? 0) < version) {
+        this.#fail(
+          'G2',
+          `The service has told of answer ${version} to ${id}, and answer ${newest.get(id) ?? 0} is the last that was read.`,
+          [id],
+        );
+        return;
+      }
+    }
+  }
+
   /** What eligd knows now is what it knew then. */
   forgetSince(machine: Machine, kept: Map<string, { input: AppointmentInput; at: number }> | null): void {
     this.is_state_lost = true;
+    this.#reports.clear();
+    this.#told.clear();
     this.acknowledged.set(machine.name, new Map(kept ?? []));
   }
 

@@ -125,7 +125,9 @@ export function drawPlan(seed: number) {
       error_after_accept: random.chance(0.5),
       useless_success: rate(0.01, 0.06),
       revokes_tokens: random.chance(0.3),
-      turned_away: random.chance(0.2) ? random.pick([401, 402, 403, 404, 405, 407]) : null,
+      tells_lifetime: random.chance(0.3),
+      verification: random.pick(['absent', 'none', 'items'] as const),
+      turned_away: random.chance(0.2) ? random.pick([400, 401, 402, 403, 404, 405, 407]) : null,
       unsuccessful: rate(0.1, 0.4),
       cancelled: rate(0.02, 0.1),
       never: rate(0, 0.04),
@@ -135,6 +137,21 @@ export function drawPlan(seed: number) {
       lower_case: random.chance(0.2),
       answers_within_hours: random.pick([2, 12, 36]),
       poison_answer: random.chance(0.1),
+    },
+    webhook: {
+      is_used: random.chance(0.6),
+      update_frequency_minutes: random.pick([1, 5, 30]),
+      header: random.mostly('X-Service-Signature', ['X-Signature']),
+      bodies: random.pick(['object', 'empty', 'no_content'] as const),
+      /** Takes the subscription and never reports. */
+      is_silent: random.chance(0.1),
+      split_at: random.pick([1, 3, 1000]),
+      retries: random.chance(0.5),
+      lost: rate(0.02, 0.3),
+      repeated: rate(0.1, 0.6),
+      reordered: rate(0.05, 0.4),
+      forged: rate(0.05, 0.3),
+      strangers: rate(0.05, 0.3),
     },
     machine: {
       /** Points of interaction (statements, requests, calls of the connector) between two crashes, on average. */

@@ -4,6 +4,7 @@
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
+import { Reports } from './reports.ts';
 import type { Scheduler } from './scheduler.ts';
 import { answerFor, type Stage, timelineOf } from './service-answers.ts';
 import type { Story } from './story.ts';
@@ -44,6 +45,7 @@ export class Service {
   readonly #arrivals = new Map<string, number[]>();
   onTooMany: (machine: string, count: number) => void = () => {};
   onAccepted: (inquiry: Accepted) => void = () => {};
+  readonly reports: Reports;
   is_calm = false;
   outage_until = 0;
   turned_away_until = 0;
@@ -59,6 +61,7 @@ export class Service {
     this.#scheduler = scheduler;
     this.#story = story;
     this.#random = new Random(plan.seed, 'service');
+    this.reports = new Reports(plan, scheduler, story, (one) => ({ form: this.#readForm(one), stage: this.statusOf(one) }));
   }
 
   revokeTokens(): void {
@@ -113,6 +116,11 @@ export class Service {
     if (pathname === '/api/v0/auth/token') return this.#login();
     const refusal = this.#authorize(request.headers.authorization ?? '');
     if (refusal !== null) return refusal;
+    if (pathname === '/api/v0/subscription/') {
+      const { status, value } = this.reports.handle(request.method, request.body);
+      return reply(status, value);
+    }
+    if (pathname === '/api/v0/verification') return this.#verify(query.get('inquiry_id') ?? '');
     const [, specialty, kind, id] = /^\/api\/v0\/(\w+)\/(inquiries|batch_inquiries)(?:\/(.+))?$/.exec(pathname) ?? [];
     if (specialty === undefined) return reply(404, { detail: 'Not Found' });
     if (request.method === 'GET') {
@@ -130,7 +138,8 @@ export class Service {
     this.#last += 1;
     const token = `T${this.#last}`;
     this.#tokens.set(token, this.#scheduler.now);
-    return reply(200, { access_token: token, token_type: 'bearer' });
+    const lifetime = this.#plan.service.tells_lifetime ? { expires_in: DAY_MS / 1000 } : {};
+    return reply(200, { access_token: token, token_type: 'bearer', ...lifetime });
   }
 
   #authorize(authorization: string): ServiceReply | null {
@@ -177,6 +186,7 @@ export class Service {
       [inquiry.external_id, id],
     );
     this.onAccepted(inquiry);
+    this.reports.onAccepted(inquiry);
     return inquiry;
   }
 
@@ -270,6 +280,25 @@ export class Service {
     return { ...reply(200, this.#plan.service.read_array ? [form] : form), about: [id, inquiry.external_id] };
   }
 
+  /** What the transcripts of the calls showed, an hour or so after the answer. */
+  #verify(inquiry_id: string): ServiceReply {
+    const { verification } = this.#plan.service;
+    if (verification === 'absent') return reply(404, { detail: 'Not Found' });
+    const inquiry = this.accepted.get(inquiry_id);
+    const { results, at } = inquiry === undefined ? { results: null, at: 0 } : this.statusOf(inquiry);
+    const is_there = verification === 'items' && results !== null && at + HOUR_MS < this.#scheduler.now;
+    const item = { name: 'member_verified', description: 'x', status: 'MET', evidence: 'x', reasoning: 'x' };
+    const record = {
+      id: `V${inquiry_id}`,
+      inquiry_id,
+      call_log_id: 'C1',
+      verification_items: [item],
+      creation_ts: '2026-11-20T10:00:00Z',
+    };
+    const verifications = is_there ? [record] : [];
+    return reply(200, { success: true, count: verifications.length, verifications });
+  }
+
   #list(specialty: string, pathname: string, query: URLSearchParams): ServiceReply {
     const { service } = this.#plan;
     const { now } = this.#scheduler;
@@ -361,5 +390,5 @@ function parsed(text: string): unknown {
 }
 
 function reply(status: number, value: unknown, headers: Record<string, string> = {}): ServiceReply {
-  return { status, headers, body: JSON.stringify(value), about: [] };
+  return { status, headers, body: value === undefined ? '' : JSON.stringify(value), about: [] };
 }

@@ -17,8 +17,10 @@ const usedMs = () => process.cpuUsage().user / 1000;
 if (order.mutation !== null) applyMutation(order.mutation);
 takeOverTime();
 const { watchDisk } = await import('./disk.ts');
+const { watchDoors } = await import('./door.ts');
 const { live } = await import('./world.ts');
 watchDisk();
+watchDoors();
 // A dead daemon's promises may fail long after its death.
 process.on('unhandledRejection', (error) => {
   if (!(error instanceof Error) || !/process is dead|connection is not open/.test(error.message)) {

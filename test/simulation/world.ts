@@ -7,12 +7,14 @@ import { openSecrets } from '../../src/ops/secrets.ts';
 import { resolveAttention } from '../../src/store/attention.ts';
 import { endHalt, haltSubject } from '../../src/store/halts.ts';
 import { openStore } from '../../src/store/store.ts';
+import { knock } from './door.ts';
 import { Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { Oracle } from './oracle.ts';
 import { DAY_MS, drawPlan, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Pms } from './pms.ts';
 import { Random } from './random.ts';
+import { type Report, WEBHOOK_SECRET } from './reports.ts';
 import { rule, Scheduler } from './scheduler.ts';
 import { Service } from './service.ts';
 import { Broken, Story } from './story.ts';
@@ -28,6 +30,7 @@ export type Outcome = {
 
 const STEPS_MAX = 1_500_000;
 const PROBES = 3;
+const HOOK_URL = 'https://clinic.example/webhooks/inquiries';
 
 /** Lives one world through. `folder` is a memory disk where there is one. */
 export async function live(seed: number, folder: string, how: { tell: 'about' | 'all' }): Promise<Outcome> {
@@ -48,6 +51,7 @@ class LivingWorld {
   readonly story = new Story();
   readonly scheduler: Scheduler;
   readonly #random: Random;
+  readonly #random_of_reports: Random;
   readonly service: Service;
   readonly pms: Pms;
   readonly oracle: Oracle;
@@ -64,6 +68,7 @@ class LivingWorld {
     this.plan = plan;
     this.#folder = folder;
     this.#random = new Random(plan.seed, 'world');
+    this.#random_of_reports = new Random(plan.seed, 'knocks');
     this.scheduler = new Scheduler(plan.start_ms, new Random(plan.seed, 'order'));
     rule(this.scheduler);
     this.service = new Service(plan, this.scheduler, this.story);
@@ -99,7 +104,19 @@ class LivingWorld {
     this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
     this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);
     this.pms.onWritten = (life, written) => this.oracle.onWritten(life, written);
+    this.service.reports.onSend = (report, told) => this.#report(report, told);
     this.pms.onBroken = (broken) => this.#world.fail(broken);
+  }
+
+  /** A report goes to the clinic's own machine, whoever else works for the practice. */
+  #report({ breaks_off, ...report }: Report, told: (status: number | null) => void): void {
+    const { life } = this.#machine;
+    const headers = report.signature === null ? {} : { [this.plan.webhook.header]: report.signature };
+    const request = { path: new URL(HOOK_URL).pathname, headers, body: report.body, breaks_off };
+    knock(life, request, this.#random_of_reports, (status) => {
+      told(status);
+      if (life !== null && status !== null) this.oracle.onReported(life, { ...report, breaks_off }, status);
+    });
   }
 
   async live({ tell }: { tell: 'about' | 'all' }): Promise<Outcome> {
@@ -164,6 +181,14 @@ class LivingWorld {
         give_up_after_days: config.give_up_after_days,
         calls_per_day: config.calls_per_day,
       },
+      webhook: plan.webhook.is_used
+        ? {
+            listen: '127.0.0.1:8686',
+            public_url: HOOK_URL,
+            signature_header: plan.webhook.header,
+            update_frequency_minutes: plan.webhook.update_frequency_minutes,
+          }
+        : null,
       polling: { interval_minutes: config.poll_hours * 60, urgent_interval_minutes: config.poll_hours * 20 },
       schedule: { pull_seconds: config.pull_seconds },
       // It is written by a thread of its own, whose time is not the world's.
@@ -175,6 +200,7 @@ class LivingWorld {
       ELIGD_SERVICE_PASSWORD: 'p',
       ELIGD_SERVICE_PROJECT_ID: 'i',
       ELIGD_SERVICE_API_KEY: 'k',
+      ELIGD_WEBHOOK_SECRET: WEBHOOK_SECRET,
     });
     const make = (name: string) => {
       const machine = new Machine(this.#world, name, this.#folder, loaded, secrets);
@@ -405,6 +431,7 @@ class LivingWorld {
     this.#is_calm = true;
     this.#calm_at = scheduler.now;
     this.service.is_calm = true;
+    this.service.reports.is_calm = true;
     this.pms.is_calm = true;
     this.service.outage_until = 0;
     this.service.turned_away_until = 0;
@@ -475,6 +502,10 @@ class LivingWorld {
       'refused (422)': counts.refused,
       'turned away': counts.turned_away,
       'success without an id': counts.useless,
+      'reports sent': this.service.reports.counts.sent,
+      'reports repeated': this.service.reports.counts.repeated,
+      'reports forged or senseless': this.service.reports.counts.forged,
+      'reports taken': this.service.reports.counts.taken,
       'inquiries accepted': this.oracle.counts.calls,
       'second attempts': this.oracle.counts.second_attempts,
       'extra calls excused and reported': this.oracle.counts.excused,

@@ -4,7 +4,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry, ServiceFailure } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
-import { inquirySubject } from '../../store/audit.ts';
+import { inquirySubject, tookStep } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/halts.ts';
 import { type InquiryRow, inquiriesByMatch } from '../../store/inquiries.ts';
@@ -132,8 +132,9 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
       await adoptLate(tx, deps, undecided, each, started_at);
       continue;
     }
-    if (same_label.some(({ state, empty_looks }) => state === 'planned' && empty_looks >= 2)) continue;
-    const resent = same_label.find(({ empty_looks, service_id }) => empty_looks >= 2 && service_id !== null);
+    const absent = await provenAbsent(tx, same_label);
+    if (absent.some(({ service_id }) => service_id === null)) continue;
+    const resent = absent.find(({ service_id }) => service_id !== null);
     if (resent !== undefined) {
       await own(tx, specialty, each, resent.id, 'extra', started_at);
       await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
@@ -144,6 +145,13 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
   }
   if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(tx, deps, strangers, started_at);
   return fresh.length;
+}
+
+/** Those that were once looked for in vain, whatever became of them since: the trail knows it when the row does not. */
+async function provenAbsent(tx: Tx, rows: readonly InquiryRow[]): Promise<InquiryRow[]> {
+  const subjects = rows.map(({ id }) => inquirySubject(id));
+  const absent = await tookStep(tx, subjects, { from: 'uncertain', to: 'planned' });
+  return rows.filter(({ id }) => absent.has(inquirySubject(id)));
 }
 
 /** A person was asked about it, and now the list shows it after all. */

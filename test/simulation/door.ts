@@ -1,0 +1,87 @@
+/**
+ * Stands between eligd and the sockets it listens at: its HTTP server is the real one, and the bytes of a request reach it over
+ * a stream that belongs to the world, piece by piece and at the world's time. No port is opened.
+ */
+import { Server } from 'node:net';
+import { Duplex } from 'node:stream';
+import { Life } from './machine.ts';
+import type { Random } from './random.ts';
+import { owners } from './scheduler.ts';
+
+const opened = new Map<Server, Life>();
+
+/** Patches node:net, for good; servers of nobody's are left alone. */
+export function watchDoors(): void {
+  const { listen, close, address } = Server.prototype;
+  Server.prototype.listen = function (this: Server, ...given: unknown[]) {
+    const life = owners.getStore();
+    if (!(life instanceof Life)) return Reflect.apply(listen, this, given);
+    opened.set(this, life);
+    life.doors.add(this);
+    process.nextTick(() => this.emit('listening'));
+    return this;
+  } as typeof listen;
+  Server.prototype.close = function (this: Server, told?: (error?: Error) => void) {
+    const life = opened.get(this);
+    if (life === undefined) return Reflect.apply(close, this, [told]);
+    opened.delete(this);
+    life.doors.delete(this);
+    if (told !== undefined) this.once('close', () => told());
+    process.nextTick(() => this.emit('close'));
+    return this;
+  } as typeof close;
+  Server.prototype.address = function (this: Server) {
+    return opened.has(this) ? { address: '127.0.0.1', family: 'IPv4', port: 8686 } : Reflect.apply(address, this, []);
+  } as typeof address;
+}
+
+class Wire extends Duplex {
+  readonly #onStatus: (status: number) => void;
+  #said = '';
+
+  constructor(onStatus: (status: number) => void) {
+    super();
+    this.#onStatus = onStatus;
+    this.on('error', () => {});
+  }
+
+  override _read(): void {}
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.#said += chunk.toString('latin1');
+    const status = /^HTTP\/1\.1 (\d{3}) [\s\S]*?\r\n\r\n/.exec(this.#said)?.[1];
+    if (status !== undefined) this.#onStatus(Number(status));
+    done();
+  }
+}
+
+export type Knock = { path: string; headers: Record<string, string>; body: Buffer; breaks_off: boolean };
+
+const PATIENCE_MS = 15_000;
+
+/** Sends a request to a daemon. `told` once: the status; null: nobody was there, or no answer came. */
+export function knock(life: Life | null, request: Knock, random: Random, told: (status: number | null) => void): void {
+  const door = life === null ? undefined : [...life.doors][0];
+  if (life === null || door === undefined) {
+    told(null);
+    return;
+  }
+  const { scheduler } = life.machine;
+  let is_over = false;
+  const end = (status: number | null) => {
+    if (is_over) return;
+    is_over = true;
+    owners.exit(() => told(status));
+    scheduler.after(1, () => wire.destroy(), life);
+  };
+  const wire = new Wire((status) => end(life.is_dead ? null : status));
+  const { body, headers, path, breaks_off } = request;
+  const lines = Object.entries({ host: 'clinic.example', 'content-length': String(body.length), ...headers });
+  const head = `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  const bytes = Buffer.concat([Buffer.from(head, 'latin1'), body]);
+  const middle = random.int(1, bytes.length - 1);
+  scheduler.after(0, () => door.emit('connection', wire), life);
+  scheduler.after(random.int(1, 40), () => wire.push(bytes.subarray(0, middle)), life);
+  scheduler.after(random.int(41, 900), () => (breaks_off ? wire.destroy() : wire.push(bytes.subarray(middle))), life);
+  owners.exit(() => scheduler.after(PATIENCE_MS, () => end(null), undefined));
+}
