@@ -45,6 +45,11 @@ export function canonicalExternalId(external_id: unknown): string {
   return isTextOrNumber(external_id) ? String(external_id).trim().toUpperCase() : '';
 }
 
+/** The first word of a patient's name as compared: twins share all the rest. Empty when there is none. */
+export function givenName(patient_name: unknown): string {
+  return typeof patient_name === 'string' ? (/[\p{L}\p{N}]+/u.exec(patient_name.toUpperCase())?.[0] ?? '') : '';
+}
+
 export function lettersAndDigits(text: string): string {
   return text.toUpperCase().replaceAll(/[^\p{L}\p{N}]/gu, '');
 }

@@ -9,6 +9,7 @@ import * as patients from '../../migrations/0003-patients.ts';
 import * as claims from '../../migrations/0004-claims.ts';
 import * as journal from '../../migrations/0007-journal.ts';
 import * as purge from '../../migrations/0008-purge.ts';
+import * as givenNames from '../../migrations/0009-given-names.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -23,6 +24,7 @@ const MIGRATIONS = {
   '0004-claims': claims,
   '0007-journal': journal,
   '0008-purge': purge,
+  '0009-given-names': givenNames,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

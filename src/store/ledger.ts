@@ -8,6 +8,8 @@ export type SeenInquiry = {
   external_id: string;
   /** Empty when the echoed request could not be read. */
   match_key: string;
+  /** Of the patient, as compared; empty when the echo has none. */
+  given_name: string;
   service_status: string;
   /** Epoch milliseconds by the service's clock; null when it does not say. */
   created_at: number | null;

@@ -87,7 +87,7 @@ async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<voi
   await tx.deleteFrom('attention').where('inquiry', 'in', inquiries).execute();
   await tx
     .updateTable('service_inquiries')
-    .set({ inquiry: null, role: 'unowned', match_key: '', external_id: '' })
+    .set({ inquiry: null, role: 'unowned', match_key: '', external_id: '', given_name: '' })
     .where('inquiry', 'in', inquiries)
     .execute();
   await tx.deleteFrom('inquiries').where('id', 'in', inquiries).execute();
@@ -115,7 +115,7 @@ async function purgeRest(tx: Tx, before: number): Promise<void> {
     .execute();
   await tx
     .updateTable('service_inquiries')
-    .set({ match_key: '', external_id: '' })
+    .set({ match_key: '', external_id: '', given_name: '' })
     .where('inquiry', 'is', null)
     .where('first_seen_at', '<', before)
     .where((where) => where.or([where('created_at', 'is', null), where('created_at', '<', before)]))

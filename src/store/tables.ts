@@ -28,6 +28,7 @@ export type Tables = {
     inquiry: number | null;
     role: 'main' | 'extra' | 'unowned';
     first_seen_at: number;
+    given_name: Generated<string>;
   };
   answers: {
     id: Generated<number>;

@@ -98,6 +98,20 @@ test('the database was lost and the appointments come under other ids: what was 
   expectOwnAnswers(clinic, await service.ledger());
 });
 
+test('the database was lost, and a twin with the same member id is booked under another id: the twin has a call and an answer of its own', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const [first] = visits(1);
+  const twin = { ...first, appointment_id: 'twin', patient_id: 'P-twin', patient_name: 'Zelda Other' } as Visit;
+  clinic.drop('one.csv', exportOf([first as Visit]));
+  await clinic.once();
+  rmSync(clinic.state, { recursive: true });
+  clinic.drop('two.csv', exportOf([twin]));
+  await clinic.once();
+  expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual([first?.appointment_id, 'twin']);
+});
+
 test('a second daemon on the same database is refused, and the first goes on', async () => {
   setMachineClock();
   const service = await startService();

@@ -91,8 +91,10 @@ export class Oracle {
     if (this.clone_from !== null) return;
     const told_at = first.carrier.ended_at ?? call.accepted_at;
     const { settle_ms } = this.#world.plan.config;
-    const is_capped = this.#world.plan.service.list_cap !== null;
-    if (first.visible_at > told_at + 2 * settle_ms || (is_capped && this.is_state_lost)) {
+    const { plan, service } = this.#world;
+    // A list that leaves it out for good and says nothing about it: it is not listable.
+    const is_hidden = plan.service.list_cap !== null && (this.is_state_lost || !service.shows(first));
+    if (first.visible_at > told_at + 2 * settle_ms || is_hidden) {
       this.excused.push({ first, second: call });
       this.counts.excused += 1;
       return;

@@ -299,10 +299,10 @@ export class Service {
     return reply(200, { success: true, count: verifications.length, verifications });
   }
 
-  #list(specialty: string, pathname: string, query: URLSearchParams): ServiceReply {
+  /** What the list holds, before it is cut into pages. */
+  #listed(specialty: string, wanted: string | null): Accepted[] {
     const { service } = this.#plan;
     const { now } = this.#scheduler;
-    const wanted = query.get('external_id');
     const same = (label: string) =>
       service.list_filter === 'any_case' ? label.toUpperCase() === wanted?.toUpperCase() : label === wanted;
     const all = [...this.accepted.values()].filter(
@@ -313,7 +313,18 @@ export class Service {
     );
     if (service.list_order !== 'oldest') all.reverse();
     if (service.list_order === 'any') all.sort((a, b) => (a.id < b.id ? -1 : 1));
-    const shown = service.list_cap === null ? all : all.slice(0, service.list_cap);
+    return service.list_cap === null ? all : all.slice(0, service.list_cap);
+  }
+
+  /** Whether some list shows the inquiry now. */
+  shows(inquiry: Accepted): boolean {
+    return [null, inquiry.external_id].some((wanted) => this.#listed(inquiry.specialty, wanted).includes(inquiry));
+  }
+
+  #list(specialty: string, pathname: string, query: URLSearchParams): ServiceReply {
+    const { service } = this.#plan;
+    const wanted = query.get('external_id');
+    const shown = this.#listed(specialty, wanted);
     const forms: unknown[] = shown.map((one) => this.#readForm(one));
     if (service.unreadable_element && wanted === null && !this.is_calm) forms.push({ strange: true });
     return page(forms, service.list_paging, service.page_size, pathname, query);

@@ -1,4 +1,5 @@
-import { canonicalExternalId } from '../../domain/matching.ts';
+import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { canonicalExternalId, givenName } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
@@ -42,7 +43,8 @@ export async function bindFound(
 
 /**
  * Before a call is made: an inquiry that the service holds already and that nobody owns serves the need instead (G1). One
- * under a label of this need's appointments counts always; one under another label while its answer would be fresh enough.
+ * under a label of this need's appointments counts always; one under another label while its answer would be fresh enough and
+ * when it names this patient: a twin's chart is not this one's.
  * One that was unsuccessful counts as well: it was an attempt, and the next one follows from its answer.
  */
 export async function adoptUnowned(
@@ -59,6 +61,7 @@ export async function adoptUnowned(
     ),
   );
   labels.add(canonicalExternalId(row.external_id));
+  const given_name = givenName((JSON.parse(row.draft) as InquiryDraft).patient_name);
   const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
   // Twins share everything but the label: what bears the label of somebody else's inquiry is theirs.
   const others = new Set(
@@ -68,7 +71,7 @@ export async function adoptUnowned(
   );
   const found =
     unowned.find((entry) => labels.has(entry.external_id)) ??
-    unowned.find((entry) => !others.has(entry.external_id) && is_fresh(entry));
+    unowned.find((entry) => !others.has(entry.external_id) && is_fresh(entry) && entry.given_name === given_name);
   if (found === undefined) return null;
   await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
   return found.service_id;

@@ -1,5 +1,6 @@
 import { backoffMs } from '../../domain/backoff.ts';
 import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { givenName } from '../../domain/matching.ts';
 import { nextPollAt } from '../../domain/polling.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
@@ -69,7 +70,10 @@ export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, ac
 }
 
 function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
-  return { service_id, external_id: row.external_id, match_key: row.match_key, service_status: 'SCHEDULED', created_at: now };
+  const { patient_name } = JSON.parse(row.draft) as InquiryDraft;
+  const { external_id, match_key } = row;
+  const given_name = givenName(patient_name);
+  return { service_id, external_id, match_key, given_name, service_status: 'SCHEDULED', created_at: now };
 }
 
 /** What happens to rows in `sending` for which the call failed as a whole (design, "Failures are classed where they happen"). */

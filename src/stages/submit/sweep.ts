@@ -1,4 +1,4 @@
-import { canonicalExternalId, matchKeyOfEcho } from '../../domain/matching.ts';
+import { canonicalExternalId, givenName, matchKeyOfEcho } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry, ServiceFailure } from '../../service/api.ts';
@@ -112,6 +112,7 @@ export function seenInquiry(inquiry: Inquiry): SeenInquiry {
     service_id: inquiry.id,
     external_id: canonicalExternalId(inquiry.request.external_id),
     match_key: matchKeyOfEcho(inquiry.request) ?? '',
+    given_name: givenName(inquiry.request.patient_name),
     service_status: inquiry.status,
     created_at: inquiry.creation_ts === null ? null : parseWireTimestamp(inquiry.creation_ts),
   };
