@@ -87,8 +87,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   delivered_before_written: one(
     'A delivery is marked before it is written.',
     'src/stages/deliver.ts',
-    '    outcomes = await write(connector, batch, signal);',
-    "    await store.write(async (tx) => { for (const each of batch.deliveries) await settleDelivery(tx, each, { to: 'delivered', reason: '', due_at: 0 }, env.clock.now()); });\n    outcomes = await write(connector, batch, signal);",
+    '    outcomes = await write(deps, batch, signal);',
+    "    await store.write(async (tx) => { for (const each of batch.deliveries) await settleDelivery(tx, each, { to: 'delivered', reason: '', due_at: 0 }, env.clock.now()); });\n    outcomes = await write(deps, batch, signal);",
   ),
   limit_in_memory: one(
     'The slots of the rate limit are forgotten with the process.',
@@ -128,7 +128,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   stale_answer_delivered: one(
     'An answer about a coverage that has changed is written all the same.',
-    'src/stages/plan.ts',
+    'src/stages/plan-keep.ts',
     '  await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);',
     '',
   ),
@@ -191,6 +191,48 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'src/stages/submit/index.ts',
     'if (before !== null) await restartLooks(tx, now + settings.settle_ms);',
     '',
+  ),
+  dedupe_for_minutes: one(
+    'The hashes of reports are remembered for ten minutes.',
+    'src/store/inbox.ts',
+    "  const rows = await tx\n    .insertInto('inbox')",
+    "  await tx.deleteFrom('inbox').where('received_at', '<', Number(messages[0]?.received_at) - 600_000).execute();\n  const rows = await tx\n    .insertInto('inbox')",
+  ),
+  report_acknowledged_early: one(
+    'A report is acknowledged before its commit.',
+    'src/http/webhook.ts',
+    'outcome = await options.inbox.accept({ message_hash, body, received_at: options.env.clock.now() });',
+    "outcome = 'stored'; void options.inbox.accept({ message_hash, body, received_at: options.env.clock.now() }).catch(() => {});",
+  ),
+  forged_report_believed: one(
+    'A report is taken whatever its signature.',
+    'src/http/webhook.ts',
+    'if (!verifySignature({ body, signature, secrets }))',
+    'if (!verifySignature({ body, signature, secrets }) && secrets.length > 9)',
+  ),
+  report_ignored: one(
+    'What a report tells of is not asked about.',
+    'src/stages/collect-inbox.ts',
+    'if (await isWorthAsking(tx, row, inquiry, now)) hastened.push(row.id);',
+    'await isWorthAsking(tx, row, inquiry, now);',
+  ),
+  late_find_forgotten: one(
+    'That a call was proven absent is forgotten when its successor is lost, too.',
+    'src/stages/submit/sweep.ts',
+    'return rows.filter(({ id }) => absent.has(inquirySubject(id)));',
+    'return rows.filter(({ id, empty_looks }) => absent.has(inquirySubject(id)) && empty_looks >= 2);',
+  ),
+  twins_mixed_up: one(
+    "A twin's inquiry serves the other one after the database was lost.",
+    'src/stages/submit/adopt.ts',
+    ' && entry.given_name === given_name);',
+    ');',
+  ),
+  attention_expires_early: one(
+    'An entry leaves the list with the first of the visits that it is about.',
+    'src/store/attention.ts',
+    ".where('a.starts_at', '>=', before),",
+    ".where('a.starts_at', '>=', before).where('a.id', '<', 0),",
   ),
   stop_waits_for_replies: one(
     'A stop waits for replies that do not come.',
