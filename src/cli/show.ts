@@ -2,8 +2,10 @@ import type { Command } from 'commander';
 import type { AppointmentInput, CoverageInput } from '../domain/appointment.ts';
 import type { ClaimInput } from '../domain/claim.ts';
 import { EligdError } from '../domain/errors.ts';
+import { localDate } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
 import { nearest, oneOf } from '../ops/nearest.ts';
+import { ESTIMATE_CAUTION, estimateVisit, type ProcedureEstimate } from '../records/estimate.ts';
 import type { ClaimSummary, EligibilitySummary } from '../records/summary.ts';
 import type { Db } from '../store/database.ts';
 import type { DeliveryRow } from '../store/deliveries.ts';
@@ -44,7 +46,7 @@ Examples:
       await readState(context, async ({ db, config, moment }) => {
         const detail = await readSubject(db, await findOrFail(db, id), moment);
         const patients = options.patients === true;
-        if (options.json) printJson(context.stdout, showJson(detail, patients, moment.now));
+        if (options.json) printJson(context.stdout, showJson(detail, patients, moment.now, config));
         else showText(detail, patients, config, context.stdout);
       });
     });
@@ -69,7 +71,7 @@ export async function findOrFail(db: Db, text: string): Promise<Extract<Found, {
   });
 }
 
-function showJson(detail: SubjectDetail, patients: boolean, now: number): Record<string, unknown> {
+function showJson(detail: SubjectDetail, patients: boolean, now: number, config: Config): Record<string, unknown> {
   return {
     schema: 'eligd.show/1',
     at: isoTime(now),
@@ -88,13 +90,13 @@ function showJson(detail: SubjectDetail, patients: boolean, now: number): Record
         group_id: patients ? group_id : null,
       })),
     })),
-    inquiries: detail.inquiries.map(inquiryJson),
+    inquiries: detail.inquiries.map((each) => inquiryJson(each, estimatesOf(detail, each, config))),
     attention: detail.attention.map(({ since, ...entry }) => ({ ...entry, since: isoTime(since) })),
     deliveries: detail.deliveries.map(deliveryJson),
   };
 }
 
-function inquiryJson({ row, coverage_rank, answer }: InquiryDetail): Record<string, unknown> {
+function inquiryJson({ row, coverage_rank, answer }: InquiryDetail, estimates: VisitEstimates[]): Record<string, unknown> {
   return {
     subject: `inquiry:${row.id}`,
     coverage_rank,
@@ -111,7 +113,9 @@ function inquiryJson({ row, coverage_rank, answer }: InquiryDetail): Record<stri
     overdue_since: isoTime(row.overdue_since),
     answered_at: isoTime(row.answered_at),
     answer:
-      answer === null ? null : { revision: answer.revision, recorded_at: isoTime(answer.created_at), summary: answer.summary },
+      answer === null
+        ? null
+        : { revision: answer.revision, recorded_at: isoTime(answer.created_at), summary: answer.summary, estimates },
   };
 }
 
@@ -148,11 +152,40 @@ function showText(detail: SubjectDetail, patients: boolean, config: Config, stdo
     stdout.write(`\nAttention (${reason}, since ${clinicTime(since, config)})\n  ${what}\n  → ${next}\n`);
   }
   deliveryTable(detail.deliveries, config, stdout);
-  for (const { row, answer } of detail.inquiries) {
+  for (const each of detail.inquiries) {
+    const { row, answer } = each;
     if (answer === null) continue;
     const heading = `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ${clinicTime(answer.created_at, config)}`;
-    stdout.write(`\n${[heading, ...summaryLines(answer.summary)].join('\n')}\n`);
+    const estimates = estimatesOf(detail, each, config).flatMap(estimateLines);
+    stdout.write(`\n${[heading, ...summaryLines(answer.summary), ...estimates].join('\n')}\n`);
   }
+}
+
+type VisitEstimates = { appointment: string; procedures: ProcedureEstimate[] };
+
+/** What to expect of the procedures of each visit that stands on the inquiry. */
+function estimatesOf({ appointments }: SubjectDetail, { answer }: InquiryDetail, config: Config): VisitEstimates[] {
+  const record = answer?.record;
+  if (record?.schema !== 'eligd.eligibility/1') return [];
+  return appointments.flatMap(({ input, source_id, starts_at }) => {
+    if ('coverage' in input) return [];
+    const visit = { date: localDate(starts_at, config.clinic.time_zone), procedure_codes: input.procedure_codes };
+    const procedures = estimateVisit(record, visit);
+    return procedures.length === 0 ? [] : [{ appointment: source_id, procedures }];
+  });
+}
+
+/** Every line with the facts of the record that it rests on. */
+function estimateLines({ appointment, procedures }: VisitEstimates): string[] {
+  return [
+    `  For the visit ${appointment}: ${ESTIMATE_CAUTION}`,
+    ...procedures.flatMap(({ code, lines }) =>
+      lines.map(({ says, facts }) => {
+        const rests_on = facts.map(({ path, value }) => `${path} is ${value === null ? 'unknown' : JSON.stringify(value)}`);
+        return `    ${code}: ${says} (${rests_on.join('; ')})`;
+      }),
+    ),
+  ];
 }
 
 /** Of a claim the one that it was sent to. */

@@ -7,7 +7,7 @@ import type { Allowance, BenefitRule, EligibilityRecord, Money, Percent, Procedu
 import { readFrequency } from './frequency.ts';
 import { comparableCode } from './values.ts';
 
-const ESTIMATE_CAUTION = 'An estimate from what the payer said, not a guarantee of payment.';
+export const ESTIMATE_CAUTION = 'An estimate from what the payer said, not a guarantee of payment.';
 
 export const ESTIMATE_TOPICS = [
   'coverage',

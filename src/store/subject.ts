@@ -80,7 +80,7 @@ export type InquiryDetail = {
   /** Which coverage of the appointment it asks about; null when the subject is the inquiry itself. */
   coverage_rank: number | null;
   /** Null: no record yet. */
-  answer: { revision: number; created_at: number; summary: EligibilitySummary | ClaimSummary } | null;
+  answer: { revision: number; created_at: number; record: AnswerRecord; summary: EligibilitySummary | ClaimSummary } | null;
 };
 
 export async function readSubject(
@@ -141,7 +141,7 @@ async function inquiryDetail(db: Db, id: number, coverage_rank: number | null): 
   const latest = await latestRecord(db, id);
   if (latest === null) return { row, coverage_rank, answer: null };
   const { revision, created_at, record } = latest;
-  return { row, coverage_rank, answer: { revision, created_at, summary: summaryOf(record) } };
+  return { row, coverage_rank, answer: { revision, created_at, record, summary: summaryOf(record) } };
 }
 
 function summaryOf(record: AnswerRecord): EligibilitySummary | ClaimSummary {

@@ -111,6 +111,24 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     for (const line of [medical, mental, dental]) expect(line?.estimate).toMatch(/An estimate .* not a guarantee of payment\.$/);
   });
 
+  test('shows with the estimate what each of its lines rests on', async () => {
+    const { clinic } = await answered(rows);
+    const { stdout } = await clinic.run('show', 'D1');
+    expect(stdout).toMatch(/For the visit D1: An estimate .* not a guarantee of payment\./);
+    expect(stdout).toMatch(
+      / {4}D1110: covered \(procedure_codes\.codes\[0\]\.benefits\.is_covered is true; plan\.is_active is true\)/,
+    );
+    const { inquiries } = JSON.parse((await clinic.run('show', 'M1', '--json')).stdout);
+    const [{ appointment, procedures }] = inquiries[0].answer.estimates;
+    expect([appointment, procedures.map(({ code }: { code: string }) => code)]).toEqual(['M1', ['99213', '70551']]);
+    expect(procedures[0].lines[0]).toMatchObject({
+      topic: 'coverage',
+      says: 'covered',
+      is_known: true,
+      facts: expect.any(Array),
+    });
+  });
+
   test('has the next eligible date of a code where history and frequency allow one', async () => {
     const many = Array.from({ length: 12 }, (_, index) => visit(`D${index}`, { member_id: `ACTIVE-${index}` }));
     const { clinic } = await answered(many);
