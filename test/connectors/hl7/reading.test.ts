@@ -1,8 +1,9 @@
 /** What messages say: the samples as they are, and the ways in which senders write the same thing differently. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitMessages } from '../../../connectors/hl7/batches.ts';
+import { MessageSplitter, splitMessages } from '../../../connectors/hl7/batches.ts';
 import { parseMessage } from '../../../connectors/hl7/message.ts';
 import { type Content, messageReader, type ReadingSettings } from '../../../connectors/hl7/reading.ts';
 import { appointment } from '../../../connectors/suite-examples.ts';
@@ -296,6 +297,32 @@ describe('the form of a message', () => {
       .replace('|P|2.5.1', `|P|2.5.1||||||${charset}`)
       .split('Roe');
     expect(visitOf(Buffer.concat([Buffer.from(before), name, Buffer.from(after)])).patient.last_name).toBe('Müller');
+  });
+
+  test('is the same however the text around it is cut', () => {
+    const line = fc.constantFrom(
+      'MSH|^~\\&|A',
+      'MSH|^~\\&|\xe4',
+      'PID|1||P',
+      'more',
+      '',
+      'BHS|^~\\&',
+      'BTS|1',
+      'BTS was',
+      '\xef\xbb\xbfMSH|B',
+    );
+    const text = fc.array(fc.tuple(line, fc.constantFrom('\r', '\n', '\r\n'))).map((lines) => lines.flat().join(''));
+    const found = (pieces: readonly string[]) => {
+      const splitter = new MessageSplitter(40);
+      const messages = [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
+      return { messages, is_begun_well: splitter.is_begun_well, batch_fault: splitter.batch_fault };
+    };
+    fc.assert(
+      fc.property(text, fc.array(fc.nat(200)), (whole, cuts) => {
+        const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).toSorted((a, b) => a - b), whole.length];
+        expect(found(places.slice(1).map((end, index) => whole.slice(places[index], end)))).toEqual(found([whole]));
+      }),
+    );
   });
 
   test('may be a batch', () => {
