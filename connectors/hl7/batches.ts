@@ -19,8 +19,6 @@ export class MessageSplitter {
   #size = 0;
   /** Messages of the batch that is open; null: none is. */
   #of_batch: number | null = null;
-  /** Whether nothing but messages and their batches came. */
-  is_begun_well = true;
   /** What the trailers (BTS-1) say otherwise than what came; null: nothing. */
   batch_fault: string | null = null;
 
@@ -64,7 +62,6 @@ export class MessageSplitter {
     if (is_header || is_of_batch) this.#endMessage(found);
     if (is_of_batch) this.#countBatch(line);
     else if (is_header || this.#lines.length > 0) this.#addLine(line);
-    else if (line.trim() !== '') this.is_begun_well = false;
   }
 
   #addLine(line: string): void {
@@ -91,9 +88,8 @@ export class MessageSplitter {
   }
 }
 
-/** The messages of a frame, and whether nothing else was in it. */
-export function splitMessages(bytes: Buffer): { messages: FoundMessage[]; is_begun_well: boolean } {
+/** The messages of a frame. What stands before the first one is passed over. */
+export function splitMessages(bytes: Buffer): FoundMessage[] {
   const splitter = new MessageSplitter();
-  const messages = [...splitter.push(bytes.toString('latin1')), ...splitter.end()];
-  return { messages, is_begun_well: splitter.is_begun_well };
+  return [...splitter.push(bytes.toString('latin1')), ...splitter.end()];
 }

@@ -85,7 +85,7 @@ export class MllpClient {
   }
 
   #hear(body: Buffer): void {
-    const message = parseMessage(splitMessages(body).messages[0]?.text ?? '');
+    const message = parseMessage(splitMessages(body)[0]?.text ?? '');
     const acknowledgment = message?.first('MSA') ?? null;
     // A message that acknowledges nothing: whatever the receiver wants with it, this is not where it is read.
     if (acknowledgment === null) return;

@@ -42,14 +42,12 @@ export class MessageIntake {
    * order, so that messages of one sender are committed in their order.
    */
   takeFrame(body: Buffer, is_too_large: boolean, accept: Accept): Promise<Answers>[] {
-    const { messages, is_begun_well } = splitMessages(body);
+    const messages = splitMessages(body);
     if (is_too_large) return [this.#tooLarge(messages[0]?.text ?? '')];
     if (messages.length > MESSAGES_PER_FRAME_MAX)
       return [this.#unreadable(`more than ${MESSAGES_PER_FRAME_MAX} messages in a frame`)];
     if (messages.length === 0) return [this.#unreadable('the frame holds no message: it does not begin with MSH')];
-    const answers = messages.map((found) => this.take(found, accept));
-    if (!is_begun_well) this.#refusedOne('junk before MSH');
-    return answers;
+    return messages.map((found) => this.take(found, accept));
   }
 
   /** Takes one message. */

@@ -13,7 +13,7 @@ import { adt, insurance, msh, siu } from './messages.ts';
 const SETTINGS: ReadingSettings = { fields: {}, statuses: {}, without_insurance: 'unknown', time_zone: 'America/Chicago' };
 
 function read(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}) {
-  const [found] = splitMessages(Buffer.from(bytes)).messages;
+  const [found] = splitMessages(Buffer.from(bytes));
   const message = parseMessage(found?.text ?? '');
   if (message === null) throw new Error('It is no message.');
   return messageReader({ ...SETTINGS, ...settings })(message);
@@ -315,7 +315,7 @@ describe('the form of a message', () => {
     const found = (pieces: readonly string[]) => {
       const splitter = new MessageSplitter(40);
       const messages = [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
-      return { messages, is_begun_well: splitter.is_begun_well, batch_fault: splitter.batch_fault };
+      return { messages, batch_fault: splitter.batch_fault };
     };
     fc.assert(
       fc.property(text, fc.array(fc.nat(200)), (whole, cuts) => {
@@ -327,10 +327,7 @@ describe('the form of a message', () => {
 
   test('may be a batch', () => {
     const text = ['FHS|^~\\&', 'BHS|^~\\&', siu(appointment(1)), siu(appointment(2)), 'BTS|2', 'FTS|1'].join('\r');
-    expect(splitMessages(Buffer.from(text))).toMatchObject({
-      messages: [{ text: siuStart(1) }, { text: siuStart(2) }],
-      is_begun_well: true,
-    });
+    expect(splitMessages(Buffer.from(text))).toMatchObject([{ text: siuStart(1) }, { text: siuStart(2) }]);
   });
 });
 
