@@ -1,7 +1,7 @@
 import type { Capability } from './capability.ts';
 import type { FhirClient } from './client.ts';
-import { isResource, type Json, type Resource, textAt } from './element.ts';
-import { FhirError, isPassing } from './failure.ts';
+import type { Json, Resource } from './element.ts';
+import { FhirError, unlessRefused } from './failure.ts';
 import { containedIn, isPatient, logicalResource, targetOf } from './references.ts';
 
 /**
@@ -76,12 +76,7 @@ export class Chart {
   }
 
   private async readOnce(type: string, id: string): Promise<Resource | null> {
-    try {
-      const resource = await this.client.read(type, id, this.signal);
-      return isResource(resource) && textAt(resource, 'resourceType') === type ? resource : null;
-    } catch (error) {
-      if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return null;
-      throw error;
-    }
+    const resource = await unlessRefused(() => this.client.read(type, id, this.signal));
+    return resource?.resourceType === type ? resource : null;
   }
 }

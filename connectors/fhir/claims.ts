@@ -7,7 +7,7 @@ import type { Chart } from './chart.ts';
 import type { FhirClient } from './client.ts';
 import { toCoverage } from './coverage.ts';
 import { codingsAt, identifierOf, type Json, listAt, type Resource, textAt } from './element.ts';
-import { concernsAll, FhirError, isPassing } from './failure.ts';
+import { concernsAll, FhirError, unlessRefused } from './failure.ts';
 import { gatherCoverage, organizations } from './gather.ts';
 import { type Place, toPatient } from './person.ts';
 
@@ -99,19 +99,14 @@ async function readClaim(claim: Resource, client: FhirClient, chart: Chart, plac
 
 /** Whether somebody else has put the payer's decision there already, so that no call has to be paid for. */
 async function isAnswered(claim: Resource, client: FhirClient, base: string, signal: AbortSignal): Promise<boolean> {
-  try {
-    const { matches } = await client.searchAll('ClaimResponse', [['request', `Claim/${claim.id}`]], signal);
-    return matches.some(
-      (response) =>
-        textAt(response, 'status') === 'active' &&
-        textAt(response, 'outcome') === 'complete' &&
-        textAt(response, 'request', 'reference').endsWith(`Claim/${claim.id}`) &&
-        !listAt(response, 'identifier').some((one) => textAt(one, 'system').startsWith(`${base}:`)),
-    );
-  } catch (error) {
-    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return false;
-    throw error;
-  }
+  const found = await unlessRefused(() => client.searchAll('ClaimResponse', [['request', `Claim/${claim.id}`]], signal));
+  return (found?.matches ?? []).some(
+    (response) =>
+      textAt(response, 'status') === 'active' &&
+      textAt(response, 'outcome') === 'complete' &&
+      textAt(response, 'request', 'reference').endsWith(`Claim/${claim.id}`) &&
+      !listAt(response, 'identifier').some((one) => textAt(one, 'system').startsWith(`${base}:`)),
+  );
 }
 
 function dateOfService(claim: Resource): string | null {

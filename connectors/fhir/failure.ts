@@ -16,7 +16,7 @@ import { codingsAt, listAt, textAt, textsAt } from './element.ts';
  * | `unsupported` | does not do this at all (405, 501) |
  * | `refused` | does not accept the content (any other 4xx) |
  */
-export type FailureKind =
+type FailureKind =
   | 'unreachable'
   | 'busy'
   | 'broken'
@@ -58,7 +58,7 @@ export function isPassing({ kind }: FhirError): boolean {
   return kind === 'unreachable' || kind === 'busy' || kind === 'broken';
 }
 
-export function kindOfStatus(status: number): FailureKind {
+function kindOfStatus(status: number): FailureKind {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
   if (status === 404 || status === 410) return 'absent';
@@ -68,13 +68,23 @@ export function kindOfStatus(status: number): FailureKind {
   return status >= 400 && status < 500 ? 'refused' : 'broken';
 }
 
+/** Null when the server does not have it, does not do it or does not allow it; what fails in passing, and a login, is thrown. */
+export async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof FhirError && !isPassing(error) && !concernsAll(error)) return null;
+    throw error;
+  }
+}
+
 const CODE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**
  * What may be logged of an OperationOutcome (G6): severity, code, coded details and the element, which come from closed lists.
  * Its texts and diagnostics often repeat the value, so they are left out.
  */
-export function outcomeCodes(body: unknown): string {
+function outcomeCodes(body: unknown): string {
   const issues = listAt(body, 'issue')
     .slice(0, 3)
     .map((issue) => {
@@ -88,7 +98,7 @@ export function outcomeCodes(body: unknown): string {
 }
 
 /** The server's own words. May hold patient data: for the attention list only. */
-export function outcomeWords(body: unknown): string {
+function outcomeWords(body: unknown): string {
   const words = listAt(body, 'issue').flatMap((issue) => {
     const said = [textAt(issue, 'details', 'text'), textAt(issue, 'diagnostics')].filter((text) => text !== '');
     const place = textsAt(issue, 'expression')[0];

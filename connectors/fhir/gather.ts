@@ -22,7 +22,7 @@ export type Gathered = {
 export type GatheredCoverage = { coverage: Json; payor: Json | null; payor_is_person: boolean; subscriber: Json | null };
 
 /** Why an appointment is not handed over. `no_patient`: a blocked time, which nobody misses. */
-export type Ungathered = { why: 'no_patient' | 'patient_unreadable' };
+type Ungathered = { why: 'no_patient' | 'patient_unreadable' };
 
 /** Organizations stand inside one another; more levels than this are a mistake of the server. */
 const PARTS_MAX = 5;

@@ -9,7 +9,7 @@ import type { Capability } from '../capability.ts';
 import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, listAt, type Resource, textAt } from '../element.ts';
-import { concernsAll, FhirError, isPassing } from '../failure.ts';
+import { concernsAll, FhirError, unlessRefused } from '../failure.ts';
 import { targetType } from '../references.ts';
 import { place, type Slot } from './place.ts';
 import { refusalOf } from './writer.ts';
@@ -121,15 +121,10 @@ async function subjectOf(
   if (id === null) return null;
   const type = claim_id === undefined ? 'Appointment' : 'Claim';
   const about: Reference<never> = { reference: `${type}/${id}` };
-  try {
-    const found = await client.read(type, id, signal);
-    const people = [found.patient, ...listAt(found, 'participant').map(({ actor }) => actor)];
-    const patient = people.find((person) => targetType(person, client.base_url) === 'Patient');
-    return { about, patient: isJson(patient) ? { reference: textAt(patient, 'reference') } : null };
-  } catch (error) {
-    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return { about, patient: null };
-    throw error;
-  }
+  const found = await unlessRefused(() => client.read(type, id, signal));
+  const people = found === null ? [] : [found.patient, ...listAt(found, 'participant').map(({ actor }) => actor)];
+  const patient = people.find((person) => targetType(person, client.base_url) === 'Patient');
+  return { about, patient: isJson(patient) ? { reference: textAt(patient, 'reference') } : null };
 }
 
 function task(entry: AttentionEntry, subject: Subject | null): Task {

@@ -72,7 +72,7 @@ const WORDS: Readonly<Record<ClaimStatusRecord['claim']['status'], string>> = {
   unknown: 'What became of the claim is unknown.',
 };
 
-export function claimDisposition({ status, claim }: ClaimStatusRecord): string {
+function claimDisposition({ status, claim }: ClaimStatusRecord): string {
   return status === 'SUCCESS' ? WORDS[claim.status] : `The inquiry ended as ${status}; nothing is known about the claim.`;
 }
 

@@ -1,6 +1,7 @@
 import type { ClaimBatch, ClaimDelivery, DeliveryOutcome } from '../../contract.ts';
-import { type Json, listAt, textAt } from '../element.ts';
-import { FhirError, isPassing } from '../failure.ts';
+import { type Json, listAt } from '../element.ts';
+import { unlessRefused } from '../failure.ts';
+import { isPatient } from '../references.ts';
 import { claimCommunication, claimDocument, claimResponse } from './claim-response.ts';
 import { putProvenance } from './deliver.ts';
 import { Insurances } from './insurances.ts';
@@ -46,13 +47,8 @@ export async function deliverClaims(parts: DeliverParts, batch: ClaimBatch, sign
 
 /** The claim as it stands now; null when it cannot be read, or is another patient's by now. */
 async function claimOf({ claim }: ClaimDelivery, { client }: DeliverParts, signal: AbortSignal): Promise<Json | null> {
-  try {
-    const found = await client.read('Claim', claim.source_id, signal);
-    const is_same =
-      listAt(found, 'item').length > 0 && textAt(found, 'patient', 'reference').endsWith(`Patient/${claim.patient.id}`);
-    return is_same ? found : null;
-  } catch (error) {
-    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return null;
-    throw error;
-  }
+  const found = await unlessRefused(() => client.read('Claim', claim.source_id, signal));
+  const is_same =
+    found !== null && listAt(found, 'item').length > 0 && isPatient(found.patient, claim.patient.id ?? '', client.base_url);
+  return is_same ? found : null;
 }

@@ -4,8 +4,8 @@ import { lettersAndDigits } from '../../../src/domain/matching.ts';
 import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { identifierOf, type Json, listAt, type Resource, textAt } from '../element.ts';
-import { FhirError, isPassing } from '../failure.ts';
-import { targetOf } from '../references.ts';
+import { unlessRefused } from '../failure.ts';
+import { isPatient, targetOf } from '../references.ts';
 
 type Insurance = { coverage: Reference<never>; insurer: Reference<never> };
 
@@ -36,18 +36,17 @@ export class Insurances {
   }
 
   private async read(patient_id: string | null, { id, member_id }: CoverageInput): Promise<Resource | null> {
-    try {
-      if (id !== undefined) return await this.client.read('Coverage', id, this.signal);
-      if (patient_id === null || member_id === '') return null;
-      const { matches } = await this.client.searchAll('Coverage', [['patient', `Patient/${patient_id}`]], this.signal);
-      const wanted = lettersAndDigits(member_id);
-      return (
-        matches.find((coverage) => coverage.id !== undefined && lettersAndDigits(this.memberId(coverage)) === wanted) ?? null
-      );
-    } catch (error) {
-      if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return null;
-      throw error;
-    }
+    if (id !== undefined) return await unlessRefused(() => this.client.read('Coverage', id, this.signal));
+    if (patient_id === null || member_id === '') return null;
+    const query: [string, string][] = [['patient', `Patient/${patient_id}`]];
+    const found = await unlessRefused(() => this.client.searchAll('Coverage', query, this.signal));
+    const wanted = lettersAndDigits(member_id);
+    // A family shares the member id, and a server that ignores the parameter has them all.
+    const isWanted = (coverage: Resource) =>
+      coverage.id !== undefined &&
+      isPatient(coverage.beneficiary, patient_id, this.client.base_url) &&
+      lettersAndDigits(this.memberId(coverage)) === wanted;
+    return found?.matches.find(isWanted) ?? null;
   }
 
   private memberId(coverage: Resource): string {

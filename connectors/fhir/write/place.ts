@@ -13,7 +13,7 @@ import type { ConnectorEnv } from '../../contract.ts';
 import type { Capability } from '../capability.ts';
 import type { FhirClient, Written } from '../client.ts';
 import { isJson, type Resource, textAt } from '../element.ts';
-import { FhirError, isPassing } from '../failure.ts';
+import { FhirError, isPassing, unlessRefused } from '../failure.ts';
 
 export type Slot = {
   /** What is to stand there. */
@@ -113,16 +113,6 @@ async function find(
     .filter(slot.isOurs)
     .toSorted((a, b) => age(a).localeCompare(age(b)));
   return { found: ours[0] ?? null, is_certain: is_atomic || !result.is_partial };
-}
-
-/** Null when the server does not have it or does not do it; what fails in passing is thrown. */
-async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<Value | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized') return null;
-    throw error;
-  }
 }
 
 function create(parts: WriteParts, slot: Slot, signal: AbortSignal): Promise<Written> {

@@ -37,6 +37,19 @@ describe('an answer', () => {
     expect(peer.invalid).toEqual([]);
   });
 
+  test('stands beside the coverage of its own patient, though the family shares a member id', async () => {
+    const { peer, connector, offer } = await bench();
+    const [delivery] = batchOf(1, [1]).deliveries;
+    const { member_id } = delivery!.appointment.coverage;
+    const sibling = appointment(9);
+    await offer({ ...sibling, coverages: [{ ...sibling.coverages[0]!, member_id }] }, appointment(1));
+    const all = await peer.all('Coverage');
+    peer.alter = ({ path }, body) => (path === '/Coverage' ? { ...body, entry: all.map((resource) => ({ resource })) } : body);
+    await deliver(connector, batchOf(1, [1]));
+    const [response] = await peer.all('CoverageEligibilityResponse');
+    expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
+  });
+
   test('that serves two visits is one response, and the request names both', async () => {
     const { peer, connector } = await bench();
     const batch = batchOf(1, [1]);
