@@ -1,7 +1,7 @@
 /**
  * The service's wire shapes (specification, "Resources and their fields"). Every object is loose: fields that the
  * specification does not know are kept. Reading is tolerant, since one odd field must not hide an inquiry (G7); what the
- * results hold is described in `wire-results.ts` and understood in `records/`.
+ * results hold is understood in `records/`.
  */
 import { z } from 'zod';
 import { type InquiryId, inquiryId } from '../domain/ids.ts';

@@ -132,6 +132,7 @@ describe('a claim that is old enough', () => {
     const [line] = clinic.writtenClaims();
     expect(line?.record).toMatchObject({
       schema: 'eligd.claim/1',
+      unparsed: [],
       completeness: 'complete',
       asked: { claim_number: 'DENIED-1', date_of_service: '2029-12-10', billed_amount: { amount: '180.00', currency: 'USD' } },
       claim: { codes: [{ code: '99213', paid: { amount: '0.00' }, denial_reason: expect.any(String) }, { code: '87880' }] },

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { parseHttpDate, parseRetryAfter, parseWireDate, parseWireTimestamp, toWireDate } from '../../src/service/dates.ts';
 import { sign, verifySignature } from '../../src/service/signature.ts';
 import { inquiryRequestSchema, parseInquiry, webhookMessageSchema } from '../../src/service/wire.ts';
-import { benefitsResultsSchema, claimResultsSchema } from '../../src/service/wire-results.ts';
 import { aReadForm, aRequest } from './harness.ts';
 
 test('A date goes to the wire and back', () => {
@@ -73,22 +72,6 @@ test('Schemas keep the fields that they do not know', () => {
   expect(inquiryRequestSchema.parse(request)).toEqual(request);
   const message = { subscription_id: 's', inquiries: [aReadForm('a')], message_hash: 'h', extra: 1 };
   expect(webhookMessageSchema.parse(message)).toEqual(message);
-  const results = {
-    call_details: { representative_name: 'R', reference_number: '1', transcript: '…', novelty: 1 },
-    plan_information: { is_active: true, plan_type: 'ppo', custom_answers: { q: 'a' } },
-    maximums: { individual_deductible: '50.00', family_deductible: 150, coverage_limit: null, unlisted: 'N/A' },
-    treatment_history: { '01-02-2024': [{ procedure_code: 'D1110', tooth_numbers: [1, 'A'], surfaces: ['M'] }] },
-    procedure_classes: { DIAGNOSTIC: { is_covered: false } },
-    procedure_codes: [[{ procedure_code: 'D0120' }, { coverage_percentage: 100, is_covered: true }]],
-    extra_info: { waiting_periods: 'none' },
-  };
-  expect(benefitsResultsSchema.parse(results)).toEqual(results);
-  const claim = {
-    status: 'APPROVED',
-    timeline: { date_paid: '01-02-2026' },
-    code_details: [{ amound_paid: 1.5, adjustment_details: null }],
-  };
-  expect(claimResultsSchema.parse(claim)).toEqual(claim);
 });
 
 test('No JSON makes the reader of read forms throw, and what it accepts it keeps whole', () => {
