@@ -115,6 +115,7 @@ const LINES: [keyof ClaimSummary, string][] = [
   ['representative', 'Representative'],
   ['reference_number', 'Reference number'],
   ['call_summary', 'Summary of the call'],
+  ['confidence', 'Confidence by the checks of the call'],
 ];
 
 /** The record for people. */
