@@ -4,8 +4,11 @@
  */
 export type EventLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** `fields` are those that a line of the event may have (`LogFields` in env.ts); `next` is what to do, when there is something. */
-export type EventDescription = { level: EventLevel; fields: readonly string[]; means: string; next?: string };
+/** `fields` are those that a line of the event may have (`LogFields` in env.ts); `next` is what to do, which a warning never leaves open. */
+export type EventDescription = { fields: readonly string[]; means: string } & (
+  | { level: 'debug' | 'info'; next?: string }
+  | { level: 'warn' | 'error'; next: string }
+);
 
 export const EVENTS = {
   daemon_started: {
@@ -48,6 +51,7 @@ export const EVENTS = {
     fields: ['count'],
     means:
       'Reports that are signed rightly and hold something else than inquiries; they are dropped, and asking finds what they meant.',
+    next: 'Nothing, unless they go on: then somebody else signs with this key, or the service has changed its messages; report it.',
   },
   webhook_strangers: {
     level: 'info',
@@ -69,6 +73,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['failure', 'http_status', 'reason', 'wait_ms'],
     means: 'The subscription could not be read or set, or the service keeps something else; it is tried again.',
+    next: 'Nothing while it is rare: answers come by asking meanwhile. Otherwise eligd subscription show says what the service has.',
   },
   webhook_refused: {
     level: 'warn',
@@ -104,6 +109,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'failure', 'reason'],
     means: 'A connector could not read or write; the line says why and what to do. It is tried again.',
+    next: 'Do what reason says, and run "eligd check".',
   },
   inquiries_sent: {
     level: 'info',
@@ -120,6 +126,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['inquiry'],
     means: 'It is not known whether the service has an inquiry; it is looked for before anything is sent again.',
+    next: 'Nothing: it is settled by itself within minutes, or stands on the attention list. Many of them point to the network or to the service.',
   },
   inquiry_found: {
     level: 'info',
@@ -147,17 +154,20 @@ export const EVENTS = {
     fields: ['inquiry', 'reason'],
     means:
       'The list of the service is no proof that an inquiry is absent: incomplete, or not known to show ours. Looked again later.',
+    next: 'Nothing at first. If it goes on, ask the operator of the service why its list is short; eligd explain shows the inquiry.',
   },
   reply_mismatch: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
     means:
       'An inquiry that was read is not the one its id was taken for; nothing of it is stored, and the ids of that reply are looked up anew.',
+    next: 'Nothing: they are looked for by themselves. Tell the operator of the service that ids of a reply come in another order.',
   },
   extra_call_found: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
     means: 'The service holds an inquiry that stands on the same need as another one: an extra call.',
+    next: 'Compare with the bill of the service; eligd show inquiry:N says which appointment it is, if nobody else uses the account.',
   },
   submission_stopped: {
     level: 'error',
@@ -180,26 +190,31 @@ export const EVENTS = {
     level: 'warn',
     fields: ['failure', 'http_status', 'specialty'],
     means: 'The list of the service could not be read; nothing is sent for this specialty until it can.',
+    next: 'Nothing at first: it is tried again by itself. If it goes on, run "eligd check".',
   },
   sweep_incomplete: {
     level: 'warn',
     fields: ['count', 'specialty'],
     means: 'The list of the service has no certain end, so it proves nothing about what is missing from it.',
+    next: 'Nothing at first. If it goes on, tell the operator of the service that its list cannot be read to the end.',
   },
   inquiry_overdue: {
     level: 'warn',
     fields: ['inquiry', 'until'],
     means: 'The answer to an inquiry is late; until is when the visit begins.',
+    next: 'Call the payer yourself if the visit is near; the answer is still taken when it comes.',
   },
   poll_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'inquiry'],
     means: 'An inquiry could not be asked about; asked again later.',
+    next: 'Nothing at first. If it goes on, run "eligd check".',
   },
   inquiry_unknown_at_service: {
     level: 'warn',
     fields: ['count', 'inquiry', 'service_id'],
     means: 'The service does not know an inquiry that it had accepted.',
+    next: 'After three such answers it is on the attention list; ask the operator of the service about service_id.',
   },
   answer_received: {
     level: 'info',
@@ -221,6 +236,7 @@ export const EVENTS = {
     fields: ['failure', 'inquiry'],
     means:
       'The transcript verification of an inquiry could not be asked for; it is tried again. The answer does not wait for it.',
+    next: 'Nothing.',
   },
   records_delivered: {
     level: 'info',
@@ -231,11 +247,13 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'count', 'delivery_batch', 'reason', 'wait_ms'],
     means: 'Records could not be written; they are written again later.',
+    next: 'Do what reason says, and run "eligd check". Nothing is lost meanwhile.',
   },
   delivery_parked: {
     level: 'error',
     fields: ['connector'],
     means: 'A record was given up on after all attempts; it is on the attention list.',
+    next: 'Mend what the attention list says (eligd list --attention), then eligd retry.',
   },
   clock_wrong: {
     level: 'error',
@@ -276,6 +294,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['http_status', 'retry_after_ms'],
     means: 'The service answered 429, or 5xx with Retry-After; all requests to it wait that long.',
+    next: 'Nothing, unless calls come too late by it: then ask the operator of the service for a higher limit.',
   },
   service_bookkeeping_failed: {
     level: 'error',
@@ -335,6 +354,7 @@ export const EVENTS = {
     fields: ['connector'],
     means:
       'The FHIR server said that its list of appointments is not whole. What is in it was taken; nothing missing counts as vanished.',
+    next: 'Nothing at first. If it goes on, ask the operator of the FHIR server what it leaves out.',
   },
   fhir_fallback_used: {
     level: 'warn',
@@ -371,6 +391,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'field'],
     means: 'A message was answered with AE, because something in it cannot be read; it is on the attention list.',
+    next: 'Do what the attention list says (eligd list --attention); have the sender mend the field and send again.',
   },
   hl7_not_stored: {
     level: 'error',
@@ -395,6 +416,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'count', 'size'],
     means: 'A file without a readable HL7 message was moved to rejected/.',
+    next: 'Look at the file in rejected/, and have the sender write HL7 v2 messages into inbox/.',
   },
   hl7_file_unusable: {
     level: 'warn',
@@ -406,6 +428,7 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector'],
     means: 'The receiver acknowledged a message that was not waiting for it, as after a time-out. It counts for nothing.',
+    next: 'Nothing while it is rare. Otherwise raise the time-out of this connector, or look why the receiver is slow.',
   },
   hl7_writes_registrations: {
     level: 'warn',

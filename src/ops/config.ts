@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { ZodType } from 'zod';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -24,8 +24,17 @@ export async function loadConfig(file: string, connectorSchema: ConnectorSchema 
 
 function readConfigFile(file: string): string {
   try {
+    const mode = statSync(file).mode & 0o777;
+    if (process.platform !== 'win32' && (mode & 0o002) !== 0) {
+      throw new EligdError('configuration', {
+        what: `Every user of this machine can change the configuration ${file}, so eligd does not use it.`,
+        why: `Its mode is ${mode.toString(8)}; whoever changes it has the secrets and the patients sent wherever he likes.`,
+        next: `Run "chmod o-w ${file}" and look at service.base_url in it.`,
+      });
+    }
     return readFileSync(file, 'utf8');
   } catch (error) {
+    if (error instanceof EligdError) throw error;
     const code = errorCode(error);
     throw new EligdError('configuration', {
       what: `The configuration ${file} could not be read.`,

@@ -47,8 +47,7 @@ export function createLog({ level, to, pretty = false, priorities = false, now =
 
 /** What a person who finds the line needs to know; the catalogue knows it, so that the code that logs need not. */
 function advice({ level, means, next }: EventDescription): { what?: string; next?: string } {
-  if (level !== 'warn' && level !== 'error') return {};
-  return next === undefined ? { what: means } : { what: means, next };
+  return level === 'warn' || level === 'error' ? { what: means, next } : {};
 }
 
 /** The fields that a line may have, with nothing but plain, short values. */

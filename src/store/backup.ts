@@ -18,7 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../domain/errors.ts';
-import { refuseNewer } from './database.ts';
+import { damaged, refuseNewer } from './database.ts';
 
 /** What a verified copy holds. `backed_up_at` is the moment it shows; of a file that was copied in another way, its last step. */
 export type CopyContent = {
@@ -58,6 +58,7 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
   } catch (error) {
     rmSync(part, { force: true });
     if (error instanceof EligdError) throw error;
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error) ?? '')) throw damaged(path, error);
     throw new EligdError('failed', {
       what: `The backup ${file} could not be written.`,
       why: `The system says ${errorCode(error) ?? 'no'}.`,

@@ -145,17 +145,22 @@ function useWal(raw: Database.Database): void {
 }
 
 function refuseDamaged(raw: Database.Database, path: string): void {
-  if (raw.pragma('quick_check(1)', { simple: true }) === 'ok') return;
-  throw new EligdError('configuration', {
+  if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
+}
+
+export function damaged(path: string, cause?: unknown): EligdError {
+  return new EligdError('configuration', {
     what: `The database ${path} is damaged.`,
-    why: 'SQLite’s own check finds errors in it.',
-    next: 'Keep the file, put the newest backup in its place, and start again: what the service has is found by its list before anything is sent.',
+    why: 'SQLite’s own check finds errors in it, or it is no database at all.',
+    next: 'See that state.path names the right file. Then stop the daemon and run "eligd restore" with the newest backup: it keeps the damaged file, and what the service has is found by its list before anything is sent.',
+    cause,
   });
 }
 
 function unusable(path: string, error: unknown): EligdError {
   if (error instanceof EligdError) return error;
   const code = errorCode(error) ?? '';
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(path, error);
   if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EIO)/.test(code)) {
     return new EligdError('temporary', {
       what: `The database ${path} could not be written.`,

@@ -127,6 +127,13 @@ describe('the exit code of eligd check', () => {
     expect(seen).toEqual([]);
   });
 
+  test('is 78 when everybody can change the configuration, and says what to look at', async () => {
+    const installation = install('http://127.0.0.1:9');
+    chmodSync(installation.file, 0o646);
+    const { code, stdout } = await installation.run(['check']);
+    expect({ code, stdout }).toEqual({ code: 78, stdout: expect.stringContaining(`Run "chmod o-w ${installation.file}"`) });
+  });
+
   test('is 78 when .env can be read by others', async () => {
     const installation = install('http://127.0.0.1:1');
     writeFileSync(join(installation.folder, '.env'), 'ELIGD_SERVICE_PASSWORD=x\n', { mode: 0o644 });

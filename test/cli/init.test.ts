@@ -140,10 +140,15 @@ backup: { folder: /mnt/backup/eligd }
 `,
   );
   const config = { ...(await loadConfig(file)), file: '/etc/eligd/eligd.yaml' };
-  const lines = checkSight(config, ['/srv/clinic']);
+  const lines = checkSight({ ...config, connectors: [{ ...config.connectors[0]!, options: { folder: join(folder, 'drop') } }] }, [
+    folder,
+  ]);
   expect(lines.map(({ what }) => what)).toEqual([expect.stringContaining('/mnt/backup/eligd')]);
   expect(lines).toEqual([
     expect.objectContaining({ state: 'failed', next: expect.stringContaining('BindPaths="/mnt/backup/eligd"') }),
+  ]);
+  expect(checkSight({ ...config, backup: { ...config.backup, folder: '/var/lib/eligd/backups' } }, ['/srv/clinic'])).toEqual([
+    expect.objectContaining({ what: expect.stringMatching(/cannot start .*\/srv\/clinic is not there/) }),
   ]);
   expect(checkSight({ ...config, file }, [])).toEqual([]);
 });

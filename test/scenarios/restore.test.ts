@@ -208,6 +208,31 @@ test('a backup that is no sound database is refused, and so is one while the dae
   expect((await clinic.run('backup', backup)).stderr).toMatch(/exists already/);
 });
 
+test('a damaged database gives no backup and says what mends it; restore keeps it beside', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('export.csv', exportOf(visits(3)));
+  await clinic.once();
+  const backup = join(clinic.folder, 'copy.db');
+  await clinic.run('backup', backup);
+  const database = join(clinic.state, 'eligd.db');
+  const bytes = readFileSync(database);
+  writeFileSync(database, bytes.fill(0x55, 8192));
+  const { code, stderr } = await clinic.run('backup', join(clinic.folder, 'second.db'));
+  expect({ code, stderr }).toEqual({
+    code: 78,
+    stderr: expect.stringMatching(/is damaged[\s\S]*"eligd restore" with the newest backup/),
+  });
+  expect(existsSync(join(clinic.folder, 'second.db'))).toBe(false);
+  expect((await clinic.run('once')).code).toBe(78);
+  expect((await clinic.run('restore', backup)).code).toBe(0);
+  const [kept] = readdirSync(clinic.state).filter((name) => /\.replaced-\d+T\d+Z$/.test(name));
+  expect(readFileSync(join(clinic.state, kept!))).toEqual(bytes);
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(3);
+});
+
 test('backups go into their folder with mode 600, the newest are kept, and other files stay', async () => {
   const machine = setMachineClock();
   const service = await startService();

@@ -45,14 +45,15 @@ const MINIMAL = join(import.meta.dirname, '../../config/minimal.yaml');
 const OAUTH_SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
 export const BASIC_SECRETS = { ELIGD_SERVICE_PROJECT_ID: 'sandbox', ELIGD_SERVICE_API_KEY: 'sandbox' };
 
-/** What was made for the test that runs: the folder, and every line that was logged in it. */
-const made: { folder: string; log: string[] }[] = [];
+/** What was made for the test that runs: the folder, every line that was logged in it, and the patients that it has known. */
+const made: { folder: string; log: string[]; patients: Set<string> }[] = [];
 
 /** A folder of a failed test stays, with its database; the last line of the test's output says where. */
 afterEach(({ task }) => {
   const faults: string[] = [];
-  for (const { folder, log } of made.splice(0)) {
-    const found = [...log.flatMap(strangeInLine), ...leaks(log.join(''), patientsIn(join(folder, 'state/eligd.db')))];
+  for (const { folder, log, patients } of made.splice(0)) {
+    for (const each of patientsIn(join(folder, 'state/eligd.db'))) patients.add(each);
+    const found = [...log.flatMap(strangeInLine), ...leaks(log.join(''), patients)];
     faults.push(...found);
     if (task.result?.state === 'fail' || found.length > 0) console.error(`Kept of "${task.name}": ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
@@ -65,7 +66,8 @@ afterEach(({ task }) => {
 export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: ClinicOptions): Clinic {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-clinic-'));
   const log: string[] = [];
-  made.push({ folder, log });
+  const patients = new Set<string>();
+  made.push({ folder, log, patients });
   const file = join(folder, 'eligd.yaml');
   const quick = { service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } }, policy: { look_ahead_days: 14 } };
   const whole = merged(merged(merged(parse(readFileSync(MINIMAL, 'utf8')) as Overrides, quick), withStableFiles()), config);
@@ -82,6 +84,8 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
     });
     const lines = stderr.split(/(?<=\n)/);
     log.push(...lines.filter(isLogged));
+    // Now, because a purge may be next.
+    for (const each of patientsIn(join(folder, 'state/eligd.db'))) patients.add(each);
     return { code, stdout, stderr: lines.filter((line) => !isLogged(line)).join('') };
   };
   return {

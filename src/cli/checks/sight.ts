@@ -1,11 +1,12 @@
+import { existsSync } from 'node:fs';
 import { dirname, sep } from 'node:path';
 import type { Config } from '../../ops/config.ts';
 import { foldersShown, INSTALLED } from '../installed.ts';
 import { bad, type CheckedLine } from './line.ts';
 
 /**
- * A line for each folder of the configuration that the installed daemon cannot see: it has a root of its own, so that what a
- * command finds outside says nothing about it.
+ * A line for each folder of the configuration that the installed daemon cannot see, and for each that it is to see and that is
+ * missing: it has a root of its own, so that what a command finds outside says nothing about it.
  */
 export function checkSight(config: Config, shown: readonly string[] = foldersShown()): CheckedLine[] {
   if (config.file !== INSTALLED.config_file) return [];
@@ -13,14 +14,26 @@ export function checkSight(config: Config, shown: readonly string[] = foldersSho
   const hidden = absolutePaths([config.state, config.backup, config.policy.payers, config.connectors]).filter(
     (path) => !seen.some((each) => path === each || path.startsWith(each + sep)),
   );
-  return hidden.map((path) =>
-    bad(
-      'service',
-      'configuration',
-      `The daemon does not see ${path}: it has a root of its own.`,
-      `Add the line BindPaths="${path}" to ${INSTALLED.drop_in}, then run "systemctl daemon-reload" and "systemctl restart eligd".`,
+  return [
+    ...hidden.map((path) =>
+      bad(
+        'service',
+        'configuration',
+        `The daemon does not see ${path}: it has a root of its own.`,
+        `Add the line BindPaths="${path}" to ${INSTALLED.drop_in}, then run "systemctl daemon-reload" and "systemctl restart eligd".`,
+      ),
     ),
-  );
+    ...shown
+      .filter((path) => !existsSync(path))
+      .map((path) =>
+        bad(
+          'service',
+          'configuration',
+          `The daemon cannot start (226/NAMESPACE): ${path} is not there, and a line BindPaths= of the service names it.`,
+          `Mount it, make it (install -d -o ${INSTALLED.user} -m 700 ${path}), or change the line in ${INSTALLED.drop_in}.`,
+        ),
+      ),
+  ];
 }
 
 function absolutePaths(value: unknown): string[] {
