@@ -21,6 +21,8 @@ type OpenList = { [key: string]: { type: Kind; id: string | null; mark: string }
 
 const JOURNAL_KEY = 'attention';
 const CLOSED = 'completed';
+/** Statuses of Task and Communication that people end their work with; those stay. */
+const ENDED = new Set([CLOSED, 'cancelled', 'rejected', 'failed', 'stopped', 'not-done', 'entered-in-error']);
 
 type Publishing = { open: OpenList; kinds: readonly Kind[]; capability: Capability; signal: AbortSignal };
 
@@ -193,7 +195,7 @@ async function close({ client, config }: Parts, key: string, type: Kind, id: str
   try {
     const found = await client.read(type, id, signal);
     if (!isOurs(`${config.identifier_base}:attention`, key)(found)) return;
-    if (textAt(found, 'status') === CLOSED) return;
+    if (ENDED.has(textAt(found, 'status'))) return;
     await client.update({ ...found, id, status: CLOSED }, textAt(found, 'meta', 'versionId') || null, signal);
   } catch (error) {
     // Somebody deleted it, which closes it as well.

@@ -52,7 +52,11 @@ describe('the attention list', () => {
     ]);
     await publish(connector);
     await publish(connector, entry(1));
-    expect(await peer.all('Task')).toMatchObject([{ status: 'requested', note }]);
+    const [reopened] = await peer.all('Task');
+    expect(reopened).toMatchObject({ status: 'requested', note });
+    await peer.put({ ...reopened!, status: 'rejected' });
+    await publish(connector);
+    expect(await peer.all('Task')).toMatchObject([{ status: 'rejected' }]);
   });
 
   test('is written but for a line that the server refuses (G7), which is told', async () => {

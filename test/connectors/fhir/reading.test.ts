@@ -2,6 +2,7 @@
 import type { Appointment } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import type { PullBatch } from '../../../connectors/contract.ts';
+import type { Loose } from '../../support/fhir/peer.ts';
 import { resourcesOf } from '../../support/fhir/records.ts';
 import { appointment, bench, read } from './bench.ts';
 
@@ -172,6 +173,18 @@ describe('further pulls', () => {
       await pull();
       expect(read(await pull()).size).toBe(2);
     }
+  });
+
+  test('read the window where the server does not say when something changed', async () => {
+    const { peer, pull, offer } = await bench();
+    await offer(...visits(2));
+    peer.alter = ({ path }, body) =>
+      path === '/Appointment'
+        ? { ...body, entry: body.entry.map(({ resource: { meta: _, ...rest } }: Loose) => ({ resource: rest })) }
+        : body;
+    await pull();
+    const [batch] = await pull();
+    expect(batch).toMatchObject({ source: { completeness: 'full' }, appointments: [{}, {}] });
   });
 
   test('are not blinded by one resource with a time in the future', async () => {
