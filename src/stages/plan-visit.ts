@@ -1,13 +1,13 @@
 /** What planning decided about a visit, done: asked, or not. */
 import { PLANNING_REASONS, unanswered } from '../domain/attention.ts';
 import { draftMatchKey } from '../domain/inquiry.ts';
-import { externalId } from '../domain/needs.ts';
+import { externalId, isNeedOf } from '../domain/needs.ts';
 import { deliveryNotes } from '../domain/notes.ts';
 import { type PlannedCoverage, type PlanningDecision, type PlanningFacts, tooLateToCall } from '../domain/planning.ts';
 import { finalStatus } from '../domain/states.ts';
 import { DAY_MS, HOUR_MS } from '../domain/time.ts';
 import { latestRecord } from '../store/answers.ts';
-import { listForMapping, raiseAttention, replaceAttention, resolveAttention } from '../store/attention.ts';
+import { listForMapping, raiseAgain, raiseAttention, replaceAttention, resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
 import { joinCoverages } from '../store/coverages.ts';
 import type { Tx } from '../store/database.ts';
@@ -19,6 +19,7 @@ import {
   inquiriesOf,
   inquiriesOfSource,
   link,
+  setCoverageRank,
   setPlanDue,
   unlink,
 } from '../store/links.ts';
@@ -38,9 +39,11 @@ export async function doNotAsk(
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
     await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
     await leaveUnsent(tx, deps, appointment, now);
+    await followCoverages(tx, deps, appointment, now);
     return;
   }
   const sent = await leaveUnsent(tx, deps, appointment, now);
+  await followCoverages(tx, deps, appointment, now);
   if (decision.reason === 'past' && sent > 0) {
     // The visit is over and a call is under way or answered: the answer is still written back (G2).
     await setPlanDue(tx, appointment.id, null, null);
@@ -49,6 +52,19 @@ export async function doNotAsk(
   }
   await closeAppointment(tx, appointment.id, decision.reason, now);
   await reviseAll(tx, deps, appointment, now);
+}
+
+/** Nothing is asked, but the coverages may stand in another order now: what was asked goes where its coverage is. */
+async function followCoverages(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<void> {
+  const { patient_key, input } = appointment;
+  for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
+    const inquiry = await inquiryById(tx, id);
+    if (inquiry === null) continue;
+    const coverage_rank = 1 + input.coverages.findIndex((each) => isNeedOf(inquiry.need_base, patient_key, [each]));
+    if (coverage_rank === 0 || coverage_rank === before) continue;
+    await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
+    if (inquiry.state === 'answered') await deliverAnswered(tx, inquiry, appointment, coverage_rank, deps, now);
+  }
 }
 
 /** Makes the appointment stand on an inquiry for each of its coverages: one that is there, or a new one. */
@@ -111,6 +127,10 @@ async function inquiryFor(
     await link(tx, { inquiry: latest.id, ...join }, now);
     if (reuse === 'revive') await revive(tx, latest, now);
     await revise(tx, deps, latest.id, now);
+    // The list has it for this visit too, although the one it was sent for may be over.
+    const about = { ...subjectOf(appointment), inquiry: latest.id, subject: inquirySubject(latest.id) };
+    if (reuse === 'serve' && latest.state === 'rejected') await raiseAgain(tx, about, ['refused'], now);
+    if (latest.state === 'undecidable') await raiseAgain(tx, about, ['undecidable', 'lost_at_service'], now);
     if (latest.state === 'answered') await deliverAnswered(tx, latest, appointment, coverage.rank, deps, now);
     return latest;
   }

@@ -90,6 +90,24 @@ export async function expireAttention(tx: Tx, before: number, now: number): Prom
   return [...new Set([...expired, ...standing].flatMap(({ appointment }) => appointment ?? []))];
 }
 
+/** Puts the newest entry of `subject` with one of `reasons` on the list again, for another visit to which it applies as well. */
+export async function raiseAgain(
+  tx: Tx,
+  about: AttentionSubject,
+  reasons: readonly AttentionReason[],
+  now: number,
+): Promise<void> {
+  const last = await tx
+    .selectFrom('attention')
+    .select(['reason', 'what', 'next'])
+    .where('subject', '=', about.subject)
+    .where('reason', 'in', reasons)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  if (last !== undefined) await raiseAttention(tx, about, { ...last, reason: last.reason as AttentionReason }, now);
+}
+
 /** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */
 export async function replaceAttention(
   tx: Tx,

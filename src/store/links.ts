@@ -35,6 +35,20 @@ export async function link(
     .execute();
 }
 
+/** The coverage that the inquiry is about has another place on the appointment now. */
+export async function setCoverageRank(
+  tx: Tx,
+  join: { inquiry: number; appointment: number; coverage_rank: number },
+): Promise<void> {
+  const { inquiry, appointment, coverage_rank } = join;
+  await tx
+    .updateTable('inquiry_appointments')
+    .set({ coverage_rank })
+    .where('inquiry', '=', inquiry)
+    .where('appointment', '=', appointment)
+    .execute();
+}
+
 export async function unlink(tx: Tx, inquiry: number, appointment: number): Promise<void> {
   await tx.deleteFrom('inquiry_appointments').where('inquiry', '=', inquiry).where('appointment', '=', appointment).execute();
 }

@@ -75,6 +75,13 @@ function range(from: number, count: number): number[] {
   return Array.from({ length: count }, (_, index) => from + index);
 }
 
+function partsOf(seeds: readonly number[]): number[][] {
+  const parts: number[][] = [];
+  const size = Math.max(1, Math.min(SEEDS_PER_PROCESS, Math.ceil(seeds.length / Number(values.workers))));
+  for (let first = 0; first < seeds.length; first += size) parts.push(seeds.slice(first, first + size));
+  return parts;
+}
+
 function tellFailure({ seed, broken, story, plan }: Outcome): void {
   console.log(`\nSeed ${seed} broke ${broken?.guarantee}: ${broken?.what}`);
   console.log(`It was drawn: ${JSON.stringify(plan)}`);
@@ -89,10 +96,7 @@ async function simulate(seeds: number[]): Promise<number> {
   const failed: Outcome[] = [];
   let slowest = { seed: 0, took_ms: 0 };
   let lived = 0;
-  const parts: number[][] = [];
-  const size = Math.max(1, Math.min(SEEDS_PER_PROCESS, Math.ceil(seeds.length / Number(values.workers))));
-  for (let first = 0; first < seeds.length; first += size) parts.push(seeds.slice(first, first + size));
-  await each(parts, async (part) => {
+  await each(partsOf(seeds), async (part) => {
     if (failed.length >= FAILURES_MAX && !values.keep_going) return;
     await work({ seeds: part, mutation: null, tell: 'about' }, (outcome) => {
       lived += 1;
@@ -134,11 +138,21 @@ async function tellOne(seed: number): Promise<number> {
 async function mutate(seeds: number[]): Promise<number> {
   const rows = new Map<string, string>();
   let missed = 0;
+  // A world that breaks by itself says nothing about a mutation.
+  const sound = new Set<number>();
+  await each(partsOf(seeds), (part) =>
+    work({ seeds: part, mutation: null, tell: 'about' }, ({ seed, broken }) => {
+      if (broken === null) sound.add(seed);
+    }),
+  );
+  const worlds = seeds.filter((seed) => sound.has(seed));
+  if (worlds.length < seeds.length)
+    console.log(`${seeds.length - worlds.length} worlds break without a mutation and are left out.`);
   await each(Object.keys(MUTATIONS), async (mutation) => {
     let lived = 0;
     let caught: Outcome | null = null;
-    for (let first = 0; first < seeds.length && caught === null; first += SEEDS_PER_PROCESS) {
-      await work({ seeds: seeds.slice(first, first + SEEDS_PER_PROCESS), mutation, tell: 'about' }, (outcome) => {
+    for (let first = 0; first < worlds.length && caught === null; first += SEEDS_PER_PROCESS) {
+      await work({ seeds: worlds.slice(first, first + SEEDS_PER_PROCESS), mutation, tell: 'about' }, (outcome) => {
         lived += 1;
         if (outcome.broken !== null) caught ??= outcome;
       });

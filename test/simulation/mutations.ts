@@ -177,8 +177,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   damage_overlooked: one(
     'A damaged database is opened.',
     'src/store/database.ts',
-    "if (raw.pragma('quick_check(1)', { simple: true }) === 'ok') return;",
-    'return;',
+    "if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);",
+    '',
   ),
   strangers_ignored: one(
     'A second installation on the account is not noticed.',

@@ -33,6 +33,8 @@ export class Oracle {
   readonly acknowledged = new Map<string, Map<string, { input: AppointmentInput; at: number }>>();
   /** Calls that G1 excuses, because the service showed the first one too late: they have to be reported. */
   readonly excused: { first: Accepted; second: Accepted }[] = [];
+  /** Calls with which the payer was asked anew, because the last answer was too old: attempts are counted from there. */
+  readonly #series_starts = new Set<string>();
   /** Reports that were acknowledged, and the newest version of each answer that they told of. */
   readonly #reports = new Map<string, Taken>();
   readonly #told = new Map<string, number>();
@@ -115,18 +117,27 @@ export class Oracle {
     for (const { version } of pms.history()) {
       if (version.input.patient.id === need.patient) years.add(localYear(version.input.starts_at, plan.time_zone));
     }
+    const reverify_ms = plan.config.reverify_after_days * DAY_MS;
+    const machine_now = Math.max(now, this.#world.machine().wallNow());
+    const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
+    const is_old = ended !== undefined && ended.at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at;
+    if (is_old || (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now)) {
+      this.#series_starts.add(call.id);
+      return true;
+    }
     const before = need.calls.slice(0, -1);
     const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
-    const in_a_row = before.length - 1 - before.findLastIndex((one) => !was_unsuccessful(one));
+    const series = before.slice(
+      Math.max(
+        0,
+        before.findLastIndex(({ id }) => this.#series_starts.has(id)),
+      ),
+    );
+    const in_a_row = series.length - 1 - series.findLastIndex((one) => !was_unsuccessful(one));
     if (in_a_row > 0 && in_a_row < plan.config.attempts * years.size) {
       this.counts.second_attempts += 1;
       return true;
     }
-    const reverify_ms = plan.config.reverify_after_days * DAY_MS;
-    const machine_now = Math.max(now, this.#world.machine().wallNow());
-    const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
-    if (ended !== undefined && ended.at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at) return true;
-    if (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now) return true;
     return years.size > 1 && need.calls.length <= years.size * plan.config.attempts;
   }
 
@@ -400,7 +411,7 @@ export class Oracle {
     }
   }
 
-  /** An answer that the service has told of was read (G2): this one or a newer one. */
+  /** An answer that the service has told of was read (G2): this one or a newer one, unless the visit is long over. */
   #checkTold(machine: Machine): void {
     const { poison_answer, takes_back } = this.#world.plan.service;
     if (poison_answer || takes_back > 0) return;
@@ -414,14 +425,20 @@ export class Oracle {
     }
     const owned = this.#read(
       machine,
-      (raw) => new Set(raw.prepare("select service_id from inquiries where state in ('open', 'answered')").pluck().all()),
+      (raw) =>
+        new Set(
+          raw
+            .prepare("select service_id from inquiries where state = 'answered' or (state = 'open' and poll_at is not null)")
+            .pluck()
+            .all(),
+        ),
     );
     for (const [id, version] of this.#told) {
       if (owned?.has(id) && (newest.get(id) ?? 0) < version) {
         this.#fail(
           'G2',
           `The service has told of answer ${version} to ${id}, and answer ${newest.get(id) ?? 0} is the last that was read.`,
-          [id],
+          [id, this.#world.service.accepted.get(id)?.external_id ?? ''],
         );
         return;
       }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { resolveAttention } from '../../src/store/attention.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { install } from './installation.ts';
 
@@ -116,6 +117,43 @@ test('an entry about an inquiry stays while a later visit stands on it', async (
   expect(await clinic.attention()).toEqual([]);
   const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
   expect(rows).toEqual([{ closed_reason: 'past' }, { closed_reason: 'past' }]);
+});
+
+test('a visit that a refused inquiry is to serve is on the attention list, although the first visit is long over', async () => {
+  const clinic = await install({ policy: { look_ahead_days: 60 } });
+  await clinic.read(clinic.visit('A-1', {}, 3));
+  await clinic.planNow();
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'status',
+    status: 422,
+  });
+  await clinic.submitNow();
+  await clinic.read(clinic.visit('A-2', {}, 40));
+  clinic.pass(18 * DAY_MS);
+  await clinic.store.write((tx) => resolveAttention(tx, 'inquiry:1', clinic.now()));
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['refused']);
+});
+
+test('a visit that is out of the window again has its coverages in another order: the answer follows its coverage', async () => {
+  const clinic = await install();
+  const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
+  await clinic.read(clinic.visit('A-1', { coverages: [one, other] }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read(clinic.visit('A-1', { coverages: [other, one] }, 30));
+  await clinic.planNow();
+  const links = await clinic.store.db
+    .selectFrom('inquiry_appointments')
+    .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
+    .select(['match_key', 'coverage_rank'])
+    .orderBy('coverage_rank')
+    .execute();
+  expect(links.map(({ match_key }) => match_key.includes('WOTHER'))).toEqual([true, false]);
 });
 
 test('a visit that is served by an unsuccessful call is on the attention list, too', async () => {
