@@ -1,6 +1,6 @@
 /** `eligd init --system`: what the installed service of this machine needs beyond its package. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, chownSync, existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EligdError } from '../../domain/errors.ts';
 import { INSTALLED } from '../installed.ts';
@@ -36,16 +36,22 @@ export function writeSystem(parts: {
 }): string[] {
   const owner = serviceUser() ?? { uid: 0, gid: 0 };
   const made = makeDropFolder(parts.folder, owner);
-  // The drop-in and the credentials belong together: what an earlier attempt left is replaced by this one's.
-  rmSync(INSTALLED.drop_in, { force: true });
-  rmSync(INSTALLED.credentials, { recursive: true, force: true });
+  // Of an earlier set-up: lines that somebody has added may still be needed.
+  const old = `${INSTALLED.drop_in}.old`;
+  const had_one = existsSync(INSTALLED.drop_in);
+  if (had_one) renameSync(INSTALLED.drop_in, old);
   mkdirSync(INSTALLED.credentials, { recursive: true, mode: 0o700 });
   const lines = [...parts.secrets].map(([name, value]) => writeCredential(name.replace(/^ELIGD_/, '').toLowerCase(), value));
   writeNew(INSTALLED.drop_in, dropIn(parts.folder, lines), 0o644);
   chmodSync(dirname(INSTALLED.drop_in), 0o755);
   writeNew(parts.file, parts.text, 0o640);
   chownSync(parts.file, 0, owner.gid);
-  return [parts.file, INSTALLED.credentials, INSTALLED.drop_in, ...(made ? [parts.folder] : [])];
+  return [
+    parts.file,
+    INSTALLED.credentials,
+    had_one ? `${INSTALLED.drop_in} (the one that was there is kept as ${old})` : INSTALLED.drop_in,
+    ...(made ? [parts.folder] : []),
+  ];
 }
 
 /** Makes the folder, but not what it lies in: a share that is not mounted must not be replaced by a folder of ours. */
@@ -79,6 +85,7 @@ function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number
 
 /** Writes one credential and gives its line of the unit. */
 function writeCredential(name: string, value: string): string {
+  for (const old of [name, `${name}.cred`]) rmSync(join(INSTALLED.credentials, old), { force: true });
   const encrypted = spawnSync('systemd-creds', ['encrypt', `--name=${name}`, '-', '-'], {
     input: value,
     stdio: ['pipe', 'pipe', 'ignore'],
