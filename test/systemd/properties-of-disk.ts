@@ -25,6 +25,7 @@ export async function diskErrors(clinic: ClinicMachine, machine: Machine): Promi
   const told: string[] = [];
   for (const [error, calls] of [
     ['EIO', 'fsync,fdatasync'],
+    ['ENOSPC', 'fsync,fdatasync'],
     ['ENOSPC', 'pwrite64'],
     ['EIO', 'pwrite64'],
   ] as const) {
@@ -40,12 +41,12 @@ export async function diskErrors(clinic: ClinicMachine, machine: Machine): Promi
       `journalctl -u eligd.service -o cat --after-cursor='${cursor}' | grep -E '"error_code":"(SQLITE_IOERR|SQLITE_FULL|EIO|ENOSPC|SQLITE_CANTOPEN)' | head -n1 | grep .`,
     );
     expectTrue(/"next":"[^"]+/.test(line), `no remedy: ${line}`);
-    told.push(/"error_code":"(\w+)/.exec(line)?.[1] ?? '');
+    told.push(`${error} in ${calls.split(',')[0]} as ${/"error_code":"(\w+)/.exec(line)?.[1]}`);
     machine.run('systemctl stop strace.service');
     await clinic.answered(ids, 60);
   }
   expectOneCallEach(clinic);
-  return `injected with strace into the live service: told as ${told.join(', ')} with the remedy; afterwards everything was sent once and answered`;
+  return `injected with strace into the live service: told ${told.join(', ')}, with the remedy; afterwards everything was sent once and answered`;
 }
 
 const SUBMISSIONS = 200;
