@@ -232,7 +232,7 @@ export class Oracle {
     const reference = /^REF-(.*)-(\d+)$/.exec(record.calls[0]?.reference_number ?? '');
     const said =
       reference === null
-        ? { is_active: undefined, deductible: undefined, covered: undefined }
+        ? { is_active: undefined, deductible: undefined, covered: undefined, begins: undefined }
         : saidIn(reference[1] ?? '', Number(reference[2]));
     const wrong = (what: string, is: unknown, was: unknown) =>
       this.#fail('G8', `${what} reads ${JSON.stringify(is)} where the payer said ${JSON.stringify(was)}.`, about);
@@ -240,6 +240,14 @@ export class Oracle {
     if (is_active !== (said.is_active ?? null)) wrong('is_active', is_active, said.is_active);
     const covered = record.procedure_codes?.codes.find(({ code }) => code === 'D1110')?.benefits.is_covered ?? null;
     if (covered !== (said.covered ?? null)) wrong('is_covered', covered, said.covered);
+    const begins = record.plan?.effective_date ?? null;
+    const is_day = said.begins !== undefined && said.begins !== '' && said.begins !== '2026-02-30';
+    if (begins !== (is_day ? said.begins : null)) wrong('effective_date', begins, said.begins);
+    const limit = record.maximums?.coverage_limit?.amount;
+    const is_limit = limit != null && 'amount' in limit && Number(limit.amount) === 1500;
+    if (reference !== null && !is_limit) wrong('coverage_limit', limit, 1500);
+    const teeth = record.treatment_history?.treatments[0]?.teeth;
+    if (reference !== null && teeth?.join() !== '3,14') wrong('tooth_numbers', teeth, '3,14');
     const amount = record.maximums?.individual_deductible?.amount ?? null;
     const is_number = /\d/.test(said.deductible ?? '');
     if (is_number !== (amount !== null && 'amount' in amount) || (amount !== null && !is_number && !('text' in amount)))
@@ -363,8 +371,9 @@ export class Oracle {
       const is_over = closed === 'past' || (closed === null && Date.parse(input.starts_at) < this.#world.scheduler.now);
       const has_call = written.some((one) => one.source_id === visit.source_id);
       if (is_over && (closed === 'past' || has_call) && !this.#hadTime(input, last.at, calm_at)) continue;
+      // Nothing is wrong with a probe: it was a neighbour that held it up.
       this.#fail(
-        'G2',
+        visit.is_probe ? 'G7' : 'G2',
         `${visit.source_id} (${input.patient.id}, ${input.starts_at}) was accepted, and coverage ${missing + 1} was never answered; it is ${closed === null ? 'still open' : `closed as ${closed}`} and not on the attention list.`,
         [visit.source_id],
       );
@@ -388,7 +397,7 @@ export class Oracle {
     const { at, input, is_present } = pms.current(visit);
     const waited_from = Math.max(at, calm_at);
     if (is_present && Date.parse(input.starts_at) > waited_from + DAY_MS)
-      this.#fail('G2', `${visit.source_id} was never taken over from the practice.`, [visit.source_id]);
+      this.#fail(visit.is_probe ? 'G7' : 'G2', `${visit.source_id} was never taken over from the practice.`, [visit.source_id]);
   }
 
   /** An excused call too many is known and reported. */

@@ -33,7 +33,13 @@ export function timelineOf({ service }: Plan, random: Random, now: number): Stag
   return stages;
 }
 
-export type Said = { is_active: boolean | undefined; deductible: string | null | undefined; covered: boolean | undefined };
+export type Said = {
+  is_active: boolean | undefined;
+  deductible: string | null | undefined;
+  covered: boolean | undefined;
+  /** `YYYY-MM-DD`; empty or impossible: nothing that could be believed. */
+  begins: string | undefined;
+};
 
 /** What was said in answer `version` to the inquiry; undefined and null are holes. */
 export function saidIn(id: string, version: number): Said {
@@ -42,6 +48,7 @@ export function saidIn(id: string, version: number): Said {
     is_active: random.pick([true, true, false, undefined]),
     deductible: random.pick(['50.00', '$1,500.00', 'N/A', 'unlimited', '', null, undefined]),
     covered: random.pick([true, false, undefined]),
+    begins: random.pick(['2026-01-01', '2025-12-31', '2024-02-29', '', '2026-02-30', undefined]),
   };
 }
 
@@ -51,15 +58,39 @@ export function answerFor(plan: Plan, id: string, version: number): unknown {
     return random.pick(['words only', 7, [], [[]], { call_details: 5, procedure_codes: [[null]], maximums: 'none' }]);
   }
   const said = saidIn(id, version);
+  const { service } = plan;
   const call = {
     representative_name: `Rep of ${id}`,
     reference_number: `REF-${id}-${version}`,
     call_end_time: '2026-11-20T10:00:00Z',
+    [service.transcript]: 'Hello.',
+    custom_answers: { 'Anything else?': 'No.' },
+    of_tomorrow: { unknown: true },
   };
   return {
     call_details: random.chance(0.3) ? call : [call],
-    plan_information: { plan_name: `Plan of ${id}`, is_active: said.is_active },
-    maximums: { individual_deductible: said.deductible },
+    plan_information: {
+      plan_name: `Plan of ${id}`,
+      is_active: said.is_active,
+      effective_date: dateOf(said.begins, service.dates),
+    },
+    maximums: { individual_deductible: said.deductible, coverage_limit: amountOf(1500, service.amounts) },
+    treatment_history: {
+      [dateOf('2026-03-04', service.dates) ?? '']: [
+        { procedure_code: 'D2740', tooth_numbers: service.tooth_numbers === 'texts' ? ['3', '14'] : [3, 14], surfaces: ['M'] },
+      ],
+    },
     procedure_codes: [[{ procedure_code: 'D1110', procedure_name: 'one' }, { is_covered: said.covered }]],
   };
+}
+
+function dateOf(date: string | undefined, form: Plan['service']['dates']): string | undefined {
+  if (date === undefined || date === '' || form === 'iso') return date;
+  const [year, month, day] = date.split('-');
+  return form === 'slashes' ? `${month}/${day}/${year}` : `${month}-${day}-${year}`;
+}
+
+function amountOf(amount: number, form: Plan['service']['amounts']): string | number {
+  if (form === 'number') return amount;
+  return form === 'text' ? amount.toFixed(2) : `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2 })}`;
 }
