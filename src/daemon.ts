@@ -2,7 +2,7 @@
  * The composition root: makes everything out of the configuration, starts it in order and stops it in reverse. `run` is the
  * daemon; `once` takes every stage once.
  */
-import cron from 'node-cron';
+import cron, { type ScheduledTask } from 'node-cron';
 import {
   backUp,
   countEvents,
@@ -174,14 +174,8 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     );
   const swept = parts.progress.step('submit', () => firstSweep(parts));
   await swept.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
-  const daily = cron.schedule(config.schedule.sweep_cron, () => void beginDay(parts), {
-    timezone: config.clinic.time_zone,
-    noOverlap: true,
-  });
-  const nightly =
-    config.backup.cron === null
-      ? null
-      : cron.schedule(config.backup.cron, () => void backUp(options), { timezone: config.clinic.time_zone, noOverlap: true });
+  const daily = schedule(parts, config.schedule.sweep_cron, () => beginDay(parts));
+  const nightly = config.backup.cron === null ? null : schedule(parts, config.backup.cron, () => backUp(options));
   const loops = [
     ...listening,
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
@@ -237,6 +231,21 @@ function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
   const deps = subscriptionDeps(webhook, { store, client, env: options.env, watch: collect.webhook });
   const step = () => subscriptionStep(deps);
   return [loop({ name: 'subscription', step, waker: wakers.subscription, interval_ms: DAY_MS })];
+}
+
+/** Does `work` at the times of `expression` by the clinic's clock; when the computer slept through one, as soon as it is awake. */
+function schedule({ options }: Parts, expression: string, work: () => Promise<void>): ScheduledTask {
+  let is_running = false;
+  const run = async () => {
+    if (is_running) return;
+    is_running = true;
+    await work().finally(() => {
+      is_running = false;
+    });
+  };
+  const task = cron.schedule(expression, run, { timezone: options.config.clinic.time_zone });
+  task.on('execution:missed', run);
+  return task;
 }
 
 /** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */
