@@ -10,19 +10,26 @@ import { coveragesOf, patientOf } from './patients.ts';
 import { readDate } from './times.ts';
 
 /** FT1-6, table 0017: what a transaction is. Anything else is a charge, as many senders leave it empty. */
-const PAYMENTS = new Set(['PY', 'AJ', 'CO', 'DP']);
-const CREDITS = new Set(['CD', 'CR']);
+const OF_PATIENT = new Set(['CO', 'DP']);
+const SETTLING = new Set(['PY', 'AJ', 'CD', 'CR']);
 
 const NO_COVERAGE: CoverageInput = { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
 
+const kind = (segment: Segment) => segment.value(6).toUpperCase();
+
+/** Whether all that is in the message is a copay or a deposit at the desk, which says nothing about what the payer does. */
+export function isOfPatientAlone(message: Message): boolean {
+  const transactions = message.all('FT1');
+  return transactions.length > 0 && transactions.every((segment) => OF_PATIENT.has(kind(segment)));
+}
+
 /**
- * One claim a message: the charges together, sent to the first insurance. A message of payments and adjustments alone settles the
- * claim with its id. The id is empty when no path has one.
+ * One claim a message: the charges together, sent to the first insurance. A message without a charge, of payments, credits and
+ * adjustments, settles the claim with its id. The id is empty when no path has one.
  */
 export function claimOf(message: Message, fields: FieldReader): ClaimInput {
   const transactions = message.all('FT1');
-  const kind = (segment: Segment) => segment.value(6).toUpperCase();
-  const charges = transactions.filter((segment) => !PAYMENTS.has(kind(segment)) && !CREDITS.has(kind(segment)));
+  const charges = transactions.filter((segment) => !OF_PATIENT.has(kind(segment)) && !SETTLING.has(kind(segment)));
   const scope = scopeOf(message.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)));
   const { patient, problems: of_patient } = patientOf(message, fields);
   const insurance = coveragesOf(message, fields);

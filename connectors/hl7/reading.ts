@@ -4,7 +4,7 @@ import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { IdentifiedPatient, PatientUpdate } from '../../src/domain/patient-update.ts';
 import type { RejectedItem } from '../contract.ts';
 import { NO_APPOINTMENT, statusReader, visitOf } from './appointments.ts';
-import { claimOf } from './charges.ts';
+import { claimOf, isOfPatientAlone } from './charges.ts';
 import { type FieldOverrides, FieldReader, type Scope, scopeOf } from './fields.ts';
 import type { Message, Segment } from './message.ts';
 import { coveragesOf, patientOf } from './patients.ts';
@@ -150,6 +150,7 @@ function otherPatients(message: Message, source_id: string): RejectedItem[] {
 
 function readCharges(message: Message, fields: FieldReader): Reading {
   if (message.all('FT1').length === 0) return { kind: 'ignored' };
+  if (isOfPatientAlone(message)) return { kind: 'content', content: NOTHING };
   const claim = claimOf(message, fields);
   if (claim.source_id !== '') return { kind: 'content', content: { ...NOTHING, claims: [claim] } };
   const remedy = 'Have the sender fill FT1-34 or PV1-19, or say in "fields: claim_id:" where the id of the claim stands.';

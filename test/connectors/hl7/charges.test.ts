@@ -58,6 +58,10 @@ describe('a DFT', () => {
     expect(claimsOf(payment(claim(1)))).toMatchObject([{ source_id: 'C-1', status: 'settled', procedure_codes: [] }]);
   });
 
+  test.each(['CO', 'DP'])('of what the patient paid at the desk alone (%s) leaves the claim as it is', (kind) => {
+    expect(claimsOf(payment(claim(1)).replace('|PY|', `|${kind}|`))).toEqual([]);
+  });
+
   test('without IN1 goes by the insurance of the patient', () => {
     expect(claimsOf(dft(claim(1), { with_insurance: false }))).toMatchObject([
       { insurance: 'of_patient', coverage: { carrier: '', member_id: '' } },
