@@ -59,7 +59,11 @@ export function clinicOn(machine: Machine) {
     /** Has every call made, and waits until each of `ids` is written back. */
     answered: async (ids: readonly string[], seconds = 40): Promise<void> => {
       const end = performance.now() + seconds * 1000;
-      while (!ids.every((id) => clinic.calls().includes(id))) {
+      const areCalled = (): boolean => {
+        const called = new Set(clinic.calls());
+        return ids.every((id) => called.has(id));
+      };
+      while (!areCalled()) {
         if (performance.now() > end) throw new Error(`Not all of ${ids.join(', ')} were sent within ${seconds} s.`);
         await new Promise((resolve) => setTimeout(resolve, 300));
       }
