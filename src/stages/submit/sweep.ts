@@ -18,6 +18,8 @@ import { STOPPED_RETRY_MS } from './outcome.ts';
 export const SWEEP_RETRY_MS = MINUTE_MS;
 /** A service that is away for longer is on the attention list. */
 const AWAY_ATTENTION_MS = HOUR_MS;
+/** By so much the service's clock and ours may differ and still be trusted. */
+const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
 /**
  * The sweep: the service's whole list against the ledger, at every start, after a clock jump, daily, and always before the
@@ -135,7 +137,7 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
     }
     const absent = await provenAbsent(tx, same_label);
     if (absent.some(({ service_id }) => service_id === null)) continue;
-    const resent = absent.find(({ service_id }) => service_id !== null);
+    const resent = absent.find((row) => row.service_id !== null && isOlder(each, row));
     if (resent !== undefined) {
       await own(tx, specialty, each, resent.id, 'extra', started_at);
       await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
@@ -146,6 +148,11 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
   }
   if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(tx, deps, strangers, started_at);
   return fresh.length;
+}
+
+/** A call too many was made before its successor; what is younger is a later attempt, of which a restored database knows nothing. */
+function isOlder({ created_at }: SeenInquiry, { sent_at }: InquiryRow): boolean {
+  return created_at === null || sent_at === null || created_at <= sent_at + CLOCKS_DIFFER_MS;
 }
 
 /** Those that were once looked for in vain, whatever became of them since: the trail knows it when the row does not. */
