@@ -40,7 +40,8 @@ export class Oracle {
   readonly #told = new Map<string, number>();
   is_state_lost = false;
   clone_from: number | null = null;
-  #first_call_of_clone: number | null = null;
+  /** When both installations had called for one need. */
+  #called_twice_at: number | null = null;
   readonly #last_call_of = new Map<string, number>();
   readonly counts = { checks: 0, calls: 0, second_attempts: 0, excused: 0 };
 
@@ -80,7 +81,6 @@ export class Oracle {
   onAccepted(call: Accepted): void {
     this.counts.calls += 1;
     if (this.clone_from !== null) this.#last_call_of.set(call.machine, call.accepted_at);
-    this.#first_call_of_clone ??= call.machine === 'clone' ? call.accepted_at : null;
     const need = this.#needOf(call);
     const about = [call.external_id, call.id];
     if (need === null) {
@@ -90,7 +90,10 @@ export class Oracle {
     const first = need.calls.at(-1);
     need.calls.push(call);
     if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
-    if (this.clone_from !== null) return;
+    if (this.clone_from !== null) {
+      this.#called_twice_at ??= call.accepted_at;
+      return;
+    }
     const told_at = first.carrier.ended_at ?? call.accepted_at;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
@@ -141,9 +144,12 @@ export class Oracle {
     return years.size > 1 && need.calls.length <= years.size * plan.config.attempts;
   }
 
-  /** Two that call for the same patients notice it at their next sweep, which is daily. */
+  /**
+   * Two that call for the same patient notice it at their next sweep, which is daily. What one of them takes over from the list
+   * instead of a call may pass for its own: the sweep after a start finds what was called before it, too.
+   */
   checkCloneNoticed(now: number): void {
-    const first = this.#first_call_of_clone;
+    const first = this.#called_twice_at;
     if (first === null || now < first + 30 * HOUR_MS) return;
     const last_of = (machine: string) => this.#last_call_of.get(machine) ?? 0;
     if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
