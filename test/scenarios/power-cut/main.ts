@@ -20,7 +20,9 @@ const NOLOGFLUSH = 2;
 const folder = mkdtempSync(join(tmpdir(), 'eligd-power-cut-'));
 const image = join(folder, 'image');
 const mounted = join(folder, 'disk');
-const database = join(mounted, 'eligd.db');
+/** The root of a new file system is open to all, and eligd wants a folder of its own. */
+const state = join(mounted, 'state');
+const database = join(state, 'eligd.db');
 
 const run = (command: string, ...args: string[]) => execFileSync(command, args, { stdio: 'pipe' });
 const mount = () => run('mount', '-o', 'loop', image, mounted);
@@ -66,9 +68,13 @@ function obstacle(): string | null {
  */
 async function writeUntilCut(synchronous: 'FULL' | 'OFF', first: number, after: number): Promise<number[]> {
   const writer = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), database, synchronous, String(first)], {
-    stdio: ['ignore', 'pipe', 'ignore'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const acknowledged: number[] = [];
+  let said = '';
+  writer.stderr.on('data', (chunk: Buffer) => {
+    said += chunk.toString();
+  });
   const ended = new Promise<void>((resolve) => writer.on('close', () => resolve()));
   createInterface({ input: writer.stdout }).on('line', (line) => {
     if (line === 'ready') return;
@@ -79,6 +85,7 @@ async function writeUntilCut(synchronous: 'FULL' | 'OFF', first: number, after: 
   const patience = setTimeout(() => writer.kill('SIGKILL'), 60_000);
   await ended;
   clearTimeout(patience);
+  if (acknowledged.length < after) throw new Error(`The writer ended before the power went: ${said}`);
   return acknowledged;
 }
 
@@ -98,6 +105,8 @@ async function main(): Promise<number> {
   }
   let all: number[] = [];
   mount();
+  mkdirSync(state, { mode: 0o700 });
+  run('sync', '-f', mounted);
   for (let count = 1; count <= Number(values.cuts); count += 1) {
     all = [...all, ...(await writeUntilCut('FULL', all.length + count * 10_000, 20 + Math.floor(Math.random() * 150)))];
     const there = await rows();
