@@ -6,7 +6,6 @@ import { homedir, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
 const SUITE = 'bookworm';
-const MIRROR = 'http://deb.debian.org/debian';
 /** What the base has beyond Debian's minimum; the package itself needs none of it but systemd. */
 const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'libstdc++6', 'strace'];
 /** What this machine needs: the program that is looked for, and the Debian package that brings it. */
@@ -41,9 +40,18 @@ export function baseRoot(): string {
   rmSync(part, { recursive: true, force: true });
   console.log(`making a Debian ${SUITE} in ${root}, once`);
   const include = `--include=${PACKAGES.join(',')}`;
-  execFileSync('debootstrap', ['--variant=minbase', include, SUITE, part, MIRROR], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('debootstrap', ['--variant=minbase', include, SUITE, part, ...mirror()], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   renameSync(part, root);
   return root;
+}
+
+/** Where this machine's own packages come from, when it is a Debian of the same suite; otherwise debootstrap knows a place. */
+function mirror(): string[] {
+  const { stdout } = spawnSync('apt-get', ['indextargets', '--format', '$(SITE)', `Codename: ${SUITE}`], { encoding: 'utf8' });
+  const [site = ''] = (stdout ?? '').split('\n');
+  return site === '' ? [] : [site];
 }
 
 export type Ran = { code: number; stdout: string; stderr: string };
