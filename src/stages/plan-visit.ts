@@ -12,7 +12,7 @@ import { inquirySubject } from '../store/audit.ts';
 import { joinCoverages } from '../store/coverages.ts';
 import type { Tx } from '../store/database.ts';
 import { planDelivery } from '../store/deliveries.ts';
-import { addPlanned, type InquiryRow, inquiryById, latestForNeed } from '../store/inquiries.ts';
+import { addPlanned, type InquiryRow, inquiryById, latestForNeed, updateInquiry } from '../store/inquiries.ts';
 import {
   type AppointmentRow,
   closeAppointment,
@@ -127,6 +127,8 @@ async function inquiryFor(
     await link(tx, { inquiry: latest.id, ...join }, now);
     if (reuse === 'revive') await revive(tx, latest, now);
     await revise(tx, deps, latest.id, now);
+    // It was given up after the visits that it was sent for; this one still waits for the answer (G2).
+    if (latest.state === 'open' && latest.poll_at === null) await updateInquiry(tx, latest.id, { poll_at: now }, now);
     // The list has it for this visit too, although the one it was sent for may be over.
     const about = { ...subjectOf(appointment), inquiry: latest.id, subject: inquirySubject(latest.id) };
     if (reuse === 'serve' && latest.state === 'rejected') await raiseAgain(tx, about, ['refused'], now);

@@ -40,8 +40,8 @@ export class Oracle {
   readonly #told = new Map<string, number>();
   is_state_lost = false;
   clone_from: number | null = null;
-  /** When both installations had called for one need. */
-  #called_twice_at: number | null = null;
+  /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
+  readonly #calls_of_clone = new Map<string, number>();
   readonly #last_call_of = new Map<string, number>();
   readonly counts = { checks: 0, calls: 0, second_attempts: 0, excused: 0 };
 
@@ -81,6 +81,7 @@ export class Oracle {
   onAccepted(call: Accepted): void {
     this.counts.calls += 1;
     if (this.clone_from !== null) this.#last_call_of.set(call.machine, call.accepted_at);
+    if (call.machine === 'clone') this.#calls_of_clone.set(call.id, call.accepted_at);
     const need = this.#needOf(call);
     const about = [call.external_id, call.id];
     if (need === null) {
@@ -90,10 +91,7 @@ export class Oracle {
     const first = need.calls.at(-1);
     need.calls.push(call);
     if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
-    if (this.clone_from !== null) {
-      this.#called_twice_at ??= call.accepted_at;
-      return;
-    }
+    if (this.clone_from !== null) return;
     const told_at = first.carrier.ended_at ?? call.accepted_at;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
@@ -145,11 +143,11 @@ export class Oracle {
   }
 
   /**
-   * Two that call for the same patient notice it at their next sweep, which is daily. What one of them takes over from the list
-   * instead of a call may pass for its own: the sweep after a start finds what was called before it, too.
+   * Two that call for the same patients notice it at their next sweep, which is daily. What the first one takes over instead of a
+   * call is left out: its sweep after a start cannot tell it from what it had called for before its database was lost.
    */
   checkCloneNoticed(now: number): void {
-    const first = this.#called_twice_at;
+    const first = this.#calls_of_clone.size === 0 ? null : Math.min(...this.#calls_of_clone.values());
     if (first === null || now < first + 30 * HOUR_MS) return;
     const last_of = (machine: string) => this.#last_call_of.get(machine) ?? 0;
     if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
@@ -277,6 +275,8 @@ export class Oracle {
     if (event === 'submission_stopped' && fields.reason === 'foreign' && this.clone_from === null) {
       this.#fail('alarm', 'Submission was stopped because of a second installation, and there is none.');
     }
+    if (/^inquiry_(adopted|found)$/.test(event) && life.machine.name === 'clinic')
+      this.#calls_of_clone.delete(String(fields.service_id));
     if (event !== 'stage_failed') return;
     const is_connectors = /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
     const is_disk = life.machine.isDiskFull() && fields.error_name === 'SqliteError';

@@ -23,6 +23,29 @@ test('an inquiry that cannot be read is given up after the visit, with attention
   expect(await clinic.attention()).toEqual(['no_answer']);
 });
 
+test('an inquiry that was given up is asked about again when a later visit stands on it', async () => {
+  const clinic = await install();
+  const coverages = [aCoverage({ member_id: 'W1' })];
+  await clinic.read(clinic.visit('A-1', { coverages }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const { read } = clinic.client;
+  clinic.client.read = async () => ({
+    ok: false,
+    failure: { class: 'ambiguous', cause: 'unreadable_reply', status: 200, retry_after_ms: null, accepted: false },
+  });
+  clinic.pass(18 * DAY_MS);
+  await clinic.collectNow();
+  expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
+  await clinic.read(clinic.visit('A-2', { coverages }, 4));
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(1);
+  clinic.client.read = read;
+  await clinic.service.advance({ days: 18 });
+  await clinic.collectNow();
+  expect((await clinic.inquiries())[0]?.state).toBe('answered');
+});
+
 test('an inquiry whose answer cannot be committed holds up neither the others nor the stage', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1', 'A-2');
