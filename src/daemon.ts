@@ -21,7 +21,7 @@ import { type HttpService, startHttpServers } from './http/server.ts';
 import { type ConnectorMeans, createConnectors } from './ops/connectors.ts';
 import { configNotes } from './ops/profile.ts';
 import { Progress } from './ops/progress.ts';
-import { askAboutAll, collectStep } from './stages/collect.ts';
+import { askAboutAll, askForAllChecks, collectStep } from './stages/collect.ts';
 import { inboxStep } from './stages/collect-inbox.ts';
 import { deliverStep, newDeliverMemory } from './stages/deliver.ts';
 import { type LoopOptions, logStageFailure, runLoop, Waker } from './stages/loop.ts';
@@ -37,7 +37,10 @@ import { openStore, type Store } from './store/store.ts';
 export type Daemon = {
   /** Runs until `signal` is aborted; each stage then finishes the step in hand. */
   run: (signal: AbortSignal) => Promise<void>;
-  /** Every stage until it has nothing due; asks about every open inquiry whatever its schedule. Never sleeps for a look. */
+  /**
+   * Every stage until it has nothing due; asks about every open inquiry whatever its schedule. What is learned of the checks of
+   * many calls is written after their answers. Never sleeps for a look.
+   */
   once: (signal: AbortSignal) => Promise<OnceResult>;
   /** Lets go of everything, in reverse order of the start. May be repeated. */
   close: () => Promise<void>;
@@ -301,6 +304,14 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   await guarded('plan', () => untilIdle(step.plan));
   await guarded('plan', () => closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days));
   await guarded('submit', () => untilIdle(step.submit));
-  for (const each of parts.connectors) await guarded(`deliver ${each.id}`, () => untilIdle(() => step.deliver(each)));
+  const deliverAll = async () => {
+    for (const each of parts.connectors) await guarded(`deliver ${each.id}`, () => untilIdle(() => step.deliver(each)));
+  };
+  await deliverAll();
+  let checked = 0;
+  await guarded('collect', async () => {
+    checked = await askForAllChecks(parts.collect, signal);
+  });
+  if (checked > 0) await deliverAll();
   return result;
 }

@@ -16,6 +16,8 @@ import type { CollectDeps } from './collect-deps.ts';
 /** So many are asked about, then what the answers say becomes records; the rest has its turn after that. */
 const ASKED_PER_TURN = 20;
 const ASKED_AT_ONCE = 4;
+/** Where there is time for it: hours at the usual rate limit. */
+const ASKED_AT_LENGTH = 10_000;
 /** When the service is away, this waits; answers do not. */
 const AWAY_MS = 15 * MINUTE_MS;
 /** Nor do answers wait for longer until others leave a place within the rate limit. */
@@ -29,14 +31,30 @@ const NO_PLACE_MS = MINUTE_MS;
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
   await withPatience(deps.env, PATIENCE_MS, async (signal) => {
-    for (let asked = 0; asked < ASKED_PER_TURN; asked += ASKED_AT_ONCE) {
-      const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_AT_ONCE);
-      if (due.length === 0) return;
-      const put_off_ms = Math.max(...(await Promise.all(due.map((row) => ask(deps, row, signal)))));
-      if (put_off_ms > 0) return await putOff(deps, put_off_ms);
-    }
-    await putOff(deps, NO_PLACE_MS);
+    const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
+    const put_off_ms = await askFew(deps, due, signal);
+    if (put_off_ms > 0 || due.length === ASKED_PER_TURN) await putOff(deps, put_off_ms || NO_PLACE_MS);
   });
+}
+
+/**
+ * Asks for all that are due, those too that were put off for want of a place, for as long as the rate limit makes that take:
+ * `once` may not run again before tomorrow. Ends early when the service is away or `signal` is aborted. Returns how many were due.
+ */
+export async function verifyAll(deps: CollectDeps, signal: AbortSignal): Promise<number> {
+  const due = await dueForVerification(deps.store.db, deps.env.clock.now() + NO_PLACE_MS, ASKED_AT_LENGTH);
+  await askFew(deps, due, signal);
+  return due.length;
+}
+
+/** A few at once. Returns for how long what is still due has to be put off: 0 when nobody has to wait. */
+async function askFew(deps: CollectDeps, due: readonly InquiryRow[], signal: AbortSignal): Promise<number> {
+  for (let first = 0; first < due.length; first += ASKED_AT_ONCE) {
+    const few = due.slice(first, first + ASKED_AT_ONCE);
+    const put_off_ms = Math.max(...(await Promise.all(few.map((row) => ask(deps, row, signal)))));
+    if (put_off_ms > 0) return put_off_ms;
+  }
+  return 0;
 }
 
 async function putOff({ store, env }: CollectDeps, put_off_ms: number): Promise<void> {

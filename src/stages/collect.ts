@@ -32,7 +32,7 @@ import { isGivenBack, oneByOne, withPatience } from './collect-ask.ts';
 import { conclude } from './collect-conclude.ts';
 import type { CollectDeps } from './collect-deps.ts';
 import { attend, attendOverdue, overdueSince } from './collect-overdue.ts';
-import { verifyDue } from './collect-verify.ts';
+import { verifyAll, verifyDue } from './collect-verify.ts';
 import { judgeReports, pollingFacts, sampleToAsk } from './collect-webhook.ts';
 import { earlier, logStageFailure, type StepResult } from './loop.ts';
 
@@ -128,6 +128,18 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
     }
     await finish(deps);
   }
+}
+
+/**
+ * Asks for the checks of all calls that are due, and makes records of them. Returns how many were due. For `once`, when answers
+ * are written: they do not wait for it, since the rate limit can make it long.
+ */
+export async function askForAllChecks(deps: CollectDeps, signal: AbortSignal): Promise<number> {
+  return await deps.memory.turns.add(async () => {
+    const due = await verifyAll(deps, signal);
+    await conclude(deps);
+    return due;
+  });
 }
 
 /** Each one that is asked about falls due later, or never again. */

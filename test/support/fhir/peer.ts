@@ -46,7 +46,7 @@ export type PeerOptions = {
 export type Loose = any;
 
 const BASE = '/fhir/R4';
-const TYPES = [
+const TYPES: Resource['resourceType'][] = [
   'Appointment', 'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner', 'PractitionerRole', 'Location', 'ServiceRequest',
   'Condition', 'CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
 ]; // biome-ignore format: a list of words reads better in lines than in a column
@@ -112,6 +112,12 @@ export class FhirPeer {
   async versions(type: Resource['resourceType'], id: string): Promise<number> {
     const history = await this.repository.readHistory(type, id);
     return history.entry?.length ?? 0;
+  }
+
+  /** Every resource that is there, with its version: nothing was written between two calls that answer the same. */
+  async everyVersion(): Promise<string[]> {
+    const all = await Promise.all(TYPES.map((type) => this.all(type)));
+    return all.flatMap((each) => each.map(({ resourceType, id, meta }) => `${resourceType}/${id} ${meta?.versionId}`)).sort();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
