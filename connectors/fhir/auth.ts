@@ -191,7 +191,7 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
   if (token_url === '') {
     throw new ConnectorError('permanent', {
       what: 'The FHIR server tells no token endpoint, neither in .well-known/smart-configuration nor in its CapabilityStatement.',
-      next: 'Write token_url: into the configuration of the connector, or choose another auth:.',
+      next: 'Check base_url: it must be the base address of a FHIR R4 server. If it is right, write token_url: beside it, or choose another auth:.',
     });
   }
   const address = new URL(token_url, `${config.base_url}/`).href;

@@ -6,7 +6,7 @@ import { Chart } from './chart.ts';
 import type { FhirClient } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { listAt, type Resource } from './element.ts';
-import { FhirError, toConnectorError } from './failure.ts';
+import { FhirError, isRefusal, toConnectorError } from './failure.ts';
 import { type Cursor, nextReading } from './reading.ts';
 import { targetOf, targetType } from './references.ts';
 import { missingScopes, readTypes, writtenTypes } from './scopes.ts';
@@ -27,16 +27,22 @@ export async function checkServer(parts: Parts, signal: AbortSignal): Promise<Ch
     serverLine(capability),
     ...scopeLines(parts),
     ...readLines(parts.config, capability),
+    ...searchByLines(parts.config, capability),
     ...(await searchLines(parts, capability, signal)),
     ...writeLines(parts, capability),
   ];
 }
 
-async function line(what: string, look: () => Promise<unknown>): Promise<CheckLine> {
+async function line(
+  what: string,
+  look: () => Promise<unknown>,
+  onError: (error: unknown) => void = () => {},
+): Promise<CheckLine> {
   try {
     await look();
     return { ok: true, what };
   } catch (error) {
+    onError(error);
     const told = error instanceof FhirError ? toConnectorError(error) : error;
     if (!(told instanceof ConnectorError)) throw error;
     return { ok: false, what: told.message, next: told.next };
@@ -88,22 +94,43 @@ function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
   return lines;
 }
 
+/** A server leaves out a parameter that it does not know, and sends the appointments of all places. */
+function searchByLines({ search_by }: FhirConfig, capability: Capability): CheckLine[] {
+  const names = [...new Set(search_by.flatMap((extra) => Object.keys(extra)))];
+  const unknown = names.filter((name) => {
+    const [parameter = ''] = name.split(/[:.]/);
+    return !parameter.startsWith('_') && capability.searchParameter('Appointment', parameter) === false;
+  });
+  if (unknown.length === 0) return [];
+  const next =
+    'Check the name in search_by:. A server leaves out what it does not know, so that the appointments of all places would be read and called about.';
+  return [{ ok: false, what: `The server does not search Appointment by ${unknown.join(', ')} (search_by:).`, next }];
+}
+
 /** Tries the very searches that the connector makes, for one appointment each. */
 async function searchLines({ client, config, env }: Parts, capability: Capability, signal: AbortSignal): Promise<CheckLine[]> {
   const now = env.clock.now();
   const found: Resource[] = [];
+  let is_refused = false;
   const search = (cursor: Cursor, what: string) => {
     const { query } = nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now);
-    return line(what, async () => {
-      for (const extra of config.search_by.length === 0 ? [{}] : config.search_by) {
-        for await (const { matches } of client.search('Appointment', [...Object.entries(extra), ...query], signal)) {
-          found.push(...matches);
-          break;
+    return line(
+      what,
+      async () => {
+        for (const extra of config.search_by.length === 0 ? [{}] : config.search_by) {
+          for await (const { matches } of client.search('Appointment', [...Object.entries(extra), ...query], signal)) {
+            found.push(...matches);
+            break;
+          }
         }
-      }
-    });
+      },
+      (error) => {
+        is_refused = isRefusal(error);
+      },
+    );
   };
   const window = await search({ since: null, window_on: null, claims_on: null }, 'Appointments can be searched by date.');
+  if (!window.ok && !is_refused) return [window];
   if (!window.ok) {
     const hint =
       config.search_by.length > 0

@@ -104,6 +104,10 @@ export const fhirConfigSchema = z
       .default('task')
       .describe('As what the lines of the attention list are written.'),
     identifier_base: text
+      .refine((value) => /^[a-z][a-z\d+.-]*:\S+$/i.test(value), {
+        error: 'is not a URI.',
+        params: { next: 'Write one without blanks, e.g. urn:eligd:north.' },
+      })
       .default('urn:eligd')
       .describe(
         'How the systems of identifiers begin that eligd gives to what it writes. Two installations on one server need two.',
@@ -112,6 +116,7 @@ export const fhirConfigSchema = z
   .superRefine((config, context) => {
     const say = (path: string, message: string, next: string) =>
       context.addIssue({ code: 'custom', path: [path], message, params: { next } });
+    if (/[?#]/.test(config.base_url)) say('base_url', 'is more than a base address.', 'Leave out what begins with ? or #.');
     if (!isLoopback(config.base_url)) {
       if (isExposed(config.base_url))
         say('base_url', 'is plain http to another machine, where patient data can be read on the way.', 'Write https://.');

@@ -58,6 +58,11 @@ export function isPassing({ kind }: FhirError): boolean {
   return kind === 'unreachable' || kind === 'busy' || kind === 'broken';
 }
 
+/** The server does not do what it was asked, though it is there. */
+export function isRefusal(error: unknown): error is FhirError {
+  return error instanceof FhirError && ['refused', 'forbidden', 'unsupported'].includes(error.kind);
+}
+
 function kindOfStatus(status: number): FailureKind {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';

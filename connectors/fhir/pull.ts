@@ -8,7 +8,7 @@ import { readClaims } from './claims.ts';
 import type { FhirClient, SearchEnd } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { type Resource, textAt } from './element.ts';
-import { concernsAll, FhirError, isPassing, toConnectorError } from './failure.ts';
+import { concernsAll, FhirError, isPassing, isRefusal, toConnectorError } from './failure.ts';
 import { type Gathered, gather } from './gather.ts';
 import { advance, type Cursor, nextReading, type Reading, readCursor, windowStart } from './reading.ts';
 
@@ -248,10 +248,6 @@ function rejected(source_id: string, field: string, value_class: string, remedy:
 function othersOf(source_id: string): RejectedItem {
   const remedy = 'Only the first is asked about. Book an appointment for each, or call the payers of the others yourself.';
   return { position: `Appointment/${source_id}`, field: 'participant', value_class: 'more than one patient', remedy };
-}
-
-function isRefusal(error: unknown): error is FhirError {
-  return error instanceof FhirError && ['refused', 'forbidden', 'unsupported'].includes(error.kind);
 }
 
 /** What is missing from a reading, null when nothing is. */

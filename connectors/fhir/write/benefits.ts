@@ -157,7 +157,7 @@ function amountWords(maximums: EligibilityRecord['maximums']): string {
 function amountWord(name: string, money: Money | null, says_number = false): string[] {
   if (money === null) return [`${name} unknown`];
   if ('text' in money) return [`${name} "${money.text}"`];
-  return says_number ? [`${name} ${money.amount}`] : [];
+  return says_number || moneyOf(money) === null ? [`${name} ${money.amount}`] : [];
 }
 
 function ruleParts(rule: BenefitRule, description: string): Item {
@@ -190,5 +190,10 @@ function patientPercent({ patient_pays_percent, plan_pays_percent }: BenefitRule
 export function moneyOf(money: Money | null | undefined): FhirMoney | null {
   if (money === null || money === undefined || 'text' in money) return null;
   const value = Number(money.amount);
-  return Number.isFinite(value) ? { value, currency: money.currency as NonNullable<FhirMoney['currency']> } : null;
+  return isExact(value, money.amount) ? { value, currency: money.currency as NonNullable<FhirMoney['currency']> } : null;
+}
+
+function isExact(value: number, decimals: string): boolean {
+  const places = decimals.split('.')[1]?.length ?? 0;
+  return places <= 20 && value.toFixed(places) === decimals;
 }

@@ -107,15 +107,6 @@ export function narrative(delivery: Delivery): Narrative {
   return { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml"><ul>${list.join('')}</ul></div>` };
 }
 
-/** XML 1.0 has no place for control characters, whatever the payer's words hold. */
 function escapeXml(text: string): string {
-  return (
-    text
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out
-      .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '')
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-      .replaceAll('"', '&quot;')
-  );
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

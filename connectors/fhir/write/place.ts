@@ -14,6 +14,7 @@ import type { Capability } from '../capability.ts';
 import type { FhirClient, Written } from '../client.ts';
 import { isJson, type Resource, textAt } from '../element.ts';
 import { FhirError, isPassing, unlessRefused } from '../failure.ts';
+import { printable } from './printable.ts';
 
 export type Slot = {
   /** What is to stand there. */
@@ -43,7 +44,8 @@ const PAUSE_MS = 50;
 const PATIENCE_MS = 20_000;
 
 /** Throws a FhirError: `isPassing` when trying again may help, otherwise the server's refusal. */
-export async function place(parts: WriteParts, slot: Slot, signal: AbortSignal): Promise<Placed> {
+export async function place(parts: WriteParts, wanted: Slot, signal: AbortSignal): Promise<Placed> {
+  const slot = { ...wanted, resource: printable(wanted.resource) };
   // Whether a write of ours may stand there already.
   let may_exist = slot.may_exist;
   for (let tries = 1; ; tries += 1) {

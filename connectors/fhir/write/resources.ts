@@ -57,6 +57,8 @@ export function eligibilityResponse({ delivery, about }: Parts, request: Referen
   const items = benefitItems(record);
   const start = plan?.effective_date ?? null;
   const end = plan?.termination_date ?? null;
+  // FHIR allows no period that ends before it begins; both dates stand in the text.
+  const is_period = start !== null && end !== null ? start <= end : start !== null || end !== null;
   return {
     resourceType: 'CoverageEligibilityResponse',
     text: narrative(delivery),
@@ -76,9 +78,7 @@ export function eligibilityResponse({ delivery, about }: Parts, request: Referen
       {
         coverage: about.coverage,
         ...(typeof plan?.is_active === 'boolean' ? { inforce: plan.is_active } : {}),
-        ...(start === null && end === null
-          ? {}
-          : { benefitPeriod: { ...(start === null ? {} : { start }), ...(end === null ? {} : { end }) } }),
+        ...(is_period ? { benefitPeriod: { ...(start === null ? {} : { start }), ...(end === null ? {} : { end }) } } : {}),
         ...(items.length === 0 ? {} : { item: items }),
       },
     ],

@@ -68,6 +68,26 @@ describe('eligd check of a FHIR server', () => {
     expect(fault).toMatchObject({ what: expect.stringContaining('400 (required)'), next: expect.stringContaining('search_by') });
   });
 
+  test('names what it searches by and the server does not know, which would bring the visits of all places', async () => {
+    const search_by = [{ locaton: 'Location/12', 'patient.birthdate': '1987-02-14' }];
+    const [fault] = (await check({}, { search_by })).filter(({ ok }) => !ok);
+    expect(fault).toMatchObject({ what: expect.stringMatching(/by locaton \(/), next: expect.stringContaining('search_by') });
+  });
+
+  test('speaks of search_by only where the server refuses the search', async () => {
+    const lines = await check({ authorization: 'Bearer other' });
+    expect(lines.filter(({ ok }) => !ok)).toEqual([
+      { ok: false, what: expect.stringContaining('401'), next: expect.not.stringContaining('search_by') },
+    ]);
+  });
+
+  test('looks for a wrong address first where the server tells no token endpoint', async () => {
+    const { peer } = await bench();
+    const base_url = `${peer.url}-typo`;
+    const lines = await check({}, { base_url, auth: 'client_secret', client_id: 'eligd' }, { client_secret: 's' });
+    expect(lines.filter(({ ok }) => !ok)).toMatchObject([{ next: expect.stringMatching(/^Check base_url: /) }]);
+  });
+
   test('says that the login does not work, and nothing else', async () => {
     const lines = await check({ authorization: 'Bearer right' }, { auth: 'bearer' }, {});
     expect(faults(lines)).toEqual([expect.stringContaining('ELIGD_SUITE_TOKEN')]);

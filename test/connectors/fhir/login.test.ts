@@ -225,6 +225,12 @@ describe('a configuration', () => {
 
   test.each([
     ['that logs in nowhere but on this machine', { base_url: 'https://ehr.example/fhir', auth: 'none' }, ['auth']],
+    ['with a query in the base address', { base_url: 'https://ehr.example/fhir?x=1', auth: 'basic' }, ['base_url']],
+    [
+      'with an identifier_base that is no URI',
+      { base_url: 'https://ehr.example/fhir', auth: 'basic', identifier_base: 'our clinic' },
+      ['identifier_base'],
+    ],
     ['with plain http to another machine', { base_url: 'http://ehr.example/fhir', auth: 'basic' }, ['base_url']],
     [
       'with a token over plain http',

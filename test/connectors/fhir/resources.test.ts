@@ -172,8 +172,22 @@ describe('a response', () => {
     expect(response.insurance).toEqual([{ coverage: about.coverage }]);
   });
 
+  test('has no period that ends before it begins, which servers refuse; both dates stand in the text', () => {
+    const response = responseOf(recordOf({ plan_information: { effective_date: '06-01-2026', termination_date: '01-01-2026' } }));
+    expect(response.insurance?.[0]).not.toHaveProperty('benefitPeriod');
+    expect(response.text?.div).toMatch(/Effective: 2026-06-01.*Ends: 2026-01-01/);
+    const ended = responseOf(recordOf({ plan_information: { effective_date: '01-01-2026', termination_date: '06-01-2026' } }));
+    expect(ended.insurance?.[0]?.benefitPeriod).toEqual({ start: '2026-01-01', end: '2026-06-01' });
+  });
+
+  test('says an amount that no JSON number holds exactly in words', () => {
+    const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: '1234567890123456.78' } }));
+    expect(plan?.description).toContain('Maximum 1234567890123456.78');
+    expect(plan).not.toHaveProperty('benefit');
+  });
+
   test('holds no markup of the payer', () => {
-    const said = '<script>alert(1)</script> & "quotes" \u0007';
+    const said = '<script>alert(1)</script> & "quotes"';
     const { text } = responseOf(recordOf({ plan_information: { plan_name: said } }));
     expect(text?.div).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &amp; &quot;quotes&quot;');
     expect(text?.div).not.toContain('<script>');

@@ -50,6 +50,21 @@ describe('an answer', () => {
     expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
   });
 
+  test('holds no character that servers refuse, whatever the payer said', async () => {
+    const { peer, connector } = await bench();
+    const [delivery] = batchOf(1, [1]).deliveries;
+    const links = { recording_url: null, transcript_url: null, has_transcript: false };
+    const call = { ended_at: null, representative: 'Ann\u0000\ud800\u0007', reference_number: null, ...links };
+    const record = { ...delivery!.record, calls: [call] };
+    const batch = { ...batchOf(1, [1]), deliveries: [{ ...delivery!, record }] };
+    expect(await deliver(connector, batch)).toEqual(DELIVERED);
+    const [provenance] = await peer.all('Provenance');
+    expect(provenance?.agent.at(-1)?.who.display).toBe('Ann\ufffd\ufffd\ufffd');
+    const written = peer.requests.length;
+    expect(await deliver(connector, batch)).toEqual(DELIVERED);
+    expect(peer.requests.slice(written).filter(({ method }) => method !== 'GET')).toEqual([]);
+  });
+
   test('that serves two visits is one response, and the request names both', async () => {
     const { peer, connector } = await bench();
     const batch = batchOf(1, [1]);
