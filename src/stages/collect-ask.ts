@@ -47,7 +47,7 @@ export async function withPatience<Value>(
   try {
     return await work(over.signal);
   } finally {
-    done.abort();
+    done.abort('done');
     await waiting;
   }
 }

@@ -57,10 +57,14 @@ const CONNECTOR_LIMITS = { first_ms: 10_000, max_ms: 15 * MINUTE_MS };
  */
 export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id } = deps;
-  const batch = await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH));
+  const due_at = await nextDeliveryDue(store.db, connector_id);
+  const batch =
+    due_at === null || due_at > env.clock.now()
+      ? null
+      : await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH));
   const did = batch === null ? 0 : await deliver(deps, batch, signal);
   if (batch === null || did < DELIVERIES_PER_BATCH) await publishAttention(deps, signal);
-  return { did, next_at: await nextDeliveryDue(store.db, connector_id) };
+  return { did, next_at: batch === null ? due_at : await nextDeliveryDue(store.db, connector_id) };
 }
 
 async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSignal): Promise<number> {

@@ -26,7 +26,7 @@ export class Waker {
   async wait(env: Env, wait_ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#is_set && !signal.aborted) {
       const woken = new AbortController();
-      this.#wakeUp = () => woken.abort();
+      this.#wakeUp = () => woken.abort('woken');
       await env.clock.sleep(wait_ms, AbortSignal.any([signal, woken.signal])).catch(() => {});
       this.#wakeUp = null;
     }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import type { ClaimStatusRecord } from '../records/claim-status.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';
 import type { Db, Tx } from './database.ts';
@@ -134,7 +135,8 @@ export async function answersToNormalize(db: Db, limit: number, after: number, n
   const rows = await db
     .selectFrom('answers')
     .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
-    .where('is_normalized', '=', 0)
+    // A literal, since the index answers_raw serves no parameter.
+    .where('is_normalized', '=', sql.lit(0))
     .where('id', '>', after)
     .where(({ not, exists, selectFrom }) =>
       not(
@@ -148,7 +150,7 @@ export async function answersToNormalize(db: Db, limit: number, after: number, n
       ),
     )
     .orderBy('id')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
   return rows.map((row) => ({
     ...row,

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Attention, AttentionReason } from '../domain/attention.ts';
 import { writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
@@ -103,7 +104,7 @@ export async function raiseAgain(
     .where('subject', '=', about.subject)
     .where('reason', 'in', reasons)
     .orderBy('id', 'desc')
-    .limit(1)
+    .limit(sql.lit(1))
     .executeTakeFirst();
   if (last !== undefined) await raiseAttention(tx, about, { ...last, reason: last.reason as AttentionReason }, now);
 }

@@ -214,9 +214,11 @@ function appliedMigrations(raw: Database.Database): string[] {
 }
 
 /**
- * kysely prepares every statement anew, which costs more than running it; this keeps what was prepared, the least recently
- * used going first. Transactions begin with the write lock: one that reads first and finds, when it writes, that another
- * process wrote in between fails at once, whatever `busy_timeout` says.
+ * kysely prepares every statement anew, which costs more than running it; this keeps what was prepared, and begins anew when
+ * there is too much of it. SQLite itself compiles a statement anew at every run when a parameter could change its plan (a limit,
+ * a state beside an order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin with the write
+ * lock: one that reads first and finds, when it writes, that another process wrote in between fails at once, whatever
+ * `busy_timeout` says.
  */
 function memoised(raw: Database.Database): SqliteDatabase {
   const prepared = new Map<string, Database.Statement>();
@@ -227,13 +229,10 @@ function memoised(raw: Database.Database): SqliteDatabase {
       if (statement_text === 'rollback' && !raw.inTransaction) return asKysely(raw.prepare('select 1'));
       const text = statement_text === 'begin' ? 'begin immediate' : statement_text;
       const known = prepared.get(text);
-      const statement = known ?? raw.prepare(text);
-      prepared.delete(text);
+      if (known !== undefined) return asKysely(known);
+      const statement = raw.prepare(text);
+      if (prepared.size >= MEMOISED_STATEMENTS_MAX) prepared.clear();
       prepared.set(text, statement);
-      if (prepared.size > MEMOISED_STATEMENTS_MAX) {
-        const oldest = prepared.keys().next().value;
-        if (oldest !== undefined) prepared.delete(oldest);
-      }
       return asKysely(statement);
     },
     close: () => raw.close(),

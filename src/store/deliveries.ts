@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ExpressionBuilder, Selectable } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import type { ClaimInput } from '../domain/claim.ts';
 import { DELIVERY_STEPS, type DeliveryState } from '../domain/states.ts';
@@ -213,7 +213,7 @@ async function beginBatch(tx: Tx, connector: string, now: number, limit: number)
   const waiting = await dueDeliveries(tx, connector, now)
     .select(['deliveries.id', 'appointments.kind'])
     .orderBy('deliveries.id')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
   const due = waiting.filter(({ kind }) => kind === waiting[0]?.kind);
   if (due.length === 0) return null;

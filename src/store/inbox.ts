@@ -1,4 +1,5 @@
 /** The inbox of the service's messages: stored raw before they are acknowledged (G3), drained by the stage collect. */
+import { sql } from 'kysely';
 import type { Clock } from '../domain/env.ts';
 import type { Db, Tx } from './database.ts';
 import type { Store } from './store.ts';
@@ -90,7 +91,7 @@ export async function messagesToDrain(db: Db, after: number, limit: number): Pro
     .where('body', 'is not', null)
     .where('id', '>', after)
     .orderBy('id')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
   return rows.flatMap(({ id, body }) => (body === null ? [] : [{ id, body }]));
 }
@@ -120,7 +121,7 @@ export async function keepUnknown(
 }
 
 export async function hasUnknown(db: Db): Promise<boolean> {
-  return (await db.selectFrom('inbox_unknown').select('service_id').limit(1).executeTakeFirst()) !== undefined;
+  return (await db.selectFrom('inbox_unknown').select('service_id').limit(sql.lit(1)).executeTakeFirst()) !== undefined;
 }
 
 /** Takes out what has become an inquiry of ours; the rows of those that the service has ended. */
@@ -140,7 +141,7 @@ export async function forgetUnknown(tx: Tx): Promise<number> {
     .selectFrom('inquiries')
     .select('id')
     .where('state', 'in', ['sending', 'uncertain'])
-    .limit(1)
+    .limit(sql.lit(1))
     .executeTakeFirst();
   if (unsettled !== undefined) return 0;
   const gone = await tx.deleteFrom('inbox_unknown').returning('service_id').execute();

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { InquiryDraft } from '../domain/inquiry.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { INQUIRY_STEPS, type InquiryState } from '../domain/states.ts';
@@ -153,7 +153,7 @@ export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }:
   return await db
     .selectFrom('inquiries')
     .selectAll()
-    .where('state', '=', 'planned')
+    .where('state', '=', sql.lit('planned'))
     .where('due_at', '<=', now)
     .where('hold_reason', 'is', null)
     .where('specialty', 'in', specialties)
@@ -171,7 +171,7 @@ export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }:
     )
     .orderBy('visit_at')
     .orderBy('id')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
 }
 
@@ -183,7 +183,7 @@ export async function specialtiesToSend(db: Db, now: number): Promise<Specialty[
     .distinct()
     .where((where) =>
       where.or([
-        where.and([where('state', '=', 'planned'), where('due_at', '<=', now)]),
+        where.and([where('state', '=', sql.lit('planned')), where('due_at', '<=', now)]),
         where('state', 'in', ['sending', 'uncertain']),
       ]),
     )
@@ -192,17 +192,17 @@ export async function specialtiesToSend(db: Db, now: number): Promise<Specialty[
 }
 
 export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
-  return await db.selectFrom('inquiries').selectAll().where('state', '=', state).orderBy('id').execute();
+  return await db.selectFrom('inquiries').selectAll().where('state', '=', sql.lit(state)).orderBy('id').execute();
 }
 
 export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
   return await db
     .selectFrom('inquiries')
     .selectAll()
-    .where('state', '=', 'uncertain')
+    .where('state', '=', sql.lit('uncertain'))
     .where('look_at', '<=', now)
     .orderBy('look_at')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
 }
 
@@ -219,7 +219,7 @@ export async function dueForPolling(db: Db, now: number, limit: number, only: Du
     .where('state', 'in', states);
   if (visits_from !== undefined) due = due.where('visit_at', '>=', visits_from);
   if (visits_until !== undefined) due = due.where('visit_at', '<', visits_until);
-  return await due.orderBy('poll_at').limit(limit).execute();
+  return await due.orderBy('poll_at').limit(sql.lit(limit)).execute();
 }
 
 /** Has an inquiry asked about at `poll_at`, unless its time was changed from `before` meanwhile. */
@@ -240,7 +240,7 @@ export async function dueForVerification(db: Db, now: number, limit: number): Pr
     .where('verify_at', '<=', now)
     .where('service_id', 'is not', null)
     .orderBy('verify_at')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
 }
 
@@ -269,11 +269,11 @@ export async function openAfter(db: Db, after: number, limit: number): Promise<I
   return await db
     .selectFrom('inquiries')
     .selectAll()
-    .where('state', '=', 'open')
+    .where('state', '=', sql.lit('open'))
     .where('service_id', 'is not', null)
     .where('id', '>', after)
     .orderBy('id')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
 }
 
@@ -283,7 +283,7 @@ export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow
     .selectFrom('inquiries')
     .selectAll()
     .where('reply_group', '=', reply_group)
-    .where('state', '=', 'open')
+    .where('state', '=', sql.lit('open'))
     .where('is_verified', '=', 0)
     .execute();
 }
@@ -313,14 +313,14 @@ export async function nextSubmissionDue(db: Db, now: number): Promise<number | n
   const planned = await db
     .selectFrom('inquiries')
     .select((select) => select.fn.min('due_at').as('at'))
-    .where('state', '=', 'planned')
+    .where('state', '=', sql.lit('planned'))
     .where('hold_reason', 'is', null)
     .where('due_at', '>', now)
     .executeTakeFirst();
   const look = await db
     .selectFrom('inquiries')
     .select((select) => select.fn.min('look_at').as('at'))
-    .where('state', '=', 'uncertain')
+    .where('state', '=', sql.lit('uncertain'))
     .executeTakeFirst();
   const times = [planned?.at, look?.at].filter((at) => typeof at === 'number');
   return times.length === 0 ? null : Math.min(...times);
@@ -331,11 +331,11 @@ export async function nextOpenToAsk(db: Db): Promise<InquiryRow | null> {
   const row = await db
     .selectFrom('inquiries')
     .selectAll()
-    .where('state', '=', 'open')
+    .where('state', '=', sql.lit('open'))
     .where('poll_at', 'is not', null)
     .where('service_id', 'is not', null)
     .orderBy('poll_at')
-    .limit(1)
+    .limit(sql.lit(1))
     .executeTakeFirst();
   return row ?? null;
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { canonicalExternalId } from '../domain/matching.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import type { Db, Tx } from './database.ts';
@@ -115,7 +116,7 @@ export async function idsAListMustShow(db: Db, specialty: Specialty): Promise<st
     .where('is_verified', '=', 1)
     .where('service_id', 'is not', null)
     .orderBy('sent_at', 'desc')
-    .limit(1)
+    .limit(sql.lit(1))
     .execute();
   return [...new Set([...open, ...newest].flatMap(({ service_id }) => (service_id === null ? [] : [service_id])))];
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { ANSWER_REASONS } from '../domain/attention.ts';
 import type { ClaimInput } from '../domain/claim.ts';
@@ -122,7 +123,7 @@ export async function dueForPlanning(db: Db, now: number, limit: number): Promis
     .select('id')
     .where('plan_due_at', '<=', now)
     .orderBy('plan_due_at')
-    .limit(limit)
+    .limit(sql.lit(limit))
     .execute();
   return rows.map(({ id }) => id);
 }

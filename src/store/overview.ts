@@ -139,7 +139,7 @@ export async function listAppointments(
   now: number,
 ): Promise<{ total: number; appointments: AppointmentOverview[] }> {
   const query = overviewQuery(db, filter, now);
-  const rows = await query.orderBy('starts_at').orderBy('id').limit(limit).execute();
+  const rows = await query.orderBy('starts_at').orderBy('id').limit(sql.lit(limit)).execute();
   const appointments = rows.map(
     ({ content, ...row }) => ({ ...row, input: JSON.parse(content) as unknown }) as AppointmentOverview,
   );

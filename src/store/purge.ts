@@ -51,7 +51,7 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<Purged> {
       ),
     )
     .orderBy('id')
-    .limit(APPOINTMENTS_PER_COMMIT)
+    .limit(sql.lit(APPOINTMENTS_PER_COMMIT))
     .execute();
   const appointments = rows.map(({ id }) => id);
   if (appointments.length === 0) return { appointments: 0, inquiries: 0 };

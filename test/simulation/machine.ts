@@ -136,6 +136,7 @@ export class Life implements Owner {
   readonly network: Network;
   readonly #stop = new AbortController();
   #daemon: Daemon | null = null;
+  #reader: Database.Database | null = null;
   /** Points of interaction that are left before the crash. */
   #fuse: number;
   readonly #random: Random;
@@ -227,6 +228,15 @@ export class Life implements Owner {
             ),
       );
     }
+  }
+
+  /** The oracle's connection, which lives as long as the daemon does; null as long as there is no database. */
+  reader(): Database.Database | null {
+    if (this.#reader === null && existsSync(this.machine.path)) {
+      this.#reader = new Database(this.machine.path);
+      this.connections.add(this.#reader);
+    }
+    return this.#reader;
   }
 
   stop(): void {

@@ -35,7 +35,7 @@ const { values } = parseArgs({
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
 /** One process lives so many worlds: what a world leaves in memory goes with the process. */
-const SEEDS_PER_PROCESS = 20;
+const SEEDS_PER_PROCESS = 50;
 const FAILURES_MAX = 10;
 
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'eligd-simulation-'));

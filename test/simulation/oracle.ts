@@ -547,6 +547,8 @@ export class Oracle {
   }
 
   #read<Value>(machine: Machine, work: (raw: Database.Database) => Value): Value | null {
+    const reader = machine.life?.reader();
+    if (reader !== undefined) return reader === null ? null : work(reader);
     if (!existsSync(machine.path)) return null;
     const raw = new Database(machine.path);
     try {

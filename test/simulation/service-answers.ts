@@ -90,7 +90,9 @@ function dateOf(date: string | undefined, form: Plan['service']['dates']): strin
   return form === 'slashes' ? `${month}/${day}/${year}` : `${month}-${day}-${year}`;
 }
 
+const DOLLARS = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2 });
+
 function amountOf(amount: number, form: Plan['service']['amounts']): string | number {
   if (form === 'number') return amount;
-  return form === 'text' ? amount.toFixed(2) : `$${amount.toLocaleString('en-US', { minimumFractionDigits: 2 })}`;
+  return form === 'text' ? amount.toFixed(2) : `$${DOLLARS.format(amount)}`;
 }
