@@ -1,5 +1,4 @@
 /** What the daemon is made of: the client, the wakers, and what each stage works with. */
-import PQueue from 'p-queue';
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../connectors/contract.ts';
 import { webhookWatch } from './daemon-webhook.ts';
@@ -16,6 +15,7 @@ import { revealCredentials, type SecretSource, type ServiceCredentials } from '.
 import type { Notifier } from './ops/systemd.ts';
 import type { ServiceClient } from './service/api.ts';
 import { createServiceClient } from './service/client.ts';
+import { newCollectMemory } from './stages/collect-ask.ts';
 import type { CollectDeps } from './stages/collect-deps.ts';
 import type { DeliverMemory } from './stages/deliver.ts';
 import { logStageFailure, Waker } from './stages/loop.ts';
@@ -200,7 +200,7 @@ function collectDeps({ options, policy, store, client, connectors, wakers }: Mea
       for (const { deliver } of connectors) deliver.wake();
     },
     onPlanned: () => wakers.submit.wake(),
-    memory: { turns: new PQueue({ concurrency: 1 }), asking: new Map() },
+    memory: newCollectMemory(),
     webhook: config.webhook === null ? null : webhookWatch(config.webhook, () => wakers.subscription.wake()),
     settings: {
       ...pollingOf(config),

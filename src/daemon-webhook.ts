@@ -41,7 +41,7 @@ export function addressOf(listen: string): { host: string; port: number } {
 }
 
 export function webhookWatch(webhook: WebhookConfig, onSilent: () => void): WebhookWatch {
-  return { grace_ms: graceMs(webhook.update_frequency_minutes), sample_at: 0, onSilent };
+  return { grace_ms: graceMs(webhook.update_frequency_minutes), sample_at: 0, compare_at: 0, onSilent };
 }
 
 /** A report may come a whole group late, and is then given as long again. */

@@ -39,6 +39,19 @@ export const EVENTS = {
     fields: [],
     means: 'The service reports by itself, and its reports agree with what asking finds; it is asked more rarely from now on.',
   },
+  webhook_believed: {
+    level: 'info',
+    fields: [],
+    means:
+      'A report held the same answer as the reply to the question after it: from now on whole answers are taken from reports.',
+  },
+  webhook_contradicted: {
+    level: 'warn',
+    fields: ['inquiry'],
+    means:
+      'A report held another answer than the reply to the question after it. The reply counts, and for a week no answer is taken from a report without asking.',
+    next: 'Nothing. If it comes again, tell the operator of the service; eligd show inquiry:N says which inquiry it was.',
+  },
   webhook_silent: {
     level: 'warn',
     fields: ['count'],

@@ -69,6 +69,11 @@ const OWN_QUERY: Record<Specialty, Partial<Record<keyof BenefitRule, string>>> =
 const DENTAL_MAXIMUMS: ReadonlySet<string> = new Set(['coverage_limit', 'orthodontics_coverage_limit']);
 const OUT_OF_POCKET: ReadonlySet<string> = new Set(['individual_out_of_pocket_maximum', 'family_out_of_pocket_maximum']);
 
+/** Whether something is asked of which the specification does not say what it brings: a custom query or a call script. */
+export function asksFreely({ benefits_query }: { benefits_query: readonly string[] }, call_script_id: string | null): boolean {
+  return call_script_id !== null || benefits_query.some((query) => !Object.hasOwn(PARTS_BY_QUERY, query));
+}
+
 /** `request` is the service's echo of the request, any JSON; only its type and its call script are looked at. */
 export function questionsOf(
   specialty: Specialty,
@@ -77,7 +82,7 @@ export function questionsOf(
 ): Questions {
   const isBenefits = request.type !== 'CLAIMS_STATUS';
   const queries = new Set(asked.benefits_query);
-  const isOpen = request.call_script_id !== null || asked.benefits_query.some((query) => !Object.hasOwn(PARTS_BY_QUERY, query));
+  const isOpen = asksFreely(asked, request.call_script_id);
   const parts = new Set<Part>(
     asked.benefits_query.flatMap((query) => (Object.hasOwn(PARTS_BY_QUERY, query) ? (PARTS_BY_QUERY[query] ?? []) : [])),
   );

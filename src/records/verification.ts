@@ -1,6 +1,6 @@
 /** Transcript verifications (specification, "Transcript verification record"), made into the part that every record has. */
 import type { Check, Confidence, Verification } from './parts.ts';
-import { isObject, ObjectReader, pathTo, type Remainder } from './reader.ts';
+import { isObject, ObjectReader, pathTo, Remainder } from './reader.ts';
 import { isSilent, readText, readTimestamp } from './values.ts';
 
 /**
@@ -67,4 +67,11 @@ function readItem(raw: unknown, path: string, shared: Pick<Check, 'call_log_id' 
   };
   fields.finish();
   return [check];
+}
+
+/** When the newest of the checks was made, in epoch milliseconds; null when the service does not say. */
+export function lastCheckedAt(raw: readonly unknown[]): number | null {
+  const { verification } = readVerification(raw, new Remainder());
+  const times = (verification?.checks ?? []).flatMap(({ checked_at }) => (checked_at === null ? [] : [Date.parse(checked_at)]));
+  return times.length === 0 ? null : Math.max(...times);
 }

@@ -1,5 +1,5 @@
 /** How questions about inquiries share the way to the service: one at a time about each, and none in line for ever. */
-import type PQueue from 'p-queue';
+import PQueue from 'p-queue';
 import type { Env } from '../domain/env.ts';
 import type { Result } from '../service/api.ts';
 
@@ -9,7 +9,13 @@ export type CollectMemory = {
   turns: PQueue;
   /** By row: the last question about an inquiry that is not answered yet. */
   asking: Map<number, Promise<void>>;
+  /** By row: what a report held that led to a question, for comparing it with the reply. */
+  reported: Map<number, string>;
 };
+
+export function newCollectMemory(): CollectMemory {
+  return { turns: new PQueue({ concurrency: 1 }), asking: new Map(), reported: new Map() };
+}
 
 /**
  * Runs `work` when what is under way about the same inquiry has been committed: two replies may overtake each other, and an
@@ -55,4 +61,9 @@ export async function withPatience<Value>(
 /** Nothing was sent: it had waited for its turn for as long as it may. */
 export function isGivenBack(result: Result<unknown>): boolean {
   return !result.ok && result.failure.class === 'unsent' && result.failure.cause === 'aborted';
+}
+
+/** Lets every piece of work come to its end before the first failure is thrown (G7). */
+export async function all(work: readonly Promise<void>[]): Promise<void> {
+  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
 }

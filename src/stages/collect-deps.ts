@@ -39,6 +39,8 @@ export type WebhookWatch = {
   grace_ms: number;
   /** When one inquiry is asked about next although the service tells by itself. Lost with the process, which does no harm. */
   sample_at: number;
+  /** Until when answers are taken from reports without asking; then one is compared with the reply. Lost likewise. */
+  compare_at: number;
   /** Reports are lost: whatever may be wrong with the subscription is looked at. */
   onSilent: () => void;
 };

@@ -1,6 +1,7 @@
 /**
  * Drains the inbox of the service's reports. The wire carries no time of change and messages may come late, twice and in any
- * order, so a report is never an answer: it hastens the question, and what is read then decides.
+ * order: a report may bring the first answer to an open inquiry (`collect-report.ts`), in the same commit that drops the
+ * message. Anything else that it tells of hastens the question, and what is read then decides.
  */
 import { finalStatus } from '../domain/states.ts';
 import { MINUTE_MS } from '../domain/time.ts';
@@ -11,8 +12,11 @@ import type { Tx } from '../store/database.ts';
 import { dropBody, forgetUnknown, hasUnknown, keepUnknown, messagesToDrain, takeKnown } from '../store/inbox.ts';
 import { byServiceIds, type InquiryRow, inquiryById, updateInquiry } from '../store/inquiries.ts';
 import { isTold } from '../store/webhook-watch.ts';
-import { ask } from './collect.ts';
+import { ask, finish } from './collect.ts';
+import { takeAnswer } from './collect-answer.ts';
+import { all } from './collect-ask.ts';
 import type { CollectDeps } from './collect-deps.ts';
+import { isAnswer } from './collect-report.ts';
 import { noteHeard, scheduleAnew } from './collect-webhook.ts';
 import { logStageFailure, type StepResult } from './loop.ts';
 
@@ -20,12 +24,16 @@ const MESSAGES_PER_STEP = 50;
 /** While it is asked about at once, the schedule leaves an inquiry alone; a crash meanwhile costs this long. */
 const ASKED_AT_ONCE_MS = 2 * MINUTE_MS;
 
-/** Drains what has come, and asks about the inquiries that it tells of, the nearest visit first. */
+/** Rows to ask about because of a message, and how many answers it brought. */
+type Drained = { hastened: number[]; answers: number };
+
+/** Drains what has come, and asks about the inquiries that it tells of and does not answer, the nearest visit first. */
 export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
   const { store, env } = deps;
   const was_told = await isTold(store.db);
   const hastened = new Set<number>();
   let drained = 0;
+  let answers = 0;
   for (let after = 0; ; ) {
     const messages = await messagesToDrain(store.db, after, MESSAGES_PER_STEP);
     const last = messages.at(-1);
@@ -39,46 +47,54 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
       if (outcome.status === 'rejected') logStageFailure(env, 'inbox', outcome.reason, 0);
       else {
         drained += 1;
-        for (const inquiry of outcome.value) hastened.add(inquiry);
+        answers += outcome.value.answers;
+        for (const inquiry of outcome.value.hastened) hastened.add(inquiry);
       }
     }
   }
   if (!was_told && (await isTold(store.db))) await scheduleAnew(deps, true);
   for (const inquiry of await settleUnknown(deps)) hastened.add(inquiry);
-  if (hastened.size > 0) await askAtOnce(deps, [...hastened]);
+  // Answers that are there do not wait for those that are asked for.
+  await all([...(answers > 0 ? [finish(deps)] : []), ...(hastened.size > 0 ? [askAtOnce(deps, [...hastened])] : [])]);
   return { did: drained, next_at: null };
 }
 
-/** Returns the rows to ask about. */
-async function drain(tx: Tx, deps: CollectDeps, id: number, body: Buffer, now: number): Promise<number[]> {
+/** Drops the message and commits what it says, at once (G2). */
+async function drain(tx: Tx, deps: CollectDeps, id: number, body: Buffer, now: number): Promise<Drained> {
   await dropBody(tx, id);
+  const drained: Drained = { hastened: [], answers: 0 };
   const message = webhookMessageSchema.safeParse(JSON.parse(body.toString('utf8')));
   if (!message.success) {
     deps.env.log('webhook_unreadable', { count: 1 });
-    return [];
+    return drained;
   }
   const inquiries = message.data.inquiries.map(parseInquiry);
   const unreadable = inquiries.filter((inquiry) => inquiry === null).length;
   if (unreadable > 0) deps.env.log('webhook_unreadable', { count: unreadable });
-  const reported = new Map(inquiries.flatMap((inquiry) => (inquiry === null ? [] : [[inquiry.id as string, inquiry] as const])));
+  const readable = inquiries.filter((inquiry) => inquiry !== null);
+  const reported: Map<string, Inquiry[]> = Map.groupBy(readable, (inquiry) => inquiry.id);
   const rows = await byServiceIds(tx, [...reported.keys()]);
-  const hastened: number[] = [];
   let was_news = false;
   for (const row of rows) {
-    const inquiry = reported.get(row.service_id ?? '');
-    if (inquiry === undefined) continue;
-    reported.delete(inquiry.id);
-    if (row.state === 'open' && finalStatus(inquiry.status) !== null) was_news = true;
-    if (await isWorthAsking(tx, row, inquiry, now)) hastened.push(row.id);
+    const forms = reported.get(row.service_id ?? '') ?? [];
+    const last = forms.at(-1);
+    if (last === undefined) continue;
+    reported.delete(last.id);
+    if (row.state === 'open' && finalStatus(last.status) !== null) was_news = true;
+    if (await isAnswer(tx, deps, row, forms, now)) {
+      await takeAnswer(tx, deps, row, last, now, true);
+      drained.answers += 1;
+    } else if (await isWorthAsking(tx, row, last, now)) drained.hastened.push(row.id);
   }
   if (rows.length > 0) await noteHeard(tx, deps, was_news, now);
+  const unknown = [...reported.values()].flatMap((forms) => forms.slice(-1));
   await keepUnknown(
     tx,
-    [...reported.values()].map(({ id: service_id, status }) => ({ service_id, has_ended: finalStatus(status) !== null })),
+    unknown.map(({ id: service_id, status }) => ({ service_id, has_ended: finalStatus(status) !== null })),
     now,
   );
-  await hasten(tx, hastened, now);
-  return hastened;
+  await hasten(tx, drained.hastened, now);
+  return drained;
 }
 
 /** Whether the report may change something. Notes that it has told of an end, and of a call that is under way. */

@@ -1,7 +1,7 @@
 import type { Attention } from '../domain/attention.ts';
 import { inquiryId } from '../domain/ids.ts';
 import { finalStatus } from '../domain/states.ts';
-import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { MINUTE_MS } from '../domain/time.ts';
 import type { Check, Verification } from '../records/parts.ts';
 import { latestChecks } from '../records/verification.ts';
 import { latestAnswer, latestRecord, storeVerifications } from '../store/answers.ts';
@@ -12,6 +12,7 @@ import { dueForVerification, type InquiryRow, inquiryById, putOffVerifications, 
 import { appointmentsOf } from '../store/links.ts';
 import { isGivenBack, withPatience } from './collect-ask.ts';
 import type { CollectDeps } from './collect-deps.ts';
+import { learnDelay, nextVerifyAt } from './collect-verify-times.ts';
 
 /** So many are asked about, then what the answers say becomes records; the rest has its turn after that. */
 const ASKED_PER_TURN = 20;
@@ -25,8 +26,8 @@ const PATIENCE_MS = 5_000;
 const NO_PLACE_MS = MINUTE_MS;
 
 /**
- * Asks for some of the transcript verifications that are due: right after an answer, so that its first record has them where
- * the service is quick, and again for a while, since they may come later. Each is a request of its own under the rate limit,
+ * Asks for some of the transcript verifications that are due: once they are usually there, which is with the answer where the
+ * service is quick, so that its first record has them; and again for a while, since they may come later. Each is a request of its own under the rate limit,
  * and many answers that come together do not wait for all of them: what is still due is put off, and is a revision later.
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
@@ -82,8 +83,10 @@ async function keep(tx: Tx, deps: CollectDeps, id: number, verifications: readon
   const row = await inquiryById(tx, id);
   if (row === null) return;
   const is_new = await storeVerifications(tx, id, verifications, now);
+  const answer = await latestAnswer(tx, id);
+  if (is_new) await learnDelay(tx, row, { verifications, results: resultsOf(answer?.raw) }, now);
   if (is_new) deps.env.log('verification_received', { inquiry: id, count: verifications.length });
-  const calls = callCount((await latestAnswer(tx, id))?.raw);
+  const calls = callCount(resultsOf(answer?.raw));
   const verify_at = verifications.length >= calls ? null : nextVerifyAt(row, now);
   await updateInquiry(tx, id, { verify_at }, now);
   if (verify_at !== null || is_new) return;
@@ -92,18 +95,14 @@ async function keep(tx: Tx, deps: CollectDeps, id: number, verifications: readon
   await attendVerification(tx, deps, { ...row, verify_at }, record?.verification ?? null, now);
 }
 
-/** How many calls the answer names; at least one was made. */
-function callCount(raw: unknown): number {
-  const results = (raw as { results?: { call_details?: unknown } | null } | null | undefined)?.results;
-  return Array.isArray(results?.call_details) ? Math.max(1, results.call_details.length) : 1;
+function resultsOf(raw: unknown): unknown {
+  return (raw as { results?: unknown } | null | undefined)?.results;
 }
 
-/** Often in the first hour, then twice as long as it has been, until the time is over. */
-function nextVerifyAt(row: InquiryRow, now: number): number | null {
-  const age_ms = now - (row.answered_at ?? now);
-  const at = now + Math.min(Math.max(10 * MINUTE_MS, age_ms), 6 * HOUR_MS);
-  if (now >= (row.verify_until ?? 0)) return null;
-  return Math.min(at, row.verify_until ?? 0);
+/** How many calls the answer names; at least one was made. */
+function callCount(results: unknown): number {
+  const calls = (results as { call_details?: unknown } | null | undefined)?.call_details;
+  return Array.isArray(calls) ? Math.max(1, calls.length) : 1;
 }
 
 /** Has what `verification.require` names on the attention list: checks that are not met, and, at the end, those that never came. */

@@ -5,15 +5,12 @@
 import { backoffMs } from '../domain/backoff.ts';
 import { inquiryId } from '../domain/ids.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
-import { canonicalExternalId, matchKeyOfEcho } from '../domain/matching.ts';
 import { nextPollAt } from '../domain/polling.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { finalStatus } from '../domain/states.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { CallOptions, Inquiry, Result } from '../service/api.ts';
-import { answerHash, storeAnswer } from '../store/answers.ts';
-import { resolveAttention } from '../store/attention.ts';
-import { inquirySubject } from '../store/audit.ts';
+import { answerHash } from '../store/answers.ts';
 import type { Tx } from '../store/database.ts';
 import {
   dueForPolling,
@@ -28,10 +25,12 @@ import {
 } from '../store/inquiries.ts';
 import { disown } from '../store/ledger.ts';
 import { isTold } from '../store/webhook-watch.ts';
-import { isGivenBack, oneByOne, withPatience } from './collect-ask.ts';
+import { isOwn, RECHECK_BEFORE_VISIT_MS, takeAnswer } from './collect-answer.ts';
+import { all, isGivenBack, oneByOne, withPatience } from './collect-ask.ts';
 import { conclude } from './collect-conclude.ts';
 import type { CollectDeps } from './collect-deps.ts';
 import { attend, attendOverdue, overdueSince } from './collect-overdue.ts';
+import { compareWithReport } from './collect-report.ts';
 import { verifyAll, verifyDue } from './collect-verify.ts';
 import { judgeReports, pollingFacts, sampleToAsk } from './collect-webhook.ts';
 import { earlier, logStageFailure, type StepResult } from './loop.ts';
@@ -49,8 +48,6 @@ const HOLLOW_BELIEVED_MS = 2 * HOUR_MS;
 const PATIENCE_MS = 15_000;
 /** While an inquiry is asked about already, its schedule does without it. */
 const ASKED_ALREADY_MS = 2 * MINUTE_MS;
-/** A service revises answers now and then: asked once more, a day before the visit. */
-const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 
 /** Asks about what is due, and first about visits within a day. */
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
@@ -98,7 +95,7 @@ export async function ask(deps: CollectDeps, rows: readonly InquiryRow[], how: A
 }
 
 /** Verifications that are due, then records; the two loops of this stage take turns, so that neither sees half of it. */
-async function finish(deps: CollectDeps): Promise<void> {
+export async function finish(deps: CollectDeps): Promise<void> {
   await deps.memory.turns.add(async () => {
     await verifyDue(deps);
     await conclude(deps);
@@ -152,11 +149,6 @@ async function recheckDue(deps: CollectDeps, signal: AbortSignal): Promise<void>
   }
 }
 
-/** Lets every piece of work come to its end before the first failure is thrown (G7). */
-async function all(work: readonly Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
-}
-
 async function listById({ client }: CollectDeps, specialty: Specialty): Promise<ReadonlyMap<string, Inquiry>> {
   const listed = await client.list(specialty, {});
   return new Map(listed.ok ? listed.value.inquiries.map((inquiry) => [inquiry.id, inquiry]) : []);
@@ -176,6 +168,7 @@ async function poll(deps: CollectDeps, row: InquiryRow, how: Asking = {}): Promi
     const priority = isUrgent(deps, row) ? 'urgent' : 'routine';
     const result = await deps.client.read(row.specialty, inquiryId(service_id), { priority, ...how });
     if (!isGivenBack(result)) await settle(deps, row, result);
+    deps.memory.reported.delete(row.id);
   });
 }
 
@@ -222,10 +215,7 @@ function isUrgent({ env }: CollectDeps, row: InquiryRow): boolean {
 
 /** What was read, when it is the inquiry that the row holds the id of. */
 async function take(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
-  const is_ours =
-    matchKeyOfEcho(inquiry.request) === row.match_key &&
-    canonicalExternalId(inquiry.request.external_id) === canonicalExternalId(row.external_id);
-  if (!is_ours) {
+  if (!isOwn(row, inquiry)) {
     await doubtIds(tx, deps, row, now);
     return;
   }
@@ -252,45 +242,8 @@ async function take(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry
     );
     return;
   }
+  await compareWithReport(tx, deps, row, answerHash(inquiry), now);
   await takeAnswer(tx, deps, row, inquiry, now);
-}
-
-async function takeAnswer(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
-  if (row.state !== 'open' && row.state !== 'answered') return;
-  const content_hash = answerHash(inquiry);
-  const revision = await storeAnswer(
-    tx,
-    { inquiry: row.id, service_status: inquiry.status, raw: inquiry.raw, content_hash },
-    now,
-  );
-  const recheck_at = row.visit_at - RECHECK_BEFORE_VISIT_MS;
-  const changes = {
-    is_verified: 1,
-    service_status: inquiry.status,
-    hollow_since: null,
-    overdue_since: null,
-    empty_polls: 0,
-    poll_at: recheck_at > now + RECHECK_BEFORE_VISIT_MS ? recheck_at : null,
-  };
-  if (revision === null && row.state === 'answered') {
-    await updateInquiry(tx, row.id, changes, now);
-    return;
-  }
-  const reason =
-    revision === null || revision === 1
-      ? `The service ended the inquiry: ${finalStatus(inquiry.status)}.`
-      : 'The service revised its answer.';
-  const has_calls = finalStatus(inquiry.status) !== 'CANCELLED' && deps.settings.verify_for_ms > 0;
-  const verify = has_calls ? { verify_at: now, verify_until: now + deps.settings.verify_for_ms } : {};
-  await moveInquiries(
-    tx,
-    [row.id],
-    { from: row.state, to: 'answered', reason },
-    { ...changes, ...verify, answered_at: now },
-    now,
-  );
-  await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'answer_late', 'answer_missing', 'lost_at_service']);
-  deps.env.log('answer_received', { inquiry: row.id, service_id: row.service_id, status: finalStatus(inquiry.status) });
 }
 
 async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {

@@ -3,6 +3,7 @@ import type { Db, Tx } from './database.ts';
 import { forgetFact, readFact, writeFact } from './facts.ts';
 
 const FACT = 'webhook';
+const CONTENT = 'webhook_content';
 
 /** `unproven`: nothing has come yet. `heard`: reports come and agree. `silent`: an answer was found that none told of. */
 export type WebhookState = { state: 'unproven' | 'heard' | 'silent'; since: number };
@@ -25,6 +26,19 @@ export async function noteWebhook(tx: Tx, state: 'heard' | 'silent', now: number
 /** Nobody listens: asking is all there is. */
 export async function forgetWebhook(tx: Tx): Promise<void> {
   await forgetFact(tx, FACT);
+  await forgetFact(tx, CONTENT);
+}
+
+/** Whether reports agree with what is read right after; a difference counts since `since`. Null: not known. */
+export async function reportsKnown(tx: Tx, since: number): Promise<'agree' | 'differ' | null> {
+  const fact = await readFact(tx, CONTENT);
+  if (fact === null) return null;
+  if (fact.value === 'agree') return 'agree';
+  return fact.updated_at > since ? 'differ' : null;
+}
+
+export async function noteReports(tx: Tx, what: 'agree' | 'differ', now: number): Promise<void> {
+  await writeFact(tx, CONTENT, what, now);
 }
 
 /** What may have ended while nobody listened is no proof of anything. */

@@ -6,15 +6,16 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import PQueue from 'p-queue';
 import type { Env } from '../../src/domain/env.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, webhookRoute } from '../../src/http/webhook.ts';
+import { questions } from '../../src/ops/config-questions.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { startSandbox } from '../../src/sandbox/server.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import { collectStep } from '../../src/stages/collect.ts';
+import { newCollectMemory } from '../../src/stages/collect-ask.ts';
 import type { CollectDeps } from '../../src/stages/collect-deps.ts';
 import { inboxStep } from '../../src/stages/collect-inbox.ts';
 import { planStep } from '../../src/stages/plan.ts';
@@ -112,7 +113,9 @@ async function fortnight(): Promise<FortnightResult> {
 
 async function settle(submit: SubmitDeps, collect: CollectDeps): Promise<void> {
   const plan = { store, env, external_id_template: '{appointment}', log_key: 'bench', onPlanned: () => {} };
-  const { now: _, ...planning } = facts();
+  // What the configuration asks about dental visits unless it says otherwise.
+  const dental = questions.parse({}).dental.map((rule) => ({ ...rule, when_codes: null }));
+  const { now: _, ...planning } = facts({ policy: { questions: { ...facts().policy.questions, dental } } });
   const signal = new AbortController().signal;
   const steps = [
     () => planStep({ ...plan, facts: () => planning }),
@@ -172,8 +175,8 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       client,
       onRecord: () => {},
       onPlanned: () => {},
-      memory: { turns: new PQueue({ concurrency: 1 }), asking: new Map() },
-      webhook: is_told ? { grace_ms: 12 * MINUTE_MS, sample_at: 0, onSilent: () => {} } : null,
+      memory: newCollectMemory(),
+      webhook: is_told ? { grace_ms: 12 * MINUTE_MS, sample_at: 0, compare_at: 0, onSilent: () => {} } : null,
       settings: { ...settings, verify_for_ms: 48 * HOUR_MS, verification_required: [] },
     },
   };

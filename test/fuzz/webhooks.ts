@@ -6,12 +6,12 @@ import { createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import PQueue from 'p-queue';
 import { Agent, request } from 'undici';
 import type { Env } from '../../src/domain/env.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, webhookRoute } from '../../src/http/webhook.ts';
 import { realClock } from '../../src/ops/env.ts';
+import { newCollectMemory } from '../../src/stages/collect-ask.ts';
 import type { CollectDeps } from '../../src/stages/collect-deps.ts';
 import { inboxStep } from '../../src/stages/collect-inbox.ts';
 import { Inbox } from '../../src/store/inbox.ts';
@@ -114,7 +114,7 @@ function collectDeps(env: Env, store: CollectDeps['store'], client: CollectDeps[
     onRecord: () => {},
     onPlanned: () => {},
     webhook: null,
-    memory: { turns: new PQueue({ concurrency: 1 }), asking: new Map() },
+    memory: newCollectMemory(),
     settings: {
       poll_interval_ms: 3_600_000,
       urgent_poll_interval_ms: 600_000,

@@ -75,7 +75,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   bulk_ids_unread: one(
     'The ids of a bulk reply are believed without reading what they stand for.',
     'src/stages/collect.ts',
-    'if (!is_ours) {',
+    'if (!isOwn(row, inquiry)) {',
     'if (false) {',
   ),
   acknowledged_before_commit: one(
@@ -213,8 +213,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   report_ignored: one(
     'What a report tells of is not asked about.',
     'src/stages/collect-inbox.ts',
-    'if (await isWorthAsking(tx, row, inquiry, now)) hastened.push(row.id);',
-    'await isWorthAsking(tx, row, inquiry, now);',
+    'if (await isWorthAsking(tx, row, last, now)) drained.hastened.push(row.id);',
+    'await isWorthAsking(tx, row, last, now);',
+  ),
+  half_report_believed: one(
+    'A report that answers a part of what was asked is taken for the answer.',
+    'src/records/reported.ts',
+    "completeness === 'complete'",
+    "completeness !== 'none'",
   ),
   late_find_forgotten: one(
     'That a call was proven absent is forgotten when its successor is lost, too.',

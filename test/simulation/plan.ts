@@ -156,6 +156,8 @@ export function drawPlan(seed: number) {
       reordered: rate(0.05, 0.4),
       forged: rate(0.05, 0.3),
       strangers: rate(0.05, 0.3),
+      /** An answer comes in two messages, a half in each. Drawn apart, so that the other draws stay what they were. */
+      halved: new Random(seed, 'halved').chance(0.4) ? 0.3 : 0,
     },
     machine: {
       /** Points of interaction (statements, requests, calls of the connector) between two crashes, on average. */

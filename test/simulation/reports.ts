@@ -26,6 +26,7 @@ export type Report = {
 
 type Subscription = { callback_url: string; update_frequency_min: number };
 type Form = Record<string, unknown>;
+type Half = 'first' | 'second';
 
 export class Reports {
   readonly counts = { sent: 0, repeated: 0, forged: 0, taken: 0, not_taken: 0 };
@@ -36,6 +37,7 @@ export class Reports {
   readonly #scheduler: Scheduler;
   readonly #story: Story;
   readonly #random: Random;
+  readonly #halving: Random;
   readonly #look: (inquiry: Accepted) => { form: Form; stage: Stage };
   readonly #pending = new Set<Accepted>();
   #subscription: Subscription | null = null;
@@ -47,6 +49,7 @@ export class Reports {
     this.#scheduler = scheduler;
     this.#story = story;
     this.#random = new Random(plan.seed, 'reports');
+    this.#halving = new Random(plan.seed, 'halves');
     this.#look = look;
   }
 
@@ -83,11 +86,20 @@ export class Reports {
   #flush(): void {
     this.#is_flush_due = false;
     const { webhook } = this.#plan;
-    const random = this.#random;
-    const all = random.shuffled([...this.#pending]);
+    const all = this.#random.shuffled([...this.#pending]);
     this.#pending.clear();
     for (let first = 0; first < all.length; first += webhook.split_at) {
-      const report = this.#report(all.slice(first, first + webhook.split_at));
+      this.#order(all.slice(first, first + webhook.split_at));
+    }
+  }
+
+  /** Sends what is to be told about these inquiries, in one message or, of long answers, one half after the other. */
+  #order(inquiries: readonly Accepted[]): void {
+    const { webhook } = this.#plan;
+    const random = this.#random;
+    const halves = this.#halving.chance(webhook.halved) ? (['first', 'second'] as const) : [null];
+    for (const half of halves) {
+      const report = this.#report(inquiries, half);
       const is_late = random.chance(webhook.reordered);
       const at_ms = is_late ? random.logInt(1, 12 * 3600) * 1000 : random.int(0, 5_000);
       this.#after(at_ms, () => this.#send(report, 1));
@@ -99,9 +111,10 @@ export class Reports {
     }
   }
 
-  #report(inquiries: readonly Accepted[]): Report {
+  #report(inquiries: readonly Accepted[], half: Half | null): Report {
     const random = this.#random;
     const seen = inquiries.map((inquiry) => ({ id: inquiry.id, ...this.#look(inquiry) }));
+    for (const { form } of seen) if (half !== null) form.results = halfOf(form.results, half);
     const strangers: Form[] = random.chance(this.#plan.webhook.strangers)
       ? [{ id: `stranger-${random.int(1, 9)}`, status: 'SUCCESS', summary: 'x', results: null, request: { member_id: 'Sx1' } }]
       : [];
@@ -155,6 +168,15 @@ export class Reports {
     if (is_lost) told(null);
     else this.onSend(report, told);
   }
+}
+
+/** Some parts of an answer; each half names its call. */
+function halfOf(results: unknown, half: Half): unknown {
+  if (typeof results !== 'object' || results === null || Array.isArray(results)) return results;
+  const parts = Object.entries(results).filter(
+    ([name], index) => name === 'call_details' || index % 2 === (half === 'first' ? 0 : 1),
+  );
+  return Object.fromEntries(parts);
 }
 
 function signed(body: Buffer, secret: string): string {

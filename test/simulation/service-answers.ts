@@ -52,7 +52,8 @@ export function saidIn(id: string, version: number): Said {
   };
 }
 
-export function answerFor(plan: Plan, id: string, version: number): unknown {
+/** `ended_at`: when the call behind this version was over, as the service writes it. */
+export function answerFor(plan: Plan, id: string, version: number, ended_at: string): unknown {
   const random = new Random(version, `form ${id}`);
   if (plan.service.poison_answer && random.chance(0.3)) {
     return random.pick(['words only', 7, [], [[]], { call_details: 5, procedure_codes: [[null]], maximums: 'none' }]);
@@ -62,7 +63,7 @@ export function answerFor(plan: Plan, id: string, version: number): unknown {
   const call = {
     representative_name: `Rep of ${id}`,
     reference_number: `REF-${id}-${version}`,
-    call_end_time: '2026-11-20T10:00:00Z',
+    call_end_time: ended_at,
     [service.transcript]: 'Hello.',
     custom_answers: { 'Anything else?': 'No.' },
     of_tomorrow: { unknown: true },
@@ -80,7 +81,12 @@ export function answerFor(plan: Plan, id: string, version: number): unknown {
         { procedure_code: 'D2740', tooth_numbers: service.tooth_numbers === 'texts' ? ['3', '14'] : [3, 14], surfaces: ['M'] },
       ],
     },
-    procedure_codes: [[{ procedure_code: 'D1110', procedure_name: 'one' }, { is_covered: said.covered }]],
+    procedure_classes: { PREVENTIVE: { is_covered: true } },
+    procedure_codes: [
+      [{ procedure_code: 'D1110', procedure_name: 'one' }, { is_covered: said.covered }],
+      [{ procedure_code: 'D2740', procedure_name: 'two' }, { is_covered: true }],
+    ],
+    extra_info: { missing_tooth_clause: 'None.' },
   };
 }
 

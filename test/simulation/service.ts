@@ -333,20 +333,20 @@ export class Service {
   #readForm(inquiry: Accepted): Record<string, unknown> {
     const { service } = this.#plan;
     const stage = this.statusOf(inquiry);
-    const iso = new Date(inquiry.accepted_at).toISOString();
-    const creation_ts = {
-      z: iso,
-      offset: iso.replace('Z', '+00:00'),
-      no_zone: `${iso.replace('Z', '')}123`,
-    }[service.timestamps];
+    const said_at = inquiry.timeline.find(({ results }) => results === stage.results)?.at ?? 0;
     return {
       id: inquiry.id,
       status: service.lower_case ? stage.status.toLowerCase() : stage.status,
-      creation_ts,
+      creation_ts: this.#timestamp(inquiry.accepted_at),
       summary: stage.results === null ? '' : `Called for ${inquiry.id}.`,
-      results: stage.results === null ? null : answerFor(this.#plan, inquiry.id, stage.results),
+      results: stage.results === null ? null : answerFor(this.#plan, inquiry.id, stage.results, this.#timestamp(said_at)),
       request: this.#echo(inquiry.request),
     };
+  }
+
+  #timestamp(at: number): string {
+    const iso = new Date(at).toISOString();
+    return { z: iso, offset: iso.replace('Z', '+00:00'), no_zone: `${iso.replace('Z', '')}123` }[this.#plan.service.timestamps];
   }
 
   #echo(request: Record<string, unknown>): Record<string, unknown> {

@@ -1,5 +1,4 @@
 /** The stages over a real store and the real sandbox, taken one step at a time under a clock that a test sets. */
-import PQueue from 'p-queue';
 import { afterEach } from 'vitest';
 import type { Connector, Delivery } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
@@ -10,6 +9,7 @@ import { realClock } from '../../src/ops/env.ts';
 import type { RequestGate, ServiceClient } from '../../src/service/api.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import { askAboutAll, collectStep } from '../../src/stages/collect.ts';
+import { newCollectMemory } from '../../src/stages/collect-ask.ts';
 import type { CollectDeps } from '../../src/stages/collect-deps.ts';
 import { inboxStep } from '../../src/stages/collect-inbox.ts';
 import { deliverStep, newDeliverMemory } from '../../src/stages/deliver.ts';
@@ -104,7 +104,7 @@ export async function install({
     onRecord: () => {},
     onPlanned: () => {},
     webhook: null,
-    memory: { turns: new PQueue({ concurrency: 1 }), asking: new Map() },
+    memory: newCollectMemory(),
     settings: {
       ...polling,
       give_up_after_days: 14,
