@@ -1,7 +1,4 @@
-/**
- * `npm run simulate -- [--seeds N] [--seed N] [--from N] [--mutations] [--all] [--workers N]`: lives worlds, says what was drawn
- * and what broke. Each seed is a world of its own; the same seed is the same world.
- */
+/** Lives worlds, says what was drawn and what broke. Each seed is a world of its own; the same seed is the same world. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -21,17 +18,39 @@ type Outcome = {
 
 type Order = { seeds: number[]; mutation: string | null; tell: 'about' | 'all' };
 
-const { values } = parseArgs({
-  options: {
-    seeds: { type: 'string', default: '100' },
-    from: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    mutations: { type: 'boolean', default: false },
-    all: { type: 'boolean', default: false },
-    keep_going: { type: 'boolean', default: false },
-    workers: { type: 'string', default: String(Math.min(4, availableParallelism())) },
-  },
-});
+const USAGE = `npm run simulate -- [--seeds N] [--from N] [--keep_going] [--workers N]   lives N worlds (100), beginning with a seed (1)
+npm run simulate -- --seed N [--all]                                     lives one world; --all tells everything
+npm run simulate -- --mutations [--seeds N] | --mutation NAME            shows which seed catches each change for the worse`;
+
+const options = {
+  seeds: { type: 'string', default: '100' },
+  from: { type: 'string', default: '1' },
+  seed: { type: 'string' },
+  mutations: { type: 'boolean', default: false },
+  mutation: { type: 'string' },
+  all: { type: 'boolean', default: false },
+  keep_going: { type: 'boolean', default: false },
+  workers: { type: 'string', default: String(Math.min(4, availableParallelism())) },
+  help: { type: 'boolean', short: 'h', default: false },
+} as const;
+
+const values = readOptions();
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({ options });
+    const wrong = (['seeds', 'from', 'seed', 'workers'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
+    if (wrong !== undefined) throw new Error(`--${wrong} takes a number.`);
+    if (values.mutation !== undefined && MUTATIONS[values.mutation] === undefined)
+      throw new Error(`There is no mutation ${values.mutation}. There are: ${Object.keys(MUTATIONS).join(', ')}.`);
+    if (!values.help) return values;
+    console.log(USAGE);
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    process.exitCode = 2;
+  }
+  process.exit();
+}
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
 /** One process lives so many worlds: what a world leaves in memory goes with the process. */
@@ -135,7 +154,7 @@ async function tellOne(seed: number): Promise<number> {
   return code;
 }
 
-async function mutate(seeds: number[]): Promise<number> {
+async function mutate(seeds: number[], mutations: readonly string[]): Promise<number> {
   const rows = new Map<string, string>();
   let missed = 0;
   // A world that breaks by itself says nothing about a mutation.
@@ -148,7 +167,7 @@ async function mutate(seeds: number[]): Promise<number> {
   const worlds = seeds.filter((seed) => sound.has(seed));
   if (worlds.length < seeds.length)
     console.log(`${seeds.length - worlds.length} worlds break without a mutation and are left out.`);
-  await each(Object.keys(MUTATIONS), async (mutation) => {
+  await each([...mutations], async (mutation) => {
     let lived = 0;
     let caught: Outcome | null = null;
     for (let first = 0; first < worlds.length && caught === null; first += SEEDS_PER_PROCESS) {
@@ -171,5 +190,9 @@ async function mutate(seeds: number[]): Promise<number> {
 const from = Number(values.from);
 const count = Number(values.seeds);
 if (values.seed !== undefined) process.exitCode = await tellOne(Number(values.seed));
-else if (values.mutations) process.exitCode = await mutate(range(from, values.seeds === '100' ? 200 : count));
+else if (values.mutations || values.mutation !== undefined)
+  process.exitCode = await mutate(
+    range(from, values.seeds === '100' ? 200 : count),
+    values.mutation === undefined ? Object.keys(MUTATIONS) : [values.mutation],
+  );
 else process.exitCode = await simulate(range(from, count));

@@ -28,6 +28,7 @@ export function drawPlan(seed: number) {
   const storm_days = random.int(2, 5);
   const pms_kind = random.pick(['export', 'export', 'changes', 'queue'] as const);
   const can_lose_state = pms_kind !== 'queue';
+  const list_filter = random.mostly('exact', ['ignored', 'any_case'] as const);
   return {
     seed,
     start_ms: Date.parse(random.pick(STARTS)) + random.int(0, 20) * HOUR_MS,
@@ -104,12 +105,12 @@ export function drawPlan(seed: number) {
       bulk_refusal: random.pick(['all_or_nothing', 'partial_422', 'mixed'] as const),
       bulk_max: random.pick([1000, 1000, 2, 5]),
       bulk_max_status: random.pick([413, 422]),
-      list_filter: random.mostly('exact', ['ignored', 'any_case'] as const),
+      list_filter,
       list_paging: random.mostly('none', ['offset', 'page', 'link', 'envelope'] as const),
       page_size: random.pick([2, 5, 50]),
       list_order: random.pick(['oldest', 'newest', 'any'] as const),
       /** Shows only so many, and says nothing about it. */
-      list_cap: random.chance(0.08) ? random.int(3, 12) : null,
+      list_cap: random.chance(list_filter === 'ignored' ? 0.5 : 0.08) ? random.int(3, 12) : null,
       unreadable_element: random.chance(0.06),
       read_array: random.chance(0.3),
       unknown_id: random.pick(['404', '422', 'null', 'empty'] as const),
