@@ -116,7 +116,12 @@ function stages(parts: Parts, signal: AbortSignal) {
     pull: (each: RunningConnector) => pullStep(intake(each), signal),
     listen: (each: RunningConnector) => listenStep(intake(each), signal),
     plan: () => planStep(parts.plan),
-    submit: () => submitStep(parts.submit, { external_id_template, signal }),
+    submit: async () => {
+      const result = await submitStep(parts.submit, { external_id_template, signal });
+      // What was refused is on the attention list now, which goes to the practice with the deliveries.
+      if (result.did > 0) for (const { deliver } of parts.connectors) deliver.wake();
+      return result;
+    },
     collect: () => collectStep(parts.collect),
     inbox: () => inboxStep(parts.collect),
     deliver: ({ id, connector, memory }: RunningConnector) =>

@@ -16,6 +16,8 @@ import { STOPPED_RETRY_MS } from './outcome.ts';
 
 /** When the list could not be read, nothing is sent, and it is asked for again. */
 export const SWEEP_RETRY_MS = MINUTE_MS;
+/** The longer the list could not be read, the more slowly it is asked for, up to this. */
+const SWEEP_RETRY_MS_MAX = 10 * MINUTE_MS;
 /** A service that is away for longer is on the attention list. */
 const AWAY_ATTENTION_MS = HOUR_MS;
 /** By so much the service's clock and ours may differ and still be trusted. */
@@ -60,7 +62,8 @@ async function noteFailedSweep(deps: SubmitDeps, specialty: Specialty, failure: 
   const now = env.clock.now();
   const since = sweeps.failures.get(specialty)?.since ?? now;
   const is_turned_away = failure.class === 'stopped' || failure.class === 'refused' || failure.status === 401;
-  const wait_ms = Math.max(is_turned_away ? STOPPED_RETRY_MS : SWEEP_RETRY_MS, retryAfter(failure));
+  const patient_ms = Math.min(SWEEP_RETRY_MS_MAX, Math.max(SWEEP_RETRY_MS, (now - since) / 4));
+  const wait_ms = Math.max(is_turned_away ? STOPPED_RETRY_MS : patient_ms, retryAfter(failure));
   sweeps.failures.set(specialty, { since, retry_at: now + wait_ms });
   if (!is_turned_away && now - since < AWAY_ATTENTION_MS) return;
   await store.write((tx) => reportUnreadableList(tx, specialty, failure.status, now));
