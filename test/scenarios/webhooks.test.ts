@@ -112,6 +112,32 @@ describe('answers arrive by themselves', () => {
     expect(system.said('webhook_heard')).toBe(1);
   });
 
+  test('and without a question once reports were seen to agree with replies, and the history says so', async () => {
+    const system = await running(10);
+    const ends = (await system.service.ledgerWithSteps()).map(({ steps }) => Date.parse(steps.at(-1)?.at ?? '')).toSorted();
+    for (const [index, end] of ends.entries()) {
+      const left_ms = end + 6 * 60_000 - system.machine.now();
+      if (left_ms > 0) system.machine.pass({ seconds: left_ms / 1000 });
+      await expect.poll(() => system.clinic.written().length, { timeout: 15_000 }).toBeGreaterThan(index);
+    }
+    expect(system.said('webhook_believed')).toBe(1);
+    const { db } = system.daemon.store;
+    const told = await db
+      .selectFrom('audit')
+      .selectAll()
+      .where('reason', '=', 'The service reported the inquiry: SUCCESS.')
+      .execute();
+    // Now and then one is asked about all the same, and may be first.
+    expect(told.length).toBeGreaterThan(0);
+    const subjects = told.map(({ subject }) => Number(subject.split(':')[1]));
+    const row = (await inquiries(system.daemon)).find(({ id }) => subjects.includes(id));
+    await system.stop();
+    const explained = await system.clinic.run('explain', row?.external_id ?? '');
+    expect(explained.stdout).toContain('The service reported the inquiry: SUCCESS.');
+    const shown = JSON.parse((await system.clinic.run('show', row?.external_id ?? '', '--json')).stdout) as unknown;
+    expect(JSON.stringify(shown)).toContain(row?.service_id);
+  });
+
   test.each([
     ['each message comes three times', { webhook_repeat: 2 }],
     ['they come in the wrong order', { webhook_order: 'reversed' }],
