@@ -233,7 +233,7 @@ export class Oracle {
   }
 
   #checkUnknown({ delivery: { record } }: Written, about: readonly string[]): void {
-    const reference = /^REF-(.*)-(\d+)$/.exec(record.calls[0]?.reference_number ?? '');
+    const reference = /^REF-(.*)-(\d+)$/.exec(record.plan?.plan_name ?? '');
     const said =
       reference === null
         ? { is_active: undefined, deductible: undefined, covered: undefined, begins: undefined }

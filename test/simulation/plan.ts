@@ -140,6 +140,7 @@ export function drawPlan(seed: number) {
       amounts: random.pick(['text', 'number', 'dollars'] as const),
       transcript: random.pick(['call_transcript', 'transcript'] as const),
       tooth_numbers: random.pick(['texts', 'numbers'] as const),
+      call_details: random.mostly('list', ['object', 'absent'] as const),
       answers_within_hours: random.pick([2, 12, 36]),
       poison_answer: random.chance(0.1),
     },

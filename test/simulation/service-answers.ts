@@ -69,9 +69,9 @@ export function answerFor(plan: Plan, id: string, version: number, ended_at: str
     of_tomorrow: { unknown: true },
   };
   return {
-    call_details: random.chance(0.3) ? call : [call],
+    call_details: { list: [call], object: call, absent: undefined }[service.call_details],
     plan_information: {
-      plan_name: `Plan of ${id}`,
+      plan_name: `REF-${id}-${version}`,
       is_active: said.is_active,
       effective_date: dateOf(said.begins, service.dates),
     },
