@@ -43,7 +43,7 @@ export class Oracle {
   /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
   readonly #calls_of_clone = new Map<string, number>();
   readonly #last_call_of = new Map<string, number>();
-  readonly counts = { checks: 0, calls: 0, second_attempts: 0, excused: 0 };
+  readonly counts = { checks: 0, calls: 0, second_attempts: 0, excused: 0, reported_answers: 0 };
 
   constructor(world: World) {
     this.#world = world;
@@ -335,6 +335,8 @@ export class Oracle {
       return new Map((found.all() as Row[]).map((row) => [row.source_id, row]));
     });
     const written = [...output.written.values()];
+    const reported = "select count(*) from audit where reason = 'The service reported the inquiry: SUCCESS.'";
+    this.counts.reported_answers += Number(this.#read(machine, (raw) => raw.prepare(reported).pluck().get()));
     for (const visit of pms.visits.values()) {
       const row = rows?.get(visit.source_id);
       // A process may die between its commit and the acknowledgement.

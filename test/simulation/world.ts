@@ -508,6 +508,7 @@ class LivingWorld {
       'reports repeated': this.service.reports.counts.repeated,
       'reports forged or senseless': this.service.reports.counts.forged,
       'reports taken': this.service.reports.counts.taken,
+      'answers taken from reports': this.oracle.counts.reported_answers,
       'inquiries accepted': this.oracle.counts.calls,
       'second attempts': this.oracle.counts.second_attempts,
       'extra calls excused and reported': this.oracle.counts.excused,
