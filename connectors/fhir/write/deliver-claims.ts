@@ -13,8 +13,9 @@ export async function deliverClaims(parts: DeliverParts, batch: ClaimBatch, sign
   const { client, config } = parts;
   if (config.write_back === 'none') return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
   signal.throwIfAborted();
-  const writer = new InquiryWriter(parts, await client.capability(signal), signal);
-  const insurances = new Insurances(client, config, signal);
+  const capability = await client.capability(signal);
+  const writer = new InquiryWriter(parts, capability, signal);
+  const insurances = new Insurances(client, config, capability, signal);
   const writeOne = async (delivery: ClaimDelivery) => {
     const { claim, record } = delivery;
     const { patient } = claim;

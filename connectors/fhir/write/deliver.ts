@@ -19,8 +19,9 @@ export async function deliver(parts: DeliverParts, batch: DeliveryBatch, signal:
   const { client, config } = parts;
   if (config.write_back === 'none') return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
   signal.throwIfAborted();
-  const writer = new InquiryWriter(parts, await client.capability(signal), signal);
-  const insurances = new Insurances(client, config, signal);
+  const capability = await client.capability(signal);
+  const writer = new InquiryWriter(parts, capability, signal);
+  const insurances = new Insurances(client, config, capability, signal);
   const writeOne = async (delivery: Delivery) => {
     const about = await aboutOf(delivery, insurances, config.identifier_base, batch.created_at);
     await writer.write(delivery, about, (writing) => writeAnswer(writer, { ...writing, delivery }, parts));

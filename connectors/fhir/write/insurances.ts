@@ -1,11 +1,13 @@
 import type { Reference } from '@medplum/fhirtypes';
 import type { CoverageInput } from '../../../src/domain/appointment.ts';
 import { lettersAndDigits } from '../../../src/domain/matching.ts';
+import type { Capability } from '../capability.ts';
+import { Chart } from '../chart.ts';
 import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { identifierOf, type Json, listAt, type Resource, textAt } from '../element.ts';
 import { unlessRefused } from '../failure.ts';
-import { isPatient, targetOf } from '../references.ts';
+import { targetOf } from '../references.ts';
 
 type Insurance = { coverage: Reference<never>; insurer: Reference<never> };
 
@@ -17,11 +19,13 @@ export class Insurances {
   private readonly client: FhirClient;
   private readonly config: FhirConfig;
   private readonly signal: AbortSignal;
+  private readonly chart: Chart;
 
-  constructor(client: FhirClient, config: FhirConfig, signal: AbortSignal) {
+  constructor(client: FhirClient, config: FhirConfig, capability: Capability, signal: AbortSignal) {
     this.client = client;
     this.config = config;
     this.signal = signal;
+    this.chart = new Chart(client, capability, signal);
   }
 
   async find(patient_id: string | null, input: CoverageInput): Promise<Insurance> {
@@ -38,15 +42,9 @@ export class Insurances {
   private async read(patient_id: string | null, { id, member_id }: CoverageInput): Promise<Resource | null> {
     if (id !== undefined) return await unlessRefused(() => this.client.read('Coverage', id, this.signal));
     if (patient_id === null || member_id === '') return null;
-    const query: [string, string][] = [['patient', `Patient/${patient_id}`]];
-    const found = await unlessRefused(() => this.client.searchAll('Coverage', query, this.signal));
+    const found = await unlessRefused(() => this.chart.coveragesOf(patient_id));
     const wanted = lettersAndDigits(member_id);
-    // A family shares the member id, and a server that ignores the parameter has them all.
-    const isWanted = (coverage: Resource) =>
-      coverage.id !== undefined &&
-      isPatient(coverage.beneficiary, patient_id, this.client.base_url) &&
-      lettersAndDigits(this.memberId(coverage)) === wanted;
-    return found?.matches.find(isWanted) ?? null;
+    return found?.find((coverage) => coverage.id !== undefined && lettersAndDigits(this.memberId(coverage)) === wanted) ?? null;
   }
 
   private memberId(coverage: Resource): string {

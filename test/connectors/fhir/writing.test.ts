@@ -50,6 +50,14 @@ describe('an answer', () => {
     expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
   });
 
+  test('stands beside its coverage where the server knows coverages by their beneficiary only', async () => {
+    const { peer, connector, offer } = await bench({ refuse_search: ['Coverage.patient'] });
+    await offer(appointment(1));
+    await deliver(connector, batchOf(1, [1]));
+    const [response] = await peer.all('CoverageEligibilityResponse');
+    expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
+  });
+
   test('holds no character that servers refuse, whatever the payer said', async () => {
     const { peer, connector } = await bench();
     const [delivery] = batchOf(1, [1]).deliveries;
