@@ -24,7 +24,7 @@ import { Progress } from './ops/progress.ts';
 import { askAboutAll, askForAllChecks, collectStep } from './stages/collect.ts';
 import { inboxStep } from './stages/collect-inbox.ts';
 import { deliverStep, newDeliverMemory } from './stages/deliver.ts';
-import { type LoopOptions, logStageFailure, runLoop, Waker } from './stages/loop.ts';
+import { type LoopOptions, logStageFailure, runLoop, type StepResult, Waker } from './stages/loop.ts';
 import { closeOldVisits, planStep } from './stages/plan.ts';
 import { listenStep, pullStep } from './stages/pull.ts';
 import { demandSweeps, ensureSwept, submitStep } from './stages/submit/index.ts';
@@ -48,8 +48,11 @@ export type Daemon = {
   store: Store;
 };
 
-/** `is_service_away`: the service's list could not be read, so nothing was sent; everything due is kept. */
-export type OnceResult = { is_service_away: boolean; failed_stages: string[] };
+/**
+ * `is_service_away`: the service's list could not be read, so nothing was sent; everything due is kept. `connectors_away`: the ids
+ * of those that could not read or write all of it.
+ */
+export type OnceResult = { is_service_away: boolean; connectors_away: string[]; failed_stages: string[] };
 
 /** A clock that jumps by more than this has the service's list swept again (design, "Sweep"). */
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
@@ -286,7 +289,8 @@ async function watchClock({ options, submit }: Parts, signal: AbortSignal): Prom
 async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   const { env } = parts.options;
   const step = stages(parts, signal);
-  const result: OnceResult = { is_service_away: false, failed_stages: [] };
+  const away = new Set<string>();
+  const result: OnceResult = { is_service_away: false, connectors_away: [], failed_stages: [] };
   const guarded = async (name: string, work: () => Promise<unknown>) => {
     if (signal.aborted) return;
     try {
@@ -296,10 +300,15 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
       logStageFailure(env, name, error, 0);
     }
   };
-  const untilIdle = async (work: () => Promise<{ did: number }>) => {
+  const untilIdle = async (work: () => Promise<StepResult>) => {
     for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1) if ((await work()).did === 0) return;
   };
-  for (const each of parts.connectors) await guarded(`pull ${each.id}`, () => step.pull(each));
+  const noted = async (id: string, work: Promise<StepResult>) => {
+    const done = await work;
+    if (done.is_away === true) away.add(id);
+    return done;
+  };
+  for (const each of parts.connectors) await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
   await guarded('submit', async () => {
     result.is_service_away = !(await firstSweep(parts));
   });
@@ -310,7 +319,8 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   await guarded('plan', () => closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days));
   await guarded('submit', () => untilIdle(step.submit));
   const deliverAll = async () => {
-    for (const each of parts.connectors) await guarded(`deliver ${each.id}`, () => untilIdle(() => step.deliver(each)));
+    for (const each of parts.connectors)
+      await guarded(`deliver ${each.id}`, () => untilIdle(() => noted(each.id, step.deliver(each))));
   };
   await deliverAll();
   let checked = 0;
@@ -318,5 +328,5 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
     checked = await askForAllChecks(parts.collect, signal);
   });
   if (checked > 0) await deliverAll();
-  return result;
+  return { ...result, connectors_away: [...away] };
 }

@@ -152,6 +152,11 @@ const isInvalidScope = (reply: HttpReply) => reply.status >= 400 && oauthError(r
 function loginFailure(reply: HttpReply, now_ms: number): FhirError {
   const { status, body, headers } = reply;
   if (status >= 500 || status === 429) return failureOfReply(status, body, 'the login', retryAfterMs(headers, now_ms));
+  // A proxy's page, or a reply cut short, says nothing about the credentials.
+  if (status < 300) {
+    const what = `The FHIR server answered the login with ${status} and no token.`;
+    return new FhirError('broken', { what, retry_after_ms: retryAfterMs(headers, now_ms) });
+  }
   const word = oauthError(reply);
   const what = `The FHIR server did not accept the login of eligd (${status}${word === '' ? '' : `, ${word}`}).`;
   return new FhirError('unauthorized', { what, words: textAt(body, 'error_description') });
@@ -168,6 +173,7 @@ type Discovery = { token_url: string; takes_secret_in_body: boolean; is_v2: bool
 
 /** SMART's discovery document, else the security extension of the CapabilityStatement. Credentials go only to an https address. */
 async function discover({ config, transport }: Parts, signal: AbortSignal): Promise<Discovery> {
+  let is_unreadable = false;
   const read = async (path: string) => {
     const url = `${config.base_url}${path}`;
     const reply = await transport.send(
@@ -176,6 +182,7 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
     );
     const is_passing = reply.status === 429 || reply.status === 503 || (reply.status >= 500 && config.token_url === undefined);
     if (is_passing) throw failureOfReply(reply.status, reply.body, 'the discovery', null);
+    is_unreadable ||= reply.status < 300 && !reply.is_json;
     return reply.status < 300 && isJson(reply.body) ? reply.body : null;
   };
   const smart = await read('/.well-known/smart-configuration');
@@ -188,6 +195,8 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
     (version.length === 0 && scopes.length === 0 ? null : false);
   const told = config.token_url ?? textAt(smart, 'token_endpoint');
   const token_url = told === '' ? tokenUrlOf(await read('/metadata')) : told;
+  if (token_url === '' && is_unreadable)
+    throw new FhirError('broken', { what: 'The FHIR server answered the discovery with something that is not JSON.' });
   if (token_url === '') {
     throw new ConnectorError('permanent', {
       what: 'The FHIR server tells no token endpoint, neither in .well-known/smart-configuration nor in its CapabilityStatement.',

@@ -33,6 +33,7 @@ export function register(command: Command, context: CliContext): void {
           else context.stdout.write(`${summaryLine(counts)}\n`);
           if (result.is_service_away) throw serviceAway(config.service.base_url);
           if (result.failed_stages.length > 0) throw stagesFailed(result.failed_stages);
+          if (result.connectors_away.length > 0) throw connectorsAway(result.connectors_away);
         } finally {
           await daemon.close();
         }
@@ -47,6 +48,14 @@ function serviceAway(base_url: string): EligdError {
     what: 'Nothing was sent: the inquiry service could not be reached, or turned us away.',
     why: `Its list could not be read at ${new URL(base_url).origin}; the log above says how it failed.`,
     next: 'Run "eligd check" to see why. Everything due is kept and goes the next time.',
+  });
+}
+
+function connectorsAway(ids: readonly string[]): EligdError {
+  return new EligdError('temporary', {
+    what: `Not everything could be read from, or written to, the practice management system: ${ids.join(', ')}.`,
+    why: 'The log above says why; the rest was done.',
+    next: 'Run "eligd check" to see what is wrong. What is missing is tried again the next time.',
   });
 }
 

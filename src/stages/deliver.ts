@@ -64,7 +64,8 @@ export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promi
       : await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH));
   const did = batch === null ? 0 : await deliver(deps, batch, signal);
   if (batch === null || did < DELIVERIES_PER_BATCH) await publishAttention(deps, signal);
-  return { did, next_at: batch === null ? due_at : await nextDeliveryDue(store.db, connector_id) };
+  const next_at = batch === null ? due_at : await nextDeliveryDue(store.db, connector_id);
+  return { did, next_at, is_away: deps.memory.failures > 0 };
 }
 
 async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSignal): Promise<number> {
@@ -150,11 +151,17 @@ async function fail(
     {
       reason: 'delivery_parked',
       what: `The answer is there but could not be written back. ${what}`,
-      next: outcome?.next ?? 'Look into the log of eligd.',
+      next: `${parkedRemedy(outcome)} "eligd retry" with the id of the appointment then writes it.`,
     },
     now,
   );
   env.log('delivery_parked', { connector: connector_id });
+}
+
+/** What a connector says of a failure that passes holds for as long as it is tried again. */
+function parkedRemedy(outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined): string {
+  if (outcome?.is_permanent === true) return outcome.next;
+  return `It was tried ${FAILURES_MAX} times and is not tried again by itself. Mend what is wrong; the log of eligd says more.`;
 }
 
 async function write(

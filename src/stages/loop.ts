@@ -8,6 +8,8 @@ export type StepResult = {
   did: number;
   /** Epoch milliseconds of the next thing that falls due; null: at the interval. */
   next_at: number | null;
+  /** A connector could not read or write, which is logged; the step is tried again. */
+  is_away?: boolean;
 };
 
 export const IDLE: StepResult = { did: 0, next_at: null };

@@ -54,7 +54,7 @@ export async function listenStep(deps: PullDeps, signal: AbortSignal): Promise<S
 function failed({ env, connector_id }: PullDeps, error: unknown): StepResult {
   if (!(error instanceof ConnectorError)) throw error;
   env.log('connector_failed', { connector: connector_id, failure: error.failure, reason: `${error.message} ${error.next}` });
-  return { did: 0, next_at: error.retry_after_ms === null ? null : env.clock.now() + error.retry_after_ms };
+  return { did: 0, next_at: error.retry_after_ms === null ? null : env.clock.now() + error.retry_after_ms, is_away: true };
 }
 
 /** What a connector hands its batches to. Resolves after the commit (G3). */

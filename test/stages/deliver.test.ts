@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest';
+import type { Connector } from '../../connectors/contract.ts';
 import { DAY_MS } from '../../src/domain/time.ts';
+import { openAttention } from '../../src/store/attention.ts';
+import { retry } from '../../src/store/operator.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { connector, type Installation, install } from './installation.ts';
 
@@ -29,6 +32,31 @@ test('a record that the connector stumbles over holds up no other and is parked 
   }
   expect((await clinic.deliveries())[0]?.state).toBe('parked');
   expect(await clinic.attention()).toEqual(['delivery_parked']);
+});
+
+test('a record that the practice management system did not take for two days says how it is written after all, and then is', async () => {
+  const clinic = await install();
+  await answered(clinic, 'A-1');
+  let is_broken = true;
+  const broken: Connector = {
+    ...connector(() => {}),
+    deliver: async ({ deliveries }) =>
+      deliveries.map(({ key }) =>
+        is_broken
+          ? { key, outcome: 'failed', is_permanent: false, what: 'It broke off.', next: 'It is tried again by itself.' }
+          : { key, outcome: 'delivered' },
+      ),
+  };
+  for (let step = 0; step < 13; step += 1) {
+    clinic.pass(DAY_MS);
+    await clinic.deliverNow(broken);
+  }
+  const [line] = await openAttention(clinic.store.db, 'front-desk');
+  expect(line?.next).toMatch(/^It was tried 12 times and is not tried again by itself\. .*"eligd retry"/);
+  is_broken = false;
+  await clinic.store.write((tx) => retry(tx, { kind: 'appointment', id: 1 }, clinic.now()));
+  await clinic.deliverNow(broken);
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['delivered']);
 });
 
 test('an answer is not written under an id that the practice management system gave to somebody else', async () => {

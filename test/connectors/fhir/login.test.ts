@@ -9,7 +9,7 @@ import { batchOf } from '../../../connectors/suite-examples.ts';
 import { run } from '../../cli/capture.ts';
 import type { SmartOptions } from '../../support/fhir/smart.ts';
 import { setMachineClock } from '../../support/machine-clock.ts';
-import { appointment, type Bench, bench, read } from './bench.ts';
+import { appointment, type Bench, bench, failOnce, read } from './bench.ts';
 
 /** The clock of `bench`, which the token endpoint has to agree with. */
 const SUITE_MS = Date.parse('2026-11-23T15:00:00Z');
@@ -141,6 +141,17 @@ describe('SMART Backend Services', () => {
     expect(await connector.deliver(batchOf(1, [1]), new AbortController().signal)).toMatchObject([{ outcome: 'delivered' }]);
     expect(await peer.all('DocumentReference')).toHaveLength(1);
     expect(await peer.all('Communication')).toHaveLength(0);
+  });
+
+  test.each(
+    ['/token', '/.well-known/smart-configuration'].flatMap((path) =>
+      (['html', 'truncate', 'reset'] as const).map((action) => [path, action] as const),
+    ),
+  )('that meets at %s a proxy with an answer of its own (%s) is tried again', async (path, action) => {
+    const { peer, pull, offer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    await offer(appointment(1));
+    failOnce(peer, { when: 'before', action }, (request) => request.path === path);
+    expect(read(await pull()).size).toBeGreaterThan(0);
   });
 
   test('sends nothing to a token endpoint that others could listen to', async () => {
