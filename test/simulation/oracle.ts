@@ -3,15 +3,14 @@
  * of the design are kept. It stands outside eligd: it shares no rule with it, and reads the database through a connection of
  * its own, only to see what is durably there.
  */
-import { existsSync } from 'node:fs';
-import Database from 'better-sqlite3';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { Calls, canonical, iso, isoDate } from './calls.ts';
+import { readState } from './evidence.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
 import type { Visit, Written } from './pms.ts';
 import type { Report } from './reports.ts';
-import type { Accepted } from './service.ts';
 import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
 
@@ -23,142 +22,31 @@ type Row = { source_id: string; closed_reason: string | null; content: string; u
 /** A row of the inbox. */
 type Taken = { id: number; received_at: number };
 
-type Need = { key: string; patient: string; calls: Accepted[] };
-
 export class Oracle {
   readonly #world: World;
-  readonly #needs = new Map<string, Need>();
-  readonly #need_of = new Map<string, Need>();
+  readonly calls: Calls;
   /** The newest content of each appointment that eligd has taken over, and when, by machine. */
   readonly acknowledged = new Map<string, Map<string, { input: AppointmentInput; at: number }>>();
-  /** Calls that G1 excuses, because the service showed the first one too late: they have to be reported. */
-  readonly excused: { first: Accepted; second: Accepted }[] = [];
-  /** Calls with which the payer was asked anew, because the last answer was too old: attempts are counted from there. */
-  readonly #series_starts = new Set<string>();
   /** Reports that were acknowledged, and the newest version of each answer that they told of. */
   readonly #reports = new Map<string, Taken>();
   readonly #told = new Map<string, number>();
-  is_state_lost = false;
-  clone_from: number | null = null;
-  /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
-  readonly #calls_of_clone = new Map<string, number>();
-  readonly #last_call_of = new Map<string, number>();
-  readonly counts = { checks: 0, calls: 0, second_attempts: 0, excused: 0, reported_answers: 0 };
+  /** Answers that were taken from reports, without a question. */
+  reported_answers = 0;
 
   constructor(world: World) {
     this.#world = world;
+    this.calls = new Calls(world);
   }
 
   #fail(guarantee: string, what: string, about: readonly string[] = []): void {
     this.#world.fail(new Broken(guarantee, what, about));
   }
 
-  // ---- G1
-
-  /** The need that a call was made for, or null when it was made for nobody. */
-  #needOf(call: Accepted): Need | null {
-    const { pms } = this.#world;
-    const dob = isoDate(String(call.request.dob));
-    const candidates = [...pms.history()].flatMap(({ visit, version }) => {
-      const { patient, coverages } = version.input;
-      if (visit.source_id !== call.external_id || patient.birth_date !== dob) return [];
-      const coverage = coverages.find(
-        ({ member_id, payor_id }) =>
-          canonical(member_id) === canonical(String(call.request.member_id)) && payor_id === call.request.insurance_payor_id,
-      );
-      return coverage === undefined ? [] : [{ patient, coverage }];
-    });
-    const named = candidates.find(({ patient }) => String(call.request.patient_name).startsWith(`${patient.first_name} `));
-    const found = named ?? candidates[0];
-    if (found === undefined) return null;
-    const key = [found.patient.id, dob, found.coverage.payor_id, canonical(found.coverage.member_id)].join('|');
-    const need = this.#needs.get(key) ?? { key, patient: found.patient.id ?? '', calls: [] };
-    this.#needs.set(key, need);
-    this.#need_of.set(call.id, need);
-    return need;
-  }
-
-  onAccepted(call: Accepted): void {
-    this.counts.calls += 1;
-    if (this.clone_from !== null) this.#last_call_of.set(call.machine, call.accepted_at);
-    if (call.machine === 'clone') this.#calls_of_clone.set(call.id, call.accepted_at);
-    const need = this.#needOf(call);
-    const about = [call.external_id, call.id];
-    if (need === null) {
-      this.#fail('G1', `A call was made that no appointment asked for: ${call.external_id}, ${call.request.member_id}.`, about);
-      return;
-    }
-    const first = need.calls.at(-1);
-    need.calls.push(call);
-    if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
-    if (this.clone_from !== null) return;
-    const told_at = first.carrier.ended_at ?? call.accepted_at;
-    const { settle_ms } = this.#world.plan.config;
-    const { plan, service } = this.#world;
-    // A list that leaves it out for good and says nothing about it: it is not listable.
-    const is_hidden = plan.service.list_cap !== null && (this.is_state_lost || !service.shows(first));
-    if (first.visible_at > told_at + 2 * settle_ms || is_hidden) {
-      this.excused.push({ first, second: call });
-      this.counts.excused += 1;
-      return;
-    }
-    this.#fail(
-      'G1',
-      `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ${call.id} of ${iso(call.accepted_at)}. ` +
-        `The first one's request ended ${iso(told_at)}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
-      [...about, first.external_id, first.id],
-    );
-  }
-
-  /** Whether the design itself asks for another call: after an unsuccessful one, for another year, or after so many days. */
-  #isAnotherCallDue(need: Need, last: Accepted, call: Accepted): boolean {
-    const { plan, service, pms } = this.#world;
-    const now = call.accepted_at;
-    const years = new Set<string>();
-    for (const { version } of pms.history()) {
-      if (version.input.patient.id === need.patient) years.add(localYear(version.input.starts_at, plan.time_zone));
-    }
-    const reverify_ms = plan.config.reverify_after_days * DAY_MS;
-    const machine_now = Math.max(now, this.#world.machine().wallNow());
-    const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
-    const is_old = ended !== undefined && ended.at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at;
-    if (is_old || (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now)) {
-      this.#series_starts.add(call.id);
-      return true;
-    }
-    const before = need.calls.slice(0, -1);
-    const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
-    const series = before.slice(
-      Math.max(
-        0,
-        before.findLastIndex(({ id }) => this.#series_starts.has(id)),
-      ),
-    );
-    const in_a_row = series.length - 1 - series.findLastIndex((one) => !was_unsuccessful(one));
-    if (in_a_row > 0 && in_a_row < plan.config.attempts * years.size) {
-      this.counts.second_attempts += 1;
-      return true;
-    }
-    return years.size > 1 && need.calls.length <= years.size * plan.config.attempts;
-  }
-
-  /**
-   * Two that call for the same patients notice it at their next sweep, which is daily. What the first one takes over instead of a
-   * call is left out: its sweep after a start cannot tell it from what it had called for before its database was lost.
-   */
-  checkCloneNoticed(now: number): void {
-    const first = this.#calls_of_clone.size === 0 ? null : Math.min(...this.#calls_of_clone.values());
-    if (first === null || now < first + 30 * HOUR_MS) return;
-    const last_of = (machine: string) => this.#last_call_of.get(machine) ?? 0;
-    if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
-      this.#fail('G1', 'Two installations call for the same practice, and neither has stopped a day after it could be seen.');
-  }
-
   // ---- G3
 
   onAcknowledged(life: Life, inputs: readonly AppointmentInput[]): void {
     const latest = new Map(inputs.map((input) => [input.source_id, input]));
-    const rows = this.#read(life.machine, (raw) => {
+    const rows = readState(life.machine, (raw) => {
       const select = raw.prepare('select content from appointments where source_id = ? and superseded_at is null').pluck();
       return new Map([...latest.keys()].map((id) => [id, select.get(id) as string | undefined]));
     });
@@ -183,7 +71,7 @@ export class Oracle {
       return;
     }
     const about = told.map(({ id }) => id);
-    const row = this.#read(life.machine, (raw) =>
+    const row = readState(life.machine, (raw) =>
       raw.prepare('select id, received_at from inbox where message_hash = ?').get(message_hash),
     ) as Taken | undefined | null;
     if (kind === 'forged') {
@@ -201,7 +89,7 @@ export class Oracle {
       if (before.id !== row.id || before.received_at !== row.received_at)
         this.#fail('webhook', `The report ${message_hash} came again, and was taken for a new one.`, about);
       for (const each of told)
-        if (!this.is_state_lost) this.#told.set(each.id, Math.max(this.#told.get(each.id) ?? 0, each.stage.results ?? 0));
+        if (!this.calls.is_state_lost) this.#told.set(each.id, Math.max(this.#told.get(each.id) ?? 0, each.stage.results ?? 0));
     }
   }
 
@@ -216,7 +104,7 @@ export class Oracle {
       this.#fail('chart', `A record of an inquiry was written that the service does not have: ${record.inquiry_id}.`, about);
       return;
     }
-    const need = this.#need_of.get(call.id);
+    const need = this.calls.needOf(call);
     const is_same =
       need?.patient === appointment.patient.id &&
       isoDate(String(call.request.dob)) === appointment.patient.birth_date &&
@@ -272,11 +160,11 @@ export class Oracle {
       if (typeof value === 'string' && PHI.test(value))
         this.#fail('G6', `The log event ${event} holds patient data in ${field}: ${value}.`);
     }
-    if (event === 'submission_stopped' && fields.reason === 'foreign' && this.clone_from === null) {
+    if (event === 'submission_stopped' && fields.reason === 'foreign' && this.calls.clone_from === null) {
       this.#fail('alarm', 'Submission was stopped because of a second installation, and there is none.');
     }
     if (/^inquiry_(adopted|found)$/.test(event) && life.machine.name === 'clinic')
-      this.#calls_of_clone.delete(String(fields.service_id));
+      this.calls.onTakenOver(String(fields.service_id));
     if (event !== 'stage_failed') return;
     const is_connectors = /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
     const is_disk = life.machine.isDiskFull() && fields.error_name === 'SqliteError';
@@ -292,8 +180,7 @@ export class Oracle {
 
   /** Whatever is not at its end waits for a time, or for a person who knows. */
   checkWaiting(machine: Machine): void {
-    this.counts.checks += 1;
-    const stuck = this.#read(machine, (raw) => {
+    const stuck = readState(machine, (raw) => {
       const table = raw.prepare("select 1 from sqlite_master where name = 'attention'").get();
       if (table === undefined) return [];
       return raw
@@ -328,7 +215,7 @@ export class Oracle {
     const { pms } = this.#world;
     const taken = this.acknowledged.get(machine.name) ?? new Map<string, { input: AppointmentInput; at: number }>();
     const output = pms.output(machine.name);
-    const rows = this.#read(machine, (raw) => {
+    const rows = readState(machine, (raw) => {
       const found = raw.prepare(
         'select source_id, closed_reason, content, updated_at from appointments where superseded_at is null',
       );
@@ -336,7 +223,7 @@ export class Oracle {
     });
     const written = [...output.written.values()];
     const reported = "select count(*) from audit where reason = 'The service reported the inquiry: SUCCESS.'";
-    this.counts.reported_answers += Number(this.#read(machine, (raw) => raw.prepare(reported).pluck().get()));
+    this.reported_answers += Number(readState(machine, (raw) => raw.prepare(reported).pluck().get()));
     for (const visit of pms.visits.values()) {
       const row = rows?.get(visit.source_id);
       // A process may die between its commit and the acknowledgement.
@@ -410,13 +297,13 @@ export class Oracle {
 
   /** An excused call too many is known and reported. */
   #checkReported(machine: Machine): void {
-    if (this.is_state_lost) return;
-    const known = this.#read(machine, (raw) => {
+    if (this.calls.is_state_lost) return;
+    const known = readState(machine, (raw) => {
       const extras = raw.prepare("select service_id from service_inquiries where role = 'extra'").pluck().all() as string[];
       const told = raw.prepare("select count(*) from attention where reason = 'extra_call'").pluck().get() as number;
       return { extras: new Set(extras), told };
     });
-    for (const { first, second } of this.excused) {
+    for (const { first, second } of this.calls.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
       if ((known.extras.has(first.id) || known.extras.has(second.id)) && known.told > 0) continue;
       this.#fail('G1', `An extra call (${first.id}, ${second.id}) showed up and was not reported.`, [
@@ -432,7 +319,7 @@ export class Oracle {
   #checkTold(machine: Machine): void {
     const { poison_answer, takes_back } = this.#world.plan.service;
     if (poison_answer || takes_back > 0) return;
-    const answers = this.#read(machine, (raw) =>
+    const answers = readState(machine, (raw) =>
       raw.prepare('select i.service_id as id, a.raw as raw from answers a join inquiries i on i.id = a.inquiry').all(),
     ) as { id: string; raw: string }[] | null;
     const newest = new Map<string, number>();
@@ -440,7 +327,7 @@ export class Oracle {
       const version = Number(/"REF-[^"]*-(\d+)"/.exec(raw)?.[1] ?? 0);
       newest.set(id, Math.max(newest.get(id) ?? 0, version));
     }
-    const owned = this.#read(
+    const owned = readState(
       machine,
       (raw) =>
         new Set(
@@ -464,7 +351,7 @@ export class Oracle {
 
   /** What eligd knows now is what it knew then. */
   forgetSince(machine: Machine, kept: Map<string, { input: AppointmentInput; at: number }> | null): void {
-    this.is_state_lost = true;
+    this.calls.is_state_lost = true;
     this.#reports.clear();
     this.#told.clear();
     this.acknowledged.set(machine.name, new Map(kept ?? []));
@@ -474,7 +361,7 @@ export class Oracle {
   #checkUndecided(machine: Machine): void {
     const { service, plan } = this.#world;
     if (plan.service.list_cap !== null) return;
-    const undecided = this.#read(machine, (raw) =>
+    const undecided = readState(machine, (raw) =>
       raw
         .prepare(
           `select id, external_id, match_key from inquiries i where state = 'undecidable'
@@ -482,7 +369,7 @@ export class Oracle {
         )
         .all(),
     ) as { id: number; external_id: string; match_key: string }[] | null;
-    const owned = this.#read(
+    const owned = readState(
       machine,
       (raw) => new Set(raw.prepare('select service_id from service_inquiries where inquiry is not null').pluck().all()),
     );
@@ -501,78 +388,4 @@ export class Oracle {
         );
     }
   }
-
-  /** The rows behind the ids of a story, for whoever reads it. */
-  dump(machine: Machine, about: readonly string[]): { inquiries: string[]; text: string } {
-    const marks = about.map(() => '?').join(', ');
-    const lines: string[] = [];
-    const inquiries: string[] = [];
-    this.#read(machine, (raw) => {
-      const all = (text: string, ...given: unknown[]) => raw.prepare(text).all(...given) as Record<string, unknown>[];
-      const say = (kind: string, rows: Record<string, unknown>[]) => {
-        for (const row of rows) lines.push(`  ${kind} ${JSON.stringify(row)}`);
-      };
-      const appointments = all(`select * from appointments where source_id in (${marks})`, ...about);
-      say(
-        'appointment',
-        appointments.map(({ content: _, content_hash: __, ...rest }) => rest),
-      );
-      for (const { id } of appointments) {
-        say('audit', all('select * from audit where subject = ?', `appointment:${id}`));
-        const linked = all(
-          'select i.* from inquiries i join inquiry_appointments j on j.inquiry = i.id where j.appointment = ?',
-          id,
-        );
-        say(
-          'inquiry',
-          linked.map(({ draft: _, body: __, ...rest }) => rest),
-        );
-        for (const { id: inquiry } of linked) {
-          inquiries.push(`inquiry ${inquiry}`);
-          say('audit', all('select * from audit where subject = ?', `inquiry:${inquiry}`));
-        }
-        say('delivery', all('select * from deliveries where appointment = ?', id));
-      }
-      const here = appointments.map(({ id }) => id);
-      say(
-        'attention',
-        all("select * from attention where reason not in ('payer_unmapped', 'row_unreadable')").filter(
-          ({ appointment, inquiry }) =>
-            (appointment === null && inquiry === null) || here.includes(appointment) || inquiries.includes(`inquiry ${inquiry}`),
-        ),
-      );
-      say('halt', all('select * from halts'));
-      say('ledger', all(`select * from service_inquiries where external_id in (${marks})`, ...about));
-      say('fact', all('select * from facts'));
-    });
-    return { inquiries, text: lines.length === 0 ? '' : `In the database at the end:\n${lines.join('\n')}` };
-  }
-
-  #read<Value>(machine: Machine, work: (raw: Database.Database) => Value): Value | null {
-    const reader = machine.life?.reader();
-    if (reader !== undefined) return reader === null ? null : work(reader);
-    if (!existsSync(machine.path)) return null;
-    const raw = new Database(machine.path);
-    try {
-      return work(raw);
-    } finally {
-      raw.close();
-    }
-  }
-}
-
-function canonical(member_id: string): string {
-  return member_id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
-}
-
-function isoDate(wire: string): string {
-  return wire.replace(/^(\d\d)-(\d\d)-(\d{4})$/, '$3-$1-$2');
-}
-
-function localYear(starts_at: string, time_zone: string): string {
-  return new Intl.DateTimeFormat('en-US', { timeZone: time_zone, year: 'numeric' }).format(new Date(starts_at));
-}
-
-function iso(at: number): string {
-  return new Date(at).toISOString().slice(0, 19);
 }

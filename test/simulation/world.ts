@@ -7,14 +7,16 @@ import { openSecrets } from '../../src/ops/secrets.ts';
 import { resolveAttention } from '../../src/store/attention.ts';
 import { endHalt, haltSubject } from '../../src/store/halts.ts';
 import { openStore } from '../../src/store/store.ts';
+import { configText, HOOK_URL, SECRETS } from './configuration.ts';
 import { knock } from './door.ts';
+import { evidence } from './evidence.ts';
 import { Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { Oracle } from './oracle.ts';
 import { DAY_MS, drawPlan, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Pms } from './pms.ts';
 import { Random } from './random.ts';
-import { type Report, WEBHOOK_SECRET } from './reports.ts';
+import type { Report } from './reports.ts';
 import { rule, Scheduler } from './scheduler.ts';
 import { Service } from './service.ts';
 import { Broken, Story } from './story.ts';
@@ -30,7 +32,6 @@ export type Outcome = {
 
 const STEPS_MAX = 1_500_000;
 const PROBES = 3;
-const HOOK_URL = 'https://clinic.example/webhooks/inquiries';
 
 /** Lives one world through. `folder` is a memory disk where there is one. */
 export async function live(seed: number, folder: string, how: { tell: 'about' | 'all' }): Promise<Outcome> {
@@ -100,7 +101,7 @@ class LivingWorld {
       },
     };
     this.oracle = new Oracle(this.#world);
-    this.service.onAccepted = (inquiry) => this.oracle.onAccepted(inquiry);
+    this.service.onAccepted = (inquiry) => this.oracle.calls.onAccepted(inquiry);
     this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
     this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);
     this.pms.onWritten = (life, written) => this.oracle.onWritten(life, written);
@@ -145,7 +146,7 @@ class LivingWorld {
 
   /** What happened, and what the database says of it at the end. */
   #told(broken: Broken | null, tell: 'about' | 'all'): string {
-    const rows = broken === null ? { inquiries: [], text: '' } : this.oracle.dump(this.#machine, broken.about);
+    const rows = broken === null ? { inquiries: [], text: '' } : evidence(this.#machine, broken.about);
     return `${this.story.text(tell === 'all' ? 'all' : [...(broken?.about ?? []), ...rows.inquiries])}\n${rows.text}`;
   }
 
@@ -154,54 +155,8 @@ class LivingWorld {
   async #prepare(): Promise<void> {
     const { plan } = this;
     const file = join(this.#folder, 'eligd.yaml');
-    const { config } = plan;
-    const text = JSON.stringify({
-      clinic: { name: 'Zclinic', time_zone: plan.time_zone, specialty: 'dental', tax_id: '123456789', billing_npi: '1234567893' },
-      service: {
-        base_url: 'http://127.0.0.1:8700',
-        auth: config.auth,
-        settle_seconds: config.settle_ms / 1000,
-        timeout_seconds: config.timeout_ms / 1000,
-        submission: {
-          mode: config.mode,
-          batch_size: config.batch_size,
-          max_per_minute: config.max_per_minute,
-          concurrency: config.concurrency,
-          bulk_shape: config.bulk_shape,
-        },
-      },
-      connectors: [{ id: 'pms', type: join(import.meta.dirname, 'connector.ts') }],
-      state: { path: './eligd.db' },
-      policy: {
-        look_ahead_days: config.look_ahead_days,
-        min_lead_hours: config.min_lead_hours,
-        attempts: config.attempts,
-        attempt_pause_hours: config.attempt_pause_hours,
-        reverify_after_days: config.reverify_after_days,
-        give_up_after_days: config.give_up_after_days,
-        calls_per_day: config.calls_per_day,
-      },
-      webhook: plan.webhook.is_used
-        ? {
-            listen: '127.0.0.1:8686',
-            public_url: HOOK_URL,
-            signature_header: plan.webhook.header,
-            update_frequency_minutes: plan.webhook.update_frequency_minutes,
-          }
-        : null,
-      polling: { interval_minutes: config.poll_hours * 60, urgent_interval_minutes: config.poll_hours * 20 },
-      schedule: { pull_seconds: config.pull_seconds },
-      // It is written by a thread of its own, whose time is not the world's.
-      backup: { cron: null },
-    });
-    const loaded = await this.#finish(parseConfig(text, file));
-    const secrets = openSecrets(this.#folder, {
-      ELIGD_SERVICE_USERNAME: 'u',
-      ELIGD_SERVICE_PASSWORD: 'p',
-      ELIGD_SERVICE_PROJECT_ID: 'i',
-      ELIGD_SERVICE_API_KEY: 'k',
-      ELIGD_WEBHOOK_SECRET: WEBHOOK_SECRET,
-    });
+    const loaded = await this.#finish(parseConfig(configText(plan), file));
+    const secrets = openSecrets(this.#folder, SECRETS);
     const make = (name: string) => {
       const machine = new Machine(this.#world, name, this.#folder, loaded, secrets);
       this.#machines.push(machine);
@@ -421,7 +376,7 @@ class LivingWorld {
     const clone = this.#machines[1];
     if (clone === undefined) return;
     this.#tell(`a second computer begins to work for the same practice (${this.plan.machine.clone})`);
-    this.oracle.clone_from = this.scheduler.now;
+    this.oracle.calls.clone_from = this.scheduler.now;
     if (this.plan.machine.clone === 'copy') this.#machine.backup(clone.path);
     this.#keepRunning(clone);
   }
@@ -454,7 +409,7 @@ class LivingWorld {
     this.#tell('the second computer is switched off');
     clone.is_removed = true;
     clone.life?.die();
-    this.oracle.checkCloneNoticed(this.scheduler.now);
+    this.oracle.calls.checkCloneNoticed(this.scheduler.now);
     // Whatever the other one was doing is known to the next sweep; then the operator lets submission go on.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
     await this.#releaseSubmission();
@@ -508,10 +463,10 @@ class LivingWorld {
       'reports repeated': this.service.reports.counts.repeated,
       'reports forged or senseless': this.service.reports.counts.forged,
       'reports taken': this.service.reports.counts.taken,
-      'answers taken from reports': this.oracle.counts.reported_answers,
-      'inquiries accepted': this.oracle.counts.calls,
-      'second attempts': this.oracle.counts.second_attempts,
-      'extra calls excused and reported': this.oracle.counts.excused,
+      'answers taken from reports': this.oracle.reported_answers,
+      'inquiries accepted': this.oracle.calls.counts.calls,
+      'second attempts': this.oracle.calls.counts.second_attempts,
+      'extra calls excused and reported': this.oracle.calls.counts.excused,
       'appointments accepted': this.pms.counts.accepted,
       'records written': this.pms.counts.delivered,
       'records written again': this.pms.counts.repeated,

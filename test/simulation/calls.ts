@@ -1,0 +1,157 @@
+/** Calls and the needs behind them: G1, and who calls for the same practice besides. */
+import type { World } from './network.ts';
+import { DAY_MS, HOUR_MS } from './plan.ts';
+import type { Accepted } from './service.ts';
+import { Broken } from './story.ts';
+
+type Need = { key: string; patient: string; calls: Accepted[] };
+
+export class Calls {
+  readonly #world: World;
+  readonly #needs = new Map<string, Need>();
+  readonly #need_of = new Map<string, Need>();
+  /** Calls that G1 excuses, because the service showed the first one too late: they have to be reported. */
+  readonly excused: { first: Accepted; second: Accepted }[] = [];
+  /** Calls with which the payer was asked anew, because the last answer was too old: attempts are counted from there. */
+  readonly #series_starts = new Set<string>();
+  /** Whether the database was lost, or replaced by an older one. */
+  is_state_lost = false;
+  clone_from: number | null = null;
+  /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
+  readonly #calls_of_clone = new Map<string, number>();
+  readonly #last_call_of = new Map<string, number>();
+  readonly counts = { calls: 0, second_attempts: 0, excused: 0 };
+
+  constructor(world: World) {
+    this.#world = world;
+  }
+
+  /** The need that a call was made for. */
+  needOf(call: Accepted): Need | undefined {
+    return this.#need_of.get(call.id);
+  }
+
+  /** The first installation took the call for its own. */
+  onTakenOver(id: string): void {
+    this.#calls_of_clone.delete(id);
+  }
+
+  #fail(what: string, about: readonly string[] = []): void {
+    this.#world.fail(new Broken('G1', what, about));
+  }
+
+  /** The need that a call was made for, or null when it was made for nobody. */
+  #needOf(call: Accepted): Need | null {
+    const { pms } = this.#world;
+    const dob = isoDate(String(call.request.dob));
+    const candidates = [...pms.history()].flatMap(({ visit, version }) => {
+      const { patient, coverages } = version.input;
+      if (visit.source_id !== call.external_id || patient.birth_date !== dob) return [];
+      const coverage = coverages.find(
+        ({ member_id, payor_id }) =>
+          canonical(member_id) === canonical(String(call.request.member_id)) && payor_id === call.request.insurance_payor_id,
+      );
+      return coverage === undefined ? [] : [{ patient, coverage }];
+    });
+    const named = candidates.find(({ patient }) => String(call.request.patient_name).startsWith(`${patient.first_name} `));
+    const found = named ?? candidates[0];
+    if (found === undefined) return null;
+    const key = [found.patient.id, dob, found.coverage.payor_id, canonical(found.coverage.member_id)].join('|');
+    const need = this.#needs.get(key) ?? { key, patient: found.patient.id ?? '', calls: [] };
+    this.#needs.set(key, need);
+    this.#need_of.set(call.id, need);
+    return need;
+  }
+
+  onAccepted(call: Accepted): void {
+    this.counts.calls += 1;
+    if (this.clone_from !== null) this.#last_call_of.set(call.machine, call.accepted_at);
+    if (call.machine === 'clone') this.#calls_of_clone.set(call.id, call.accepted_at);
+    const need = this.#needOf(call);
+    const about = [call.external_id, call.id];
+    if (need === null) {
+      this.#fail(`A call was made that no appointment asked for: ${call.external_id}, ${call.request.member_id}.`, about);
+      return;
+    }
+    const first = need.calls.at(-1);
+    need.calls.push(call);
+    if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
+    if (this.clone_from !== null) return;
+    const told_at = first.carrier.ended_at ?? call.accepted_at;
+    const { settle_ms } = this.#world.plan.config;
+    const { plan, service } = this.#world;
+    // A list that leaves it out for good and says nothing about it: it is not listable.
+    const is_hidden = plan.service.list_cap !== null && (this.is_state_lost || !service.shows(first));
+    if (first.visible_at > told_at + 2 * settle_ms || is_hidden) {
+      this.excused.push({ first, second: call });
+      this.counts.excused += 1;
+      return;
+    }
+    this.#fail(
+      `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ${call.id} of ${iso(call.accepted_at)}. ` +
+        `The first one's request ended ${iso(told_at)}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
+      [...about, first.external_id, first.id],
+    );
+  }
+
+  /** Whether the design itself asks for another call: after an unsuccessful one, for another year, or after so many days. */
+  #isAnotherCallDue(need: Need, last: Accepted, call: Accepted): boolean {
+    const { plan, service, pms } = this.#world;
+    const now = call.accepted_at;
+    const years = new Set<string>();
+    for (const { version } of pms.history()) {
+      if (version.input.patient.id === need.patient) years.add(localYear(version.input.starts_at, plan.time_zone));
+    }
+    const reverify_ms = plan.config.reverify_after_days * DAY_MS;
+    const machine_now = Math.max(now, this.#world.machine().wallNow());
+    const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
+    const is_old = ended !== undefined && ended.at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at;
+    if (is_old || (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now)) {
+      this.#series_starts.add(call.id);
+      return true;
+    }
+    const before = need.calls.slice(0, -1);
+    const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
+    const series = before.slice(
+      Math.max(
+        0,
+        before.findLastIndex(({ id }) => this.#series_starts.has(id)),
+      ),
+    );
+    const in_a_row = series.length - 1 - series.findLastIndex((one) => !was_unsuccessful(one));
+    if (in_a_row > 0 && in_a_row < plan.config.attempts * years.size) {
+      this.counts.second_attempts += 1;
+      return true;
+    }
+    return years.size > 1 && need.calls.length <= years.size * plan.config.attempts;
+  }
+
+  /**
+   * Two that call for the same patients notice it at their next sweep, which is daily. What the first one takes over instead of a
+   * call is left out: its sweep after a start cannot tell it from what it had called for before its database was lost.
+   */
+  checkCloneNoticed(now: number): void {
+    const first = this.#calls_of_clone.size === 0 ? null : Math.min(...this.#calls_of_clone.values());
+    if (first === null || now < first + 30 * HOUR_MS) return;
+    const last_of = (machine: string) => this.#last_call_of.get(machine) ?? 0;
+    if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
+      this.#fail('Two installations call for the same practice, and neither has stopped a day after it could be seen.');
+  }
+}
+
+/** As the service and the practice may write it, without what is punctuation. */
+export function canonical(member_id: string): string {
+  return member_id.toUpperCase().replaceAll(/[^A-Z0-9]/g, '');
+}
+
+export function isoDate(wire: string): string {
+  return wire.replace(/^(\d\d)-(\d\d)-(\d{4})$/, '$3-$1-$2');
+}
+
+function localYear(starts_at: string, time_zone: string): string {
+  return new Intl.DateTimeFormat('en-US', { timeZone: time_zone, year: 'numeric' }).format(new Date(starts_at));
+}
+
+export function iso(at: number): string {
+  return new Date(at).toISOString().slice(0, 19);
+}
