@@ -129,7 +129,7 @@ test('five hundred visits end with one call and one valid answer each, and a sec
   expect(asked.filter(({ method, path }) => method !== 'GET' && path !== '/token')).toEqual([]);
   expect(await peer.everyVersion()).toEqual(written);
   expect(await service.ledger()).toEqual(ledger);
-}, 120_000);
+}, 300_000);
 
 test('a run that finds the server away ends as temporary and names the connector, and a later one does what is missing', async () => {
   const machine = setMachineClock();
