@@ -73,7 +73,7 @@ export class Calls {
       this.#fail(`A call was made that no appointment asked for: ${call.external_id}, ${call.request.member_id}.`, about);
       return;
     }
-    const first = need.calls.at(-1);
+    const first = this.#lastForItsYear(need, call);
     need.calls.push(call);
     if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
     if (this.clone_from !== null) return;
@@ -124,6 +124,20 @@ export class Calls {
       return true;
     }
     return years.size > 1 && need.calls.length <= years.size * plan.config.attempts;
+  }
+
+  /** Each benefit year is a need of its own; a visit that was moved over New Year may have been asked about for either. */
+  #lastForItsYear(need: Need, call: Accepted): Accepted | undefined {
+    const years = this.#yearsOf(need, call);
+    return need.calls.findLast((one) => [...this.#yearsOf(need, one)].some((year) => years.has(year)));
+  }
+
+  #yearsOf({ patient }: Need, { external_id }: Accepted): Set<string> {
+    const { pms, plan } = this.#world;
+    const versions = [...pms.history()].filter(
+      ({ visit, version }) => visit.source_id === external_id && version.input.patient.id === patient,
+    );
+    return new Set(versions.map(({ version }) => localYear(version.input.starts_at, plan.time_zone)));
   }
 
   /**
