@@ -27,7 +27,6 @@ export async function checkServer(parts: Parts, signal: AbortSignal): Promise<Ch
     serverLine(capability),
     ...scopeLines(parts),
     ...readLines(parts.config, capability),
-    ...searchByLines(parts.config, capability),
     ...(await searchLines(parts, capability, signal)),
     ...writeLines(parts, capability),
   ];
@@ -94,34 +93,20 @@ function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
   return lines;
 }
 
-/** A server leaves out a parameter that it does not know, and sends the appointments of all places. */
-function searchByLines({ search_by }: FhirConfig, capability: Capability): CheckLine[] {
-  const names = [...new Set(search_by.flatMap((extra) => Object.keys(extra)))];
-  const unknown = names.filter((name) => {
-    const [parameter = ''] = name.split(/[:.]/);
-    return !parameter.startsWith('_') && capability.searchParameter('Appointment', parameter) === false;
-  });
-  if (unknown.length === 0) return [];
-  const next =
-    'Check the name in search_by:. A server leaves out what it does not know, so that the appointments of all places would be read and called about.';
-  return [{ ok: false, what: `The server does not search Appointment by ${unknown.join(', ')} (search_by:).`, next }];
-}
-
 /** Tries the very searches that the connector makes, for one appointment each. */
 async function searchLines({ client, config, env }: Parts, capability: Capability, signal: AbortSignal): Promise<CheckLine[]> {
   const now = env.clock.now();
   const found: Resource[] = [];
   let is_refused = false;
+  const queryFor = (cursor: Cursor) => nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now).query;
+  const anew: Cursor = { since: null, window_on: null, claims_on: null };
   const search = (cursor: Cursor, what: string) => {
-    const { query } = nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now);
+    const query = queryFor(cursor);
     return line(
       what,
       async () => {
         for (const extra of config.search_by.length === 0 ? [{}] : config.search_by) {
-          for await (const { matches } of client.search('Appointment', [...Object.entries(extra), ...query], signal)) {
-            found.push(...matches);
-            break;
-          }
+          found.push(...(await firstPage(client, [...Object.entries(extra), ...query], signal)));
         }
       },
       (error) => {
@@ -129,7 +114,7 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
       },
     );
   };
-  const window = await search({ since: null, window_on: null, claims_on: null }, 'Appointments can be searched by date.');
+  const window = await search(anew, 'Appointments can be searched by date.');
   if (!window.ok && !is_refused) return [window];
   if (!window.ok) {
     const hint =
@@ -147,9 +132,40 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
   const instead = 'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.';
   return [
     window,
+    ...(await ignoredLines({ client, config, env }, queryFor(anew), signal)),
     is_told_changes ? changes : { ok: true, what: instead },
     ...(await insuranceLines(found, { client, config, env }, capability, signal)),
   ];
+}
+
+/** A server may leave out a parameter that it does not know, and send the visits of all places: tried with a value that is nobody's. A refusal is as good as none. */
+async function ignoredLines(
+  { client, config }: Parts,
+  window: readonly [string, string][],
+  signal: AbortSignal,
+): Promise<CheckLine[]> {
+  const ignored = new Set<string>();
+  for (const extra of config.search_by) {
+    for (const [name, value] of Object.entries(extra)) {
+      // `location:not` and its like turn the meaning round.
+      if (name.includes(':') || ignored.has(name)) continue;
+      const nobody = { ...extra, [name]: `${value.split(',')[0]}-none` };
+      const found = await firstPage(client, [...Object.entries(nobody), ...window], signal).catch((error: unknown) => {
+        if (error instanceof FhirError) return [];
+        throw error;
+      });
+      if (found.length > 0) ignored.add(name);
+    }
+  }
+  if (ignored.size === 0) return [];
+  const next =
+    'Check the name in search_by:. As it stands, the appointments of all places would be read, and the payers of all of them called.';
+  return [{ ok: false, what: `The server ignores ${[...ignored].join(', ')} in a search of Appointment (search_by:).`, next }];
+}
+
+async function firstPage(client: FhirClient, query: readonly [string, string][], signal: AbortSignal): Promise<Resource[]> {
+  for await (const { matches } of client.search('Appointment', query, signal)) return matches;
+  return [];
 }
 
 /** Reads the patient of one appointment, and searches the insurance, as the connector does. */

@@ -68,10 +68,20 @@ describe('eligd check of a FHIR server', () => {
     expect(fault).toMatchObject({ what: expect.stringContaining('400 (required)'), next: expect.stringContaining('search_by') });
   });
 
-  test('names what it searches by and the server does not know, which would bring the visits of all places', async () => {
-    const search_by = [{ locaton: 'Location/12', 'patient.birthdate': '1987-02-14' }];
-    const [fault] = (await check({}, { search_by })).filter(({ ok }) => !ok);
-    expect(fault).toMatchObject({ what: expect.stringMatching(/by locaton \(/), next: expect.stringContaining('search_by') });
+  test('names what it searches by and the server ignores, which would bring the visits of all places', async () => {
+    const search_by = [{ locaton: 'Location/12' }, { patient: 'Patient/P-1' }];
+    const { connector, peer, offer } = await bench({}, { search_by });
+    await offer(appointment(1));
+    const [entry] = await peer.all('Appointment');
+    peer.alter = ({ query }, body) => (query.startsWith('locaton') ? { ...body, entry: [{ resource: entry }] } : body);
+    const faulty = (await connector.check(new AbortController().signal)).filter(({ ok }) => !ok);
+    expect(faulty).toEqual([
+      {
+        ok: false,
+        what: 'The server ignores locaton in a search of Appointment (search_by:).',
+        next: expect.stringContaining('Check the name in search_by:'),
+      },
+    ]);
   });
 
   test('speaks of search_by only where the server refuses the search', async () => {
