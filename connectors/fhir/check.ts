@@ -188,7 +188,9 @@ async function insuranceLines(
     if (!read.ok || target.kind !== 'local') return [read];
     return [read, await line('Coverage can be searched by patient.', () => chart.coveragesOf(target.id))];
   }
-  return [];
+  const where = config.search_by.length === 0 ? '' : ' with what search_by: names';
+  const what = `The first page holds no visit of a patient${where}, so whether patients and coverages can be read was not tried.`;
+  return [{ ok: true, what }];
 }
 
 function writeLines({ config }: Parts, capability: Capability): CheckLine[] {

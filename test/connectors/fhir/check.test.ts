@@ -84,6 +84,15 @@ describe('eligd check of a FHIR server', () => {
     ]);
   });
 
+  test('says when there is no visit to try the rest with, as with a place that is not there', async () => {
+    const search_by = [{ location: 'Location/nowhere' }];
+    const { connector, offer } = await bench({}, { search_by });
+    await offer(appointment(1));
+    const lines = await connector.check(new AbortController().signal);
+    expect(faults(lines)).toEqual([]);
+    expect(remarks(lines)).toMatch(/holds no visit of a patient with what search_by: names/);
+  });
+
   test('speaks of search_by only where the server refuses the search', async () => {
     const lines = await check({ authorization: 'Bearer other' });
     expect(lines.filter(({ ok }) => !ok)).toEqual([
