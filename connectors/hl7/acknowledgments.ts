@@ -1,5 +1,5 @@
 /** Answers to messages: original and enhanced acknowledgment mode (HL7 v2.5.1, section 2.9). */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Message, Segment } from './message.ts';
 import type { Fault, Reading } from './reading.ts';
 
@@ -47,10 +47,7 @@ function reply(message: Message, code: string, fault: Fault | null, settings: Re
   const { header, separators } = message;
   const { field, component } = separators;
   const join = (...fields: string[]) => trimEnd(fields.join(field), field);
-  const control_id = createHash('sha256')
-    .update(`${code}${header.raw(10)}${settings.at}`)
-    .digest('hex')
-    .slice(0, 20);
+  const control_id = hash('sha256', `${code}${header.raw(10)}${settings.at}`).slice(0, 20);
   const raw = (number: number) => header.raw(number);
   const lines = [
     join(

@@ -88,8 +88,14 @@ export class MessageSplitter {
   }
 }
 
+/** What only the splitter takes out of a message, or ends it at. */
+const MORE_THAN_SEGMENTS = /\n|\r(?:\r|MSH|[FB][HT]S|\xef\xbb\xbf)/;
+
 /** The messages of a frame. What stands before the first one is passed over. */
 export function splitMessages(bytes: Buffer): FoundMessage[] {
+  const text = bytes.toString('latin1');
+  // Nearly every frame is one message with lines as the standard has them.
+  if (HEADER.test(text) && !MORE_THAN_SEGMENTS.test(text)) return [{ text: decodeMessage(text).trimEnd(), is_too_large: false }];
   const splitter = new MessageSplitter();
-  return [...splitter.push(bytes.toString('latin1')), ...splitter.end()];
+  return [...splitter.push(text), ...splitter.end()];
 }

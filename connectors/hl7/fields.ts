@@ -79,8 +79,13 @@ export class FieldReader {
 
   /** Every value of every path, in the order of the table, without repeats. */
   all(scope: Scope, name: FieldName): string[] {
-    const values = this.#paths[name].flatMap((path) => scope.all(path.segment).flatMap((segment) => segment.values(path)));
-    return [...new Set(values.filter((value) => value !== ''))];
+    const found = new Set<string>();
+    for (const path of this.#paths[name]) {
+      for (const segment of scope.all(path.segment)) {
+        for (const value of segment.values(path)) if (value !== '') found.add(value);
+      }
+    }
+    return [...found];
   }
 }
 

@@ -1,5 +1,5 @@
 /** From the bytes of a frame or a file to committed messages and their answers. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { errorCode } from '../../src/domain/errors.ts';
 import type { Accepted, ConnectorEnv, PullBatch } from '../contract.ts';
 import { type ReplySettings, repliesTo, repliesToUnreadable, repliesToUnstorable } from './acknowledgments.ts';
@@ -62,7 +62,7 @@ export class MessageIntake {
       this.#refusedOne(reading.fault.what);
       return Promise.resolve(replies);
     }
-    return this.#commit(message, `hl7:${createHash('sha256').update(text).digest('hex')}`, reading, replies, accept);
+    return this.#commit(message, `hl7:${hash('sha256', text)}`, reading, replies, accept);
   }
 
   async #commit(

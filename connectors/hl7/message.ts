@@ -4,20 +4,21 @@ import type { Path } from './paths.ts';
 
 export class Segment {
   readonly name: string;
-  /** Raw fields by their number; 0 is the name. */
-  readonly #fields: readonly string[];
+  readonly #line: string;
   readonly #separators: Separators;
+  /** Raw fields by their number; 0 is the name. Null until one is asked for: of most segments none ever is. */
+  #fields: readonly string[] | null = null;
 
   constructor(line: string, separators: Separators) {
+    this.#line = line;
     this.#separators = separators;
-    const fields = line.split(separators.field);
-    this.name = fields[0] ?? '';
-    // MSH-1 is the separator itself.
-    this.#fields = this.name === 'MSH' ? ['MSH', separators.field, ...fields.slice(1)] : fields;
+    const end = line.indexOf(separators.field);
+    this.name = end === -1 ? line : line.slice(0, end);
   }
 
   /** The whole field as it stands in the message. */
   raw(field: number): string {
+    this.#fields ??= this.#split();
     return this.#fields[field] ?? '';
   }
 
@@ -42,6 +43,12 @@ export class Segment {
     return raw === '' ? '' : this.#value(this.#repetitions(raw)[0] ?? '', component, subcomponent);
   }
 
+  #split(): string[] {
+    const fields = this.#line.split(this.#separators.field);
+    // MSH-1 is the separator itself.
+    return this.name === 'MSH' ? ['MSH', this.#separators.field, ...fields.slice(1)] : fields;
+  }
+
   #repetitions(raw: string): string[] {
     const { repetition } = this.#separators;
     return this.name === 'MSH' || repetition === '' ? [raw] : raw.split(repetition);
@@ -55,18 +62,27 @@ export class Segment {
   }
 }
 
+/** The part with this number, from 1 on. */
 function nth(text: string, separator: string, number: number): string {
-  if (separator === '' || !text.includes(separator)) return number === 1 ? text : '';
-  return text.split(separator)[number - 1] ?? '';
+  if (separator === '') return number === 1 ? text : '';
+  let begin = 0;
+  for (let before = 1; ; before += 1) {
+    const end = text.indexOf(separator, begin);
+    if (before === number) return end === -1 ? text.slice(begin) : text.slice(begin, end);
+    if (end === -1) return '';
+    begin = end + separator.length;
+  }
 }
 
 export class Message {
   readonly header: Segment;
   readonly separators: Separators;
   readonly segments: readonly Segment[];
+  readonly #by_name: ReadonlyMap<string, readonly Segment[]>;
 
   constructor(segments: readonly [Segment, ...Segment[]], separators: Separators) {
     this.segments = segments;
+    this.#by_name = Map.groupBy(segments, ({ name }) => name);
     this.header = segments[0];
     this.separators = separators;
   }
@@ -86,14 +102,15 @@ export class Message {
   }
 
   first(name: string): Segment | null {
-    return this.segments.find((segment) => segment.name === name) ?? null;
+    return this.all(name)[0] ?? null;
   }
 
-  all(name: string): Segment[] {
-    return this.segments.filter((segment) => segment.name === name);
+  all(name: string): readonly Segment[] {
+    return this.#by_name.get(name) ?? NO_SEGMENTS;
   }
 }
 
+const NO_SEGMENTS: readonly Segment[] = [];
 const SEGMENT_NAME = /^[A-Z][A-Z0-9]{2}$/;
 /**
  * One message, its lines ended by CR; null when its header cannot be understood. A line that begins no segment goes on with the one
@@ -112,8 +129,12 @@ export function parseMessage(text: string): Message | null {
   return new Message([new Segment(header, separators), ...rest.map((line) => new Segment(line, separators))], separators);
 }
 
+const USUAL_HEADER = `MSH${USUAL.field}${USUAL.component}${USUAL.repetition}${USUAL.escape}${USUAL.subcomponent}${USUAL.field}`;
+
 /** MSH-1 and MSH-2. A character that is left out of MSH-2 is not used by the message. */
 function separatorsOf(text: string): Separators | null {
+  // Nearly everybody uses the usual ones.
+  if (text.startsWith(USUAL_HEADER)) return USUAL;
   const field = text.charAt(3);
   if (!text.startsWith('MSH') || field === '' || /[\p{L}\p{N}\s"]/u.test(field)) return null;
   const end = text.indexOf(field, 4);

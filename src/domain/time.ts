@@ -34,8 +34,10 @@ export function instantOf(date: LocalDate, hour: number, time_zone: string): Ins
 /** Whether a text is a real day of the form `YYYY-MM-DD`, from the year 1000 on as the service's dates are. */
 export function isDate(text: string): boolean {
   if (!/^[1-9]\d{3}-\d{2}-\d{2}$/.test(text)) return false;
-  const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+  const month = Number(text.slice(5, 7));
+  const day = Number(text.slice(8));
+  // Day 0 of the month that follows is the last of this one.
+  return month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(Number(text.slice(0, 4)), month, 0)).getUTCDate();
 }
 
 export function addDays(date: LocalDate, days: number): LocalDate {

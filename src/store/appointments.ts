@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { patientKey } from '../domain/needs.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from './audit.ts';
@@ -53,7 +53,7 @@ export function prepare(connector: string, appointment: AppointmentInput, source
     source_id: appointment.source_id,
     superseded_at: null,
     content,
-    content_hash: createHash('sha256').update(content).digest('base64'),
+    content_hash: hash('sha256', content, 'base64'),
     starts_at: Date.parse(appointment.starts_at),
     patient_key: patientKey(connector, appointment),
     last_source: source,

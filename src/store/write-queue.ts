@@ -40,7 +40,8 @@ export class WriteQueue {
       const settlements: (() => void)[] = [];
       try {
         await this.#db.transaction().execute(async (tx) => {
-          for (const job of jobs) settlements.push(await runInSavepoint(tx, job));
+          const run = jobs.length === 1 ? runAlone : runInSavepoint;
+          for (const job of jobs) settlements.push(await run(tx, job));
         });
         for (const settle of settlements) settle();
       } catch (error) {
@@ -49,6 +50,12 @@ export class WriteQueue {
     }
     this.#running = null;
   }
+}
+
+/** Of a commit that is one job's alone the transaction is savepoint enough: when the job fails, all of it is rolled back. */
+async function runAlone(tx: Tx, job: Job): Promise<() => void> {
+  const value = await job.work(tx);
+  return () => job.resolve(value as never);
 }
 
 /**
