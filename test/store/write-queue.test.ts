@@ -93,6 +93,24 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual(['a']);
   });
 
+  test('keeps nothing of work that fails while it is alone in its commit', async () => {
+    const store = await temporaryStore();
+    const half = async (tx: Tx) => {
+      await note('half')(tx);
+      throw new Error('broken');
+    };
+    await expect(store.write(half)).rejects.toThrow('broken');
+    await expect(store.write((tx) => sql`rollback`.execute(tx))).rejects.toThrow('no transaction is active');
+    const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(store.db)).rows[0]!;
+    await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
+    const large = store.write(async (tx) => {
+      await note('small')(tx);
+      await writeFact(tx, 'large', 'x'.repeat(200_000), 1);
+    });
+    await expect(large).rejects.toMatchObject({ code: 'SQLITE_FULL' });
+    expect(await names(store)).toEqual([]);
+  });
+
   test('fails what waits when the commit fails, and says so to each', async () => {
     const store = await temporaryStore();
     const broken = (tx: Tx) => sql`rollback`.execute(tx);
