@@ -177,7 +177,7 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
     .orderBy('attention.id');
   if (connector !== undefined) {
     query = query.where((where) =>
-      where.or([where('attention.connector', '=', connector), where('attention.connector', 'is', null)]),
+      where.or([where('attention.connector', '=', sql.lit(connector)), where('attention.connector', 'is', null)]),
     );
   }
   return await query.execute();

@@ -216,9 +216,9 @@ function appliedMigrations(raw: Database.Database): string[] {
 /**
  * kysely prepares every statement anew, which costs more than running it; this keeps what was prepared, and begins anew when
  * there is too much of it. SQLite itself compiles a statement anew at every run when a parameter could change its plan (a limit,
- * a state beside an order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin with the write
- * lock: one that reads first and finds, when it writes, that another process wrote in between fails at once, whatever
- * `busy_timeout` says.
+ * or a state or connector beside an order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin
+ * with the write lock: one that reads first and finds, when it writes, that another process wrote in between fails at once,
+ * whatever `busy_timeout` says.
  */
 function memoised(raw: Database.Database): SqliteDatabase {
   const prepared = new Map<string, Database.Statement>();

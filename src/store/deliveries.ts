@@ -351,7 +351,7 @@ export async function nextDeliveryDue(db: Db, connector: string): Promise<number
   const row = await db
     .selectFrom('deliveries')
     .select((select) => select.fn.min('due_at').as('at'))
-    .where('connector', '=', connector)
+    .where('connector', '=', sql.lit(connector))
     .where('state', 'in', ['pending', 'failed'])
     .executeTakeFirst();
   return row?.at ?? null;
