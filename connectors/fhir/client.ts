@@ -24,7 +24,7 @@ const PAGES_MAX = 10_000;
 /** Entries move while pages are read, and some are hidden, so a page may bring nothing new; so many in a row go round in a circle. */
 const STALE_PAGES_MAX = 20;
 
-export type Page = {
+type Page = {
   matches: Resource[];
   /** Everything that came along, under its `fullUrl`. */
   included: Map<string, Resource>;
