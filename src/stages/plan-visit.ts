@@ -85,10 +85,17 @@ export async function ask(
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else serving.add(inquiry.id);
   }
-  const needs = new Set(decision.coverages.map(needOf));
-  for (const { id } of await inquiriesOf(tx, appointment.id)) {
-    if (serving.has(id) || (await isEarlierAttempt(tx, id, needs))) continue;
-    await leave(tx, deps, appointment, id, now);
+  const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
+  for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
+    if (serving.has(id)) continue;
+    const inquiry = await inquiryById(tx, id);
+    const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
+    if (inquiry === null || coverage_rank === undefined) await leave(tx, deps, appointment, id, now);
+    else if (coverage_rank !== before) {
+      // An earlier attempt: the service may revise its answer, which is written to where the coverage stands now.
+      await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
+      await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
+    }
   }
   await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
   for (const payer of decision.unmapped) await listForMapping(tx, appointment.connector, payer, now);
@@ -99,12 +106,6 @@ export async function ask(
 
 function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: number }): string {
   return `${need_base} ${benefit_year}`;
-}
-
-/** An attempt that was called for, of a need that is still there: the service may revise its answer, which is written back then. */
-async function isEarlierAttempt(tx: Tx, id: number, needs: ReadonlySet<string>): Promise<boolean> {
-  const inquiry = await inquiryById(tx, id);
-  return inquiry?.state === 'answered' && needs.has(needOf(inquiry));
 }
 
 /** The inquiry that serves a coverage: one that is there (G1), or a new one. */
@@ -188,13 +189,24 @@ async function deliverAnswered(
   deps: PlanDeps,
   now: number,
 ): Promise<void> {
+  const is_there = await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
+  if (!is_there || inquiry.service_status === 'SUCCESS') return;
+  // The list has it for this visit too, although the one it was called for may be over.
+  const about = { ...subjectOf(appointment), inquiry: inquiry.id, subject: inquirySubject(inquiry.id) };
+  await raiseAttention(tx, about, unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1), now);
+}
+
+/** False: the answer has not become a record yet. */
+async function deliverRecord(
+  tx: Tx,
+  inquiry: InquiryRow,
+  appointment: AppointmentRow,
+  coverage_rank: number,
+  deps: PlanDeps,
+  now: number,
+): Promise<boolean> {
   const record = await latestRecord(tx, inquiry.id);
-  if (record === null) return;
-  if (inquiry.service_status !== 'SUCCESS') {
-    // The list has it for this visit too, although the one it was called for may be over.
-    const about = { ...subjectOf(appointment), inquiry: inquiry.id, subject: inquirySubject(inquiry.id) };
-    await raiseAttention(tx, about, unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1), now);
-  }
+  if (record === null) return false;
   const coordination = await joinCoverages(tx, appointment.id, now);
   const notes = deliveryNotes(inquiry, deps.facts().clinic.time_zone);
   await planDelivery(
@@ -210,4 +222,5 @@ async function deliverAnswered(
     },
     now,
   );
+  return true;
 }

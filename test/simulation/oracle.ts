@@ -200,7 +200,10 @@ export class Oracle {
              where d.state = 'parked' and a.superseded_at is null
                and exists (select 1 from inquiry_appointments where appointment = a.id and inquiry = d.inquiry and coverage_rank = d.coverage_rank)
                and a.closed_reason is null
-               and not exists (select 1 from attention where subject = 'delivery:' || d.key)`,
+               and not exists (select 1 from attention where subject = 'delivery:' || d.key)
+               -- A newer answer took its place, and is judged in its stead.
+               and not exists (select 1 from deliveries n where n.appointment = d.appointment and n.inquiry = d.inquiry
+                               and n.coverage_rank = d.coverage_rank and n.record > d.record)`,
         )
         .all() as { id: string; what: string }[];
     });

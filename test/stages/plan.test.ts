@@ -156,6 +156,35 @@ test('a visit that is out of the window again has its coverages in another order
   expect(links.map(({ match_key }) => match_key.includes('WOTHER'))).toEqual([true, false]);
 });
 
+test('an earlier attempt follows its coverage, so that its revised answer reaches the right one', async () => {
+  const clinic = await install();
+  const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
+  await clinic.read(clinic.visit('A-1', { coverages: [one, other] }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const { read } = clinic.client;
+  clinic.client.read = async (specialty, id, options) => {
+    const result = await read(specialty, id, options);
+    return result.ok && result.value !== null ? { ok: true, value: { ...result.value, status: 'UNSUCCESSFUL' } } : result;
+  };
+  await clinic.collectAll();
+  await clinic.read(clinic.visit('A-1', { coverages: [other, one] }));
+  await clinic.planNow();
+  const links = await clinic.store.db
+    .selectFrom('inquiry_appointments')
+    .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
+    .select(['attempt', 'match_key', 'coverage_rank'])
+    .execute();
+  expect(
+    links.map(({ attempt, match_key, coverage_rank }) => [match_key.includes('WOTHER'), attempt, coverage_rank]).sort(),
+  ).toEqual([
+    [false, 1, 2],
+    [false, 2, 2],
+    [true, 1, 1],
+    [true, 2, 1],
+  ]);
+});
+
 test('a visit that is served by an unsuccessful call is on the attention list, too', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', {}, 1));
