@@ -172,12 +172,25 @@ async function reuseOf(
 ): Promise<'serve' | 'revive' | 'new'> {
   if (latest.state === 'withdrawn') return 'revive';
   if (latest.state === 'rejected') return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
-  if (latest.state !== 'answered' || (latest.answered_at ?? 0) > now - coverage.reverify_after_days * DAY_MS) return 'serve';
+  if (latest.state !== 'answered' || (await answeredAt(tx, latest, now)) > now - coverage.reverify_after_days * DAY_MS)
+    return 'serve';
   // A rescheduled appointment keeps its inquiry, however old, also when rescheduling made a new appointment.
   const { replaces } = appointment.input;
   const linked = await inquiriesOf(tx, appointment.id);
   if (replaces !== undefined) linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
   return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
+}
+
+/**
+ * When the answer came. This machine's clock may have been wrong then, and an answer that seems too old is a second paid call
+ * (G1), so what the service says of the call counts as well, and no answer is older than its question.
+ */
+async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<number> {
+  const record = (await latestRecord(tx, inquiry.id))?.record;
+  const said = [record?.inquiry_created_at, ...(record?.calls ?? []).map(({ ended_at }) => ended_at)]
+    .map((time) => (time == null ? 0 : Date.parse(time)))
+    .filter((time) => time <= now);
+  return Math.max(inquiry.answered_at ?? 0, inquiry.sent_at ?? 0, ...said);
 }
 
 /** An answer that is there already serves the new appointment with no call. */

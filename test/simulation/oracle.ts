@@ -229,10 +229,11 @@ export class Oracle {
     this.reported_answers += Number(readState(machine, (raw) => raw.prepare(reported).pluck().get()));
     for (const visit of pms.visits.values()) {
       const row = rows?.get(visit.source_id);
-      // A process may die between its commit and the acknowledgement.
-      const last =
-        taken.get(visit.source_id) ??
-        (row === undefined ? undefined : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at });
+      const acknowledged = taken.get(visit.source_id);
+      const stored = row === undefined ? undefined : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at };
+      // A process may die between its commit and the acknowledgement: what it stored is newer then, and true.
+      const is_newer = row !== undefined && row.updated_at > (acknowledged?.at ?? 0) && isTrue(visit, row.content);
+      const last = acknowledged === undefined || is_newer ? stored : acknowledged;
       if (last === undefined) {
         this.#checkNeverTaken(visit, calm_at);
         continue;
@@ -391,4 +392,8 @@ export class Oracle {
         );
     }
   }
+}
+
+function isTrue({ versions }: Visit, content: string): boolean {
+  return versions.some(({ input }) => JSON.stringify(input) === content);
 }

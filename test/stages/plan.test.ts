@@ -156,6 +156,19 @@ test('a visit that is out of the window again has its coverages in another order
   expect(links.map(({ match_key }) => match_key.includes('WOTHER'))).toEqual([true, false]);
 });
 
+test('an answer that came while the clock was wrong is as old as the service says, and is not paid for again', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.collectAll();
+  const years_ago = clinic.now() - 700 * DAY_MS;
+  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ answered_at: years_ago, sent_at: years_ago }).execute());
+  await clinic.read(clinic.visit('A-2'));
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(1);
+});
+
 test('an earlier attempt follows its coverage, so that its revised answer reaches the right one', async () => {
   const clinic = await install();
   const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
