@@ -132,12 +132,21 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '  await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);',
     '',
   ),
-  changed_not_awaited: one(
-    'Deliveries do not wait until planning has seen what has changed.',
-    'src/store/deliveries.ts',
-    "      where('appointments.plan_due_at', 'is', null),",
-    "      where('appointments.id', '>', 0),",
-  ),
+  changed_not_awaited: {
+    what: 'Deliveries do not wait until planning has seen what has changed, which takes it a while.',
+    changes: [
+      {
+        file: 'src/store/deliveries.ts',
+        find: "      where('appointments.plan_due_at', 'is', null),",
+        put: "      where('appointments.id', '>', 0),",
+      },
+      {
+        file: 'src/daemon.ts',
+        find: 'onAccepted: () => wakers.plan.wake(),',
+        put: 'onAccepted: () => void env.clock.sleep(1_200_000).then(() => wakers.plan.wake()),',
+      },
+    ],
+  },
   poison_blocks: one(
     'A record at which the connector stumbles holds up its whole batch.',
     'src/stages/deliver.ts',

@@ -76,6 +76,8 @@ export function drawPlan(seed: number) {
       /** A record at which the connector stumbles whenever it is in the batch. */
       poison: random.chance(0.15),
       down: random.chance(0.3),
+      /** Charts that are open elsewhere when the answer comes, and in which the insurance is changed meanwhile. */
+      meddles: random.chance(0.3),
     },
     network: {
       latency_ms: random.pick([20, 200, 1500]),
@@ -170,6 +172,8 @@ export function drawPlan(seed: number) {
       pauses: random.chance(0.3) ? random.int(1, 3) : 0,
       disk_full: random.chance(0.25) ? random.int(1, 3) : 0,
       clock_steps: random.chance(0.35) ? random.int(1, 4) : 0,
+      /** The clock is set just when as many requests were made as may be. */
+      clock_at_limit: random.chance(0.2),
       /** Trouble comes when it hurts most: right after a reply was lost. */
       spite: random.chance(0.4) ? random.pick(['crash', 'clock', 'sleep', 'stop', 'full'] as const) : null,
       second_daemon: random.chance(0.3),

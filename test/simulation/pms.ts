@@ -59,6 +59,7 @@ export class Pms {
   readonly #random: Random;
   readonly #faults: Random;
   readonly #queues = new Map<string, Version[]>();
+  readonly #open_until = new Map<string, number>();
   #seq = 0;
   #numbers = 0;
 
@@ -178,7 +179,6 @@ export class Pms {
     const visit = random.pick(upcoming);
     const { input, is_present } = this.current(visit);
     const person = this.people.find(({ id }) => id === input.patient.id) ?? random.pick(this.people);
-    const first = input.coverages[0];
     switch (random.int(0, 10)) {
       case 0:
         this.#change(visit, { ...input, status: 'cancelled' }, is_present, 'is cancelled');
@@ -199,13 +199,7 @@ export class Pms {
         this.#change(visit, input, true, 'is in the book');
         break;
       case 6:
-        if (first !== undefined)
-          this.#change(
-            visit,
-            { ...input, coverages: [{ ...first, member_id: `Nw${random.int(1, 5)}-${person.id}` }, ...input.coverages.slice(1)] },
-            is_present,
-            'gets another member id',
-          );
+        this.#giveMemberId(visit);
         break;
       case 7:
         // Not another need: the spelling of the name and the group.
@@ -226,12 +220,7 @@ export class Pms {
         break;
       }
       case 9:
-        this.#change(
-          visit,
-          { ...input, coverages: input.coverages.toReversed() },
-          is_present,
-          'has its coverages in another order',
-        );
+        this.#reorder(visit);
         break;
       default:
         if (this.#plan.pms.reused_ids) {
@@ -239,6 +228,33 @@ export class Pms {
           this.#change(visit, appointmentOf(visit.source_id, other, Date.parse(input.starts_at)), true, `is ${other.id}'s now`);
         }
     }
+  }
+
+  #giveMemberId(visit: Visit): void {
+    const { input, is_present } = this.current(visit);
+    const [first, ...others] = input.coverages;
+    if (first === undefined) return;
+    const member_id = `Nw${this.#random.int(1, 5)}-${input.patient.id}`;
+    this.#change(visit, { ...input, coverages: [{ ...first, member_id }, ...others] }, is_present, 'gets another member id');
+  }
+
+  #reorder(visit: Visit): void {
+    const { input, is_present } = this.current(visit);
+    const coverages = input.coverages.toReversed();
+    this.#change(visit, { ...input, coverages }, is_present, 'has its coverages in another order');
+  }
+
+  /** Somebody has the chart open when the answer comes, so that it cannot be written for hours, and changes the insurance. */
+  #isOpenElsewhere(source_id: string): boolean {
+    const visit = this.visits.get(source_id);
+    if (this.is_calm || !this.#plan.pms.meddles || visit === undefined || visit.is_probe) return false;
+    const known = this.#open_until.get(source_id);
+    if (known !== undefined) return this.#scheduler.now < known;
+    const is_open = this.#faults.chance(0.3);
+    this.#open_until.set(source_id, is_open ? this.#scheduler.now + this.#faults.int(1, 8) * HOUR_MS : 0);
+    const meddle = () => (this.#faults.chance(0.7) ? this.#giveMemberId(visit) : this.#reorder(visit));
+    if (is_open) this.#scheduler.after(this.#faults.int(0, 60) * MINUTE_MS, meddle, undefined);
+    return is_open;
   }
 
   #change(visit: Visit, input: AppointmentInput, is_present: boolean, what: string): void {
@@ -384,6 +400,10 @@ export class Pms {
       if (index === fails_after) break;
       if (poison && delivery.appointment.source_id.endsWith('3') && !delivery.appointment.source_id.startsWith('probe')) {
         throw new Error('The connector has stumbled over a record.');
+      }
+      if (this.#isOpenElsewhere(delivery.appointment.source_id)) {
+        outcomes.push({ key: delivery.key, outcome: 'failed', is_permanent: false, what: 'The chart is open.', next: 'Wait.' });
+        continue;
       }
       if (!this.is_calm && faults.chance(item_failure + item_permanent)) {
         const is_permanent = faults.chance(item_permanent / (item_failure + item_permanent));

@@ -44,6 +44,8 @@ export class Service {
   /** Arrivals by machine within the last minute, for the rate limit (G5). */
   readonly #arrivals = new Map<string, number[]>();
   onTooMany: (machine: string, count: number) => void = () => {};
+  /** As many requests as may be were made within the last minute. */
+  onFull: (machine: string) => void = () => {};
   onAccepted: (inquiry: Accepted) => void = () => {};
   readonly reports: Reports;
   is_calm = false;
@@ -104,6 +106,7 @@ export class Service {
     recent.push(now);
     this.#arrivals.set(request.machine, recent);
     if (recent.length > limit) this.onTooMany(request.machine, recent.length);
+    else if (recent.length === limit) this.onFull(request.machine);
   }
 
   #retryAfter(seconds: number): Record<string, string> {

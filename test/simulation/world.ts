@@ -102,6 +102,7 @@ class LivingWorld {
     };
     this.oracle = new Oracle(this.#world);
     this.service.onAccepted = (inquiry) => this.oracle.calls.onAccepted(inquiry);
+    this.service.onFull = (machine) => this.#setClockAtLimit(machine);
     this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
     this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);
     this.pms.onWritten = (life, written) => this.oracle.onWritten(life, written);
@@ -311,6 +312,11 @@ class LivingWorld {
       },
       undefined,
     );
+  }
+
+  #setClockAtLimit(machine: string): void {
+    if (!this.plan.machine.clock_at_limit || this.#is_calm || machine !== this.#machine.name) return;
+    if (this.#random.chance(0.2)) this.scheduler.after(this.#random.int(1, 40_000), () => this.#stepClock(), undefined);
   }
 
   #spite(machine: Machine): void {
