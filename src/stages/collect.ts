@@ -46,6 +46,8 @@ const UNKNOWN_LOOKS = 3;
 const HOLLOW_BELIEVED_MS = 2 * HOUR_MS;
 /** After so long the questions that still wait for their turn make room for what has become more urgent meanwhile. */
 const PATIENCE_MS = 15_000;
+/** So long after an inquiry would be given up, the question about news of it is repeated when its reply was lost. */
+const NEWS_PATIENCE_MS = 2 * DAY_MS;
 /** While an inquiry is asked about already, its schedule does without it. */
 const ASKED_ALREADY_MS = 2 * MINUTE_MS;
 
@@ -277,7 +279,8 @@ async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: In
 
 /** Nothing was learned: asked again at `poll_at`, unless the visit is so long ago that asking ends. */
 async function askAgain(tx: Tx, deps: CollectDeps, row: InquiryRow, poll_at: number, now: number): Promise<void> {
-  const is_given_up = isGivenUp(deps, row, now);
+  // What is answered is asked about late because a report has told of news; that question is not lost with one reply.
+  const is_given_up = isGivenUp(deps, row, row.state === 'answered' ? now - NEWS_PATIENCE_MS : now);
   const overdue_since = row.state === 'open' ? overdueSince(row, now, deps.settings.time_zone) : null;
   await updateInquiry(tx, row.id, { poll_at: is_given_up ? null : poll_at, overdue_since }, now);
   await attendOverdue(tx, deps, { ...row, overdue_since }, now);

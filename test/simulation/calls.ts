@@ -110,7 +110,9 @@ export class Calls {
       this.#series_starts.add(call.id);
       return true;
     }
-    const before = need.calls.slice(0, -1);
+    // What was called for twice because the list showed the first one too late is one attempt.
+    const extra = new Set(this.excused.map(({ first }) => first.id));
+    const before = need.calls.slice(0, -1).filter(({ id }) => !extra.has(id));
     const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
     const series = before.slice(
       Math.max(

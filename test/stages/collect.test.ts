@@ -199,6 +199,26 @@ test('a call about a claim that is answered after all needs no other one either 
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
+test('a revised answer that a report tells of after the visit is asked for until it is read', async () => {
+  const clinic = await install();
+  await callFor(clinic, 'A-1');
+  await clinic.collectAll();
+  const { read } = clinic.client;
+  clinic.pass(17 * DAY_MS);
+  clinic.client.read = async () => ({
+    ok: false,
+    failure: { class: 'ambiguous', cause: 'socket', status: null, retry_after_ms: null, accepted: false },
+  });
+  const told = () => clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute());
+  await told();
+  await clinic.collectNow();
+  expect((await clinic.inquiries())[0]?.poll_at).not.toBeNull();
+  clinic.client.read = read;
+  clinic.pass(DAY_MS);
+  await clinic.collectNow();
+  expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
+});
+
 test('an unsuccessful answer that is revised while its other attempt is planned needs no person', async () => {
   const clinic = await install();
   const answer = answering(clinic);
