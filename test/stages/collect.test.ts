@@ -201,7 +201,9 @@ test('a call about a claim that is answered after all needs no other one either 
 
 test('a revised answer that a report tells of after the visit is asked for until it is read', async () => {
   const clinic = await install();
+  const answer = answering(clinic);
   await callFor(clinic, 'A-1');
+  answer('CANCELLED');
   await clinic.collectAll();
   const { read } = clinic.client;
   clinic.pass(17 * DAY_MS);
