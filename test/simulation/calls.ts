@@ -18,7 +18,7 @@ export class Calls {
   is_state_lost = false;
   clone_from: number | null = null;
   /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
-  readonly #calls_of_clone = new Map<string, number>();
+  readonly #calls_of_clone = new Map<string, Accepted>();
   readonly #last_call_of = new Map<string, number>();
   readonly counts = { calls: 0, second_attempts: 0, excused: 0 };
 
@@ -66,7 +66,7 @@ export class Calls {
   onAccepted(call: Accepted): void {
     this.counts.calls += 1;
     if (this.clone_from !== null) this.#last_call_of.set(call.machine, call.accepted_at);
-    if (call.machine === 'clone') this.#calls_of_clone.set(call.id, call.accepted_at);
+    if (call.machine === 'clone') this.#calls_of_clone.set(call.id, call);
     const need = this.#needOf(call);
     const about = [call.external_id, call.id];
     if (need === null) {
@@ -144,11 +144,13 @@ export class Calls {
 
   /**
    * Two that call for the same patients notice it at their next sweep, which is daily. What the first one takes over instead of a
-   * call is left out: its sweep after a start cannot tell it from what it had called for before its database was lost.
+   * call is left out: its sweep after a start cannot tell it from what it had called for before its database was lost. So is what
+   * a list that is cut short does not show.
    */
   checkCloneNoticed(now: number): void {
-    const first = this.#calls_of_clone.size === 0 ? null : Math.min(...this.#calls_of_clone.values());
-    if (first === null || now < first + 30 * HOUR_MS) return;
+    const shown = [...this.#calls_of_clone.values()].filter((call) => this.#world.service.lists(call));
+    const first = Math.min(...shown.map(({ accepted_at }) => accepted_at));
+    if (now < first + 30 * HOUR_MS) return;
     const last_of = (machine: string) => this.#last_call_of.get(machine) ?? 0;
     if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
       this.#fail('Two installations call for the same practice, and neither has stopped a day after it could be seen.');

@@ -80,8 +80,25 @@ export function knock(life: Life | null, request: Knock, random: Random, told: (
   const head = `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
   const bytes = Buffer.concat([Buffer.from(head, 'latin1'), body]);
   const middle = random.int(1, bytes.length - 1);
-  scheduler.after(0, () => door.emit('connection', wire), life);
-  scheduler.after(random.int(1, 40), () => wire.push(bytes.subarray(0, middle)), life);
-  scheduler.after(random.int(41, 900), () => (breaks_off ? wire.destroy() : wire.push(bytes.subarray(middle))), life);
+  const steps: [number, () => void][] = [
+    [0, () => door.emit('connection', wire)],
+    [random.int(1, 40), () => wire.push(bytes.subarray(0, middle))],
+    [random.int(1, 860), () => (breaks_off ? wire.destroy() : wire.push(bytes.subarray(middle)))],
+  ];
+  // One after the other: a computer that stood still hears them in their order, too.
+  const next = () => {
+    const step = steps.shift();
+    if (step === undefined) return;
+    const [delay_ms, take] = step;
+    scheduler.after(
+      delay_ms,
+      () => {
+        take();
+        next();
+      },
+      life,
+    );
+  };
+  next();
   owners.exit(() => scheduler.after(PATIENCE_MS, () => end(null), undefined));
 }

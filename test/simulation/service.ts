@@ -319,6 +319,11 @@ export class Service {
     return service.list_cap === null ? all : all.slice(0, service.list_cap);
   }
 
+  /** Whether the whole list shows the inquiry now, which is what a sweep reads. */
+  lists(inquiry: Accepted): boolean {
+    return this.#listed(inquiry.specialty, null).includes(inquiry);
+  }
+
   /** Whether some list shows the inquiry now. */
   shows(inquiry: Accepted): boolean {
     return [null, inquiry.external_id].some((wanted) => this.#listed(inquiry.specialty, wanted).includes(inquiry));
