@@ -247,3 +247,34 @@ test('a list that shows what was accepted a moment ago proves that a lost reques
   await look(clinic);
   expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['A-1', 'A-2']);
 });
+
+test('a later attempt that a restored database knows nothing of is no call too many, and serves as the next attempt', async () => {
+  const clinic = await install();
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [lost] = await clinic.inquiries();
+  await clinic.service.advance({ hours: 3 });
+  const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
+  await clinic.service.advance({ seconds: 60 });
+  const { list, read } = clinic.client;
+  const unsuccessful = <Form extends { status: string }>(form: Form): Form => ({ ...form, status: 'UNSUCCESSFUL' });
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(unsuccessful) } } : result;
+  };
+  clinic.client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null ? { ok: true, value: unsuccessful(result.value) } : result;
+  };
+  demandSweeps(clinic.submit);
+  await look(clinic);
+  await clinic.collectAll();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+  clinic.pass(2 * 60 * MINUTE_MS);
+  await clinic.submitNow();
+  expect((await clinic.inquiries())[1]?.service_id).toBe(later);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  expect(await clinic.attention()).not.toContain('extra_call');
+});

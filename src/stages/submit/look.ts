@@ -1,5 +1,6 @@
 import { canonicalExternalId, matchKeyOfEcho, resemblance } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
+import { finalStatus } from '../../domain/states.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
@@ -22,6 +23,8 @@ const NEXT_LOOK_MS_MIN = 10_000;
 const NEXT_LOOK_MS_MAX = 60 * MINUTE_MS;
 /** A row that stays uncertain for longer is on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
+/** What is this much younger than an unsuccessful inquiry was sent because of it: a resent one follows its lost reply sooner. */
+const LATER_ATTEMPT_MS = 60 * MINUTE_MS;
 /** Absence is proven by two looks (G1). */
 const LOOKS_FOR_ABSENCE = 2;
 
@@ -109,17 +112,20 @@ async function unownedMatches(store: SubmitDeps['store'], row: InquiryRow, liste
     alike.map(({ id }) => id),
   );
   const sent = row.body === null ? {} : (JSON.parse(row.body) as Record<string, unknown>);
-  const age = ({ creation_ts }: Inquiry) => (creation_ts === null ? 0 : (parseWireTimestamp(creation_ts) ?? 0));
   return alike
     .filter(({ id }) => [null, undefined, row.id].includes(owners.get(id)))
-    .sort((a, b) => age(a) - age(b) || resemblance(sent, b.request) - resemblance(sent, a.request));
+    .sort((a, b) => createdAt(a) - createdAt(b) || resemblance(sent, b.request) - resemblance(sent, a.request));
 }
 
-/** All unowned matches attach to the need; the oldest serves it, the others are calls too many. */
+/**
+ * All unowned matches attach to the need; the oldest serves it, the others are calls too many. After a restore the younger ones
+ * may be later attempts, made because the oldest was unsuccessful: those are left for the next attempt to adopt.
+ */
 async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: readonly Inquiry[], now: number): Promise<void> {
   const current = await inquiryById(tx, row.id);
-  const [oldest, ...extra] = matches;
+  const [oldest, ...others] = matches;
   if (current?.state !== 'uncertain' || oldest === undefined) return;
+  const extra = others.filter((each) => !isLaterAttempt(oldest, each));
   await bindFound(tx, row.specialty, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
   for (const each of extra) {
@@ -128,6 +134,14 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
     deps.env.log('extra_call_found', { inquiry: row.id, service_id: each.id });
   }
   deps.onOpen();
+}
+
+function isLaterAttempt(oldest: Inquiry, each: Inquiry): boolean {
+  return finalStatus(oldest.status) === 'UNSUCCESSFUL' && createdAt(each) > createdAt(oldest) + LATER_ATTEMPT_MS;
+}
+
+function createdAt({ creation_ts }: Inquiry): number {
+  return creation_ts === null ? 0 : (parseWireTimestamp(creation_ts) ?? 0);
 }
 
 async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: number): Promise<void> {
