@@ -58,13 +58,12 @@ const CONNECTOR_LIMITS = { first_ms: 10_000, max_ms: 15 * MINUTE_MS };
 export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id } = deps;
   const due_at = await nextDeliveryDue(store.db, connector_id);
-  const batch =
-    due_at === null || due_at > env.clock.now()
-      ? null
-      : await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH));
+  const is_due = due_at !== null && due_at <= env.clock.now();
+  const batch = is_due ? await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH)) : null;
   const did = batch === null ? 0 : await deliver(deps, batch, signal);
   if (batch === null || did < DELIVERIES_PER_BATCH) await publishAttention(deps, signal);
-  const next_at = batch === null ? due_at : await nextDeliveryDue(store.db, connector_id);
+  // What is due and was not taken waits for planning, which wakes this stage: to look for it again at once would be to spin.
+  const next_at = batch !== null ? await nextDeliveryDue(store.db, connector_id) : is_due ? null : due_at;
   return { did, next_at, is_away: deps.memory.failures > 0 };
 }
 

@@ -68,3 +68,14 @@ test('an answer is not written under an id that the practice management system g
   const { did, next_at } = await clinic.deliverNow(connector(({ appointment }) => void written.push(appointment.source_id)));
   expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
 });
+
+test('a record whose visit has changed waits until planning has seen the change, and is not looked for again and again', async () => {
+  const clinic = await install();
+  await answered(clinic, 'A-1');
+  const written: string[] = [];
+  const writing = connector(({ appointment }) => void written.push(appointment.source_id));
+  clinic.pass(1);
+  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W-NEW' })] }));
+  expect(await clinic.deliverNow(writing)).toMatchObject({ did: 0, next_at: null });
+  expect(written).toEqual([]);
+});
