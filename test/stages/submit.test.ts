@@ -278,3 +278,31 @@ test('a later attempt that a restored database knows nothing of is no call too m
   expect(await clinic.service.ledger()).toHaveLength(2);
   expect(await clinic.attention()).not.toContain('extra_call');
 });
+
+test('a call too many that the list shows late is reported, whatever the clock said when its successor was sent', async () => {
+  const clinic = await install();
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [late] = await clinic.service.ledger();
+  const { list } = clinic.client;
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => id !== late?.id) } };
+  };
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  await clinic.store.write((tx) =>
+    tx
+      .updateTable('inquiries')
+      .set({ sent_at: clinic.now() - DAY_MS })
+      .execute(),
+  );
+  clinic.client.list = list;
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toContain('extra_call');
+});

@@ -127,6 +127,8 @@ type Comparison = { specialty: Specialty; seen: SeenInquiry[]; is_first: boolean
 
 async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, started_at }: Comparison): Promise<number> {
   const fresh = await noteSeen(tx, specialty, seen, started_at);
+  // By the service's own clock where the list has it: this machine's may have been wrong when it sent.
+  const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
   let strangers = 0;
   for (const each of fresh) {
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
@@ -140,7 +142,7 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
     }
     const absent = await provenAbsent(tx, same_label);
     if (absent.some(({ service_id }) => service_id === null)) continue;
-    const resent = absent.find((row) => row.service_id !== null && isOlder(each, row));
+    const resent = absent.find((row) => row.service_id !== null && isOlder(each, created_at.get(row.service_id) ?? row.sent_at));
     if (resent !== undefined) {
       await own(tx, specialty, each, resent.id, 'extra', started_at);
       await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
@@ -154,8 +156,8 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
 }
 
 /** A call too many was made before its successor; what is younger is a later attempt, of which a restored database knows nothing. */
-function isOlder({ created_at }: SeenInquiry, { sent_at }: InquiryRow): boolean {
-  return created_at === null || sent_at === null || created_at <= sent_at + CLOCKS_DIFFER_MS;
+function isOlder({ created_at }: SeenInquiry, successor_at: number | null): boolean {
+  return created_at === null || successor_at === null || created_at <= successor_at + CLOCKS_DIFFER_MS;
 }
 
 /** Those that were once looked for in vain, whatever became of them since: the trail knows it when the row does not. */
