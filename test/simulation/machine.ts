@@ -77,6 +77,8 @@ export class Machine {
   /** Whether a daemon could be started; for what must be refused. */
   async tryStart(): Promise<EligdError | null> {
     const life = new Life(this, 0);
+    // What is asked is how it is refused, not how it dies.
+    life.defuse();
     const started = owners.run(life, () => life.open());
     let error: unknown = null;
     let is_over = false;
