@@ -73,9 +73,13 @@ export class Calls {
       this.#fail(`A call was made that no appointment asked for: ${call.external_id}, ${call.request.member_id}.`, about);
       return;
     }
-    const first = this.#lastForItsYear(need, call);
+    const first = this.#lastForItsYear(need, call, need.calls);
+    // What a visit that was moved over New Year was asked about may have been the other year.
+    const certain = need.calls.filter((one) => this.#yearsOf(need, one).size === 1);
+    const other = this.#lastForItsYear(need, call, certain);
     need.calls.push(call);
     if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
+    if (first !== other && (other === undefined || this.#isAnotherCallDue(need, other, call))) return;
     if (this.clone_from !== null) return;
     const told_at = first.carrier.ended_at ?? call.accepted_at;
     const { settle_ms } = this.#world.plan.config;
@@ -129,9 +133,9 @@ export class Calls {
   }
 
   /** Each benefit year is a need of its own; a visit that was moved over New Year may have been asked about for either. */
-  #lastForItsYear(need: Need, call: Accepted): Accepted | undefined {
+  #lastForItsYear(need: Need, call: Accepted, calls: readonly Accepted[]): Accepted | undefined {
     const years = this.#yearsOf(need, call);
-    return need.calls.findLast((one) => [...this.#yearsOf(need, one)].some((year) => years.has(year)));
+    return calls.findLast((one) => [...this.#yearsOf(need, one)].some((year) => years.has(year)));
   }
 
   #yearsOf({ patient }: Need, { external_id }: Accepted): Set<string> {
