@@ -1,10 +1,17 @@
 /** Calls and the needs behind them: G1, and who calls for the same practice besides. */
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { World } from './network.ts';
-import { DAY_MS, HOUR_MS } from './plan.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './plan.ts';
 import type { Accepted } from './service.ts';
 import { Broken } from './story.ts';
 
 type Need = { key: string; patient: string; calls: Accepted[] };
+
+/** What eligd took over about a visit, and when. */
+type Known = { at: number; input: AppointmentInput };
+
+/** So long after a visit was moved, what was planned before may still be sent. */
+const STALE_PLAN_MS = 10 * MINUTE_MS;
 
 export class Calls {
   readonly #world: World;
@@ -20,6 +27,10 @@ export class Calls {
   /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
   readonly #calls_of_clone = new Map<string, Accepted>();
   readonly #last_call_of = new Map<string, number>();
+  /** The benefit years that each call may have asked about: one, unless its visit was just being moved over New Year. */
+  readonly #years = new Map<string, ReadonlySet<string>>();
+  /** By visit, of the clinic's own machine. */
+  #known = new Map<string, Known[]>();
   readonly counts = { calls: 0, second_attempts: 0, excused: 0 };
 
   constructor(world: World) {
@@ -73,39 +84,45 @@ export class Calls {
       this.#fail(`A call was made that no appointment asked for: ${call.external_id}, ${call.request.member_id}.`, about);
       return;
     }
-    const first = this.#lastForItsYear(need, call, need.calls);
-    // What a visit that was moved over New Year was asked about may have been the other year.
-    const certain = need.calls.filter((one) => this.#yearsOf(need, one).size === 1);
-    const other = this.#lastForItsYear(need, call, certain);
+    const before = [...need.calls];
+    const years = [...this.#yearsOf(need, call)];
+    this.#years.set(call.id, new Set(years));
     need.calls.push(call);
-    if (first === undefined || this.#isAnotherCallDue(need, first, call)) return;
-    if (first !== other && (other === undefined || this.#isAnotherCallDue(need, other, call))) return;
+    const first = before.findLast((one) => years.some((year) => this.#years.get(one.id)?.has(year)));
+    if (first === undefined || years.some((year) => this.#isDueFor(year, before, call))) return;
     if (this.clone_from !== null) return;
     const told_at = first.carrier.ended_at ?? call.accepted_at;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
     // A list that leaves it out for good and says nothing about it: it is not listable.
     const is_hidden = plan.service.list_cap !== null && (this.is_state_lost || !service.shows(first));
-    if (first.visible_at > told_at + 2 * settle_ms || is_hidden) {
+    // After the word that it is accepted, nothing that a list shows or hides allows another call (design, "Absence is proven").
+    const is_told = first.carrier.is_told && !this.is_state_lost;
+    if (!is_told && (first.visible_at > told_at + 2 * settle_ms || is_hidden)) {
       this.excused.push({ first, second: call });
       this.counts.excused += 1;
       return;
     }
     this.#fail(
       `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ${call.id} of ${iso(call.accepted_at)}. ` +
-        `The first one's request ended ${iso(told_at)}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
+        `The first one's request ended ${iso(told_at)}${is_told ? ' with the word that it is accepted' : ''}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
       [...about, first.external_id, first.id],
     );
   }
 
-  /** Whether the design itself asks for another call: after an unsuccessful one, for another year, or after so many days. */
-  #isAnotherCallDue(need: Need, last: Accepted, call: Accepted): boolean {
-    const { plan, service, pms } = this.#world;
+  /** Whether the need of one benefit year may be called for; each is a need of its own. */
+  #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
+    const possible = before.filter(({ id }) => this.#years.get(id)?.has(year));
+    const certain = possible.filter(({ id }) => this.#years.get(id)?.size === 1);
+    return this.#isAnotherCallDue(possible, call) || this.#isAnotherCallDue(certain, call);
+  }
+
+  /** Whether the design itself asks for a call after those: the first one, one after an unsuccessful one, or after so many days. */
+  #isAnotherCallDue(before: readonly Accepted[], call: Accepted): boolean {
+    const { plan, service } = this.#world;
+    const last = before.at(-1);
+    if (last === undefined) return true;
     const now = call.accepted_at;
-    const years = new Set<string>();
-    for (const { version } of pms.history()) {
-      if (version.input.patient.id === need.patient) years.add(localYear(version.input.starts_at, plan.time_zone));
-    }
     const reverify_ms = plan.config.reverify_after_days * DAY_MS;
     const machine_now = Math.max(now, this.#world.machine().wallNow());
     const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
@@ -116,34 +133,50 @@ export class Calls {
     }
     // What was called for twice because the list showed the first one too late is one attempt.
     const extra = new Set(this.excused.map(({ first }) => first.id));
-    const before = need.calls.slice(0, -1).filter(({ id }) => !extra.has(id));
+    const attempts = before.filter(({ id }) => !extra.has(id));
     const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
-    const series = before.slice(
+    const series = attempts.slice(
       Math.max(
         0,
-        before.findLastIndex(({ id }) => this.#series_starts.has(id)),
+        attempts.findLastIndex(({ id }) => this.#series_starts.has(id)),
       ),
     );
     const in_a_row = series.length - 1 - series.findLastIndex((one) => !was_unsuccessful(one));
-    if (in_a_row > 0 && in_a_row < plan.config.attempts * years.size) {
-      this.counts.second_attempts += 1;
-      return true;
-    }
-    return years.size > 1 && need.calls.length <= years.size * plan.config.attempts;
+    if (in_a_row === 0 || in_a_row >= plan.config.attempts) return false;
+    this.counts.second_attempts += 1;
+    return true;
   }
 
-  /** Each benefit year is a need of its own; a visit that was moved over New Year may have been asked about for either. */
-  #lastForItsYear(need: Need, call: Accepted, calls: readonly Accepted[]): Accepted | undefined {
-    const years = this.#yearsOf(need, call);
-    return calls.findLast((one) => [...this.#yearsOf(need, one)].some((year) => years.has(year)));
+  onAcknowledged(input: AppointmentInput): void {
+    const known = this.#known.get(input.source_id) ?? [];
+    this.#known.set(input.source_id, known);
+    known.push({ at: this.#world.scheduler.now, input });
   }
 
-  #yearsOf({ patient }: Need, { external_id }: Accepted): Set<string> {
+  /** What eligd knows now is what it knew then. */
+  forgetSince(kept: ReadonlyMap<string, Known> | null): void {
+    this.is_state_lost = true;
+    this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
+  }
+
+  /**
+   * The years of what eligd may have known about the visit when it called: what it had taken over last, and what it may have
+   * taken over since without having acknowledged it.
+   */
+  #yearsOf({ patient }: Need, call: Accepted): Set<string> {
     const { pms, plan } = this.#world;
-    const versions = [...pms.history()].filter(
-      ({ visit, version }) => visit.source_id === external_id && version.input.patient.id === patient,
-    );
-    return new Set(versions.map(({ version }) => localYear(version.input.starts_at, plan.time_zone)));
+    const versions = pms.visits.get(call.external_id)?.versions ?? [];
+    const known = call.machine === 'clinic' ? (this.#known.get(call.external_id) ?? []) : [];
+    const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
+    const current = known.findLastIndex(({ at }) => at <= planned_at);
+    const last = known.at(-1);
+    const last_seen =
+      last === undefined ? -1 : versions.findLastIndex(({ at, input }) => at <= last.at && isSame(input, last.input));
+    const possible = [...known.slice(Math.max(0, current)), ...versions.slice(last_seen + 1)];
+    const isTheirs = ({ input }: Pick<Known, 'input'>) => input.patient.id === patient;
+    // The visit was given to somebody else while the request was out.
+    const theirs = possible.some(isTheirs) ? possible.filter(isTheirs) : versions.filter(isTheirs);
+    return new Set(theirs.map(({ input }) => localYear(input.starts_at, plan.time_zone)));
   }
 
   /**
@@ -159,6 +192,10 @@ export class Calls {
     if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
       this.#fail('Two installations call for the same practice, and neither has stopped a day after it could be seen.');
   }
+}
+
+function isSame(one: AppointmentInput, other: AppointmentInput): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** As the service and the practice may write it, without what is punctuation. */

@@ -1,11 +1,11 @@
 /** The network between a daemon and the service: an undici dispatcher that delays, loses and mutilates. */
 import { Agent, type Dispatcher } from 'undici';
 import type { Life, Machine } from './machine.ts';
-import type { Plan } from './plan.ts';
+import { MINUTE_MS, type Plan } from './plan.ts';
 import type { Pms } from './pms.ts';
 import { Random } from './random.ts';
 import { owners, type Scheduler } from './scheduler.ts';
-import type { Service, ServiceReply } from './service.ts';
+import type { Service, ServiceReply, ServiceRequest } from './service.ts';
 import type { Broken, Story } from './story.ts';
 
 /** What the parts of a world know of each other. */
@@ -20,6 +20,8 @@ export type World = {
   isCalm: () => boolean;
   drawFuse: (machine: Machine) => number;
   onLog: (life: Life, event: string, fields: Record<string, unknown>) => void;
+  /** A request of it hangs, and no reply will come. */
+  onSilence: (machine: Machine) => void;
   onRequest: (path: string, headers: Record<string, string>) => void;
   /** The first promise that was broken ends the world. */
   fail: (broken: Broken) => void;
@@ -93,6 +95,7 @@ export class Network extends Agent {
       sent_at: scheduler.now,
       ended_at: null as number | null,
       is_stray: false,
+      is_told: false,
       machine: life.machine.name,
     };
     const arrives_late = faults !== null && random.chance(faults.late_arrival);
@@ -114,6 +117,7 @@ export class Network extends Agent {
       counts.lost_before += 1;
       story.tell(scheduler.now, 'network', `${method} ${shortPath(path)} is lost on the way`);
       if (breaks) scheduler.after(latency(), () => exchange.fail(socketError(random)), life);
+      else this.#world.onSilence(life.machine);
       return;
     }
     if (arrives_late) counts.late += 1;
@@ -125,36 +129,39 @@ export class Network extends Agent {
           if (has_died_before) return;
           const reply = service.handle(request);
           if (life.is_dead || exchange.is_over()) return;
-          scheduler.after(0, () => this.#reply(exchange, reply, breaks), life);
+          scheduler.after(0, () => this.#reply(exchange, request, reply, breaks), life);
         },
         undefined,
       ),
     );
   }
 
-  #reply(exchange: Exchange, reply: ServiceReply, breaks: boolean): void {
+  #reply(exchange: Exchange, request: ServiceRequest, reply: ServiceReply, breaks: boolean): void {
     const { scheduler, plan, service, story } = this.#world;
     const life = this.#life;
     const random = this.#random;
     const faults = this.#world.isCalm() ? null : plan.network;
     const counts = service.network;
     const latency_ms = random.int(1, plan.network.latency_ms);
+    const bytes = Buffer.from(reply.body, 'utf8');
     const deliver = (after_ms: number, status: number, headers: Record<string, string>, chunks: Buffer[], is_cut: boolean) =>
       scheduler.after(
         after_ms,
         () => {
           if (life.point('reply') || exchange.is_over()) return;
           exchange.answer(status, headers, chunks, is_cut ? socketError(random) : null);
+          const is_whole = status === reply.status && !is_cut && Buffer.concat(chunks).equals(bytes);
+          if (is_whole && saysSuccess(request, reply)) this.#remember(request);
           life.point('reply taken');
         },
         life,
       );
     const headers = { date: new Date(scheduler.now).toUTCString(), 'content-type': 'application/json', ...reply.headers };
-    const bytes = Buffer.from(reply.body, 'utf8');
     if (faults !== null && random.chance(faults.lost_after)) {
       counts.lost_after += 1;
       story.tell(scheduler.now, 'network', `the reply ${reply.status} is lost`, reply.about);
       if (breaks) scheduler.after(latency_ms, () => exchange.fail(socketError(random)), life);
+      else this.#world.onSilence(life.machine);
     } else if (faults !== null && random.chance(faults.late_reply)) {
       counts.late += 1;
       deliver(random.int(0.5 * plan.config.timeout_ms, 2 * plan.config.timeout_ms), reply.status, headers, [bytes], false);
@@ -180,6 +187,23 @@ export class Network extends Agent {
       deliver(latency_ms, reply.status, headers, [bytes.subarray(0, middle), bytes.subarray(middle)], false);
     }
   }
+
+  /** A process that lives on for a minute, with room on its disk, has written down what it was told. */
+  #remember(request: ServiceRequest): void {
+    const { scheduler } = this.#world;
+    const { machine } = this.#life;
+    const told_at = scheduler.now;
+    const isHindered = () => this.#life.is_dead || machine.disk_full_until > told_at || machine.asleep_until > told_at;
+    const after = () => {
+      request.is_told = !isHindered();
+    };
+    owners.exit(() => scheduler.after(MINUTE_MS, after, undefined));
+  }
+}
+
+/** Whether it says that what was sent is accepted, be it without an id. */
+function saysSuccess({ method }: ServiceRequest, { status, body }: ServiceReply): boolean {
+  return method === 'POST' && status < 300 && (status === 201 || body.includes('"success":true'));
 }
 
 /** Of an address only the form: an id in it would be told to everybody. */

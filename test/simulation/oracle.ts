@@ -59,6 +59,7 @@ export class Oracle {
         return;
       }
       taken.set(id, { input, at: this.#world.scheduler.now });
+      if (life.machine.name === 'clinic') this.calls.onAcknowledged(input);
     }
   }
 
@@ -357,7 +358,7 @@ export class Oracle {
 
   /** What eligd knows now is what it knew then. */
   forgetSince(machine: Machine, kept: Map<string, { input: AppointmentInput; at: number }> | null): void {
-    this.calls.is_state_lost = true;
+    this.calls.forgetSince(kept);
     this.#reports.clear();
     this.#told.clear();
     this.acknowledged.set(machine.name, new Map(kept ?? []));

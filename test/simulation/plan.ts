@@ -176,6 +176,8 @@ export function drawPlan(seed: number) {
       clock_at_limit: random.chance(0.2),
       /** Trouble comes when it hurts most: right after a reply was lost. */
       spite: random.chance(0.4) ? random.pick(['crash', 'clock', 'sleep', 'stop', 'full'] as const) : null,
+      /** It is told to stop while a request hangs, to which no reply will come. */
+      stop_in_silence: new Random(seed, 'stop in silence').chance(0.2),
       second_daemon: random.chance(0.3),
       restore: can_lose_state ? sometimes(0.2, random.pick(['backup', 'backup', 'empty'] as const)) : null,
       damage_first: random.chance(0.4),

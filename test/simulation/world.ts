@@ -53,6 +53,7 @@ class LivingWorld {
   readonly scheduler: Scheduler;
   readonly #random: Random;
   readonly #random_of_reports: Random;
+  readonly #random_of_silence: Random;
   readonly service: Service;
   readonly pms: Pms;
   readonly oracle: Oracle;
@@ -70,6 +71,7 @@ class LivingWorld {
     this.#folder = folder;
     this.#random = new Random(plan.seed, 'world');
     this.#random_of_reports = new Random(plan.seed, 'knocks');
+    this.#random_of_silence = new Random(plan.seed, 'silence');
     this.scheduler = new Scheduler(plan.start_ms, new Random(plan.seed, 'order'));
     rule(this.scheduler);
     this.service = new Service(plan, this.scheduler, this.story);
@@ -95,6 +97,7 @@ class LivingWorld {
         this.oracle.onLog(life, event, fields);
         if (event === 'inquiry_uncertain') this.#spite(life.machine);
       },
+      onSilence: (machine) => this.#stopInSilence(machine),
       onRequest: (path, headers) => this.oracle.onRequest(path, headers),
       fail: (broken) => {
         this.#broken ??= broken;
@@ -317,6 +320,12 @@ class LivingWorld {
   #setClockAtLimit(machine: string): void {
     if (!this.plan.machine.clock_at_limit || this.#is_calm || machine !== this.#machine.name) return;
     if (this.#random.chance(0.2)) this.scheduler.after(this.#random.int(1, 40_000), () => this.#stepClock(), undefined);
+  }
+
+  #stopInSilence(machine: Machine): void {
+    const random = this.#random_of_silence;
+    if (!this.plan.machine.stop_in_silence || this.#is_calm || !random.chance(0.2)) return;
+    this.scheduler.after(random.int(0, 2_000), () => this.#is_calm || machine.life?.stop(), undefined);
   }
 
   #spite(machine: Machine): void {

@@ -125,6 +125,21 @@ test('what bears the label of a twin is not adopted', async () => {
   expect(ada?.service_id).not.toBe(ben);
 });
 
+test('what names a twin is not adopted, although the label was given to the other one since', async () => {
+  const clinic = await install();
+  const twin = (first_name: string) => ({
+    patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
+  });
+  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.read(clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [ada, bens] = await clinic.inquiries();
+  expect(bens?.service_id).toBe(ben);
+  expect(ada?.service_id).not.toBe(ben);
+});
+
 test('the daily sweep counts strangers, although it was told to forget; a shared account ends the halt', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));

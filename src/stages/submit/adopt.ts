@@ -61,18 +61,25 @@ export async function adoptUnowned(
     ),
   );
   labels.add(canonicalExternalId(row.external_id));
-  const given_name = givenName((JSON.parse(row.draft) as InquiryDraft).patient_name);
+  const given_name = givenNameOf(row);
   const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
-  // Twins share everything but the label: what bears the label of somebody else's inquiry is theirs.
-  const others = new Set(
-    (await inquiriesByMatch(tx, row.specialty, row.match_key))
-      .filter(({ patient_key }) => patient_key !== row.patient_key)
-      .map(({ external_id }) => canonicalExternalId(external_id)),
+  // Twins share everything but the name and the label, and a label may have been the other one's before: the name decides, and
+  // the label where they share the name, too.
+  const of_twins = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(
+    ({ patient_key }) => patient_key !== row.patient_key,
   );
+  const twins_labels = new Set(of_twins.map(({ external_id }) => canonicalExternalId(external_id)));
+  const twins_names = new Set(of_twins.map(givenNameOf));
+  const names_patient = (entry: LedgerEntry) => entry.given_name === given_name;
+  const is_twins = ({ external_id }: LedgerEntry) => twins_names.has(given_name) && twins_labels.has(external_id);
   const found =
-    unowned.find((entry) => labels.has(entry.external_id)) ??
-    unowned.find((entry) => !others.has(entry.external_id) && is_fresh(entry) && entry.given_name === given_name);
+    unowned.find((entry) => labels.has(entry.external_id) && (names_patient(entry) || !twins_names.has(entry.given_name))) ??
+    unowned.find((entry) => names_patient(entry) && is_fresh(entry) && !is_twins(entry));
   if (found === undefined) return null;
   await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
   return found.service_id;
+}
+
+function givenNameOf({ draft }: InquiryRow): string {
+  return givenName((JSON.parse(draft) as InquiryDraft).patient_name);
 }
