@@ -2,6 +2,7 @@
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './plan.ts';
+import { isShownAs } from './pms.ts';
 import type { Accepted } from './service.ts';
 import { Broken } from './story.ts';
 
@@ -89,25 +90,33 @@ export class Calls {
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
     const first = before.findLast((one) => years.some((year) => this.#years.get(one.id)?.has(year)));
-    if (first === undefined || years.some((year) => this.#isDueFor(year, before, call))) return;
+    if (first === undefined) return;
+    const { is_known } = first.carrier;
+    // Of an answer to what neither a reply nor a list has shown, nothing follows.
+    const is_unheard = is_known === 'no' && first.visible_at > call.accepted_at;
+    if (!is_unheard && years.some((year) => this.#isDueFor(year, before, call))) return;
     if (this.clone_from !== null) return;
-    const told_at = first.carrier.ended_at ?? call.accepted_at;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
     // A list that leaves it out for good and says nothing about it: it is not listable.
     const is_hidden = plan.service.list_cap !== null && (this.is_state_lost || !service.shows(first));
     // After the word that it is accepted, nothing that a list shows or hides allows another call (design, "Absence is proven").
-    const is_told = first.carrier.is_told && !this.is_state_lost;
-    if (!is_told && (first.visible_at > told_at + 2 * settle_ms || is_hidden)) {
+    const is_told = is_known === 'surely' && !this.is_state_lost;
+    if (!is_told && (this.#isShownLate(first) || is_hidden)) {
       this.excused.push({ first, second: call });
       this.counts.excused += 1;
       return;
     }
     this.#fail(
       `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ${call.id} of ${iso(call.accepted_at)}. ` +
-        `The first one's request ended ${iso(told_at)}${is_told ? ' with the word that it is accepted' : ''}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
+        `The first one's request ended ${iso(first.carrier.ended_at ?? first.accepted_at)}${is_told ? ' with the word that it is accepted' : ''}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
       [...about, first.external_id, first.id],
     );
+  }
+
+  /** Whether the list shows it later than two looks can tell, counted from when its client was done with it. */
+  #isShownLate({ carrier, visible_at }: Accepted): boolean {
+    return visible_at > (carrier.ended_at ?? this.#world.scheduler.now) + 2 * this.#world.plan.config.settle_ms;
   }
 
   /** Whether the need of one benefit year may be called for; each is a need of its own. */
@@ -131,9 +140,12 @@ export class Calls {
       this.#series_starts.add(call.id);
       return true;
     }
-    // What was called for twice because the list showed the first one too late is one attempt.
+    // What was called for twice because the list showed the first one too late is one attempt; whether it was, is not known of one
+    // whose process died just after the reply.
     const extra = new Set(this.excused.map(({ first }) => first.id));
-    const attempts = before.filter(({ id }) => !extra.has(id));
+    const attempts = before.filter(
+      (one) => !extra.has(one.id) && !(one.carrier.is_known === 'perhaps' && this.#isShownLate(one)),
+    );
     const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
     const series = attempts.slice(
       Math.max(
@@ -170,8 +182,10 @@ export class Calls {
     const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
     const current = known.findLastIndex(({ at }) => at <= planned_at);
     const last = known.at(-1);
-    const last_seen =
-      last === undefined ? -1 : versions.findLastIndex(({ at, input }) => at <= last.at && isSame(input, last.input));
+    const content = JSON.stringify(last?.input);
+    const last_seen = versions.findLastIndex(
+      (version) => last !== undefined && version.at <= last.at && isShownAs(version, content),
+    );
     const possible = [...known.slice(Math.max(0, current)), ...versions.slice(last_seen + 1)];
     const isTheirs = ({ input }: Pick<Known, 'input'>) => input.patient.id === patient;
     // The visit was given to somebody else while the request was out.
@@ -192,10 +206,6 @@ export class Calls {
     if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
       this.#fail('Two installations call for the same practice, and neither has stopped a day after it could be seen.');
   }
-}
-
-function isSame(one: AppointmentInput, other: AppointmentInput): boolean {
-  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** As the service and the practice may write it, without what is punctuation. */

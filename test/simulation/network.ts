@@ -95,7 +95,7 @@ export class Network extends Agent {
       sent_at: scheduler.now,
       ended_at: null as number | null,
       is_stray: false,
-      is_told: false,
+      is_known: 'no' as ServiceRequest['is_known'],
       machine: life.machine.name,
     };
     const arrives_late = faults !== null && random.chance(faults.late_arrival);
@@ -195,8 +195,9 @@ export class Network extends Agent {
     const told_at = scheduler.now;
     const isHindered = () => this.#life.is_dead || machine.disk_full_until > told_at || machine.asleep_until > told_at;
     const after = () => {
-      request.is_told = !isHindered();
+      if (!isHindered()) request.is_known = 'surely';
     };
+    request.is_known = 'perhaps';
     owners.exit(() => scheduler.after(MINUTE_MS, after, undefined));
   }
 }

@@ -10,7 +10,7 @@ import { readState } from './evidence.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
-import type { Visit, Written } from './pms.ts';
+import { isShownAs, type Visit, type Written } from './pms.ts';
 import type { Report } from './reports.ts';
 import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
@@ -235,7 +235,10 @@ export class Oracle {
       const acknowledged = taken.get(visit.source_id);
       const stored = row === undefined ? undefined : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at };
       // A process may die between its commit and the acknowledgement: what it stored is newer then, and true.
-      const is_newer = row !== undefined && row.updated_at > (acknowledged?.at ?? 0) && isTrue(visit, row.content);
+      const is_newer =
+        row !== undefined &&
+        row.updated_at > (acknowledged?.at ?? 0) &&
+        visit.versions.some((version) => isShownAs(version, row.content));
       const last = acknowledged === undefined || is_newer ? stored : acknowledged;
       if (last === undefined) {
         this.#checkNeverTaken(visit, calm_at);
@@ -395,8 +398,4 @@ export class Oracle {
         );
     }
   }
-}
-
-function isTrue({ versions }: Visit, content: string): boolean {
-  return versions.some(({ input }) => JSON.stringify(input) === content);
 }

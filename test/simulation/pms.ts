@@ -459,6 +459,11 @@ function sent({ input, is_present }: Version): AppointmentInput {
   return is_present ? input : { ...input, status: 'cancelled' };
 }
 
+/** Whether this is what eligd may have been shown of the version. */
+export function isShownAs(version: Version, content: string): boolean {
+  return [version.input, sent(version)].some((input) => JSON.stringify(input) === content);
+}
+
 function coverage(payor_id: string, member_id: string): CoverageInput {
   return { carrier: `Zcarrier ${payor_id}`, payor_id, member_id, group_id: 'G1', subscriber: null };
 }

@@ -19,8 +19,8 @@ export type ServiceRequest = {
   ended_at: number | null;
   /** Its client is not there any more. */
   is_stray: boolean;
-  /** Its client was told that what it brought is accepted, and has had the time to remember that. */
-  is_told: boolean;
+  /** Whether its client knows that what it brought is accepted: it was told, and has had the time to write that down. */
+  is_known: 'no' | 'perhaps' | 'surely';
   machine: string;
 };
 
