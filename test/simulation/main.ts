@@ -56,29 +56,64 @@ const WORKER = join(import.meta.dirname, 'worker.ts');
 /** One process lives so many worlds: what a world leaves in memory goes with the process. */
 const SEEDS_PER_PROCESS = 50;
 const FAILURES_MAX = 10;
+/** No world takes a tenth of it: after so long it turns in a circle. */
+const WORLD_MS_MAX = 300_000;
 
 const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'eligd-simulation-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(1));
 
-function work(order: Order, onOutcome: (outcome: Outcome) => void): Promise<void> {
+/** Has a process live worlds. One in which it dies or hangs is broken; another process lives those that are left. */
+async function work(order: Order, onOutcome: (outcome: Outcome) => void): Promise<void> {
+  let { seeds } = order;
+  while (seeds.length > 0) {
+    const { lived, ended } = await start({ ...order, seeds }, onOutcome);
+    const seed = seeds[lived];
+    if (ended === null || seed === undefined) return;
+    onOutcome({ seed, broken: { guarantee: 'run', what: ended }, story: '', hash: 0, plan: null, counts: {}, took_ms: 0 });
+    if (order.mutation !== null) return;
+    seeds = seeds.slice(lived + 1);
+  }
+}
+
+/** How many worlds the process has lived, and how it ended when that was not by itself. */
+function start(order: Order, onOutcome: (outcome: Outcome) => void): Promise<{ lived: number; ended: string | null }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [WORKER, JSON.stringify({ ...order, folder })], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     let rest = '';
+    let lived = 0;
+    let hangs = false;
+    const kill = () => {
+      hangs = true;
+      child.kill('SIGKILL');
+    };
+    let watch = setTimeout(kill, WORLD_MS_MAX);
     child.stdout.on('data', (data: Buffer) => {
       rest += data.toString('utf8');
       const lines = rest.split('\n');
       rest = lines.pop() ?? '';
       for (const line of lines) {
         const said = JSON.parse(line) as Outcome | { unhandled: string };
-        if ('unhandled' in said) console.error(`A promise was rejected and nobody cared: ${said.unhandled}`);
-        else onOutcome(said);
+        if ('unhandled' in said) {
+          console.error(`A promise was rejected and nobody cared: ${said.unhandled}`);
+          continue;
+        }
+        clearTimeout(watch);
+        watch = setTimeout(kill, WORLD_MS_MAX);
+        lived += 1;
+        onOutcome(said);
       }
     });
     child.on('error', reject);
-    child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`A worker ended with ${code}.`))));
+    child.on('close', (code, signal) => {
+      clearTimeout(watch);
+      const ended = hangs
+        ? `The world had not ended after ${WORLD_MS_MAX / 1000} s.`
+        : `Its process ended with ${code ?? signal}.`;
+      resolve({ lived, ended: code === 0 ? null : ended });
+    });
   });
 }
 
