@@ -112,7 +112,8 @@ function start(order: Order, onOutcome: (outcome: Outcome) => void): Promise<{ l
       const ended = hangs
         ? `The world had not ended after ${WORLD_MS_MAX / 1000} s.`
         : `Its process ended with ${code ?? signal}.`;
-      resolve({ lived, ended: code === 0 ? null : ended });
+      const is_done = code === 0 && (lived === order.seeds.length || order.mutation !== null);
+      resolve({ lived, ended: is_done ? null : ended });
     });
   });
 }

@@ -172,8 +172,8 @@ export function drawPlan(seed: number) {
       pauses: random.chance(0.3) ? random.int(1, 3) : 0,
       disk_full: random.chance(0.25) ? random.int(1, 3) : 0,
       clock_steps: random.chance(0.35) ? random.int(1, 4) : 0,
-      /** The clock is set just when as many requests were made as may be. */
-      clock_at_limit: random.chance(0.2),
+      /** The clock is set forward just when as many requests were made as may be. */
+      clock_at_limit: random.chance(0.4),
       /** Trouble comes when it hurts most: right after a reply was lost. */
       spite: random.chance(0.4) ? random.pick(['crash', 'clock', 'sleep', 'stop', 'full'] as const) : null,
       /** It is told to stop while a request hangs, to which no reply will come. */

@@ -31,7 +31,9 @@ mkdirSync(order.folder === '' ? join(tmpdir(), 'eligd-simulation') : order.folde
 for (const seed of order.seeds) {
   const began = usedMs();
   const outcome = await live(seed, order.folder, { tell: order.tell });
-  print(`${JSON.stringify({ ...outcome, took_ms: Math.round(usedMs() - began) })}\n`);
+  const line = `${JSON.stringify({ ...outcome, took_ms: Math.round(usedMs() - began) })}\n`;
+  // A long story fills the pipe: whoever ends before all of it is written loses the rest.
+  await new Promise<void>((resolve) => print(line, () => resolve()));
   if (outcome.broken !== null && order.mutation !== null) break;
 }
 process.exit(0);

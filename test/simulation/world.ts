@@ -300,9 +300,8 @@ class LivingWorld {
     this.#machine.disk_full_until = this.scheduler.now + minutes * MINUTE_MS;
   }
 
-  #stepClock(): void {
+  #stepClock(step_ms = this.#random.pick([1, -1]) * this.#random.logInt(30, 3 * 24 * 3600) * 1000): void {
     const random = this.#random;
-    const step_ms = random.pick([1, -1]) * random.logInt(30, 3 * 24 * 3600) * 1000;
     const machine = this.#machine;
     this.#tell(`the clock of the clinic's computer is ${Math.round(step_ms / 1000)} s ahead from now on`);
     machine.clock_ahead_ms = step_ms;
@@ -319,7 +318,10 @@ class LivingWorld {
 
   #setClockAtLimit(machine: string): void {
     if (!this.plan.machine.clock_at_limit || this.#is_calm || machine !== this.#machine.name) return;
-    if (this.#random.chance(0.2)) this.scheduler.after(this.#random.int(1, 40_000), () => this.#stepClock(), undefined);
+    const random = this.#random;
+    // By that much, and all of them seem to be long ago.
+    const setForward = () => this.#stepClock(random.logInt(60, 24 * 3600) * 1000);
+    if (random.chance(0.3)) this.scheduler.after(random.int(1, 40_000), setForward, undefined);
   }
 
   #stopInSilence(machine: Machine): void {
