@@ -23,7 +23,7 @@ import type { PlanDeps } from './stages/plan-deps.ts';
 import { newSweepMemory, type SubmitDeps } from './stages/submit/index.ts';
 import { raiseAttention, resolveAttention, resolveMapped } from './store/attention.ts';
 import { logKey } from './store/log-key.ts';
-import { createRateLimiter } from './store/rate-limit.ts';
+import { createRateLimiter, endAbandonedSlots } from './store/rate-limit.ts';
 import type { Store } from './store/store.ts';
 
 export type DaemonOptions = {
@@ -63,19 +63,20 @@ export type Parts = {
 };
 
 /** The client of the service, under the rate limit; what it hears of the service's clock goes to `clock_watch`. */
-export function makeClient(
+export async function makeClient(
   { config, credentials, env, version, dispatcher }: DaemonOptions,
   store: Store,
   clock_watch: ClockWatch,
-): ServiceClient {
+): Promise<ServiceClient> {
   const { service } = config;
+  const found = await endAbandonedSlots(store, env.clock.now());
   return createServiceClient({
     base_url: service.base_url,
     credentials: revealCredentials(credentials),
     timeout_ms: service.timeout_seconds * 1000,
     concurrency: service.submission.concurrency,
     proxy: service.proxy ?? undefined,
-    gate: createRateLimiter(store, env.clock, service.submission.max_per_minute),
+    gate: createRateLimiter(store, env.clock, service.submission.max_per_minute, found),
     env,
     onServiceDate: (seen) => {
       const was_heard = clock_watch.skewMs() !== null;

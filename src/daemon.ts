@@ -31,7 +31,6 @@ import { demandSweeps, ensureSwept, submitStep } from './stages/submit/index.ts'
 import { subscriptionStep } from './stages/subscription.ts';
 import { type InstanceLock, lockInstance } from './store/database.ts';
 import { connectorJournal } from './store/journal.ts';
-import { endAbandonedSlots } from './store/rate-limit.ts';
 import { openStore, type Store } from './store/store.ts';
 
 export type Daemon = {
@@ -81,9 +80,8 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     closers.push(() => lock.release());
     const store = watchedStore(await openStore(config.state.path), progress);
     closers.push(() => store.close());
-    await endAbandonedSlots(store, env.clock.now());
     const clock_watch = new ClockWatch(env.clock);
-    const client = makeClient(options, store, clock_watch);
+    const client = await makeClient(options, store, clock_watch);
     closers.push(() => client.close());
     const means: ConnectorMeans = { secrets: options.secrets, journal: (id) => connectorJournal(store, id, env.clock) };
     const connectors = (await createConnectors(config, env, means)).map(({ id, connector }) => {

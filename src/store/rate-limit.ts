@@ -28,10 +28,16 @@ export type RateLimiter = {
  * the server may count it anywhere between. Zero means no limit; a pause that the service asked for holds all the same.
  *
  * Of the requests that wait in this process `send` goes first, then `urgent`, then `routine`; among equals whoever came first.
+ * `found` are the slots that `endAbandonedSlots` has ended.
  */
-export function createRateLimiter(store: Store, clock: Clock, max_per_minute: number): RateLimiter {
+export function createRateLimiter(
+  store: Store,
+  clock: Clock,
+  max_per_minute: number,
+  found: readonly number[] = [],
+): RateLimiter {
   const pause = new Pause(store, clock);
-  const line = new WaitingLine(store, clock, max_per_minute);
+  const line = new WaitingLine(store, clock, max_per_minute, found);
   return {
     enter: async (priority, signal) => {
       await pause.over(signal);
@@ -84,14 +90,15 @@ class WaitingLine {
   readonly #clock: Clock;
   readonly #max_per_minute: number;
   readonly #waiting: Readonly<Record<RequestPriority, Set<Waiter>>> = { send: new Set(), urgent: new Set(), routine: new Set() };
-  /** The slots of this process, and when each is free again by the clock that is never set. */
+  /** The slots of this process and those that it found, and when each is free again by the clock that is never set (G5). */
   readonly #held = new Map<number, number>();
   #is_serving = false;
 
-  constructor(store: Store, clock: Clock, max_per_minute: number) {
+  constructor(store: Store, clock: Clock, max_per_minute: number, found: readonly number[]) {
     this.#store = store;
     this.#clock = clock;
     this.#max_per_minute = max_per_minute;
+    for (const slot of found) this.#held.set(slot, clock.elapsed() + WINDOW_MS);
   }
 
   slot(priority: RequestPriority, signal: AbortSignal | undefined): Promise<number> {
@@ -113,7 +120,7 @@ class WaitingLine {
     await this.#store.write((tx) => endSlot(tx, slot, this.#clock.now()));
   }
 
-  /** How many of this process's own slots are not free yet, whatever the machine's clock was set to since (G5). */
+  /** How many of the slots that are known here are not free yet, whatever the machine's clock was set to since (G5). */
   #heldNow(): number {
     for (const [slot, free_at] of this.#held) if (free_at <= this.#clock.elapsed()) this.#held.delete(slot);
     return this.#held.size;
@@ -202,10 +209,11 @@ async function endSlot(tx: Tx, slot: number, now: number): Promise<void> {
 
 /**
  * At the start of the only daemon: every slot is taken to end now. Of those of a process that died this is the latest moment
- * they can have; of the others nobody knows what the clock was set to meanwhile.
+ * they can have; of the others nobody knows what the clock was set to meanwhile. Returns them, for the rate limiter to hold.
  */
-export async function endAbandonedSlots(store: Store, now: number): Promise<void> {
-  await store.write(async (tx) => {
-    await tx.updateTable('rate_slots').set({ ended_at: now }).execute();
-  });
+export async function endAbandonedSlots(store: Store, now: number): Promise<number[]> {
+  const rows = await store.write(
+    async (tx) => await tx.updateTable('rate_slots').set({ ended_at: now }).returning('id').execute(),
+  );
+  return rows.map(({ id }) => id);
 }

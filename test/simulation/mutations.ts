@@ -93,8 +93,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   limit_in_memory: one(
     'The slots of the rate limit are forgotten with the process.',
     'src/store/rate-limit.ts',
-    "await tx.updateTable('rate_slots').set({ ended_at: now }).execute();",
-    "await tx.deleteFrom('rate_slots').execute();",
+    "await tx.updateTable('rate_slots').set({ ended_at: now }).returning('id').execute()",
+    "(await tx.deleteFrom('rate_slots').execute()) && []",
   ),
   limit_by_wall_clock: one(
     "The rate limit trusts the machine's clock alone.",
@@ -240,8 +240,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
     'src/stages/submit/adopt.ts',
-    'entry.given_name === given_name;',
-    'entry.given_name !== null;',
+    'entry.given_name === given_name && is_fresh(entry)',
+    'is_fresh(entry)',
   ),
   attention_expires_early: one(
     'An entry leaves the list with the first of the visits that it is about.',

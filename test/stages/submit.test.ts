@@ -140,6 +140,20 @@ test('what names a twin is not adopted, although the label was given to the othe
   expect(ada?.service_id).not.toBe(ben);
 });
 
+test('what names somebody else is not adopted under the label of the very visit, be there a twin or not', async () => {
+  const clinic = await install();
+  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.read(
+    clinic.visit('A-1', { patient: { id: 'Ada', first_name: 'Ada', last_name: 'Example', birth_date: '2018-01-02' } }),
+  );
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [ada] = await clinic.inquiries();
+  expect(ada?.service_id).not.toBe(ben);
+  expect(ada?.state).toBe('open');
+});
+
 test('the daily sweep counts strangers, although it was told to forget; a shared account ends the halt', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));

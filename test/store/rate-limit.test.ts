@@ -93,8 +93,20 @@ describe('the rate limit', () => {
     await before.close();
     await clock.runUntil(clock.sleep(30_000));
     const store = await temporaryStore(path);
-    await endAbandonedSlots(store, clock.now());
-    expect(await waited(createRateLimiter(store, clock, 1), clock)).toBe(WINDOW_MS);
+    const found = await endAbandonedSlots(store, clock.now());
+    expect(await waited(createRateLimiter(store, clock, 1, found), clock)).toBe(WINDOW_MS);
+  });
+
+  test('holds over a restart although the clock is set forward right after it', async () => {
+    const clock = virtualClock();
+    const path = temporaryPath();
+    const before = await temporaryStore(path);
+    await clock.runUntil(createRateLimiter(before, clock, 1).enter('send'));
+    await before.close();
+    const store = await temporaryStore(path);
+    const limiter = createRateLimiter(store, clock, 1, await endAbandonedSlots(store, clock.now()));
+    clock.set(clock.now() + 10 * WINDOW_MS);
+    expect(await waited(limiter, clock)).toBe(WINDOW_MS);
   });
 
   test('gives back the slot of a process that died, in the end', async () => {

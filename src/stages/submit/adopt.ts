@@ -43,8 +43,8 @@ export async function bindFound(
 
 /**
  * Before a call is made: an inquiry that the service holds already and that nobody owns serves the need instead (G1). One
- * under a label of this need's appointments counts always; one under another label while its answer would be fresh enough and
- * when it names this patient: a twin's chart is not this one's.
+ * under a label of this need's appointments counts always, one under another label while its answer would be fresh enough. Either
+ * has to name this patient: a twin's answer is not for this chart.
  * One that was unsuccessful counts as well: it was an attempt, and the next one follows from its answer.
  */
 export async function adoptUnowned(
@@ -63,18 +63,15 @@ export async function adoptUnowned(
   labels.add(canonicalExternalId(row.external_id));
   const given_name = givenNameOf(row);
   const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
-  // Twins share everything but the name and the label, and a label may have been the other one's before: the name decides, and
+  // Twins share everything but the name and the label, and the label may have been the other one's before: the name decides, and
   // the label where they share the name, too.
-  const of_twins = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(
-    ({ patient_key }) => patient_key !== row.patient_key,
+  const of_namesakes = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(
+    (other) => other.patient_key !== row.patient_key && givenNameOf(other) === given_name,
   );
-  const twins_labels = new Set(of_twins.map(({ external_id }) => canonicalExternalId(external_id)));
-  const twins_names = new Set(of_twins.map(givenNameOf));
-  const names_patient = (entry: LedgerEntry) => entry.given_name === given_name;
-  const is_twins = ({ external_id }: LedgerEntry) => twins_names.has(given_name) && twins_labels.has(external_id);
+  const others = new Set(of_namesakes.map(({ external_id }) => canonicalExternalId(external_id)));
   const found =
-    unowned.find((entry) => labels.has(entry.external_id) && (names_patient(entry) || !twins_names.has(entry.given_name))) ??
-    unowned.find((entry) => names_patient(entry) && is_fresh(entry) && !is_twins(entry));
+    unowned.find((entry) => labels.has(entry.external_id) && [given_name, ''].includes(entry.given_name)) ??
+    unowned.find((entry) => entry.given_name === given_name && is_fresh(entry) && !others.has(entry.external_id));
   if (found === undefined) return null;
   await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
   return found.service_id;
