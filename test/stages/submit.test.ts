@@ -125,6 +125,27 @@ test('what bears the label of a twin is not adopted', async () => {
   expect(ada?.service_id).not.toBe(ben);
 });
 
+test('what a lost reply may have been about is left for its look, and does not serve the visit of another year (G1)', async () => {
+  const clinic = await install();
+  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+  clinic.pass(ahead_ms);
+  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await clinic.read(clinic.visit('NEXT-YEAR', {}, 4));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
+  await clinic.planNow();
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  await look(clinic);
+  const ledger = await clinic.service.ledger();
+  expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(ledger.map(({ id }) => id));
+});
+
 test('what names a twin is not adopted, although the label was given to the other one since', async () => {
   const clinic = await install();
   const twin = (first_name: string) => ({

@@ -63,15 +63,18 @@ export async function adoptUnowned(
   labels.add(canonicalExternalId(row.external_id));
   const given_name = givenNameOf(row);
   const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
-  // Twins share everything but the name and the label, and the label may have been the other one's before: the name decides, and
-  // the label where they share the name, too.
-  const of_namesakes = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(
-    (other) => other.patient_key !== row.patient_key && givenNameOf(other) === given_name,
-  );
-  const others = new Set(of_namesakes.map(({ external_id }) => canonicalExternalId(external_id)));
+  const alike = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(({ id }) => id !== row.id);
+  const mayBeOf = (other: InquiryRow, entry: LedgerEntry) =>
+    canonicalExternalId(other.external_id) === entry.external_id && ['', givenNameOf(other)].includes(entry.given_name);
+  // A lost reply may have been about it: left for that inquiry's look, which would take its absence for a proof (G1).
+  const sought = alike.filter(({ state }) => state === 'sending' || state === 'uncertain');
+  const free = unowned.filter((entry) => !sought.some((other) => mayBeOf(other, entry)));
+  // Another benefit year shares everything but the label, and so does a twin but for the name. A label may have been the twin's
+  // before: the name decides, and the label where it is the same.
+  const others = alike.filter((other) => other.patient_key !== row.patient_key || other.state === 'planned');
   const found =
-    unowned.find((entry) => labels.has(entry.external_id) && [given_name, ''].includes(entry.given_name)) ??
-    unowned.find((entry) => entry.given_name === given_name && is_fresh(entry) && !others.has(entry.external_id));
+    free.find((entry) => labels.has(entry.external_id) && ['', given_name].includes(entry.given_name)) ??
+    free.find((entry) => entry.given_name === given_name && is_fresh(entry) && !others.some((other) => mayBeOf(other, entry)));
   if (found === undefined) return null;
   await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
   return found.service_id;
