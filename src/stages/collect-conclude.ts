@@ -2,7 +2,7 @@ import { unanswered } from '../domain/attention.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
 import { deliveryNotes } from '../domain/notes.ts';
 import { type FinalStatus, finalStatus } from '../domain/states.ts';
-import { DAY_MS } from '../domain/time.ts';
+import { DAY_MS, localDate, yearOf } from '../domain/time.ts';
 import { changesBetween } from '../records/changes.ts';
 import { normalizeClaim } from '../records/claim-normalize.ts';
 import { type NormalizeInput, normalizeEligibility } from '../records/normalize.ts';
@@ -114,6 +114,7 @@ type Outcome = { changes: readonly string[]; record_id: number; service_status: 
 
 async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outcome, now: number): Promise<void> {
   const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
+  const needing = standing.filter(({ kind, starts_at }) => kind === 'claim' || isOfYear(row, starts_at, deps.settings.time_zone));
   const status = finalStatus(outcome.service_status);
   const notes = deliveryNotes(row, deps.settings.time_zone);
   if (!outcome.is_verification_alone) notes.push(...outcome.changes);
@@ -122,11 +123,11 @@ async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outco
   } else if (status === 'SUCCESS') {
     await resolveAttention(tx, inquirySubject(row.id), now, ['unsuccessful', 'cancelled_by_service']);
     await withdrawAttempt(tx, row, now);
-  } else if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, standing, now))) {
+  } else if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, needing, now))) {
     // The front desk sees at once that this call brought nothing, and that another one follows.
     notes.push(`This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`);
   } else {
-    await attendUnanswered(tx, row, standing[0], status, now);
+    await attendUnanswered(tx, row, needing[0], status, now);
   }
   for (const { id, kind, connector, coverage_rank } of standing) {
     const coordination = await joinCoverages(tx, id, now);
@@ -135,6 +136,11 @@ async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outco
     await planDelivery(tx, { ...delivery, notes: told, coordination }, now);
     if (kind === 'claim') await replanClaim(tx, id, status, now);
   }
+}
+
+/** A visit that was moved to another benefit year is another need, which planning asks about when its time has come. */
+function isOfYear({ benefit_year }: InquiryRow, starts_at: number, time_zone: string): boolean {
+  return yearOf(localDate(starts_at, time_zone)) === benefit_year;
 }
 
 /** Planning decides whether the claim is asked about again. What an earlier call about it did not bring has come. */
@@ -149,12 +155,12 @@ async function planAttempt(
   tx: Tx,
   deps: CollectDeps,
   row: InquiryRow,
-  standing: readonly LinkedAppointment[],
+  needing: readonly LinkedAppointment[],
   now: number,
 ): Promise<boolean> {
   const { attempts, attempt_pause_ms, min_lead_ms } = deps.settings;
   const due_at = now + attempt_pause_ms;
-  const in_time = standing.filter(({ starts_at }) => starts_at - min_lead_ms > due_at);
+  const in_time = needing.filter(({ starts_at }) => starts_at - min_lead_ms > due_at);
   if (row.retry + 1 >= attempts) return false;
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
   // This answer is a revision of one that had its other attempt already.
@@ -182,7 +188,7 @@ async function planAttempt(
     now,
   );
   if (added === null) return false;
-  for (const { id, coverage_rank, draft } of standing)
+  for (const { id, coverage_rank, draft } of needing)
     await link(tx, { inquiry: added.id, appointment: id, coverage_rank, draft }, now);
   deps.onPlanned();
   return true;
@@ -205,7 +211,7 @@ async function attendUnanswered(
   status: FinalStatus | null,
   now: number,
 ): Promise<void> {
-  // Nobody comes for a visit that was cancelled.
+  // Nobody comes for a visit that was cancelled, and one that was moved to another year is asked about anew.
   if (appointment === undefined) return;
   await raiseAttention(
     tx,

@@ -15,6 +15,19 @@ export function overdueSince(row: InquiryRow, now: number, time_zone: string): n
   return row.overdue_since ?? (now > overdueAt(desired_completion_date, row.visit_at, time_zone) ? now : null);
 }
 
+/**
+ * The row, with the next of the visits that wait for its answer: the one that it was sent for may be over, and another one stand
+ * on it since. When all are over, the last of them.
+ */
+export async function forNextVisit(tx: Tx, row: InquiryRow, now: number): Promise<InquiryRow> {
+  const { claim } = JSON.parse(row.draft) as InquiryDraft;
+  const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
+  if (claim !== undefined || standing.length === 0) return row;
+  const times = standing.map(({ starts_at }) => starts_at);
+  const ahead = times.filter((at) => at >= now);
+  return { ...row, visit_at: ahead.length === 0 ? Math.max(...times) : Math.min(...ahead) };
+}
+
 /** Keeps the attention list at what the hours until the visit make of an overdue answer. */
 export async function attendOverdue(tx: Tx, { env }: CollectDeps, row: InquiryRow, now: number): Promise<void> {
   if (row.overdue_since === null) return;

@@ -29,7 +29,7 @@ import { isOwn, RECHECK_BEFORE_VISIT_MS, takeAnswer } from './collect-answer.ts'
 import { all, isGivenBack, oneByOne, withPatience } from './collect-ask.ts';
 import { conclude } from './collect-conclude.ts';
 import type { CollectDeps } from './collect-deps.ts';
-import { attend, attendOverdue, overdueSince } from './collect-overdue.ts';
+import { attend, attendOverdue, forNextVisit, overdueSince } from './collect-overdue.ts';
 import { compareWithReport } from './collect-report.ts';
 import { verifyAll, verifyDue } from './collect-verify.ts';
 import { judgeReports, pollingFacts, sampleToAsk } from './collect-webhook.ts';
@@ -248,8 +248,9 @@ async function take(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry
   await takeAnswer(tx, deps, row, inquiry, now);
 }
 
-async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
+async function stillOpen(tx: Tx, deps: CollectDeps, known: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
   const { settings, env } = deps;
+  const row = await forNextVisit(tx, known, now);
   const is_given_up = isGivenUp(deps, row, now);
   const overdue_since = overdueSince(row, now, settings.time_zone);
   const facts = { now, random: env.random(), is_told: await isTold(tx), settings };
@@ -259,6 +260,7 @@ async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: In
     empty_polls: 0,
     hollow_since: null,
     is_unannounced: 1,
+    visit_at: row.visit_at,
     overdue_since,
     poll_at: is_given_up ? null : nextPollAt(pollingFacts({ ...row, overdue_since }, facts)),
   };
@@ -278,11 +280,12 @@ async function stillOpen(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: In
 }
 
 /** Nothing was learned: asked again at `poll_at`, unless the visit is so long ago that asking ends. */
-async function askAgain(tx: Tx, deps: CollectDeps, row: InquiryRow, poll_at: number, now: number): Promise<void> {
+async function askAgain(tx: Tx, deps: CollectDeps, known: InquiryRow, poll_at: number, now: number): Promise<void> {
+  const row = await forNextVisit(tx, known, now);
   // What is answered is asked about late because a report has told of news; that question is not lost with one reply.
   const is_given_up = isGivenUp(deps, row, row.state === 'answered' ? now - NEWS_PATIENCE_MS : now);
   const overdue_since = row.state === 'open' ? overdueSince(row, now, deps.settings.time_zone) : null;
-  await updateInquiry(tx, row.id, { poll_at: is_given_up ? null : poll_at, overdue_since }, now);
+  await updateInquiry(tx, row.id, { poll_at: is_given_up ? null : poll_at, visit_at: row.visit_at, overdue_since }, now);
   await attendOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up && row.state === 'open') await attendNoAnswer(tx, deps, row, now);
 }

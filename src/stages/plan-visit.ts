@@ -45,7 +45,12 @@ export async function doNotAsk(
   const sent = await leaveUnsent(tx, deps, appointment, now);
   await followCoverages(tx, deps, appointment, now);
   if (decision.reason === 'past' && sent > 0) {
-    // The visit is over and a call is under way or answered: the answer is still written back (G2).
+    // The visit is over and a call is under way or answered: the answer is still written back (G2), also where it came while the
+    // visit was cancelled.
+    for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
+      const inquiry = await inquiryById(tx, id);
+      if (inquiry?.state === 'answered') await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
+    }
     await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
     return;
@@ -128,8 +133,12 @@ async function inquiryFor(
     await link(tx, { inquiry: latest.id, ...join }, now);
     if (reuse === 'revive') await revive(tx, latest, now);
     await revise(tx, deps, latest.id, now);
-    // It was given up after the visits that it was sent for; this one still waits for the answer (G2).
-    if (latest.state === 'open' && latest.poll_at === null) await updateInquiry(tx, latest.id, { poll_at: now }, now);
+    // It was given up after the visits that it was sent for, or asked about as rarely as those allowed; this one waits, too (G2).
+    const is_sooner = appointment.starts_at > now && appointment.starts_at < latest.visit_at;
+    if (latest.state === 'open' && (latest.poll_at === null || is_sooner)) {
+      await updateInquiry(tx, latest.id, { poll_at: now, visit_at: appointment.starts_at }, now);
+      await resolveAttention(tx, inquirySubject(latest.id), now, ['no_answer']);
+    }
     // The list has it for this visit too, although the one it was sent for may be over.
     const about = { ...subjectOf(appointment), inquiry: latest.id, subject: inquirySubject(latest.id) };
     if (reuse === 'serve' && latest.state === 'rejected') await raiseAgain(tx, about, ['refused'], now);

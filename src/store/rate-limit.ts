@@ -1,3 +1,4 @@
+import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '../domain/env.ts';
 import type { Tx } from './database.ts';
 import { readFact, writeFact } from './facts.ts';
@@ -120,10 +121,10 @@ class WaitingLine {
     await this.#store.write((tx) => endSlot(tx, slot, this.#clock.now()));
   }
 
-  /** How many of the slots that are known here are not free yet, whatever the machine's clock was set to since (G5). */
-  #heldNow(): number {
+  /** Which of the slots that are known here are not free yet, whatever the machine's clock was set to since (G5). */
+  #heldNow(): number[] {
     for (const [slot, free_at] of this.#held) if (free_at <= this.#clock.elapsed()) this.#held.delete(slot);
-    return this.#held.size;
+    return [...this.#held.keys()];
   }
 
   async #serve(): Promise<void> {
@@ -173,7 +174,7 @@ async function takeSlots(
   tx: Tx,
   now: number,
   max_per_minute: number,
-  { wanted, held }: { wanted: number; held: number },
+  { wanted, held }: { wanted: number; held: readonly number[] },
 ): Promise<{ slots: number[]; wait_ms: number }> {
   // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
   await tx.updateTable('rate_slots').set({ ended_at: now }).where('ended_at', '>', now).execute();
@@ -181,22 +182,28 @@ async function takeSlots(
   await tx
     .deleteFrom('rate_slots')
     .where((where) => where.or([where('ended_at', '<=', now - WINDOW_MS), where('taken_at', '<=', now - ABANDONED_MS)]))
+    // Were the clock set forward, the next process would not know of them.
+    .where(sql<SqlBool>`id not in (select value from json_each(${JSON.stringify(held)}))`)
     .execute();
-  const { taken, first_free_at } = await tx
+  const { taken, first_ended_at } = await tx
     .selectFrom('rate_slots')
-    .select((select) => [select.fn.countAll<number>().as('taken'), select.fn.min('ended_at').as('first_free_at')])
+    .select((select) => [select.fn.countAll<number>().as('taken'), select.fn.min('ended_at').as('first_ended_at')])
     .executeTakeFirstOrThrow();
-  // Without an end in sight a request is still out: look again soon.
-  const wait_ms = Math.min(Math.max(first_free_at === null ? STILL_OUT_MS : first_free_at + WINDOW_MS - now, 1), WINDOW_MS);
-  const free = Math.min(wanted, max_per_minute - Math.max(taken, held));
-  // The clock was set forward: the database knows of none that will be free, so a short while is waited for those in memory.
-  if (free <= 0) return { slots: [], wait_ms: taken >= max_per_minute ? wait_ms : CLOCK_SET_WAIT_MS };
+  const free = Math.min(wanted, max_per_minute - Math.max(taken, held.length));
+  if (free <= 0) return { slots: [], wait_ms: waitFor(first_ended_at, now) };
   const rows = await tx
     .insertInto('rate_slots')
     .values(Array.from({ length: free }, () => ({ taken_at: now, ended_at: null })))
     .returning('id')
     .execute();
-  return { slots: rows.map(({ id }) => id), wait_ms };
+  return { slots: rows.map(({ id }) => id), wait_ms: waitFor(first_ended_at, now) };
+}
+
+/** Without an end in sight a request is still out: looked for again soon. So is one that is only held in memory. */
+function waitFor(first_ended_at: number | null, now: number): number {
+  if (first_ended_at === null) return STILL_OUT_MS;
+  const wait_ms = first_ended_at + WINDOW_MS - now;
+  return wait_ms <= 0 ? CLOCK_SET_WAIT_MS : Math.min(wait_ms, WINDOW_MS);
 }
 
 async function dropSlot(tx: Tx, slot: number): Promise<void> {

@@ -30,6 +30,8 @@ export class Calls {
   readonly #last_call_of = new Map<string, number>();
   /** The benefit years that each call may have asked about: one, unless its visit was just being moved over New Year. */
   readonly #years = new Map<string, ReadonlySet<string>>();
+  /** When each answer was read first, by the machine's clock, which may have been wrong. */
+  readonly #answered_at = new Map<string, number>();
   /** By visit, of the clinic's own machine. */
   #known = new Map<string, Known[]>();
   readonly counts = { calls: 0, second_attempts: 0, excused: 0 };
@@ -46,6 +48,16 @@ export class Calls {
   /** The first installation took the call for its own. */
   onTakenOver(id: string): void {
     this.#calls_of_clone.delete(id);
+  }
+
+  /** The first installation has seen what is listed now, and cannot tell it from calls that its database has lost. */
+  onSweptAtStart(): void {
+    for (const call of this.#calls_of_clone.values()) if (this.#world.service.lists(call)) this.onTakenOver(call.id);
+  }
+
+  /** An answer was read, at this time of the machine's clock. */
+  onAnswered(id: string, wall_now: number): void {
+    if (!this.#answered_at.has(id)) this.#answered_at.set(id, wall_now);
   }
 
   #fail(what: string, about: readonly string[] = []): void {
@@ -135,7 +147,8 @@ export class Calls {
     const reverify_ms = plan.config.reverify_after_days * DAY_MS;
     const machine_now = Math.max(now, this.#world.machine().wallNow());
     const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
-    const is_old = ended !== undefined && ended.at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at;
+    const ended_at = Math.min(ended?.at ?? now, this.#answered_at.get(last.id) ?? now);
+    const is_old = ended !== undefined && ended_at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at;
     if (is_old || (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now)) {
       this.#series_starts.add(call.id);
       return true;
@@ -194,9 +207,9 @@ export class Calls {
   }
 
   /**
-   * Two that call for the same patients notice it at their next sweep, which is daily. What the first one takes over instead of a
-   * call is left out: its sweep after a start cannot tell it from what it had called for before its database was lost. So is what
-   * a list that is cut short does not show.
+   * Two that call for the same patients notice it at their next sweep, which is daily. What the first one sees at a start, or takes
+   * over instead of a call, is left out: it cannot tell it from what it had called for before its database was lost. So is what a
+   * list that is cut short does not show.
    */
   checkCloneNoticed(now: number): void {
     const shown = [...this.#calls_of_clone.values()].filter((call) => this.#world.service.lists(call));

@@ -100,7 +100,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     "The rate limit trusts the machine's clock alone.",
     'src/store/rate-limit.ts',
     'held: this.#heldNow() }',
-    'held: 0 }',
+    'held: [] }',
   ),
   sweep_left_out: one(
     "The service's list is not compared before the first send.",
@@ -195,12 +195,21 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '      strangers += 1;',
     '      strangers += 0;',
   ),
-  clock_trusted_for_looks: one(
-    'Looks are timed by a clock that was set meanwhile.',
-    'src/stages/submit/index.ts',
-    'if (before !== null) await restartLooks(tx, now + settings.settle_ms);',
-    '',
-  ),
+  clock_trusted_for_looks: {
+    what: 'Looks are timed by a clock that was set meanwhile, and what is due by it is looked for often.',
+    changes: [
+      {
+        file: 'src/stages/submit/index.ts',
+        find: 'if (before !== null) await restartLooks(tx, now + settings.settle_ms);',
+        put: '',
+      },
+      {
+        file: 'src/stages/submit/index.ts',
+        find: 'earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };',
+        put: '((at) => (at === null ? next_try : Math.min(at, now + 30_000)))(await nextSubmissionDue(store.db, now)) };',
+      },
+    ],
+  },
   dedupe_for_minutes: one(
     'The hashes of reports are remembered for ten minutes.',
     'src/store/inbox.ts',

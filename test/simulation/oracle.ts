@@ -31,6 +31,8 @@ export class Oracle {
   /** Reports that were acknowledged, and the newest version of each answer that they told of. */
   readonly #reports = new Map<string, Taken>();
   readonly #told = new Map<string, number>();
+  /** Lives that have compared the service's list. */
+  readonly #swept = new WeakSet<Life>();
   /** Answers that were taken from reports, without a question. */
   reported_answers = 0;
 
@@ -166,12 +168,21 @@ export class Oracle {
     if (event === 'submission_stopped' && fields.reason === 'foreign' && this.calls.clone_from === null) {
       this.#fail('alarm', 'Submission was stopped because of a second installation, and there is none.');
     }
-    if (/^inquiry_(adopted|found)$/.test(event) && life.machine.name === 'clinic')
-      this.calls.onTakenOver(String(fields.service_id));
+    if (life.machine.name === 'clinic') this.#follow(life, event, fields);
     if (event !== 'stage_failed') return;
     const is_connectors = /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
     const is_disk = life.machine.isDiskFull() && fields.error_name === 'SqliteError';
     if (!is_connectors && !is_disk) this.#fail('run', `A stage failed: ${JSON.stringify(fields)}.`);
+  }
+
+  /** What the clinic's own installation says of calls. */
+  #follow(life: Life, event: string, { service_id }: Record<string, unknown>): void {
+    if (event === 'inquiry_adopted' || event === 'inquiry_found') this.calls.onTakenOver(String(service_id));
+    else if (event === 'answer_received') this.calls.onAnswered(String(service_id), life.machine.wallNow());
+    else if (event === 'sweep_done' && !this.#swept.has(life)) {
+      this.#swept.add(life);
+      this.calls.onSweptAtStart();
+    }
   }
 
   onRequest(path: string, headers: Record<string, string>): void {

@@ -119,7 +119,7 @@ export function drawPlan(seed: number) {
       echo: random.pick(['as_sent', 'nulls', 'defaults', 'trimmed_upper'] as const),
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
       /** How long a new inquiry is hidden from the list, as a share of two settle times after the client's time-out. */
-      shown_after: random.pick(['at_once', 'seconds', 'one_settle', 'two_settles', 'late'] as const),
+      shown_after: random.pick(['at_once', 'seconds', 'one_settle', 'two_settles', 'two_settles', 'late'] as const),
       late_share: 0.1,
       rate_429: rate(0.005, 0.05),
       retry_after: random.pick(['seconds', 'date', 'none'] as const),
@@ -175,7 +175,7 @@ export function drawPlan(seed: number) {
       /** The clock is set forward just when as many requests were made as may be. */
       clock_at_limit: random.chance(0.4),
       /** Trouble comes when it hurts most: right after a reply was lost. */
-      spite: random.chance(0.4) ? random.pick(['crash', 'clock', 'sleep', 'stop', 'full'] as const) : null,
+      spite: random.chance(0.5) ? random.pick(['crash', 'clock', 'clock', 'sleep', 'stop', 'full'] as const) : null,
       /** It is told to stop while a request hangs, to which no reply will come. */
       stop_in_silence: new Random(seed, 'stop in silence').chance(0.2),
       second_daemon: random.chance(0.3),

@@ -169,7 +169,8 @@ export class Service {
       at_once: 0,
       seconds: random.int(0, 20_000),
       one_settle: random.int(0, config.settle_ms),
-      two_settles: random.int(0, 2 * config.settle_ms),
+      // Often just in time for the second look.
+      two_settles: random.int(random.chance(0.5) ? 0 : 1.9 * config.settle_ms, 2 * config.settle_ms),
       late: random.chance(service.late_share) ? 2 * config.settle_ms + config.timeout_ms + random.int(0, 6 * HOUR_MS) : 0,
     }[service.shown_after];
     const inquiry: Accepted = {

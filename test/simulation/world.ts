@@ -332,11 +332,15 @@ class LivingWorld {
 
   #spite(machine: Machine): void {
     const { spite } = this.plan.machine;
-    if (spite === null || this.#is_calm || machine !== this.#machine || !this.#random.chance(0.3)) return;
-    const after_ms = this.#random.next() * 3 * this.plan.config.settle_ms;
+    if (spite === null || this.#is_calm || machine !== this.#machine || !this.#random.chance(spite === 'clock' ? 0.6 : 0.3))
+      return;
+    const { settle_ms } = this.plan.config;
+    const after_ms = this.#random.next() * (spite === 'clock' ? 1 : 3) * settle_ms;
+    // Forward, so that the time for a look seems to have come.
+    const step_ms = settle_ms * this.#random.pick([1, 2, 10]);
     const events = {
       crash: () => machine.life?.die(),
-      clock: () => this.#stepClock(),
+      clock: () => this.#stepClock(step_ms),
       sleep: () => this.#sleep(),
       stop: () => machine.life?.stop(),
       full: () => this.#fillDisk(),

@@ -46,6 +46,74 @@ test('an inquiry that was given up is asked about again when a later visit stand
   expect((await clinic.inquiries())[0]?.state).toBe('answered');
 });
 
+test('an inquiry is asked about until the last visit that stands on it is long over', async () => {
+  const clinic = await install();
+  const coverages = [aCoverage({ member_id: 'W1' })];
+  await clinic.read(clinic.visit('A-1', { coverages }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  clinic.pass(2 * DAY_MS);
+  await clinic.read(clinic.visit('A-2', { coverages }, 5));
+  await clinic.planNow();
+  clinic.pass(17 * DAY_MS);
+  await clinic.collectNow();
+  expect((await clinic.inquiries()).map(({ poll_at }) => poll_at === null)).toEqual([false]);
+  expect(await clinic.attention()).toEqual([]);
+  clinic.pass(3 * DAY_MS);
+  await clinic.collectNow();
+  expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
+  expect(await clinic.attention()).toEqual(['no_answer']);
+});
+
+test('an inquiry that waits for a visit in a week is asked about at once when a sooner one comes to stand on it', async () => {
+  const clinic = await install();
+  const coverages = [aCoverage({ member_id: 'W1' })];
+  await clinic.read(clinic.visit('A-1', { coverages }, 7));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const sooner = clinic.visit('A-2', { coverages }, 1);
+  await clinic.read(sooner);
+  await clinic.planNow();
+  const [row] = await clinic.inquiries();
+  expect(row?.visit_at).toBe(Date.parse(sooner.starts_at));
+  expect(row?.poll_at).toBeLessThanOrEqual(clinic.now());
+});
+
+test('an answer that came while the visit was cancelled is written when the visit is on again, even after it', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1');
+  await clinic.read(visit);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read({ ...visit, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(3 * DAY_MS + HOUR_MS);
+  await clinic.collectAll();
+  expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toEqual([]);
+  await clinic.read(visit);
+  await clinic.planNow();
+  expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toHaveLength(1);
+});
+
+test('what was unsuccessful for a visit that was moved to another year is not tried again for this one', async () => {
+  const clinic = await install();
+  const to_december_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+  clinic.pass(to_december_ms);
+  await clinic.service.advance({ seconds: Math.round(to_december_ms / 1000) });
+  await clinic.read(clinic.visit('A-1', {}, 1));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read(clinic.visit('A-1', {}, 40));
+  await clinic.planNow();
+  answering(clinic)('UNSUCCESSFUL');
+  await clinic.collectAll();
+  expect((await clinic.inquiries()).map(({ state, benefit_year }) => [state, benefit_year])).toEqual([
+    ['answered', new Date(clinic.now()).getUTCFullYear()],
+  ]);
+  expect(await clinic.attention()).toEqual([]);
+});
+
 test('an inquiry whose answer cannot be committed holds up neither the others nor the stage', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1', 'A-2');

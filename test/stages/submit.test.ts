@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { currentHalts } from '../../src/store/halts.ts';
 import { aCoverage } from '../domain/examples.ts';
@@ -327,6 +327,35 @@ test('a later attempt that a restored database knows nothing of is no call too m
   expect((await clinic.inquiries())[1]?.service_id).toBe(later);
   expect(await clinic.service.ledger()).toHaveLength(2);
   expect(await clinic.attention()).not.toContain('extra_call');
+});
+
+test('of three calls for which no list showed the ones before, the last is reported when the first was found', async () => {
+  const clinic = await install();
+  const lost = { method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' } as const;
+  await clinic.service.fault(lost);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const { list } = clinic.client;
+  const hidden = new Set((await clinic.service.ledger()).map(({ id }) => id));
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => !hidden.has(id)) } };
+  };
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await clinic.service.fault(lost);
+  await look(clinic);
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  hidden.clear();
+  hidden.add(second!);
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([['open', first]]);
+  hidden.clear();
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
 test('a call too many that the list shows late is reported, whatever the clock said when its successor was sent', async () => {

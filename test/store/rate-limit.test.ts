@@ -97,6 +97,20 @@ describe('the rate limit', () => {
     expect(await waited(createRateLimiter(store, clock, 1, found), clock)).toBe(WINDOW_MS);
   });
 
+  test('holds over a restart although the clock was set forward before it', async () => {
+    const clock = virtualClock();
+    const path = temporaryPath();
+    const before = await temporaryStore(path);
+    const limiter = createRateLimiter(before, clock, 2);
+    await clock.runUntil(perform(limiter, clock, 0));
+    clock.set(clock.now() + 10 * WINDOW_MS);
+    await clock.runUntil(perform(limiter, clock, 0));
+    await before.close();
+    const store = await temporaryStore(path);
+    const after = createRateLimiter(store, clock, 2, await endAbandonedSlots(store, clock.now()));
+    expect(await waited(after, clock)).toBe(WINDOW_MS);
+  });
+
   test('holds over a restart although the clock is set forward right after it', async () => {
     const clock = virtualClock();
     const path = temporaryPath();

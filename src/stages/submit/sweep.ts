@@ -142,7 +142,9 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
     }
     const absent = await provenAbsent(tx, same_label);
     if (absent.some(({ service_id }) => service_id === null)) continue;
-    const resent = absent.find((row) => row.service_id !== null && isOlder(each, created_at.get(row.service_id) ?? row.sent_at));
+    const resent = absent.find(
+      (row) => row.service_id !== null && isOlder(each, latest(created_at.get(row.service_id) ?? null, row.sent_at)),
+    );
     if (resent !== undefined) {
       await own(tx, specialty, each, resent.id, 'extra', started_at);
       await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
@@ -155,9 +157,14 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
   return fresh.length;
 }
 
-/** A call too many was made before its successor; what is younger is a later attempt, of which a restored database knows nothing. */
-function isOlder({ created_at }: SeenInquiry, successor_at: number | null): boolean {
-  return created_at === null || successor_at === null || created_at <= successor_at + CLOCKS_DIFFER_MS;
+/** The last of a row's calls: the one that was found may be an earlier one. */
+function latest(found_at: number | null, sent_at: number | null): number | null {
+  return found_at === null || sent_at === null ? (found_at ?? sent_at) : Math.max(found_at, sent_at);
+}
+
+/** A call too many was made before the last one; what is younger is a later attempt, of which a restored database knows nothing. */
+function isOlder({ created_at }: SeenInquiry, last_at: number | null): boolean {
+  return created_at === null || last_at === null || created_at <= last_at + CLOCKS_DIFFER_MS;
 }
 
 /** Those that were once looked for in vain, whatever became of them since: the trail knows it when the row does not. */
