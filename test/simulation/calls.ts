@@ -45,7 +45,7 @@ export class Calls {
     return this.#need_of.get(call.id);
   }
 
-  /** The first installation took the call for its own. */
+  /** The first installation took the call for its own, or reported it as one too many. */
   onTakenOver(id: string): void {
     this.#calls_of_clone.delete(id);
   }

@@ -177,7 +177,7 @@ export class Oracle {
 
   /** What the clinic's own installation says of calls. */
   #follow(life: Life, event: string, { service_id }: Record<string, unknown>): void {
-    if (event === 'inquiry_adopted' || event === 'inquiry_found') this.calls.onTakenOver(String(service_id));
+    if (/^inquiry_(adopted|found)$|^extra_call_found$/.test(event)) this.calls.onTakenOver(String(service_id));
     else if (event === 'answer_received') this.calls.onAnswered(String(service_id), life.machine.wallNow());
     else if (event === 'sweep_done' && !this.#swept.has(life)) {
       this.#swept.add(life);
@@ -316,17 +316,19 @@ export class Oracle {
       this.#fail(visit.is_probe ? 'G7' : 'G2', `${visit.source_id} was never taken over from the practice.`, [visit.source_id]);
   }
 
-  /** An excused call too many is known and reported. */
+  /** An excused call too many is known and reported, unless it has served as the next attempt. */
   #checkReported(machine: Machine): void {
     if (this.calls.is_state_lost) return;
     const known = readState(machine, (raw) => {
-      const extras = raw.prepare("select service_id from service_inquiries where role = 'extra'").pluck().all() as string[];
+      const of = (role: string) =>
+        new Set(raw.prepare('select service_id from service_inquiries where role = ?').pluck().all(role) as string[]);
       const told = raw.prepare("select count(*) from attention where reason = 'extra_call'").pluck().get() as number;
-      return { extras: new Set(extras), told };
+      return { extras: of('extra'), mains: of('main'), told };
     });
     for (const { first, second } of this.calls.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
       if ((known.extras.has(first.id) || known.extras.has(second.id)) && known.told > 0) continue;
+      if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
       this.#fail('G1', `An extra call (${first.id}, ${second.id}) showed up and was not reported.`, [
         first.external_id,
         first.id,
