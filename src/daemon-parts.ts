@@ -209,6 +209,7 @@ function collectDeps({ options, policy, store, client, connectors, wakers }: Mea
       attempts: policy.attempts,
       max_claim_calls: policy.claims.max_calls,
       attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
+      external_id_template: config.service.external_id,
       min_lead_ms: policy.min_lead_hours * HOUR_MS,
       verify_for_ms: config.verification.ask_for_hours * HOUR_MS,
       verification_required: config.verification.require,

@@ -1,5 +1,6 @@
 import { unanswered } from '../domain/attention.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
+import { externalId } from '../domain/needs.ts';
 import { deliveryNotes } from '../domain/notes.ts';
 import { type FinalStatus, finalStatus } from '../domain/states.ts';
 import { DAY_MS, localDate, yearOf } from '../domain/time.ts';
@@ -168,6 +169,9 @@ async function planAttempt(
   if (in_time.length === 0) return false;
   const draft = JSON.parse(row.draft) as InquiryDraft;
   if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
+  // The visit that it was sent for may not stand on it any more.
+  const labels = needing.map(({ connector, source_id }) => externalId(deps.settings.external_id_template, connector, source_id));
+  const external_id = labels.includes(row.external_id) ? row.external_id : (labels[0] ?? row.external_id);
   const added = await addPlanned(
     tx,
     {
@@ -178,7 +182,7 @@ async function planAttempt(
       retry: row.retry + 1,
       patient_key: row.patient_key,
       specialty: row.specialty,
-      external_id: row.external_id,
+      external_id,
       match_key: row.match_key,
       due_at,
       visit_at: draft.claim === undefined ? Math.min(...in_time.map(({ starts_at }) => starts_at)) : due_at + CLAIM_GRACE_MS,

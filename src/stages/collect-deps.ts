@@ -25,6 +25,7 @@ export type CollectSettings = {
   /** Calls about one claim at most. */
   max_claim_calls: number;
   attempt_pause_ms: number;
+  external_id_template: string;
   min_lead_ms: number;
   concurrency: number;
   time_zone: string;

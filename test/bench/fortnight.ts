@@ -158,6 +158,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     attempts: 2,
     max_claim_calls: 6,
     attempt_pause_ms: 20 * HOUR_MS,
+    external_id_template: '{appointment}',
     min_lead_ms: 4 * HOUR_MS,
   };
   return {

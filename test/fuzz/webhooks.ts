@@ -125,6 +125,7 @@ function collectDeps(env: Env, store: CollectDeps['store'], client: CollectDeps[
       attempts: 2,
       max_claim_calls: 6,
       attempt_pause_ms: 3_600_000,
+      external_id_template: '{appointment}',
       min_lead_ms: 0,
       verify_for_ms: 0,
       verification_required: [],

@@ -30,6 +30,8 @@ export class Calls {
   readonly #last_call_of = new Map<string, number>();
   /** The benefit years that each call may have asked about: one, unless its visit was just being moved over New Year. */
   readonly #years = new Map<string, ReadonlySet<string>>();
+  /** Calls of which the log says that eligd knows them. */
+  readonly #heard = new Set<string>();
   /** When each answer was read first, by the machine's clock, which may have been wrong. */
   readonly #answered_at = new Map<string, number>();
   /** By visit, of the clinic's own machine. */
@@ -47,16 +49,18 @@ export class Calls {
 
   /** The first installation took the call for its own, or reported it as one too many. */
   onTakenOver(id: string): void {
+    this.#heard.add(id);
     this.#calls_of_clone.delete(id);
   }
 
   /** The first installation has seen what is listed now, and cannot tell it from calls that its database has lost. */
   onSweptAtStart(): void {
-    for (const call of this.#calls_of_clone.values()) if (this.#world.service.lists(call)) this.onTakenOver(call.id);
+    for (const call of this.#calls_of_clone.values()) if (this.#world.service.lists(call)) this.#calls_of_clone.delete(call.id);
   }
 
   /** An answer was read, at this time of the machine's clock. */
   onAnswered(id: string, wall_now: number): void {
+    this.#heard.add(id);
     if (!this.#answered_at.has(id)) this.#answered_at.set(id, wall_now);
   }
 
@@ -104,8 +108,8 @@ export class Calls {
     const first = before.findLast((one) => years.some((year) => this.#years.get(one.id)?.has(year)));
     if (first === undefined) return;
     const { is_known } = first.carrier;
-    // Of an answer to what neither a reply nor a list has shown, nothing follows.
-    const is_unheard = is_known === 'no' && first.visible_at > call.accepted_at;
+    // Of an answer to what eligd has never heard of, nothing follows.
+    const is_unheard = is_known === 'no' && !this.#heard.has(first.id);
     if (!is_unheard && years.some((year) => this.#isDueFor(year, before, call))) return;
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;
@@ -157,7 +161,7 @@ export class Calls {
     // whose process died just after the reply.
     const extra = new Set(this.excused.map(({ first }) => first.id));
     const attempts = before.filter(
-      (one) => !extra.has(one.id) && !(one.carrier.is_known === 'perhaps' && this.#isShownLate(one)),
+      (one) => !extra.has(one.id) && !(one.carrier.is_known === 'perhaps' && !this.#heard.has(one.id) && this.#isShownLate(one)),
     );
     const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
     const series = attempts.slice(

@@ -79,6 +79,20 @@ test('an inquiry that waits for a visit in a week is asked about at once when a 
   expect(row?.poll_at).toBeLessThanOrEqual(clinic.now());
 });
 
+test('another attempt is made under the label of a visit that still stands on it', async () => {
+  const clinic = await install();
+  const coverages = [aCoverage({ member_id: 'W1' })];
+  const first = clinic.visit('A-1', { coverages }, 3);
+  await clinic.read(first, clinic.visit('A-2', { coverages }, 4));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  answering(clinic)('UNSUCCESSFUL');
+  await clinic.collectAll();
+  expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
+});
+
 test('an answer that came while the visit was cancelled is written when the visit is on again, even after it', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');

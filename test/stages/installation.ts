@@ -111,6 +111,7 @@ export async function install({
       attempts: 2,
       max_claim_calls: 6,
       attempt_pause_ms: HOUR_MS,
+      external_id_template: TEMPLATE,
       min_lead_ms: 4 * HOUR_MS,
       verify_for_ms: 0,
       verification_required: [],
