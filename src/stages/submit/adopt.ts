@@ -44,7 +44,8 @@ export async function bindFound(
 /**
  * Before a call is made: an inquiry that the service holds already and that nobody owns serves the need instead (G1). One
  * under a label of this need's appointments counts always, one under another label while its answer would be fresh enough. Either
- * has to name this patient: a twin's answer is not for this chart.
+ * has to name this patient: a twin's answer is not for this chart. Where a first name was corrected and the database was lost, that
+ * costs a call.
  * One that was unsuccessful counts as well: it was an attempt, and the next one follows from its answer.
  */
 export async function adoptUnowned(
