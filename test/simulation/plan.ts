@@ -42,7 +42,7 @@ export function drawPlan(seed: number) {
       mode: random.mostly('auto', ['bulk', 'single', 'auto'] as const),
       bulk_shape: random.mostly('auto', ['array', 'object'] as const),
       batch_size: random.pick([1, 3, 10, 25]),
-      max_per_minute: random.pick([0, 6, 12, 30, 60]),
+      max_per_minute: random.pick([0, 4, 6, 12, 60]),
       concurrency: random.int(1, 6),
       look_ahead_days: random.pick([3, 7, 7, 14]),
       min_lead_hours: random.pick([0, 4, 4, 12]),

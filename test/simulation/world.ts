@@ -320,8 +320,8 @@ class LivingWorld {
     if (!this.plan.machine.clock_at_limit || this.#is_calm || machine !== this.#machine.name) return;
     const random = this.#random;
     // By that much, and all of them seem to be long ago.
-    const setForward = () => this.#stepClock(random.logInt(60, 24 * 3600) * 1000);
-    if (random.chance(0.3)) this.scheduler.after(random.int(1, 40_000), setForward, undefined);
+    const setForward = () => this.#stepClock(this.#machine.clock_ahead_ms + random.logInt(60, 3600) * 1000);
+    if (random.chance(0.5)) this.scheduler.after(random.int(1, 40_000), setForward, undefined);
   }
 
   #stopInSilence(machine: Machine): void {
