@@ -1,5 +1,6 @@
 /** Calls and the needs behind them: G1, and who calls for the same practice besides. */
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { readState } from './evidence.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './plan.ts';
 import { isShownAs } from './pms.ts';
@@ -114,8 +115,9 @@ export class Calls {
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
-    // A list that leaves it out for good and says nothing about it: it is not listable.
-    const is_hidden = plan.service.list_cap !== null && (this.is_state_lost || !service.shows(first));
+    // A list that leaves it out for good, and of which nothing says that it does: it is not listable.
+    const is_hidden =
+      plan.service.list_cap !== null && (this.is_state_lost || (!service.shows(first) && !this.#isSeenToBeCut(first)));
     // After the word that it is accepted, nothing that a list shows or hides allows another call (design, "Absence is proven").
     const is_told = is_known === 'surely' && !this.is_state_lost;
     if (!is_told && (this.#isShownLate(first) || is_hidden)) {
@@ -133,6 +135,19 @@ export class Calls {
   /** Whether the list shows it later than two looks can tell, counted from when its client was done with it. */
   #isShownLate({ carrier, visible_at }: Accepted): boolean {
     return visible_at > (carrier.ended_at ?? this.#world.scheduler.now) + 2 * this.#world.plan.config.settle_ms;
+  }
+
+  /** Whether eligd has read inquiries long before that are still open, and that the whole list does not show. */
+  #isSeenToBeCut({ accepted_at }: Accepted): boolean {
+    const { service, plan } = this.#world;
+    const read = readState(this.#world.machine(), (raw) =>
+      raw.prepare("select service_id from inquiries where state = 'open' and is_verified = 1").pluck().all(),
+    ) as string[] | null;
+    return (read ?? []).some((id) => {
+      const known = service.accepted.get(id);
+      const is_older = known !== undefined && known.accepted_at < accepted_at - 2 * plan.config.poll_hours * HOUR_MS;
+      return is_older && !service.lists(known);
+    });
   }
 
   /** Whether the need of one benefit year may be called for; each is a need of its own. */

@@ -16,8 +16,16 @@ export function readState<Value>(machine: Machine, work: (raw: Database.Database
   }
 }
 
-/** The rows behind the ids of a story, for whoever reads it. */
+/** The rows behind the ids of a story, for whoever reads it; of a damaged database there is nothing to tell. */
 export function evidence(machine: Machine, about: readonly string[]): { inquiries: string[]; text: string } {
+  try {
+    return rowsAbout(machine, about);
+  } catch (error) {
+    return { inquiries: [], text: `The database cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+  }
+}
+
+function rowsAbout(machine: Machine, about: readonly string[]): { inquiries: string[]; text: string } {
   const marks = about.map(() => '?').join(', ');
   const lines: string[] = [];
   const inquiries: string[] = [];

@@ -116,12 +116,13 @@ export class Machine {
     if (from !== null && existsSync(from)) copyFileSync(from, this.path);
   }
 
-  /** Overwrites a page in the middle, as a dying disk does. Returns the bytes that must still be there after a refusal. */
+  /** Overwrites pages in the second half, as a dying disk does: what is read at a start may be sound. Returns the bytes that must still be there after a refusal. */
   damage(): Buffer | null {
     if (!existsSync(this.path)) return null;
     const { size } = statSync(this.path);
     const file = openSync(this.path, 'r+');
-    for (let page = 1; page * 4096 < size; page += 3) writeSync(file, Buffer.alloc(2048, 0xa5), 0, 2048, page * 4096);
+    for (let page = Math.ceil(size / 8192); page * 4096 < size; page += 3)
+      writeSync(file, Buffer.alloc(2048, 0xa5), 0, 2048, page * 4096);
     closeSync(file);
     return readFileSync(this.path);
   }

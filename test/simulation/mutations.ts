@@ -162,8 +162,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   refused_unsaid: one(
     'What the service refused is on no list.',
     'src/stages/submit/outcome.ts',
-    "      reason: 'refused',",
-    "      reason: 'payer_unmapped',",
+    '  await raiseAttention(\n    tx,\n    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id,',
+    '  (async () => {})(\n    tx,\n    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id,',
   ),
   unknown_is_no: one(
     'What the payer did not say reads as no.',
