@@ -137,16 +137,21 @@ export class Calls {
     return visible_at > (carrier.ended_at ?? this.#world.scheduler.now) + 2 * this.#world.plan.config.settle_ms;
   }
 
-  /** Whether eligd has read inquiries long before that are still open, and that the whole list does not show. */
+  /** Whether the whole list leaves out what eligd has read, and knows to be open or made last: then it is seen to be cut. */
   #isSeenToBeCut({ accepted_at }: Accepted): boolean {
-    const { service, plan } = this.#world;
+    const { service } = this.#world;
     const read = readState(this.#world.machine(), (raw) =>
-      raw.prepare("select service_id from inquiries where state = 'open' and is_verified = 1").pluck().all(),
+      raw
+        .prepare(
+          `select service_id from inquiries where is_verified = 1 and service_id is not null
+             and (state = 'open' or sent_at = (select max(sent_at) from inquiries where is_verified = 1))`,
+        )
+        .pluck()
+        .all(),
     ) as string[] | null;
     return (read ?? []).some((id) => {
       const known = service.accepted.get(id);
-      const is_older = known !== undefined && known.accepted_at < accepted_at - 2 * plan.config.poll_hours * HOUR_MS;
-      return is_older && !service.lists(known);
+      return known !== undefined && known.accepted_at < accepted_at && !service.lists(known);
     });
   }
 
