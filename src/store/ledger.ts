@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { canonicalExternalId } from '../domain/matching.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import type { Db, Tx } from './database.ts';
@@ -99,7 +98,7 @@ export async function ownersOf(db: Db | Tx, service_ids: readonly string[]): Pro
   return owners;
 }
 
-/** Ids of ours that a complete list of the specialty has to show: all that are open, and the newest one. */
+/** Ids of ours that a complete list of the specialty has to show: all that are open, and those that were sent last. */
 export async function idsAListMustShow(db: Db, specialty: Specialty): Promise<string[]> {
   const open = await db
     .selectFrom('inquiries')
@@ -115,8 +114,14 @@ export async function idsAListMustShow(db: Db, specialty: Specialty): Promise<st
     .where('specialty', '=', specialty)
     .where('is_verified', '=', 1)
     .where('service_id', 'is not', null)
-    .orderBy('sent_at', 'desc')
-    .limit(sql.lit(1))
+    .where('sent_at', '=', (select) =>
+      select
+        .selectFrom('inquiries')
+        .select((each) => each.fn.max('sent_at').as('last'))
+        .where('specialty', '=', specialty)
+        .where('is_verified', '=', 1)
+        .where('service_id', 'is not', null),
+    )
     .execute();
   return [...new Set([...open, ...newest].flatMap(({ service_id }) => (service_id === null ? [] : [service_id])))];
 }

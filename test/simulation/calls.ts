@@ -31,6 +31,8 @@ export class Calls {
   readonly #last_call_of = new Map<string, number>();
   /** The benefit years that each call may have asked about: one, unless its visit was just being moved over New Year. */
   readonly #years = new Map<string, ReadonlySet<string>>();
+  /** Labels of what was taken for absent although the list was seen to be cut. */
+  readonly #unproven = new Set<string>();
   /** Calls of which the log says that eligd knows them. */
   readonly #heard = new Set<string>();
   /** When each answer was read first, by the machine's clock, which may have been wrong. */
@@ -117,7 +119,7 @@ export class Calls {
     const { plan, service } = this.#world;
     // A list that leaves it out for good, and of which nothing says that it does: it is not listable.
     const is_hidden =
-      plan.service.list_cap !== null && (this.is_state_lost || (!service.shows(first) && !this.#isSeenToBeCut(first)));
+      plan.service.list_cap !== null && (this.is_state_lost || (!service.shows(first) && !this.#unproven.has(first.external_id)));
     // After the word that it is accepted, nothing that a list shows or hides allows another call (design, "Absence is proven").
     const is_told = is_known === 'surely' && !this.is_state_lost;
     if (!is_told && (this.#isShownLate(first) || is_hidden)) {
@@ -137,21 +139,24 @@ export class Calls {
     return visible_at > (carrier.ended_at ?? this.#world.scheduler.now) + 2 * this.#world.plan.config.settle_ms;
   }
 
-  /** Whether the whole list leaves out what eligd has read, and knows to be open or made last: then it is seen to be cut. */
-  #isSeenToBeCut({ accepted_at }: Accepted): boolean {
+  /**
+   * An inquiry was taken for absent. No proof it is where the whole list leaves out what eligd has read, and knows to be open or
+   * made last: the list is seen to be cut.
+   */
+  onAbsent(inquiry: unknown): void {
     const { service } = this.#world;
-    const read = readState(this.#world.machine(), (raw) =>
-      raw
+    readState(this.#world.machine(), (raw) => {
+      const label = raw.prepare('select external_id from inquiries where id = ?').pluck().get(inquiry) as string;
+      const read = raw
         .prepare(
           `select service_id from inquiries where is_verified = 1 and service_id is not null
              and (state = 'open' or sent_at = (select max(sent_at) from inquiries where is_verified = 1))`,
         )
         .pluck()
-        .all(),
-    ) as string[] | null;
-    return (read ?? []).some((id) => {
-      const known = service.accepted.get(id);
-      return known !== undefined && known.accepted_at < accepted_at && !service.lists(known);
+        .all() as string[];
+      const known = read.map((id) => service.accepted.get(id));
+      if (known.some((call) => call !== undefined && !service.lists(call))) this.#unproven.add(label);
+      else this.#unproven.delete(label);
     });
   }
 

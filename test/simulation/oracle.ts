@@ -176,8 +176,9 @@ export class Oracle {
   }
 
   /** What the clinic's own installation says of calls. */
-  #follow(life: Life, event: string, { service_id }: Record<string, unknown>): void {
+  #follow(life: Life, event: string, { service_id, inquiry }: Record<string, unknown>): void {
     if (/^inquiry_(adopted|found)$|^extra_call_found$/.test(event)) this.calls.onTakenOver(String(service_id));
+    else if (event === 'inquiry_absent') this.calls.onAbsent(inquiry);
     else if (event === 'answer_received') this.calls.onAnswered(String(service_id), life.machine.wallNow());
     else if (event === 'sweep_done' && !this.#swept.has(life)) {
       this.#swept.add(life);

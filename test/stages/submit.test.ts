@@ -329,6 +329,32 @@ test('a later attempt that a restored database knows nothing of is no call too m
   expect(await clinic.attention()).not.toContain('extra_call');
 });
 
+test('a list that leaves out one of those that were sent last proves no absence', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const sent_at = clinic.now();
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set({ state: 'answered', is_verified: 1, sent_at, poll_at: null }).execute(),
+  );
+  const left_out = (await clinic.inquiries()).at(-1)?.service_id;
+  const { list } = clinic.client;
+  clinic.client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    const inquiries = result.value.inquiries.filter(({ id }) => id !== left_out);
+    return { ok: true, value: { ...result.value, inquiries, ignored_filter: true } };
+  };
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await clinic.read(clinic.visit('A-3', { coverages: [aCoverage({ member_id: 'W3' })] }));
+  await loseRequest(clinic);
+  await look(clinic);
+  expect((await clinic.inquiries()).at(-1)?.state).toBe('uncertain');
+  expect(clinic.events.filter((event) => event === 'look_inconclusive')).toHaveLength(2);
+});
+
 test('of three calls for which no list showed the ones before, the last is reported when the first was found', async () => {
   const clinic = await install();
   const lost = { method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' } as const;
