@@ -157,7 +157,8 @@ export class Network extends Agent {
         life,
       );
     const headers = { date: new Date(scheduler.now).toUTCString(), 'content-type': 'application/json', ...reply.headers };
-    if (faults !== null && random.chance(faults.lost_after)) {
+    const is_lost = faults !== null && random.chance(faults.lost_after);
+    if (is_lost || (faults !== null && request.method === 'POST' && service.losesAgain(reply.about))) {
       counts.lost_after += 1;
       story.tell(scheduler.now, 'network', `the reply ${reply.status} is lost`, reply.about);
       if (breaks) scheduler.after(latency_ms, () => exchange.fail(socketError(random)), life);

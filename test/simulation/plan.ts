@@ -120,7 +120,7 @@ export function drawPlan(seed: number) {
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
       /** How long a new inquiry is hidden from the list, as a share of two settle times after the client's time-out. */
       shown_after: random.pick(['at_once', 'seconds', 'one_settle', 'two_settles', 'two_settles', 'late'] as const),
-      late_share: 0.1,
+      late_share: 0.3,
       rate_429: rate(0.005, 0.05),
       retry_after: random.pick(['seconds', 'date', 'none'] as const),
       error_5xx: rate(0.01, 0.06),

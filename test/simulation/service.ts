@@ -68,6 +68,13 @@ export class Service {
     this.reports = new Reports(plan, scheduler, story, (one) => ({ form: this.#readForm(one), stage: this.statusOf(one) }));
   }
 
+  /** Trouble comes when it hurts most: the reply to a call that was made again is lost, too, while the first is not listed yet. */
+  losesAgain(about: readonly string[]): boolean {
+    const calls = [...this.accepted.values()].filter(({ external_id }) => about.includes(external_id));
+    const is_again = calls.length > 1 && calls.some(({ visible_at }) => visible_at > this.#scheduler.now);
+    return is_again && calls.some(({ id }) => about.includes(id) && new Random(this.#plan.seed, `again ${id}`).chance(0.5));
+  }
+
   revokeTokens(): void {
     this.#tokens.clear();
   }
