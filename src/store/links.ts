@@ -157,15 +157,21 @@ export async function setPlanDue(tx: Tx, appointment: number, due_at: number | n
 }
 
 /**
- * Has planning look again at those appointments of inquiries that it left alone because a call was under way: too near, or
- * past. Nothing is sent for them before it has.
+ * Has planning look again at those appointments of inquiries that it left alone because a call was under way: too near, past,
+ * or waiting for their time since they were moved. Nothing is sent for them before it has.
  */
 export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
   await tx
     .updateTable('appointments')
     .set({ plan_due_at: now })
     .where('closed_reason', 'is', null)
-    .where((where) => where.or([where('plan_due_at', 'is', null), where('plan_due_at', '>=', where.ref('starts_at'))]))
+    .where((where) =>
+      where.or([
+        where('plan_due_at', 'is', null),
+        where('plan_due_at', '>=', where.ref('starts_at')),
+        where('plan_wait', 'is not', null),
+      ]),
+    )
     .where('id', 'in', (select) =>
       select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', 'in', inquiries),
     )

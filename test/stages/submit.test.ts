@@ -49,6 +49,19 @@ test('a visit that was cancelled while its lost call was looked for is not calle
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
 });
 
+test('a visit that was moved to a far day while its lost call was looked for is not called for before its time (G1)', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await loseRequest(clinic);
+  await clinic.read(clinic.visit('A-1', {}, 60));
+  await clinic.planNow();
+  await look(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toEqual([]);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
+});
+
 test('a visit that took place while its lost call was looked for is not called for, and is closed', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', {}, 1));
