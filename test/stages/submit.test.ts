@@ -36,6 +36,20 @@ async function look({ pass, submitNow }: Installation): Promise<void> {
   }
 }
 
+/** The service says of every call that it was unsuccessful. */
+function callsBringNothing({ client }: Installation): void {
+  const { list, read } = client;
+  const unsuccessful = <Form extends { status: string }>(form: Form): Form => ({ ...form, status: 'UNSUCCESSFUL' });
+  client.list = async (...given) => {
+    const result = await list(...given);
+    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(unsuccessful) } } : result;
+  };
+  client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null ? { ok: true, value: unsuccessful(result.value) } : result;
+  };
+}
+
 test('a visit that was cancelled while its lost call was looked for is not called for', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
@@ -313,16 +327,7 @@ test('a later attempt that a restored database knows nothing of is no call too m
   await clinic.service.advance({ hours: 3 });
   const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
   await clinic.service.advance({ seconds: 60 });
-  const { list, read } = clinic.client;
-  const unsuccessful = <Form extends { status: string }>(form: Form): Form => ({ ...form, status: 'UNSUCCESSFUL' });
-  clinic.client.list = async (...given) => {
-    const result = await list(...given);
-    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(unsuccessful) } } : result;
-  };
-  clinic.client.read = async (...given) => {
-    const result = await read(...given);
-    return result.ok && result.value !== null ? { ok: true, value: unsuccessful(result.value) } : result;
-  };
+  callsBringNothing(clinic);
   demandSweeps(clinic.submit);
   await look(clinic);
   await clinic.collectAll();
@@ -332,6 +337,29 @@ test('a later attempt that a restored database knows nothing of is no call too m
   expect((await clinic.inquiries())[1]?.service_id).toBe(later);
   expect(await clinic.service.ledger()).toHaveLength(2);
   expect(await clinic.attention()).not.toContain('extra_call');
+});
+
+test('each of the unsuccessful calls that a lost database knew counts as an attempt, however old the first one is', async () => {
+  const clinic = await install();
+  const fields = { ...TWINS, patient_name: 'Ada Example', external_id: 'A-0' };
+  const first = await clinic.service.createBeside(fields);
+  await clinic.service.advance({ days: 2 });
+  const second = await clinic.service.createBeside(fields);
+  await clinic.service.advance({ days: 29 });
+  clinic.pass(31 * DAY_MS);
+  callsBringNothing(clinic);
+  await clinic.read(clinic.visit('A-1', twin('Ada')));
+  await clinic.planNow();
+  for (let step = 0; step < 3; step += 1) {
+    await clinic.submitNow();
+    await clinic.collectAll();
+    clinic.pass(2 * HOUR_MS);
+  }
+  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
+    ['answered', first],
+    ['answered', second],
+  ]);
+  expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
 test('a list that leaves out any of those that were sent last proves no absence', async () => {

@@ -2,6 +2,7 @@ import type { InquiryDraft } from '../../domain/inquiry.ts';
 import { canonicalExternalId, givenName } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
+import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
@@ -9,6 +10,9 @@ import type { Tx } from '../../store/database.ts';
 import { type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
 import { type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
+
+/** A call, and the pause before the next attempt, are over by then. */
+const ATTEMPT_MS_MAX = 3 * DAY_MS;
 
 /** The inquiry at the service becomes the one that serves the row. A list showed its content, so the id is verified. */
 export async function bindFound(
@@ -63,7 +67,7 @@ export async function adoptUnowned(
   );
   labels.add(canonicalExternalId(row.external_id));
   const given_name = givenNameOf(row);
-  const is_fresh = (entry: LedgerEntry) => (entry.created_at ?? 0) > now - rules.reverify_after_days * DAY_MS;
+  const isFresh = (entry: LedgerEntry) => isFreshIn(unowned, entry, rules.reverify_after_days, now);
   const alike = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(({ id }) => id !== row.id);
   const mayBeOf = (other: InquiryRow, entry: LedgerEntry) =>
     canonicalExternalId(other.external_id) === entry.external_id && ['', givenNameOf(other)].includes(entry.given_name);
@@ -75,10 +79,23 @@ export async function adoptUnowned(
   const others = alike.filter((other) => other.patient_key !== row.patient_key || other.state === 'planned');
   const found =
     free.find((entry) => labels.has(entry.external_id) && ['', given_name].includes(entry.given_name)) ??
-    free.find((entry) => entry.given_name === given_name && is_fresh(entry) && !others.some((other) => mayBeOf(other, entry)));
+    free.find((entry) => entry.given_name === given_name && isFresh(entry) && !others.some((other) => mayBeOf(other, entry)));
   if (found === undefined) return null;
   await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
   return found.service_id;
+}
+
+/** An unsuccessful call is as fresh as the attempt that followed it: each of them counts, or one too many is made (G1). */
+function isFreshIn(all: readonly LedgerEntry[], entry: LedgerEntry, reverify_after_days: number, now: number): boolean {
+  const made_at = entry.created_at ?? 0;
+  const reverify_ms = reverify_after_days * DAY_MS;
+  if (made_at > now - reverify_ms) return true;
+  if (finalStatus(entry.service_status) !== 'UNSUCCESSFUL') return false;
+  const followers = all.filter(({ created_at, given_name }) => {
+    const later_ms = (created_at ?? 0) - made_at;
+    return given_name === entry.given_name && later_ms > 0 && later_ms <= ATTEMPT_MS_MAX + reverify_ms;
+  });
+  return followers.some((follower) => isFreshIn(all, follower, reverify_after_days, now));
 }
 
 function givenNameOf({ draft }: InquiryRow): string {
