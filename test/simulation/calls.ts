@@ -1,9 +1,9 @@
 /** Calls and the needs behind them: G1, and who calls for the same practice besides. */
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { isShownAs } from './book.ts';
 import { readState } from './evidence.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from './plan.ts';
-import { isShownAs } from './pms.ts';
 import type { Accepted } from './service.ts';
 import { Broken } from './story.ts';
 
@@ -75,7 +75,7 @@ export class Calls {
   #needOf(call: Accepted): Need | null {
     const { pms } = this.#world;
     const dob = isoDate(String(call.request.dob));
-    const candidates = [...pms.history()].flatMap(({ visit, version }) => {
+    const candidates = [...pms.book.history()].flatMap(({ visit, version }) => {
       const { patient, coverages } = version.input;
       if (visit.source_id !== call.external_id || patient.birth_date !== dob) return [];
       const coverage = coverages.find(
@@ -219,7 +219,7 @@ export class Calls {
    */
   #yearsOf({ patient }: Need, call: Accepted): Set<string> {
     const { pms, plan } = this.#world;
-    const versions = pms.visits.get(call.external_id)?.versions ?? [];
+    const versions = pms.book.visits.get(call.external_id)?.versions ?? [];
     const known = call.machine === 'clinic' ? (this.#known.get(call.external_id) ?? []) : [];
     const planned_at = call.carrier.sent_at - STALE_PLAN_MS;
     const current = known.findLastIndex(({ at }) => at <= planned_at);

@@ -5,12 +5,13 @@
  */
 import { dirname } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { isShownAs, type Visit } from './book.ts';
 import { Calls, canonical, iso, isoDate } from './calls.ts';
 import { readState } from './evidence.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
-import { isShownAs, type Visit, type Written } from './pms.ts';
+import type { Written } from './pms.ts';
 import type { Report } from './reports.ts';
 import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
@@ -242,7 +243,7 @@ export class Oracle {
     const written = [...output.written.values()];
     const reported = "select count(*) from audit where reason = 'The service reported the inquiry: SUCCESS.'";
     this.reported_answers += Number(readState(machine, (raw) => raw.prepare(reported).pluck().get()));
-    for (const visit of pms.visits.values()) {
+    for (const visit of pms.book.visits.values()) {
       const row = rows?.get(visit.source_id);
       const acknowledged = taken.get(visit.source_id);
       const stored = row === undefined ? undefined : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at };
@@ -311,7 +312,7 @@ export class Oracle {
 
   #checkNeverTaken(visit: Visit, calm_at: number): void {
     const { pms } = this.#world;
-    const { at, input, is_present } = pms.current(visit);
+    const { at, input, is_present } = pms.book.current(visit);
     const waited_from = Math.max(at, calm_at);
     if (is_present && Date.parse(input.starts_at) > waited_from + DAY_MS)
       this.#fail(visit.is_probe ? 'G7' : 'G2', `${visit.source_id} was never taken over from the practice.`, [visit.source_id]);

@@ -8,6 +8,7 @@ import { resolveAttention } from '../../src/store/attention.ts';
 import { endHalt, haltSubject } from '../../src/store/halts.ts';
 import { openStore } from '../../src/store/store.ts';
 import { configText, HOOK_URL, SECRETS } from './configuration.ts';
+import { countsOf } from './counts.ts';
 import { knock } from './door.ts';
 import { evidence } from './evidence.ts';
 import { Machine } from './machine.ts';
@@ -20,6 +21,7 @@ import type { Report } from './reports.ts';
 import { rule, Scheduler } from './scheduler.ts';
 import { Service } from './service.ts';
 import { Broken, Story } from './story.ts';
+import { Trouble } from './trouble.ts';
 
 export type Outcome = {
   seed: number;
@@ -53,7 +55,7 @@ class LivingWorld {
   readonly scheduler: Scheduler;
   readonly #random: Random;
   readonly #random_of_reports: Random;
-  readonly #random_of_silence: Random;
+  readonly #trouble: Trouble;
   readonly service: Service;
   readonly pms: Pms;
   readonly oracle: Oracle;
@@ -71,7 +73,6 @@ class LivingWorld {
     this.#folder = folder;
     this.#random = new Random(plan.seed, 'world');
     this.#random_of_reports = new Random(plan.seed, 'knocks');
-    this.#random_of_silence = new Random(plan.seed, 'silence');
     this.scheduler = new Scheduler(plan.start_ms, new Random(plan.seed, 'order'));
     rule(this.scheduler);
     this.service = new Service(plan, this.scheduler, this.story);
@@ -95,17 +96,18 @@ class LivingWorld {
           aboutLog(event, fields.inquiry),
         );
         this.oracle.onLog(life, event, fields);
-        if (event === 'inquiry_uncertain') this.#spite(life.machine);
+        if (event === 'inquiry_uncertain') this.#trouble.spite(life.machine);
       },
-      onSilence: (machine) => this.#stopInSilence(machine),
+      onSilence: (machine) => this.#trouble.stopInSilence(machine),
       onRequest: (path, headers) => this.oracle.onRequest(path, headers),
       fail: (broken) => {
         this.#broken ??= broken;
       },
     };
     this.oracle = new Oracle(this.#world);
+    this.#trouble = new Trouble(this.#world, this.#random);
     this.service.onAccepted = (inquiry) => this.oracle.calls.onAccepted(inquiry);
-    this.service.onFull = (machine) => this.#setClockAtLimit(machine);
+    this.service.onFull = (machine) => this.#trouble.setClockAtLimit(machine);
     this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
     this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);
     this.pms.onWritten = (life, written) => this.oracle.onWritten(life, written);
@@ -144,7 +146,7 @@ class LivingWorld {
       story: broken === null && tell === 'about' ? '' : this.#told(broken, tell),
       hash: this.story.hash >>> 0,
       plan: this.plan,
-      counts: this.#counts(),
+      counts: countsOf(this.#world, this.#machines, this.oracle),
     };
   }
 
@@ -169,7 +171,7 @@ class LivingWorld {
     this.#machine = make('clinic');
     if (plan.machine.clone !== null) make('clone');
     for (let count = 0; count < plan.pms.appointments; count += 1) {
-      this.pms.add(this.#random.next() * (plan.config.look_ahead_days + 2));
+      this.pms.book.add(this.#random.next() * (plan.config.look_ahead_days + 2));
     }
   }
 
@@ -219,15 +221,15 @@ class LivingWorld {
     const happen = (at: number, event: () => void) => void scheduler.at(at, event, undefined);
     this.#keepRunning(this.#machine);
     for (let count = 0; count < plan.storm_days * plan.pms.changes_per_day; count += 1)
-      happen(sometime(), () => this.pms.happen());
-    if (plan.pms.down) happen(sometime(), () => this.#downForADay());
-    for (let count = 0; count < plan.network.outages; count += 1) happen(sometime(), () => this.#outage());
-    if (plan.service.turned_away !== null) happen(sometime(), () => this.#turnAway());
+      happen(sometime(), () => this.pms.book.happen());
+    if (plan.pms.down) happen(sometime(), () => this.#trouble.downForADay());
+    for (let count = 0; count < plan.network.outages; count += 1) happen(sometime(), () => this.#trouble.outage());
+    if (plan.service.turned_away !== null) happen(sometime(), () => this.#trouble.turnAway());
     if (plan.service.revokes_tokens)
       for (let count = 0; count < 5; count += 1) happen(sometime(), () => this.service.revokeTokens());
-    for (let count = 0; count < plan.machine.disk_full; count += 1) happen(sometime(), () => this.#fillDisk());
-    for (let count = 0; count < plan.machine.clock_steps; count += 1) happen(sometime(), () => this.#stepClock());
-    for (let count = 0; count < plan.machine.pauses; count += 1) happen(sometime(), () => this.#sleep());
+    for (let count = 0; count < plan.machine.disk_full; count += 1) happen(sometime(), () => this.#trouble.fillDisk());
+    for (let count = 0; count < plan.machine.clock_steps; count += 1) happen(sometime(), () => this.#trouble.stepClock());
+    for (let count = 0; count < plan.machine.pauses; count += 1) happen(sometime(), () => this.#trouble.sleep());
     for (let count = 0; count < plan.machine.stops; count += 1) happen(sometime(), () => this.#machine.life?.stop());
     if (plan.machine.clone !== null) happen(plan.start_ms + (end - plan.start_ms) / 3, () => this.#clone());
     await this.#interventions(sometime(), sometime(), end);
@@ -272,93 +274,11 @@ class LivingWorld {
     });
   }
 
-  #tell(text: string): void {
-    this.story.tell(this.scheduler.now, 'world', text);
-  }
-
-  #downForADay(): void {
-    const hours = this.#random.int(1, 30);
-    this.#tell(`the practice management system is away for ${hours} hours`);
-    this.pms.down_until = this.scheduler.now + hours * HOUR_MS;
-  }
-
-  #outage(): void {
-    const minutes = this.#random.logInt(5, 1000);
-    this.#tell(`the service cannot be reached for ${minutes} minutes`);
-    this.service.outage_until = this.scheduler.now + minutes * MINUTE_MS;
-  }
-
-  #turnAway(): void {
-    const hours = this.#random.int(1, 12);
-    this.#tell(`the service answers creates with ${this.plan.service.turned_away} for ${hours} hours`);
-    this.service.turned_away_until = this.scheduler.now + hours * HOUR_MS;
-  }
-
-  #fillDisk(): void {
-    const minutes = this.#random.logInt(1, 300);
-    this.#tell(`the disk is full for ${minutes} minutes`);
-    this.#machine.disk_full_until = this.scheduler.now + minutes * MINUTE_MS;
-  }
-
-  #stepClock(step_ms = this.#random.pick([1, -1]) * this.#random.logInt(30, 3 * 24 * 3600) * 1000): void {
-    const random = this.#random;
-    const machine = this.#machine;
-    this.#tell(`the clock of the clinic's computer is ${Math.round(step_ms / 1000)} s ahead from now on`);
-    machine.clock_ahead_ms = step_ms;
-    this.scheduler.after(
-      random.logInt(1, 600) * MINUTE_MS,
-      () => {
-        if (machine.clock_ahead_ms === 0) return;
-        this.#tell("the clock of the clinic's computer is right again");
-        machine.clock_ahead_ms = 0;
-      },
-      undefined,
-    );
-  }
-
-  #setClockAtLimit(machine: string): void {
-    if (!this.plan.machine.clock_at_limit || this.#is_calm || machine !== this.#machine.name) return;
-    const random = this.#random;
-    // By that much, and all of them seem to be long ago.
-    const setForward = () => this.#stepClock(this.#machine.clock_ahead_ms + random.logInt(60, 3600) * 1000);
-    if (random.chance(0.5)) this.scheduler.after(random.int(1, 40_000), setForward, undefined);
-  }
-
-  #stopInSilence(machine: Machine): void {
-    const random = this.#random_of_silence;
-    if (!this.plan.machine.stop_in_silence || this.#is_calm || !random.chance(0.2)) return;
-    this.scheduler.after(random.int(0, 2_000), () => this.#is_calm || machine.life?.stop(), undefined);
-  }
-
-  #spite(machine: Machine): void {
-    const { spite } = this.plan.machine;
-    if (spite === null || this.#is_calm || machine !== this.#machine || !this.#random.chance(spite === 'clock' ? 0.6 : 0.3))
-      return;
-    const { settle_ms } = this.plan.config;
-    const after_ms = this.#random.next() * (spite === 'clock' ? 1 : 3) * settle_ms;
-    // Forward, so that the time for a look seems to have come.
-    const step_ms = settle_ms * this.#random.pick([1, 2, 10]);
-    const events = {
-      crash: () => machine.life?.die(),
-      clock: () => this.#stepClock(step_ms),
-      sleep: () => this.#sleep(),
-      stop: () => machine.life?.stop(),
-      full: () => this.#fillDisk(),
-    };
-    this.scheduler.after(after_ms, () => this.#is_calm || events[spite](), undefined);
-  }
-
-  #sleep(): void {
-    const seconds = this.#random.logInt(1, 20_000);
-    this.#tell(`the clinic's computer stands still for ${seconds} s`);
-    this.#machine.asleep_until = this.scheduler.now + seconds * 1000;
-  }
-
   async #startSecond(): Promise<void> {
     if (this.#machine.life === null || this.#machine.isDiskFull()) return;
     const error = await this.#machine.tryStart();
     if (this.#machine.life === null) return;
-    this.#tell('a second daemon is started by mistake');
+    this.#trouble.tell('a second daemon is started by mistake');
     if (error?.kind !== 'temporary') this.#world.fail(new Broken('G1', 'A second daemon on the same database was not refused.'));
   }
 
@@ -369,7 +289,7 @@ class LivingWorld {
     machine.life?.die();
     const { settle_ms, timeout_ms } = this.plan.config;
     if (this.plan.machine.damage_first) await this.#refuseDamaged();
-    this.#tell(backup === null ? 'the database is lost' : 'the database is replaced by an older backup');
+    this.#trouble.tell(backup === null ? 'the database is lost' : 'the database is replaced by an older backup');
     this.oracle.forgetSince(machine, kept);
     machine.replaceState(backup);
     await this.#pass(this.scheduler.now + 4 * settle_ms + timeout_ms + this.#random.int(0, 5) * HOUR_MS);
@@ -382,7 +302,7 @@ class LivingWorld {
     if (machine.isDiskFull()) return;
     const before = machine.damage();
     if (before === null || before.length < 3 * 4096) return;
-    this.#tell('the database is damaged');
+    this.#trouble.tell('the database is damaged');
     const error = await machine.tryStart();
     const is_untouched = before.equals(readFileSync(machine.path));
     if (error?.kind !== 'configuration' || error.next === '' || !is_untouched) {
@@ -396,7 +316,7 @@ class LivingWorld {
   #clone(): void {
     const clone = this.#machines[1];
     if (clone === undefined) return;
-    this.#tell(`a second computer begins to work for the same practice (${this.plan.machine.clone})`);
+    this.#trouble.tell(`a second computer begins to work for the same practice (${this.plan.machine.clone})`);
     this.oracle.calls.clone_from = this.scheduler.now;
     if (this.plan.machine.clone === 'copy') this.#machine.backup(clone.path);
     this.#keepRunning(clone);
@@ -415,26 +335,28 @@ class LivingWorld {
     this.service.turned_away_until = 0;
     this.#machine.disk_full_until = 0;
     this.#machine.clock_ahead_ms = 0;
-    this.#tell('from now on everything works');
+    this.#trouble.tell('from now on everything works');
     const [, clone] = this.#machines;
     if (clone !== undefined) await this.#removeClone(clone);
     for (const machine of this.#machines) machine.life?.defuse();
     if (this.#machine.life === null) this.#keepRunning(this.#machine);
-    for (let count = 0; count < PROBES; count += 1) this.pms.add(2.6 + count / 10, 'probe');
-    const last = Math.max(...[...this.pms.visits.values()].map((visit) => Date.parse(this.pms.current(visit).input.starts_at)));
+    for (let count = 0; count < PROBES; count += 1) this.pms.book.add(2.6 + count / 10, 'probe');
+    const last = Math.max(
+      ...[...this.pms.book.visits.values()].map((visit) => Date.parse(this.pms.book.current(visit).input.starts_at)),
+    );
     const until = Math.max(last, scheduler.now + 3 * DAY_MS) + (plan.config.give_up_after_days + 1) * DAY_MS;
     await this.#passDaily(until);
   }
 
   async #removeClone(clone: Machine): Promise<void> {
-    this.#tell('the second computer is switched off');
+    this.#trouble.tell('the second computer is switched off');
     clone.is_removed = true;
     clone.life?.die();
     this.oracle.calls.checkCloneNoticed(this.scheduler.now);
     // Whatever the other one was doing is known to the next sweep; then the operator lets submission go on.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
     await this.#releaseSubmission();
-    this.#tell('the operator releases submission');
+    this.#trouble.tell('the operator releases submission');
   }
 
   /** What `eligd release submission` does. */
@@ -456,42 +378,6 @@ class LivingWorld {
     this.#is_down_on_purpose = true;
     this.#machine.life?.stop();
     await this.#pass(this.scheduler.now + MINUTE_MS);
-  }
-
-  #counts(): Record<string, number> {
-    const machines = this.#machines.map(({ counts }) => counts);
-    const sum = (of: (counts: Machine['counts']) => number) => machines.map(of).reduce((total, each) => total + each, 0);
-    const { network, counts } = this.service;
-    return {
-      'days lived': Math.round((this.scheduler.now - this.plan.start_ms) / DAY_MS),
-      'steps taken': this.scheduler.steps,
-      crashes: sum((each) => each.crashes),
-      'clean stops': sum((each) => each.stops),
-      starts: sum((each) => each.starts),
-      'statements on a full disk': sum((each) => each.disk_full),
-      requests: network.requests,
-      'requests unsent': network.unsent,
-      'requests lost': network.lost_before,
-      'replies lost': network.lost_after,
-      'late arrivals and replies': network.late,
-      'replies mutilated': network.mutilated,
-      'rate limited (429)': counts.limited,
-      'server errors': counts.errors,
-      'refused (422)': counts.refused,
-      'turned away': counts.turned_away,
-      'success without an id': counts.useless,
-      'reports sent': this.service.reports.counts.sent,
-      'reports repeated': this.service.reports.counts.repeated,
-      'reports forged or senseless': this.service.reports.counts.forged,
-      'reports taken': this.service.reports.counts.taken,
-      'answers taken from reports': this.oracle.reported_answers,
-      'inquiries accepted': this.oracle.calls.counts.calls,
-      'second attempts': this.oracle.calls.counts.second_attempts,
-      'extra calls excused and reported': this.oracle.calls.counts.excused,
-      'appointments accepted': this.pms.counts.accepted,
-      'records written': this.pms.counts.delivered,
-      'records written again': this.pms.counts.repeated,
-    };
   }
 }
 
