@@ -3,51 +3,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { currentHalts } from '../../src/store/halts.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { type Installation, install, SETTLE_MS } from './installation.ts';
+import { type Installation, install, look, SETTLE_MS } from './installation.ts';
 
 /** Sends and loses the request before the service has read it. */
 async function loseRequest({ planNow, submitNow, service }: Installation): Promise<void> {
   await service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
   await planNow();
   await submitNow();
-}
-
-/** Twins have all of it in common. */
-const TWINS = {
-  type: 'BENEFITS',
-  desired_completion_date: '12-31-2026',
-  dob: '01-02-2018',
-  member_id: 'W123',
-  tax_id: '123456789',
-  benefits_query: ['STANDARD'],
-  insurance: 'DELTA_DENTAL',
-  billing_npi: '1234567893',
-};
-
-const twin = (first_name: string) => ({
-  patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
-});
-
-/** Both looks, a settle time apart. */
-async function look({ pass, submitNow }: Installation): Promise<void> {
-  for (let taken = 0; taken < 2; taken += 1) {
-    pass(SETTLE_MS + 1);
-    await submitNow();
-  }
-}
-
-/** The service says of every call that it was unsuccessful. */
-function callsBringNothing({ client }: Installation): void {
-  const { list, read } = client;
-  const unsuccessful = <Form extends { status: string }>(form: Form): Form => ({ ...form, status: 'UNSUCCESSFUL' });
-  client.list = async (...given) => {
-    const result = await list(...given);
-    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(unsuccessful) } } : result;
-  };
-  client.read = async (...given) => {
-    const result = await read(...given);
-    return result.ok && result.value !== null ? { ok: true, value: unsuccessful(result.value) } : result;
-  };
 }
 
 test('a visit that was cancelled while its lost call was looked for is not called for', async () => {
@@ -120,78 +82,6 @@ test('an id that another inquiry holds is no id: nothing is sent again', async (
   expect((await clinic.inquiries())[1]).toMatchObject({ state: 'uncertain', was_accepted: 1, service_id: null });
   await look(clinic);
   expect(sent).toBe(1);
-});
-
-test('the inquiry under the label of the very visit is adopted before one under another label', async () => {
-  const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' });
-  await clinic.service.advance({ seconds: 5 });
-  const ada = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: 'A-1' });
-  await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id])).toEqual([
-    ['A-1', ada],
-    ['B-1', ben],
-  ]);
-});
-
-test('what bears the label of a twin is not adopted', async () => {
-  const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' });
-  await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
-  await clinic.planNow();
-  await clinic.submitNow();
-  const [ada, bens] = await clinic.inquiries();
-  expect(bens?.service_id).toBe(ben);
-  expect(ada?.service_id).not.toBe(ben);
-});
-
-test('what a lost reply may have been about is left for its look, and does not serve the visit of another year (G1)', async () => {
-  const clinic = await install();
-  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-  clinic.pass(ahead_ms);
-  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await clinic.read(clinic.visit('NEXT-YEAR', {}, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
-  await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
-  await clinic.planNow();
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
-  await look(clinic);
-  const ledger = await clinic.service.ledger();
-  expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(ledger.map(({ id }) => id));
-});
-
-test('what names a twin is not adopted, although the label was given to the other one since', async () => {
-  const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
-  await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
-  await clinic.planNow();
-  await clinic.submitNow();
-  const [ada, bens] = await clinic.inquiries();
-  expect(bens?.service_id).toBe(ben);
-  expect(ada?.service_id).not.toBe(ben);
-});
-
-test('what names somebody else is not adopted under the label of the very visit, be there a twin or not', async () => {
-  const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
-  await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  await clinic.submitNow();
-  const [ada] = await clinic.inquiries();
-  expect(ada?.service_id).not.toBe(ben);
-  expect(ada?.state).toBe('open');
 });
 
 test('the daily sweep counts strangers, although it was told to forget; a shared account ends the halt', async () => {
@@ -315,51 +205,6 @@ test('a list that shows what was accepted a moment ago proves that a lost reques
   expect(accepted).toMatchObject({ state: 'open', is_verified: 0 });
   await look(clinic);
   expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['A-1', 'A-2']);
-});
-
-test('a later attempt that a restored database knows nothing of is no call too many, and serves as the next attempt', async () => {
-  const clinic = await install();
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
-  const [lost] = await clinic.inquiries();
-  await clinic.service.advance({ hours: 3 });
-  const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
-  await clinic.service.advance({ seconds: 60 });
-  callsBringNothing(clinic);
-  demandSweeps(clinic.submit);
-  await look(clinic);
-  await clinic.collectAll();
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
-  clinic.pass(2 * 60 * MINUTE_MS);
-  await clinic.submitNow();
-  expect((await clinic.inquiries())[1]?.service_id).toBe(later);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-  expect(await clinic.attention()).not.toContain('extra_call');
-});
-
-test('each of the unsuccessful calls that a lost database knew counts as an attempt, however old the first one is', async () => {
-  const clinic = await install();
-  const fields = { ...TWINS, patient_name: 'Ada Example', external_id: 'A-0' };
-  const first = await clinic.service.createBeside(fields);
-  await clinic.service.advance({ days: 2 });
-  const second = await clinic.service.createBeside(fields);
-  await clinic.service.advance({ days: 29 });
-  clinic.pass(31 * DAY_MS);
-  callsBringNothing(clinic);
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  for (let step = 0; step < 3; step += 1) {
-    await clinic.submitNow();
-    await clinic.collectAll();
-    clinic.pass(2 * HOUR_MS);
-  }
-  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
-    ['answered', first],
-    ['answered', second],
-  ]);
-  expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
 test('a list that leaves out any of those that were sent last proves no absence', async () => {
