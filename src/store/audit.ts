@@ -26,19 +26,6 @@ export async function auditOf(db: Db, subjects: readonly string[]): Promise<Audi
     .execute();
 }
 
-/** Those of the subjects that ever took the step. */
-export async function tookStep(tx: Tx, subjects: readonly string[], step: { from: string; to: string }): Promise<Set<string>> {
-  if (subjects.length === 0) return new Set();
-  const rows = await tx
-    .selectFrom('audit')
-    .select('subject')
-    .where('subject', 'in', subjects)
-    .where('from_state', '=', step.from)
-    .where('to_state', '=', step.to)
-    .execute();
-  return new Set(rows.map(({ subject }) => subject));
-}
-
 export const appointmentSubject = (id: number): string => `appointment:${id}`;
 export const inquirySubject = (id: number): string => `inquiry:${id}`;
 export const deliverySubject = (key: string): string => `delivery:${key}`;

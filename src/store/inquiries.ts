@@ -308,6 +308,11 @@ export async function inquiriesByMatch(tx: Tx, specialty: Specialty, match_key: 
     .execute();
 }
 
+/** The external ids under which two looks have not found the inquiry: it may be listed late. */
+export function absentLabels({ absent_labels }: InquiryRow): string[] {
+  return JSON.parse(absent_labels) as string[];
+}
+
 /** When the next planned row falls due or the next look does; null when there is none in the future. */
 export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
   const planned = await db

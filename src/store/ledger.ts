@@ -85,6 +85,18 @@ export async function unownedMatches(tx: Tx, specialty: Specialty, match_key: st
   return rows.sort((a, b) => (a.created_at ?? 0) - (b.created_at ?? 0) || a.service_id.localeCompare(b.service_id));
 }
 
+/** Calls too many that were made for the inquiries, oldest first. */
+export async function extrasOf(tx: Tx, inquiries: readonly number[]): Promise<LedgerEntry[]> {
+  if (inquiries.length === 0) return [];
+  return await tx
+    .selectFrom('service_inquiries')
+    .selectAll()
+    .where('inquiry', 'in', inquiries)
+    .where('role', '=', 'extra')
+    .orderBy('created_at')
+    .execute();
+}
+
 export async function ownersOf(db: Db | Tx, service_ids: readonly string[]): Promise<Map<string, number | null>> {
   const owners = new Map<string, number | null>();
   for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {

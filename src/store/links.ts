@@ -116,6 +116,20 @@ type PlannableRow = {
 export type AppointmentRow = PlannableRow & { kind: 'appointment'; input: AppointmentInput };
 export type ClaimRow = PlannableRow & { kind: 'claim'; input: ClaimInput };
 
+/** Where each visit of a patient stands in the practice management system now. */
+export async function visitsOf(
+  tx: Tx,
+  patient_key: string,
+): Promise<{ connector: string; source_id: string; starts_at: number }[]> {
+  return await tx
+    .selectFrom('appointments')
+    .select(['connector', 'source_id', 'starts_at'])
+    .where('patient_key', '=', patient_key)
+    .where('kind', '=', sql.lit('appointment'))
+    .where('superseded_at', 'is', null)
+    .execute();
+}
+
 /** Appointments that planning has to look at, the longest waiting first. */
 export async function dueForPlanning(db: Db, now: number, limit: number): Promise<number[]> {
   const rows = await db

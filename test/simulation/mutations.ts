@@ -242,15 +242,15 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   late_find_forgotten: one(
     'That a call was proven absent is forgotten when its successor is lost, too.',
-    'src/stages/submit/sweep.ts',
-    'return rows.filter(({ id }) => absent.has(inquirySubject(id)));',
-    'return rows.filter(({ id, empty_looks }) => absent.has(inquirySubject(id)) && empty_looks >= 2);',
+    'src/stages/submit/outcome.ts',
+    'look_at: now + deps.settings.settle_ms, empty_looks: 0,',
+    "look_at: now + deps.settings.settle_ms, empty_looks: 0, absent_labels: '[]',",
   ),
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
     'src/stages/submit/adopt.ts',
-    'entry.given_name === given_name && isFresh(entry)',
-    'isFresh(entry)',
+    'entry.given_name === given_name &&\n    (year_of',
+    '(year_of',
   ),
   attention_expires_early: one(
     'An entry leaves the list with the first of the visits that it is about.',

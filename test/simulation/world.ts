@@ -365,7 +365,7 @@ class LivingWorld {
       const store = await openStore(this.#machine.path);
       await store.write(async (tx) => {
         await endHalt(tx, 'foreign');
-        await resolveAttention(tx, haltSubject('foreign'), this.scheduler.now);
+        await resolveAttention(tx, haltSubject('foreign'), Math.round(this.scheduler.now));
       });
       await store.close();
     };

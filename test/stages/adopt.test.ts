@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
+import { aCoverage } from '../domain/examples.ts';
 import { type Installation, install, look } from './installation.ts';
 
 /** Twins have all of it in common. */
@@ -19,6 +20,22 @@ const TWINS = {
 const twin = (first_name: string) => ({
   patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
 });
+
+/** Replies to creates are lost, and what they brought is listed only when `show` is called. */
+async function loseAndHide(
+  { client, service }: Installation,
+  times: number,
+): Promise<{ show: (index: number) => Promise<void> }> {
+  await service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times, when: 'after', action: 'reset' });
+  const { list } = client;
+  const shown = new Set<string>();
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => shown.has(id)) } };
+  };
+  return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
+}
 
 /** The service says of every call that it was unsuccessful. */
 function callsBringNothing({ client }: Installation): void {
@@ -149,4 +166,95 @@ test('each of the unsuccessful calls that a lost database knew counts as an atte
     ['answered', second],
   ]);
   expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
+const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
+
+test('a call that is listed late, under a label that its inquiry has no more, is reported and no stranger', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const first = clinic.visit('A-1', SAME);
+  await clinic.read(first, clinic.visit('A-2', SAME, 4));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', SAME, 5));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
+  await show(1);
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
+test('a call that is listed under an old label while its successor is looked for is reported when that is found', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  const first = clinic.visit('A-1', SAME);
+  await clinic.read(first, clinic.visit('A-2', SAME, 4));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', SAME, 5));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [late, second] = await clinic.service.ledger();
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  await show(1);
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([second?.id]);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  const extra = await clinic.store.db.selectFrom('service_inquiries').select('role').where('service_id', '=', late!.id).execute();
+  expect(extra).toEqual([{ role: 'extra' }]);
+});
+
+test('a call too many serves as the next attempt: it is paid for (G1)', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  await show(0);
+  await show(1);
+  await look(clinic);
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, second]);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
+test('what was asked for a visit of the next benefit year does not serve one of this year (G1)', async () => {
+  const clinic = await install();
+  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+  clinic.pass(ahead_ms);
+  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  const desired_completion_date = `12-31-${new Date(clinic.now()).getUTCFullYear()}`;
+  const fields = { ...TWINS, desired_completion_date, patient_name: 'Ada Example', external_id: 'NEXT-YEAR' };
+  const asked = await clinic.service.createBeside(fields);
+  await clinic.service.advance({ seconds: 60 });
+  const other = { ...twin('Ada'), coverages: [aCoverage({ member_id: 'W9' })] };
+  await clinic.read(clinic.visit('NEXT-YEAR', other, 5), clinic.visit('THIS-YEAR', twin('Ada'), 1));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
+  await clinic.read(clinic.visit('NEXT-YEAR-TOO', twin('Ada'), 6));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).at(-1)?.service_id).toBe(asked);
 });

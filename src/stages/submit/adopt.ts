@@ -3,13 +3,13 @@ import { canonicalExternalId, givenName } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { finalStatus } from '../../domain/states.ts';
-import { DAY_MS } from '../../domain/time.ts';
+import { DAY_MS, localDate, yearOf } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
-import { type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
-import { type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
-import { appointmentsOf } from '../../store/links.ts';
+import { absentLabels, type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
+import { extrasOf, type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
+import { appointmentsOf, visitsOf } from '../../store/links.ts';
 
 /** A call, and the pause before the next attempt, are over by then. */
 const ATTEMPT_MS_MAX = 3 * DAY_MS;
@@ -45,30 +45,53 @@ export async function bindFound(
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
 }
 
+/** `reverify_after_days`: how long an answer counts. `time_zone`: in which a visit's benefit year is told. */
+export type AdoptionRules = { external_id_template: string; reverify_after_days: number; time_zone: string };
+
 /**
- * Before a call is made: an inquiry that the service holds already and that nobody owns serves the need instead (G1). One
- * under a label of this need's appointments counts always, one under another label while its answer would be fresh enough. Either
- * has to name this patient: a twin's answer is not for this chart. Where a first name was corrected and the database was lost, that
- * costs a call.
+ * Before a call is made: an inquiry that the service holds already serves the need instead (G1). A call too many that was made
+ * for an attempt before this one comes first: it is paid for. Then one that nobody owns: under a label of this need's
+ * appointments it counts always, under another label while its answer would be fresh enough. Either has to name this patient: a
+ * twin's answer is not for this chart. Where a first name was corrected and the database was lost, that costs a call.
  * One that was unsuccessful counts as well: it was an attempt, and the next one follows from its answer.
  */
-export async function adoptUnowned(
+export async function adoptExisting(tx: Tx, row: InquiryRow, rules: AdoptionRules, now: number): Promise<string | null> {
+  const alike = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(({ id }) => id !== row.id);
+  const found = (await extraOfSeries(tx, row, alike)) ?? (await unownedFor(tx, row, alike, rules, now));
+  if (found === null) return null;
+  await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
+  return found.service_id;
+}
+
+async function extraOfSeries(tx: Tx, row: InquiryRow, alike: readonly InquiryRow[]): Promise<LedgerEntry | null> {
+  const series = alike.filter(
+    ({ need_base, benefit_year, attempt }) =>
+      need_base === row.need_base &&
+      benefit_year === row.benefit_year &&
+      attempt < row.attempt &&
+      attempt >= row.attempt - row.retry,
+  );
+  const [oldest] = await extrasOf(
+    tx,
+    series.map(({ id }) => id),
+  );
+  return oldest ?? null;
+}
+
+async function unownedFor(
   tx: Tx,
   row: InquiryRow,
-  rules: { external_id_template: string; reverify_after_days: number },
+  alike: readonly InquiryRow[],
+  rules: AdoptionRules,
   now: number,
-): Promise<string | null> {
+): Promise<LedgerEntry | null> {
   const unowned = await unownedMatches(tx, row.specialty, row.match_key);
   if (unowned.length === 0) return null;
-  const labels = new Set(
-    (await appointmentsOf(tx, row.id)).map((each) =>
-      canonicalExternalId(externalId(rules.external_id_template, each.connector, each.source_id)),
-    ),
-  );
-  labels.add(canonicalExternalId(row.external_id));
+  const labelOf = ({ connector, source_id }: { connector: string; source_id: string }) =>
+    canonicalExternalId(externalId(rules.external_id_template, connector, source_id));
+  const labels = new Set([row.external_id, ...absentLabels(row)].map(canonicalExternalId));
+  for (const each of await appointmentsOf(tx, row.id)) labels.add(labelOf(each));
   const given_name = givenNameOf(row);
-  const isFresh = (entry: LedgerEntry) => isFreshIn(unowned, entry, rules.reverify_after_days, now);
-  const alike = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(({ id }) => id !== row.id);
   const mayBeOf = (other: InquiryRow, entry: LedgerEntry) =>
     canonicalExternalId(other.external_id) === entry.external_id && ['', givenNameOf(other)].includes(entry.given_name);
   // A lost reply may have been about it: left for that inquiry's look, which would take its absence for a proof (G1).
@@ -77,12 +100,19 @@ export async function adoptUnowned(
   // Another benefit year shares everything but the label, and so does a twin but for the name. A label may have been the twin's
   // before: the name decides, and the label where it is the same.
   const others = alike.filter((other) => other.patient_key !== row.patient_key || other.state === 'planned');
-  const found =
+  const year_of = new Map<string, number>();
+  for (const visit of await visitsOf(tx, row.patient_key))
+    year_of.set(labelOf(visit), yearOf(localDate(visit.starts_at, rules.time_zone)));
+  const mayServe = (entry: LedgerEntry) =>
+    entry.given_name === given_name &&
+    (year_of.get(entry.external_id) ?? row.benefit_year) === row.benefit_year &&
+    isFreshIn(unowned, entry, rules.reverify_after_days, now) &&
+    !others.some((other) => mayBeOf(other, entry));
+  return (
     free.find((entry) => labels.has(entry.external_id) && ['', given_name].includes(entry.given_name)) ??
-    free.find((entry) => entry.given_name === given_name && isFresh(entry) && !others.some((other) => mayBeOf(other, entry)));
-  if (found === undefined) return null;
-  await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
-  return found.service_id;
+    free.find(mayServe) ??
+    null
+  );
 }
 
 /** An unsuccessful call is as fresh as the attempt that followed it: each of them counts, or one too many is made (G1). */

@@ -8,13 +8,13 @@ import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { readFact, writeFact } from '../../store/facts.ts';
-import { type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
-import { idsAListMustShow, own, ownersOf, sampleOfOurs } from '../../store/ledger.ts';
+import { absentLabels, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
+import { idsAListMustShow, own, ownersOf, sampleOfOurs, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
 import { backToPlanned } from './outcome.ts';
-import { reportExtraCall, seenInquiry } from './sweep.ts';
+import { reportExtraCall, seenInquiry, wasAbsentUnder } from './sweep.ts';
 
 /** How long a filtered query that showed one of ours is trusted to show ours. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
@@ -59,14 +59,14 @@ function waitAfterNothing(settle_ms: number, age_ms: number): number {
 async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookResult> {
   const filtered = await client.list(row.specialty, { external_id: row.external_id }, { priority: 'urgent' });
   if (!filtered.ok) return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
-  const matches = await unownedMatches(store, row, filtered.value.inquiries);
+  const matches = await adoptable(store, row, filtered.value.inquiries);
   if (matches.length > 0) return { kind: 'found', matches };
   const is_filter_trusted =
     filtered.value.is_complete && !filtered.value.ignored_filter && (await filterShowsOurs({ client, store, env }, row));
   if (is_filter_trusted) return { kind: 'absent' };
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
   if (!all.ok) return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
-  const late = await unownedMatches(store, row, all.value.inquiries);
+  const late = await adoptable(store, row, all.value.inquiries);
   if (late.length > 0) return { kind: 'found', matches: late };
   if (!all.value.is_complete) return { kind: 'inconclusive', why: 'the list has no certain end' };
   const shows_ours = await listShowsOurs(store, row.specialty, new Set<string>(all.value.inquiries.map(({ id }) => id)));
@@ -101,7 +101,7 @@ async function filterShowsOurs(
 }
 
 /** Those that mean what the row meant and belong to no other row, oldest first; what resembles it more wins a tie. */
-async function unownedMatches(store: SubmitDeps['store'], row: InquiryRow, listed: readonly Inquiry[]): Promise<Inquiry[]> {
+async function adoptable(store: SubmitDeps['store'], row: InquiryRow, listed: readonly Inquiry[]): Promise<Inquiry[]> {
   const alike = listed.filter(
     ({ request }) =>
       matchKeyOfEcho(request) === row.match_key &&
@@ -125,13 +125,17 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
   const current = await inquiryById(tx, row.id);
   const [oldest, ...others] = matches;
   if (current?.state !== 'uncertain' || oldest === undefined) return;
-  const extra = others.filter((each) => !isLaterAttempt(oldest, each));
+  const extra = others.filter((each) => !isLaterAttempt(oldest, each)).map(seenInquiry);
+  // An earlier call, proven absent, that a sweep has seen since: the row had another label then.
+  const label = canonicalExternalId(current.external_id);
+  for (const each of await unownedMatches(tx, row.specialty, row.match_key))
+    if (each.external_id !== label && wasAbsentUnder(current, each.external_id)) extra.push(each);
   await bindFound(tx, row.specialty, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
   for (const each of extra) {
-    await own(tx, row.specialty, seenInquiry(each), row.id, 'extra', now);
-    await reportExtraCall(tx, row.id, row.connector, each.id, now);
-    deps.env.log('extra_call_found', { inquiry: row.id, service_id: each.id });
+    await own(tx, row.specialty, each, row.id, 'extra', now);
+    await reportExtraCall(tx, row.id, row.connector, each.service_id, now);
+    deps.env.log('extra_call_found', { inquiry: row.id, service_id: each.service_id });
   }
   deps.onOpen();
 }
@@ -162,7 +166,8 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     deps.env.log('inquiry_undecidable', { inquiry: row.id });
     await askAPerson(tx, current, now);
   } else {
-    await updateInquiry(tx, row.id, { empty_looks }, now);
+    const absent_labels = JSON.stringify([...new Set([...absentLabels(current), current.external_id])]);
+    await updateInquiry(tx, row.id, { empty_looks, absent_labels }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';
     await backToPlanned(tx, [row.id], reason, now, now, 'uncertain');
     deps.env.log('inquiry_absent', { inquiry: row.id });

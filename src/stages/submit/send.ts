@@ -5,7 +5,7 @@ import type { InquiryRequest } from '../../service/api.ts';
 import { inquiryRequest } from '../../service/request.ts';
 import type { Tx } from '../../store/database.ts';
 import { dueForSubmission, type InquiryRow, moveInquiries, sentSince } from '../../store/inquiries.ts';
-import { adoptUnowned } from './adopt.ts';
+import { adoptExisting } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import type { SubmitDeps } from './deps.ts';
 import { backToPlanned, bindAccepted, makeUncertain, resumeSubmission, settleFailure, settleItem } from './outcome.ts';
@@ -55,7 +55,12 @@ async function claim(tx: Tx, deps: SubmitDeps, options: SendOptions): Promise<{ 
   const intents: Intent[] = [];
   let adopted = 0;
   for (const row of due) {
-    const service_id = await adoptUnowned(tx, row, { ...options, reverify_after_days: deps.settings.reverify_after_days }, now);
+    const service_id = await adoptExisting(
+      tx,
+      row,
+      { ...deps.settings, external_id_template: options.external_id_template },
+      now,
+    );
     if (service_id !== null) {
       adopted += 1;
       deps.env.log('inquiry_adopted', { inquiry: row.id, service_id });

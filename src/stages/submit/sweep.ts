@@ -4,10 +4,10 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry, ServiceFailure } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
-import { inquirySubject, tookStep } from '../../store/audit.ts';
+import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/halts.ts';
-import { type InquiryRow, inquiriesByMatch } from '../../store/inquiries.ts';
+import { absentLabels, type InquiryRow, inquiriesByMatch } from '../../store/inquiries.ts';
 import { noteSeen, own, type SeenInquiry } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
@@ -134,13 +134,13 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
     const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
     // Its reply is under way or lost: the look adopts it. It was proven absent, and shows up: it is adopted before the call.
-    if (ours.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
+    if (same_label.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
     const undecided = same_label.find(({ state, service_id }) => state === 'undecidable' && service_id === null);
     if (undecided !== undefined) {
       await adoptLate(tx, deps, undecided, each, started_at);
       continue;
     }
-    const absent = await provenAbsent(tx, same_label);
+    const absent = ours.filter((row) => wasAbsentUnder(row, each.external_id));
     if (absent.some(({ service_id }) => service_id === null)) continue;
     const resent = absent.find(
       (row) => row.service_id !== null && isOlder(each, latest(created_at.get(row.service_id) ?? null, row.sent_at)),
@@ -167,11 +167,9 @@ function isOlder({ created_at }: SeenInquiry, last_at: number | null): boolean {
   return created_at === null || last_at === null || created_at <= last_at + CLOCKS_DIFFER_MS;
 }
 
-/** Those that were once looked for in vain, whatever became of them since: the trail knows it when the row does not. */
-async function provenAbsent(tx: Tx, rows: readonly InquiryRow[]): Promise<InquiryRow[]> {
-  const subjects = rows.map(({ id }) => inquirySubject(id));
-  const absent = await tookStep(tx, subjects, { from: 'uncertain', to: 'planned' });
-  return rows.filter(({ id }) => absent.has(inquirySubject(id)));
+/** Whether it was once looked for in vain under the label, whatever became of it since. */
+export function wasAbsentUnder(row: InquiryRow, external_id: string): boolean {
+  return absentLabels(row).some((label) => canonicalExternalId(label) === external_id);
 }
 
 /** A person was asked about it, and now the list shows it after all. */
