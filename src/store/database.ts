@@ -10,7 +10,7 @@ import * as claims from '../../migrations/0004-claims.ts';
 import * as journal from '../../migrations/0007-journal.ts';
 import * as purge from '../../migrations/0008-purge.ts';
 import * as givenNames from '../../migrations/0009-given-names.ts';
-import * as absentLabels from '../../migrations/0010-absent-labels.ts';
+import * as absentCalls from '../../migrations/0010-absent-calls.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -26,7 +26,7 @@ const MIGRATIONS = {
   '0007-journal': journal,
   '0008-purge': purge,
   '0009-given-names': givenNames,
-  '0010-absent-labels': absentLabels,
+  '0010-absent-calls': absentCalls,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -308,9 +308,11 @@ export async function inquiriesByMatch(tx: Tx, specialty: Specialty, match_key: 
     .execute();
 }
 
-/** The external ids under which two looks have not found the inquiry: it may be listed late. */
-export function absentLabels({ absent_labels }: InquiryRow): string[] {
-  return JSON.parse(absent_labels) as string[];
+/** A call that two looks have not found. It may be listed late. */
+export type AbsentCall = { external_id: string; sent_at: number };
+
+export function absentCalls({ absent_calls }: InquiryRow): AbsentCall[] {
+  return JSON.parse(absent_calls) as AbsentCall[];
 }
 
 /** When the next planned row falls due or the next look does; null when there is none in the future. */

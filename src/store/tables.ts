@@ -116,7 +116,7 @@ type InquiryTable = {
   sent_at: number | null;
   look_at: number | null;
   empty_looks: Generated<number>;
-  absent_labels: Generated<string>;
+  absent_calls: Generated<string>;
   poll_at: number | null;
   empty_polls: Generated<number>;
   hollow_since: number | null;

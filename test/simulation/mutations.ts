@@ -244,7 +244,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'That a call was proven absent is forgotten when its successor is lost, too.',
     'src/stages/submit/outcome.ts',
     'look_at: now + deps.settings.settle_ms, empty_looks: 0,',
-    "look_at: now + deps.settings.settle_ms, empty_looks: 0, absent_labels: '[]',",
+    "look_at: now + deps.settings.settle_ms, empty_looks: 0, absent_calls: '[]',",
   ),
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",

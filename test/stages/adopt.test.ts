@@ -21,12 +21,8 @@ const twin = (first_name: string) => ({
   patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
 });
 
-/** Replies to creates are lost, and what they brought is listed only when `show` is called. */
-async function loseAndHide(
-  { client, service }: Installation,
-  times: number,
-): Promise<{ show: (index: number) => Promise<void> }> {
-  await service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times, when: 'after', action: 'reset' });
+/** What the service holds is listed only from when `show` is called. */
+function hideCalls({ client, service }: Installation): { show: (index: number) => Promise<void> } {
   const { list } = client;
   const shown = new Set<string>();
   client.list = async (...given) => {
@@ -35,6 +31,12 @@ async function loseAndHide(
     return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => shown.has(id)) } };
   };
   return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
+}
+
+/** Replies to creates are lost, and what they brought is hidden. */
+async function loseAndHide(clinic: Installation, times: number) {
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times, when: 'after', action: 'reset' });
+  return hideCalls(clinic);
 }
 
 /** The service says of every call that it was unsuccessful. */
@@ -217,6 +219,52 @@ test('a call that is listed under an old label while its successor is looked for
   expect(await clinic.attention()).toEqual(['extra_call']);
   const extra = await clinic.store.db.selectFrom('service_inquiries').select('role').where('service_id', '=', late!.id).execute();
   expect(extra).toEqual([{ role: 'extra' }]);
+});
+
+test('of two calls that no list showed, the last is reported when the first was taken over', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await look(clinic);
+  await clinic.read(clinic.visit('A-1', {}, 5));
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await show(1);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
+  expect(extras.map(({ service_id }) => service_id)).toEqual([second]);
+});
+
+test('a call that a lost database made, and that is listed late, is no sign of a second installation', async () => {
+  const clinic = await install();
+  const { show } = hideCalls(clinic);
+  await clinic.service.createBeside({ ...TWINS, member_id: 'W77', patient_name: 'Ben Example', external_id: 'B-1' });
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  await clinic.service.createBeside({ ...TWINS, member_id: 'W88', patient_name: 'Ben Example', external_id: 'B-2' });
+  await show(2);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
 });
 
 test('a call too many serves as the next attempt: it is paid for (G1)', async () => {

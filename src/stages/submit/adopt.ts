@@ -7,7 +7,7 @@ import { DAY_MS, localDate, yearOf } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
-import { absentLabels, type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
+import { absentCalls, type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
 import { extrasOf, type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf, visitsOf } from '../../store/links.ts';
 
@@ -89,7 +89,7 @@ async function unownedFor(
   if (unowned.length === 0) return null;
   const labelOf = ({ connector, source_id }: { connector: string; source_id: string }) =>
     canonicalExternalId(externalId(rules.external_id_template, connector, source_id));
-  const labels = new Set([row.external_id, ...absentLabels(row)].map(canonicalExternalId));
+  const labels = new Set([row, ...absentCalls(row)].map(({ external_id }) => canonicalExternalId(external_id)));
   for (const each of await appointmentsOf(tx, row.id)) labels.add(labelOf(each));
   const given_name = givenNameOf(row);
   const mayBeOf = (other: InquiryRow, entry: LedgerEntry) =>

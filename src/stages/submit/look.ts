@@ -8,7 +8,7 @@ import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { readFact, writeFact } from '../../store/facts.ts';
-import { absentLabels, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
+import { absentCalls, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
 import { idsAListMustShow, own, ownersOf, sampleOfOurs, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
@@ -166,8 +166,9 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     deps.env.log('inquiry_undecidable', { inquiry: row.id });
     await askAPerson(tx, current, now);
   } else {
-    const absent_labels = JSON.stringify([...new Set([...absentLabels(current), current.external_id])]);
-    await updateInquiry(tx, row.id, { empty_looks, absent_labels }, now);
+    const { external_id, sent_at } = current;
+    const absent_calls = JSON.stringify([...absentCalls(current), { external_id, sent_at: sent_at ?? now }]);
+    await updateInquiry(tx, row.id, { empty_looks, absent_calls }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';
     await backToPlanned(tx, [row.id], reason, now, now, 'uncertain');
     deps.env.log('inquiry_absent', { inquiry: row.id });

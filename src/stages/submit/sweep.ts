@@ -7,7 +7,7 @@ import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/halts.ts';
-import { absentLabels, type InquiryRow, inquiriesByMatch } from '../../store/inquiries.ts';
+import { absentCalls, type InquiryRow, inquiriesByMatch } from '../../store/inquiries.ts';
 import { noteSeen, own, type SeenInquiry } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
@@ -45,7 +45,7 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
     await resolveAttention(tx, sweepSubject(specialty), started_at);
-    return await compare(tx, deps, { specialty, seen, is_first: last === null, started_at });
+    return await compare(tx, deps, { specialty, seen, swept_at: last?.at ?? null, started_at });
   });
   env.log('sweep_done', { specialty, total: seen.length, count: fresh });
   sweeps.sweeps.set(specialty, { at: started_at, is_due: false });
@@ -123,9 +123,10 @@ export function seenInquiry(inquiry: Inquiry): SeenInquiry {
   };
 }
 
-type Comparison = { specialty: Specialty; seen: SeenInquiry[]; is_first: boolean; started_at: number };
+/** `swept_at`: when this process compared the list before; null for the first time. */
+type Comparison = { specialty: Specialty; seen: SeenInquiry[]; swept_at: number | null; started_at: number };
 
-async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, started_at }: Comparison): Promise<number> {
+async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, swept_at, started_at }: Comparison): Promise<number> {
   const fresh = await noteSeen(tx, specialty, seen, started_at);
   // By the service's own clock where the list has it: this machine's may have been wrong when it sent.
   const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
@@ -143,13 +144,13 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
     const absent = ours.filter((row) => wasAbsentUnder(row, each.external_id));
     if (absent.some(({ service_id }) => service_id === null)) continue;
     const resent = absent.find(
-      (row) => row.service_id !== null && isOlder(each, latest(created_at.get(row.service_id) ?? null, row.sent_at)),
+      (row) => row.service_id !== null && isOlder(each, lastCallAt(row, created_at.get(row.service_id) ?? null)),
     );
     if (resent !== undefined) {
       await own(tx, specialty, each, resent.id, 'extra', started_at);
       await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
       deps.env.log('extra_call_found', { inquiry: resent.id, service_id: each.service_id });
-    } else if (!is_first) {
+    } else if (swept_at !== null && isNewSince(each, swept_at)) {
       strangers += 1;
     }
   }
@@ -157,9 +158,15 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, is_first, st
   return fresh.length;
 }
 
-/** The last of a row's calls: the one that was found may be an earlier one. */
-function latest(found_at: number | null, sent_at: number | null): number | null {
-  return found_at === null || sent_at === null ? (found_at ?? sent_at) : Math.max(found_at, sent_at);
+/** What is older and was not listed then may have been sent by a database that was lost, and says of nobody that they go on. */
+function isNewSince({ created_at }: SeenInquiry, swept_at: number): boolean {
+  return created_at === null || created_at > swept_at - CLOCKS_DIFFER_MS;
+}
+
+/** When the last of a row's calls was made: the one that was found may be an earlier one. */
+function lastCallAt(row: InquiryRow, found_at: number | null): number | null {
+  const times = [found_at, row.sent_at, ...absentCalls(row).map(({ sent_at }) => sent_at)].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.max(...times);
 }
 
 /** A call too many was made before the last one; what is younger is a later attempt, of which a restored database knows nothing. */
@@ -169,7 +176,7 @@ function isOlder({ created_at }: SeenInquiry, last_at: number | null): boolean {
 
 /** Whether it was once looked for in vain under the label, whatever became of it since. */
 export function wasAbsentUnder(row: InquiryRow, external_id: string): boolean {
-  return absentLabels(row).some((label) => canonicalExternalId(label) === external_id);
+  return absentCalls(row).some((call) => canonicalExternalId(call.external_id) === external_id);
 }
 
 /** A person was asked about it, and now the list shows it after all. */
