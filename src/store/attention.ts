@@ -36,9 +36,17 @@ export async function raiseAttention(tx: Tx, about: AttentionSubject, entry: Att
       conflict
         .columns(['subject', 'reason'])
         .where('resolved_at', 'is', null)
-        .doUpdateSet({ what: entry.what, next: entry.next }),
+        .doUpdateSet({ what: entry.what, next: entry.next, ...names(about) }),
     )
     .execute();
+}
+
+/** An entry that came up when no visit stood on its inquiry names the one that does now, so that the front desk sees whose it is. */
+function names({ connector, appointment }: AttentionSubject) {
+  return {
+    connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
+    appointment: sql<number | null>`coalesce(attention.appointment, ${appointment})`,
+  };
 }
 
 /** Takes entries off the list: those of `subject` with one of `reasons`, or all of them. */

@@ -249,8 +249,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
     'src/stages/submit/adopt.ts',
-    'entry.given_name === given_name &&\n    (year_of',
-    '(year_of',
+    'entry.given_name === given_name && isOfYear(entry)',
+    'isOfYear(entry)',
   ),
   attention_expires_early: one(
     'An entry leaves the list with the first of the visits that it is about.',

@@ -306,3 +306,26 @@ test('what was asked for a visit of the next benefit year does not serve one of 
   await clinic.submitNow();
   expect((await clinic.inquiries()).at(-1)?.service_id).toBe(asked);
 });
+
+test('what was asked for a visit of this benefit year serves another one, although the visit was moved to the next year', async () => {
+  const clinic = await install();
+  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+  clinic.pass(ahead_ms);
+  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  await clinic.read(clinic.visit('NEXT-YEAR', twin('Ada'), 5));
+  await clinic.planNow();
+  await clinic.submitNow();
+  const desired_completion_date = `12-31-${new Date(clinic.now()).getUTCFullYear()}`;
+  const fields = { ...TWINS, desired_completion_date, patient_name: 'Ada Example', external_id: 'MOVED' };
+  const asked = await clinic.service.createBeside(fields);
+  await clinic.service.advance({ seconds: 60 });
+  clinic.submit.sweeps.sweeps.clear();
+  await clinic.read(clinic.visit('MOVED', twin('Ada'), 6), clinic.visit('THIS-YEAR', twin('Ada'), 1));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id]).at(-1)).toEqual([
+    'MOVED',
+    asked,
+  ]);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});

@@ -193,6 +193,30 @@ test('a lost reply that stays unproven for an hour is told to a person until it 
   expect(await clinic.attention()).toEqual([]);
 });
 
+test('what is told of a lost reply names the visit that stands on its inquiry now, also when none did', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1'));
+  await loseRequest(clinic);
+  clinic.client.list = async () => ({
+    ok: false,
+    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+  });
+  const appointments = async () =>
+    await clinic.store.db.selectFrom('attention').select('appointment').where('reason', '=', 'unconfirmed').execute();
+  const lookAfterAnHour = async () => {
+    clinic.pass(61 * MINUTE_MS);
+    await clinic.submitNow();
+  };
+  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  await clinic.planNow();
+  await lookAfterAnHour();
+  expect(await appointments()).toEqual([{ appointment: null }]);
+  await clinic.read(clinic.visit('A-2'));
+  await clinic.planNow();
+  await lookAfterAnHour();
+  expect(await appointments()).toEqual([{ appointment: 2 }]);
+});
+
 test('a list that shows what was accepted a moment ago proves that a lost request was not', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));

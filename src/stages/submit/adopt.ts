@@ -103,9 +103,17 @@ async function unownedFor(
   const year_of = new Map<string, number>();
   for (const visit of await visitsOf(tx, row.patient_key))
     year_of.set(labelOf(visit), yearOf(localDate(visit.starts_at, rules.time_zone)));
+  // The visit under the label may have been moved since: where its year has a call of its own, this one was for another.
+  const served = new Set(
+    alike.filter((other) => other.patient_key === row.patient_key && isServed(other)).map((other) => other.benefit_year),
+  );
+  const isOfYear = ({ external_id }: LedgerEntry) => {
+    const year = year_of.get(external_id) ?? row.benefit_year;
+    return year === row.benefit_year || served.has(year);
+  };
   const mayServe = (entry: LedgerEntry) =>
     entry.given_name === given_name &&
-    (year_of.get(entry.external_id) ?? row.benefit_year) === row.benefit_year &&
+    isOfYear(entry) &&
     isFreshIn(unowned, entry, rules.reverify_after_days, now) &&
     !others.some((other) => mayBeOf(other, entry));
   return (
@@ -126,6 +134,10 @@ function isFreshIn(all: readonly LedgerEntry[], entry: LedgerEntry, reverify_aft
     return given_name === entry.given_name && later_ms > 0 && later_ms <= ATTEMPT_MS_MAX + reverify_ms;
   });
   return followers.some((follower) => isFreshIn(all, follower, reverify_after_days, now));
+}
+
+function isServed({ service_id, service_status }: InquiryRow): boolean {
+  return service_id !== null && finalStatus(service_status ?? '') !== 'UNSUCCESSFUL';
 }
 
 function givenNameOf({ draft }: InquiryRow): string {
