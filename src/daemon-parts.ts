@@ -140,7 +140,7 @@ export async function assemble(
     wakers,
     webhook_counts: newWebhookCounts(),
     plan: await planDeps(means, clock_watch),
-    submit: submitDeps(means),
+    submit: submitDeps(means, clock_watch),
     collect: collectDeps(means),
   };
 }
@@ -166,7 +166,7 @@ async function planDeps({ options, policy, store, connectors, wakers }: Means, c
   };
 }
 
-function submitDeps({ options, policy, store, client, wakers }: Means): SubmitDeps {
+function submitDeps({ options, policy, store, client, wakers }: Means, clock_watch: ClockWatch): SubmitDeps {
   const { config, env } = options;
   return {
     store,
@@ -177,6 +177,7 @@ function submitDeps({ options, policy, store, client, wakers }: Means): SubmitDe
       wakers.collect.wake();
       wakers.inbox.wake();
     },
+    clockSkew: () => clock_watch.skewMs(),
     settings: {
       ...pollingOf(config),
       mode: config.service.submission.mode,

@@ -38,7 +38,8 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   rejected: ['planned', 'withdrawn'],
   // By a person, after another look.
   undecidable: ['uncertain', 'open', 'withdrawn'],
-  withdrawn: ['planned', 'open'],
+  // uncertain: the service had said success, so it is looked for before anything else.
+  withdrawn: ['planned', 'open', 'uncertain'],
 };
 
 /** The delivery of one record to one appointment. `failed` is tried again by itself, `parked` only by a person. */

@@ -63,7 +63,13 @@ export function isGivenBack(result: Result<unknown>): boolean {
   return !result.ok && result.failure.class === 'unsent' && result.failure.cause === 'aborted';
 }
 
-/** Lets every piece of work come to its end before the first failure is thrown (G7). */
-export async function all(work: readonly Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(work)) if (result.status === 'rejected') throw result.reason;
+/**
+ * Lets every piece of work come to its end before the first failure is thrown (G7): nothing of a step is on the wire when the step
+ * is over, or a stop would wait for it.
+ */
+export async function all<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
+  return (await Promise.allSettled(work)).map((result) => {
+    if (result.status === 'rejected') throw result.reason;
+    return result.value;
+  });
 }

@@ -10,7 +10,7 @@ import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { dueForVerification, type InquiryRow, inquiryById, putOffVerifications, updateInquiry } from '../store/inquiries.ts';
 import { appointmentsOf } from '../store/links.ts';
-import { isGivenBack, withPatience } from './collect-ask.ts';
+import { all, isGivenBack, withPatience } from './collect-ask.ts';
 import type { CollectDeps } from './collect-deps.ts';
 import { learnDelay, nextVerifyAt } from './collect-verify-times.ts';
 
@@ -52,7 +52,7 @@ export async function verifyAll(deps: CollectDeps, signal: AbortSignal): Promise
 async function askFew(deps: CollectDeps, due: readonly InquiryRow[], signal: AbortSignal): Promise<number> {
   for (let first = 0; first < due.length; first += ASKED_AT_ONCE) {
     const few = due.slice(first, first + ASKED_AT_ONCE);
-    const put_off_ms = Math.max(...(await Promise.all(few.map((row) => ask(deps, row, signal)))));
+    const put_off_ms = Math.max(...(await all(few.map((row) => ask(deps, row, signal)))));
     if (put_off_ms > 0) return put_off_ms;
   }
   return 0;

@@ -26,6 +26,12 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
 /** What was withdrawn or refused comes back. */
 export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
   if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
+  if (inquiry.state === 'withdrawn' && inquiry.was_accepted === 1) {
+    // A person withdrew it when nobody could say whether it exists: it may still be called for (G1).
+    const reason = 'It is needed again, and the service had said that it accepted it.';
+    await moveInquiries(tx, [inquiry.id], { from: 'withdrawn', to: 'uncertain', reason }, { look_at: now, empty_looks: 0 }, now);
+    return;
+  }
   await moveInquiries(
     tx,
     [inquiry.id],

@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import type { InquiryDraft } from '../domain/inquiry.ts';
+import { canonicalExternalId, givenName } from '../domain/matching.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { INQUIRY_STEPS, type InquiryState } from '../domain/states.ts';
 import { inquirySubject, writeAudit } from './audit.ts';
@@ -107,6 +108,11 @@ export async function updateInquiry(tx: Tx, id: number, changes: InquiryChanges,
 
 export async function inquiryById(db: Db | Tx, id: number): Promise<InquiryRow | null> {
   return (await db.selectFrom('inquiries').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+export async function inquiriesById(tx: Tx, ids: readonly number[]): Promise<InquiryRow[]> {
+  if (ids.length === 0) return [];
+  return await tx.selectFrom('inquiries').selectAll().where('id', 'in', ids).orderBy('id').execute();
 }
 
 /** The newest attempt for a need, or null when there was none. */
@@ -308,11 +314,14 @@ export async function inquiriesByMatch(tx: Tx, specialty: Specialty, match_key: 
     .execute();
 }
 
-/** A call that two looks have not found. It may be listed late. */
-export type AbsentCall = { external_id: string; sent_at: number };
+/** The first name that is asked about, which tells twins apart. */
+export function givenNameOf({ draft }: Pick<InquiryRow, 'draft'>): string {
+  return givenName((JSON.parse(draft) as InquiryDraft).patient_name);
+}
 
-export function absentCalls({ absent_calls }: InquiryRow): AbsentCall[] {
-  return JSON.parse(absent_calls) as AbsentCall[];
+/** Whether what the service shows may be the call of a row that asks the same: it bears its label and does not name a twin. */
+export function mayBeOf(row: InquiryRow, seen: { external_id: string; given_name: string }): boolean {
+  return canonicalExternalId(row.external_id) === seen.external_id && ['', givenNameOf(row)].includes(seen.given_name);
 }
 
 /** When the next planned row falls due or the next look does; null when there is none in the future. */

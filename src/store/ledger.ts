@@ -24,12 +24,20 @@ export type LedgerEntry = SeenInquiry & {
 
 const IDS_PER_STATEMENT = 500;
 
-/** Notes what a list showed and returns those that were not known before. What is owned stays owned. */
+/**
+ * Notes what a list showed and returns those that were not known before. What is owned stays owned; of what serves no inquiry
+ * the list's word is the latest.
+ */
 export async function noteSeen(tx: Tx, specialty: Specialty, seen: readonly SeenInquiry[], now: number): Promise<SeenInquiry[]> {
-  const fresh = new Set<string>();
+  const fresh: SeenInquiry[] = [];
   for (let first = 0; first < seen.length; first += IDS_PER_STATEMENT) {
     const part = seen.slice(first, first + IDS_PER_STATEMENT);
-    const added = await tx
+    const known = await ownersOf(
+      tx,
+      part.map(({ service_id }) => service_id),
+    );
+    fresh.push(...part.filter(({ service_id }) => !known.has(service_id)));
+    await tx
       .insertInto('service_inquiries')
       .values(
         part.map((each) => ({
@@ -41,12 +49,15 @@ export async function noteSeen(tx: Tx, specialty: Specialty, seen: readonly Seen
           first_seen_at: now,
         })),
       )
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('service_id')
+      .onConflict((conflict) =>
+        conflict
+          .column('service_id')
+          .doUpdateSet({ service_status: (excluded) => excluded.ref('excluded.service_status') })
+          .where('service_inquiries.role', '!=', 'main'),
+      )
       .execute();
-    for (const { service_id } of added) fresh.add(service_id);
   }
-  return seen.filter(({ service_id }) => fresh.has(service_id));
+  return fresh;
 }
 
 /** Records that `inquiry` owns the service's inquiry: as the one that serves it (`main`), or as a call too many (`extra`). */
@@ -108,6 +119,18 @@ export async function ownersOf(db: Db | Tx, service_ids: readonly string[]): Pro
     for (const { service_id, inquiry } of rows) owners.set(service_id, inquiry);
   }
   return owners;
+}
+
+/** Those of the ids that a list showed before `at`. */
+export async function seenBefore(db: Db, service_ids: readonly string[], at: number): Promise<Set<string>> {
+  if (service_ids.length === 0) return new Set();
+  const rows = await db
+    .selectFrom('service_inquiries')
+    .select('service_id')
+    .where('service_id', 'in', service_ids)
+    .where('first_seen_at', '<', at)
+    .execute();
+  return new Set(rows.map(({ service_id }) => service_id));
 }
 
 /** Ids of ours that a complete list of the specialty has to show: all that are open, and those that were sent last. */

@@ -90,6 +90,7 @@ async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<voi
     .set({ inquiry: null, role: 'unowned', match_key: '', external_id: '', given_name: '' })
     .where('inquiry', 'in', inquiries)
     .execute();
+  await tx.deleteFrom('absent_calls').where('inquiry', 'in', inquiries).execute();
   await tx.deleteFrom('inquiries').where('id', 'in', inquiries).execute();
 }
 

@@ -17,6 +17,14 @@ export type Tables = {
   patients: { connector: string; patient_id: string; coverages: string; updated_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;
+  absent_calls: {
+    inquiry: number;
+    specialty: Specialty;
+    external_id: string;
+    match_key: string;
+    given_name: string;
+    sent_at: number;
+  };
   inquiry_appointments: { inquiry: number; appointment: number; coverage_rank: number; draft: string; created_at: number };
   service_inquiries: {
     service_id: string;
@@ -116,7 +124,6 @@ type InquiryTable = {
   sent_at: number | null;
   look_at: number | null;
   empty_looks: Generated<number>;
-  absent_calls: Generated<string>;
   poll_at: number | null;
   empty_polls: Generated<number>;
   hollow_since: number | null;

@@ -167,6 +167,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       env,
       client,
       sweeps: newSweepMemory(),
+      clockSkew: () => 0,
       onOpen: () => {},
       settings: { ...polling, ...submission, ...limits, timeout_ms: 30_000 },
     },

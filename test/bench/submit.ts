@@ -94,6 +94,7 @@ function submitDeps(store: Store): SubmitDeps {
       env,
     }),
     sweeps: newSweepMemory(),
+    clockSkew: () => 0,
     onOpen: () => {},
     settings: {
       mode: job.batch_size === 1 ? 'single' : 'bulk',

@@ -111,13 +111,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   unowned_not_adopted: one(
     'What the service holds already is not consulted before a call.',
     'src/stages/submit/adopt.ts',
-    'if (unowned.length === 0) return null;',
-    'if (unowned.length >= 0) return null;',
+    'if (free.length === 0) return null;\n  const labelOf',
+    'if (free.length >= 0) return null;\n  const labelOf',
   ),
   late_find_ignored: one(
     'An extra call that shows up late is not reported.',
     'src/stages/submit/sweep.ts',
-    "      await own(tx, specialty, each, resent.id, 'extra', started_at);",
+    '      await takeForExtra(tx, deps, resent, each, started_at);',
     '      continue;',
   ),
   delivery_named_by_row: one(
@@ -243,8 +243,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   late_find_forgotten: one(
     'That a call was proven absent is forgotten when its successor is lost, too.',
     'src/stages/submit/outcome.ts',
-    'look_at: now + deps.settings.settle_ms, empty_looks: 0,',
-    "look_at: now + deps.settings.settle_ms, empty_looks: 0, absent_calls: '[]',",
+    "for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });",
+    "for (const { id } of moved) await tx.deleteFrom('absent_calls').where('inquiry', '=', id).execute();",
   ),
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",

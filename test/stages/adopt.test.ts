@@ -2,56 +2,10 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
+import { noteSeen } from '../../src/store/ledger.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { type Installation, install, look } from './installation.ts';
-
-/** Twins have all of it in common. */
-const TWINS = {
-  type: 'BENEFITS',
-  desired_completion_date: '12-31-2026',
-  dob: '01-02-2018',
-  member_id: 'W123',
-  tax_id: '123456789',
-  benefits_query: ['STANDARD'],
-  insurance: 'DELTA_DENTAL',
-  billing_npi: '1234567893',
-};
-
-const twin = (first_name: string) => ({
-  patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
-});
-
-/** What the service holds is listed only from when `show` is called. */
-function hideCalls({ client, service }: Installation): { show: (index: number) => Promise<void> } {
-  const { list } = client;
-  const shown = new Set<string>();
-  client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => shown.has(id)) } };
-  };
-  return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
-}
-
-/** Replies to creates are lost, and what they brought is hidden. */
-async function loseAndHide(clinic: Installation, times: number) {
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times, when: 'after', action: 'reset' });
-  return hideCalls(clinic);
-}
-
-/** The service says of every call that it was unsuccessful. */
-function callsBringNothing({ client }: Installation): void {
-  const { list, read } = client;
-  const unsuccessful = <Form extends { status: string }>(form: Form): Form => ({ ...form, status: 'UNSUCCESSFUL' });
-  client.list = async (...given) => {
-    const result = await list(...given);
-    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(unsuccessful) } } : result;
-  };
-  client.read = async (...given) => {
-    const result = await read(...given);
-    return result.ok && result.value !== null ? { ok: true, value: unsuccessful(result.value) } : result;
-  };
-}
+import { type Installation, install } from './installation.ts';
+import { callsBringNothing, look, TWINS, twin } from './lost-calls.ts';
 
 test('the inquiry under the label of the very visit is adopted before one under another label', async () => {
   const clinic = await install();
@@ -170,123 +124,6 @@ test('each of the unsuccessful calls that a lost database knew counts as an atte
   expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
-const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
-
-test('a call that is listed late, under a label that its inquiry has no more, is reported and no stranger', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 1);
-  const first = clinic.visit('A-1', SAME);
-  await clinic.read(first, clinic.visit('A-2', SAME, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
-  await clinic.read({ ...first, status: 'cancelled' });
-  await clinic.planNow();
-  await clinic.read(clinic.visit('A-2', SAME, 5));
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
-  await show(1);
-  await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toEqual(['extra_call']);
-});
-
-test('a call that is listed under an old label while its successor is looked for is reported when that is found', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  const first = clinic.visit('A-1', SAME);
-  await clinic.read(first, clinic.visit('A-2', SAME, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
-  await clinic.read({ ...first, status: 'cancelled' });
-  await clinic.planNow();
-  await clinic.read(clinic.visit('A-2', SAME, 5));
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  await clinic.planNow();
-  await clinic.submitNow();
-  const [late, second] = await clinic.service.ledger();
-  await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toEqual([]);
-  await show(1);
-  await look(clinic);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([second?.id]);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-  const extra = await clinic.store.db.selectFrom('service_inquiries').select('role').where('service_id', '=', late!.id).execute();
-  expect(extra).toEqual([{ role: 'extra' }]);
-});
-
-test('of two calls that no list showed, the last is reported when the first was taken over', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
-  await clinic.service.advance({ hours: 1 });
-  clinic.pass(HOUR_MS);
-  await look(clinic);
-  await clinic.read(clinic.visit('A-1', {}, 5));
-  await look(clinic);
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
-  await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.planNow();
-  await clinic.submitNow();
-  await show(1);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
-  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
-  expect(extras.map(({ service_id }) => service_id)).toEqual([second]);
-});
-
-test('a call that a lost database made, and that is listed late, is no sign of a second installation', async () => {
-  const clinic = await install();
-  const { show } = hideCalls(clinic);
-  await clinic.service.createBeside({ ...TWINS, member_id: 'W77', patient_name: 'Ben Example', external_id: 'B-1' });
-  await clinic.service.advance({ hours: 1 });
-  clinic.pass(HOUR_MS);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
-  await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toEqual([]);
-  await clinic.service.createBeside({ ...TWINS, member_id: 'W88', patient_name: 'Ben Example', external_id: 'B-2' });
-  await show(2);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toEqual(['submission_stopped']);
-});
-
-test('a call too many serves as the next attempt: it is paid for (G1)', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
-  await show(0);
-  await show(1);
-  await look(clinic);
-  callsBringNothing(clinic);
-  await clinic.collectAll();
-  clinic.pass(2 * HOUR_MS);
-  await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, second]);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-});
-
 test('what was asked for a visit of the next benefit year does not serve one of this year (G1)', async () => {
   const clinic = await install();
   const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
@@ -328,4 +165,72 @@ test('what was asked for a visit of this benefit year serves another one, althou
     asked,
   ]);
   expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
+/** The list showed calls of a lost database: how many days ago each was made, and how it stands. */
+async function listed(clinic: Installation, calls: readonly (readonly [string, number, string])[]): Promise<void> {
+  const [row] = await clinic.inquiries();
+  const seen = calls.map(([service_id, days, service_status]) => ({
+    service_id,
+    external_id: 'OLD',
+    match_key: row!.match_key,
+    given_name: 'ADA',
+    service_status,
+    created_at: clinic.now() - days * DAY_MS,
+  }));
+  await clinic.store.write((tx) => noteSeen(tx, 'dental', seen, clinic.now()));
+}
+
+test('unsuccessful calls from before the last answer counted are no attempts of today', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1', twin('Ada')));
+  await clinic.planNow();
+  await listed(clinic, [
+    ['one', 60, 'UNSUCCESSFUL'],
+    ['two', 58, 'UNSUCCESSFUL'],
+    ['three', 27, 'UNSUCCESSFUL'],
+    ['four', 25, 'SUCCESS'],
+  ]);
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(['three']);
+});
+
+test('a long row of unsuccessful calls is gone through once', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1', twin('Ada')));
+  await clinic.planNow();
+  await listed(
+    clinic,
+    Array.from({ length: 200 }, (_, index) => [`call-${index}`, 31 + index, 'UNSUCCESSFUL'] as const),
+  );
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain('call-0');
+});
+
+test('how a call stands is what the list said last', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1', twin('Ada')));
+  await clinic.planNow();
+  await listed(clinic, [['one', 31, 'SCHEDULED']]);
+  await listed(clinic, [
+    ['one', 31, 'UNSUCCESSFUL'],
+    ['two', 29, 'UNSUCCESSFUL'],
+  ]);
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(['one']);
+});
+
+test('a second installation is noticed although the clock of this machine is ahead', async () => {
+  const clinic = await install();
+  clinic.pass(30 * HOUR_MS);
+  clinic.submit.clockSkew = () => 30 * HOUR_MS;
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ hours: 24 });
+  await clinic.service.createBeside({ ...TWINS, member_id: 'W80', patient_name: 'Ben Example', external_id: 'B-1' });
+  clinic.pass(24 * HOUR_MS);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toContain('submission_stopped');
 });

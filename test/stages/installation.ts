@@ -83,6 +83,7 @@ export async function install({
     env,
     client,
     sweeps: newSweepMemory(),
+    clockSkew: () => 0,
     onOpen: () => {},
     settings: {
       ...polling,
@@ -181,12 +182,4 @@ export function connector(write: (delivery: Delivery) => void): Connector {
     },
     check: async () => [],
   };
-}
-
-/** Both looks, a settle time apart. */
-export async function look({ pass, submitNow }: Installation): Promise<void> {
-  for (let taken = 0; taken < 2; taken += 1) {
-    pass(SETTLE_MS + 1);
-    await submitNow();
-  }
 }

@@ -1,4 +1,5 @@
 /** When a report is the answer, and when it only leads to a question. */
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
@@ -176,6 +177,26 @@ test('a whole report is compared with the reply now and then', async () => {
   await clinic.drainNow();
   expect(await reads()).toBe(1);
   expect(await states(clinic)).toEqual(['answered', 'answered', 'answered', 'answered']);
+});
+
+test('a step that fails leaves no request on the wire, for which a stop would have to wait', async () => {
+  const { clinic, forms } = await believed(2, { collecting: { verify_for_ms: 48 * HOUR_MS } });
+  await clinic.report('h-1', forms);
+  await clinic.drainNow();
+  let asked = 0;
+  let on_the_wire = 0;
+  clinic.client.verifications = async () => {
+    asked += 1;
+    if (asked === 1) throw new Error('There is no room for it.');
+    on_the_wire += 1;
+    await setImmediate();
+    on_the_wire -= 1;
+    return { ok: true, value: [] };
+  };
+  await clinic.store.db.updateTable('inquiries').set({ verify_at: clinic.now() }).where('state', '=', 'answered').execute();
+  await expect(clinic.collectNow()).rejects.toThrow('no room');
+  expect(asked).toBeGreaterThan(1);
+  expect(on_the_wire).toBe(0);
 });
 
 test('a process that dies between the draining of a report and its record loses nothing, and asks nothing (G2)', async () => {

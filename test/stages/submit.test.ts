@@ -3,7 +3,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { currentHalts } from '../../src/store/halts.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { type Installation, install, look, SETTLE_MS } from './installation.ts';
+import { type Installation, install, SETTLE_MS } from './installation.ts';
+import { look } from './lost-calls.ts';
 
 /** Sends and loses the request before the service has read it. */
 async function loseRequest({ planNow, submitNow, service }: Installation): Promise<void> {

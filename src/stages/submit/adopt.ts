@@ -1,15 +1,16 @@
-import type { InquiryDraft } from '../../domain/inquiry.ts';
-import { canonicalExternalId, givenName } from '../../domain/matching.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
-import type { Specialty } from '../../domain/specialty.ts';
 import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS, localDate, yearOf } from '../../domain/time.ts';
+import { absentCallsOf, isSameCall } from '../../store/absent-calls.ts';
 import { resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
-import { absentCalls, type InquiryRow, inquiriesByMatch, moveInquiries } from '../../store/inquiries.ts';
+import { givenNameOf, type InquiryRow, inquiriesByMatch, mayBeOf, moveInquiries } from '../../store/inquiries.ts';
 import { extrasOf, type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf, visitsOf } from '../../store/links.ts';
+import type { SubmitDeps } from './deps.ts';
+import { resolveExtra, takeLateCalls, withoutSought } from './extra.ts';
 
 /** A call, and the pause before the next attempt, are over by then. */
 const ATTEMPT_MS_MAX = 3 * DAY_MS;
@@ -17,7 +18,7 @@ const ATTEMPT_MS_MAX = 3 * DAY_MS;
 /** The inquiry at the service becomes the one that serves the row. A list showed its content, so the id is verified. */
 export async function bindFound(
   tx: Tx,
-  specialty: Specialty,
+  deps: Pick<SubmitDeps, 'env'>,
   row: InquiryRow,
   seen: SeenInquiry,
   reason: string,
@@ -41,26 +42,42 @@ export async function bindFound(
     },
     now,
   );
-  await own(tx, specialty, seen, row.id, 'main', now);
+  await own(tx, row.specialty, seen, row.id, 'main', now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
+  await takeLateCalls(tx, deps, row, now);
 }
 
-/** `reverify_after_days`: how long an answer counts. `time_zone`: in which a visit's benefit year is told. */
-export type AdoptionRules = { external_id_template: string; reverify_after_days: number; time_zone: string };
-
 /**
- * Before a call is made: an inquiry that the service holds already serves the need instead (G1). A call too many that was made
- * for an attempt before this one comes first: it is paid for. Then one that nobody owns: under a label of this need's
- * appointments it counts always, under another label while its answer would be fresh enough. Either has to name this patient: a
- * twin's answer is not for this chart. Where a first name was corrected and the database was lost, that costs a call.
- * One that was unsuccessful counts as well: it was an attempt, and the next one follows from its answer.
+ * Before a call is made: an inquiry that the service holds already serves the need instead (G1). First a call of this very
+ * inquiry that was proven absent; then a call too many of an attempt before this one: both are paid for. Then one that nobody
+ * owns: under a label of this need's appointments it counts always, under another label while its answer would be fresh enough.
+ * Each has to name this patient: a twin's answer is not for this chart. Where a first name was corrected and the database was
+ * lost, that costs a call. One that was unsuccessful counts as well: it was an attempt, and the next one follows from its answer.
  */
-export async function adoptExisting(tx: Tx, row: InquiryRow, rules: AdoptionRules, now: number): Promise<string | null> {
+export async function adoptExisting(
+  tx: Tx,
+  deps: Pick<SubmitDeps, 'env' | 'settings'>,
+  row: InquiryRow,
+  external_id_template: string,
+  now: number,
+): Promise<string | null> {
   const alike = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(({ id }) => id !== row.id);
-  const found = (await extraOfSeries(tx, row, alike)) ?? (await unownedFor(tx, row, alike, rules, now));
+  const unowned = await unownedMatches(tx, row.specialty, row.match_key);
+  const free = await withoutSought(tx, row, row.match_key, unowned);
+  const found =
+    (await lateCallOf(tx, row, free)) ??
+    (await extraOfSeries(tx, row, alike)) ??
+    (await unownedFor(tx, row, { alike, unowned, free }, { ...deps.settings, external_id_template }, now));
   if (found === null) return null;
-  await bindFound(tx, row.specialty, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
+  await bindFound(tx, deps, row, found, 'The service holds an inquiry for this already, so no call is made.', now);
+  if (found.inquiry !== null) await resolveExtra(tx, found.inquiry, now);
   return found.service_id;
+}
+
+async function lateCallOf(tx: Tx, row: InquiryRow, free: readonly LedgerEntry[]): Promise<LedgerEntry | null> {
+  if (free.length === 0) return null;
+  const calls = await absentCallsOf(tx, row.id);
+  return free.find((entry) => calls.some((call) => isSameCall(call, entry))) ?? null;
 }
 
 async function extraOfSeries(tx: Tx, row: InquiryRow, alike: readonly InquiryRow[]): Promise<LedgerEntry | null> {
@@ -71,32 +88,32 @@ async function extraOfSeries(tx: Tx, row: InquiryRow, alike: readonly InquiryRow
       attempt < row.attempt &&
       attempt >= row.attempt - row.retry,
   );
-  const [oldest] = await extrasOf(
+  const extras = await extrasOf(
     tx,
     series.map(({ id }) => id),
   );
-  return oldest ?? null;
+  const given_name = givenNameOf(row);
+  const isOf = (entry: LedgerEntry) => ['', given_name].includes(entry.given_name);
+  // The operator of the service may have cancelled it, so that it is not charged for.
+  return extras.find((entry) => isOf(entry) && finalStatus(entry.service_status) !== 'CANCELLED') ?? null;
 }
+
+/** `alike`: other rows that ask the same. `free`: those of the `unowned` that no lost reply may have been about. */
+type Candidates = { alike: readonly InquiryRow[]; unowned: readonly LedgerEntry[]; free: readonly LedgerEntry[] };
 
 async function unownedFor(
   tx: Tx,
   row: InquiryRow,
-  alike: readonly InquiryRow[],
-  rules: AdoptionRules,
+  { alike, unowned, free }: Candidates,
+  rules: { external_id_template: string; reverify_after_days: number; time_zone: string },
   now: number,
 ): Promise<LedgerEntry | null> {
-  const unowned = await unownedMatches(tx, row.specialty, row.match_key);
-  if (unowned.length === 0) return null;
+  if (free.length === 0) return null;
   const labelOf = ({ connector, source_id }: { connector: string; source_id: string }) =>
     canonicalExternalId(externalId(rules.external_id_template, connector, source_id));
-  const labels = new Set([row, ...absentCalls(row)].map(({ external_id }) => canonicalExternalId(external_id)));
-  for (const each of await appointmentsOf(tx, row.id)) labels.add(labelOf(each));
+  const labels = new Set((await appointmentsOf(tx, row.id)).map(labelOf));
+  labels.add(canonicalExternalId(row.external_id));
   const given_name = givenNameOf(row);
-  const mayBeOf = (other: InquiryRow, entry: LedgerEntry) =>
-    canonicalExternalId(other.external_id) === entry.external_id && ['', givenNameOf(other)].includes(entry.given_name);
-  // A lost reply may have been about it: left for that inquiry's look, which would take its absence for a proof (G1).
-  const sought = alike.filter(({ state }) => state === 'sending' || state === 'uncertain');
-  const free = unowned.filter((entry) => !sought.some((other) => mayBeOf(other, entry)));
   // Another benefit year shares everything but the label, and so does a twin but for the name. A label may have been the twin's
   // before: the name decides, and the label where it is the same.
   const others = alike.filter((other) => other.patient_key !== row.patient_key || other.state === 'planned');
@@ -111,11 +128,9 @@ async function unownedFor(
     const year = year_of.get(external_id) ?? row.benefit_year;
     return year === row.benefit_year || served.has(year);
   };
+  const fresh = freshOnes(unowned, rules.reverify_after_days * DAY_MS, now);
   const mayServe = (entry: LedgerEntry) =>
-    entry.given_name === given_name &&
-    isOfYear(entry) &&
-    isFreshIn(unowned, entry, rules.reverify_after_days, now) &&
-    !others.some((other) => mayBeOf(other, entry));
+    entry.given_name === given_name && isOfYear(entry) && fresh.has(entry) && !others.some((other) => mayBeOf(other, entry));
   return (
     free.find((entry) => labels.has(entry.external_id) && ['', given_name].includes(entry.given_name)) ??
     free.find(mayServe) ??
@@ -123,23 +138,24 @@ async function unownedFor(
   );
 }
 
-/** An unsuccessful call is as fresh as the attempt that followed it: each of them counts, or one too many is made (G1). */
-function isFreshIn(all: readonly LedgerEntry[], entry: LedgerEntry, reverify_after_days: number, now: number): boolean {
-  const made_at = entry.created_at ?? 0;
-  const reverify_ms = reverify_after_days * DAY_MS;
-  if (made_at > now - reverify_ms) return true;
-  if (finalStatus(entry.service_status) !== 'UNSUCCESSFUL') return false;
-  const followers = all.filter(({ created_at, given_name }) => {
-    const later_ms = (created_at ?? 0) - made_at;
-    return given_name === entry.given_name && later_ms > 0 && later_ms <= ATTEMPT_MS_MAX + reverify_ms;
-  });
-  return followers.some((follower) => isFreshIn(all, follower, reverify_after_days, now));
+/**
+ * An unsuccessful call is as fresh as the attempt that followed it: each of them counts, or one too many is made (G1). `all`:
+ * oldest first. What is further apart than an answer counts is no attempt, but a question that was asked anew.
+ */
+function freshOnes(all: readonly LedgerEntry[], reverify_ms: number, now: number): Set<LedgerEntry> {
+  const fresh = new Set<LedgerEntry>();
+  const next_at = new Map<string, number>();
+  for (const entry of all.toReversed()) {
+    const { given_name, service_status, created_at } = entry;
+    const made_at = created_at ?? 0;
+    const follows = (next_at.get(given_name) ?? Number.POSITIVE_INFINITY) - made_at <= Math.max(ATTEMPT_MS_MAX, reverify_ms);
+    if (made_at <= now - reverify_ms && !(follows && finalStatus(service_status) === 'UNSUCCESSFUL')) continue;
+    fresh.add(entry);
+    next_at.set(given_name, made_at);
+  }
+  return fresh;
 }
 
 function isServed({ service_id, service_status }: InquiryRow): boolean {
   return service_id !== null && finalStatus(service_status ?? '') !== 'UNSUCCESSFUL';
-}
-
-function givenNameOf({ draft }: InquiryRow): string {
-  return givenName((JSON.parse(draft) as InquiryDraft).patient_name);
 }

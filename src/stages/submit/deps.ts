@@ -11,6 +11,8 @@ export type SubmitDeps = {
   /** What this process knows about its own sweeps; lost with it on purpose. */
   sweeps: SweepMemory;
   onOpen: () => void;
+  /** What this machine's clock is ahead of the service's; null until the service was heard. */
+  clockSkew: () => number | null;
 };
 
 export type SubmitSettings = {
@@ -32,9 +34,12 @@ export type SubmitSettings = {
   urgent_poll_interval_ms: number;
 };
 
+/** `at`: by this machine's clock. `service_at`: by the service's, null when it is not known. `is_due`: it has to be swept again. */
+export type Swept = { at: number; service_at: number | null; is_due: boolean };
+
 export type SweepMemory = {
-  /** Per specialty: when this process last compared the service's list, by the clock. `is_due`: it has to be again. */
-  sweeps: Map<Specialty, { at: number; is_due: boolean }>;
+  /** Per specialty: when this process last compared the service's list. */
+  sweeps: Map<Specialty, Swept>;
   /** Per specialty, since when its list could not be read, and until when it is not asked for again. */
   failures: Map<Specialty, { since: number; retry_at: number }>;
   /** What the machine's clock was ahead of the one that is never set, when it was last looked at; null at first. */

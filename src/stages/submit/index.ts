@@ -11,7 +11,7 @@ import { earlier, type StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
 import { recoverSending, sendDue } from './send.ts';
-import { allowStrangers, ensureSwept, SWEEP_RETRY_MS, sweepsDemanded } from './sweep.ts';
+import { allowStrangers, demandSweepsForAttempts, ensureSwept, SWEEP_RETRY_MS, sweepsDemanded } from './sweep.ts';
 
 export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
 export { demandSweeps, ensureSwept } from './sweep.ts';
@@ -28,6 +28,7 @@ export async function submitStep(
   await noticeClock(deps);
   await recoverLeft(deps);
   await allowStrangers(deps);
+  await demandSweepsForAttempts(deps);
   const swept: Specialty[] = [];
   const wanted = [...new Set([...(await specialtiesToSend(store.db, env.clock.now())), ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);

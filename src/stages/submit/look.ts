@@ -1,20 +1,22 @@
-import { canonicalExternalId, matchKeyOfEcho, resemblance } from '../../domain/matching.ts';
+import { canonicalExternalId, givenName, matchKeyOfEcho, resemblance } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { finalStatus } from '../../domain/states.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
+import { noteAbsent } from '../../store/absent-calls.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { readFact, writeFact } from '../../store/facts.ts';
-import { absentCalls, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
-import { idsAListMustShow, own, ownersOf, sampleOfOurs, unownedMatches } from '../../store/ledger.ts';
+import { givenNameOf, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
+import { idsAListMustShow, ownersOf, sampleOfOurs, seenBefore } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
+import { takeForExtra } from './extra.ts';
 import { backToPlanned } from './outcome.ts';
-import { reportExtraCall, seenInquiry, wasAbsentUnder } from './sweep.ts';
+import { seenInquiry } from './sweep.ts';
 
 /** How long a filtered query that showed one of ours is trusted to show ours. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
@@ -107,13 +109,15 @@ async function adoptable(store: SubmitDeps['store'], row: InquiryRow, listed: re
       matchKeyOfEcho(request) === row.match_key &&
       canonicalExternalId(request.external_id) === canonicalExternalId(row.external_id),
   );
-  const owners = await ownersOf(
-    store.db,
-    alike.map(({ id }) => id),
-  );
+  const ids = alike.map(({ id }) => id);
+  const owners = await ownersOf(store.db, ids);
+  // Listed before this one was sent, and about somebody else: the call of a twin who had the label before.
+  const older = await seenBefore(store.db, ids, row.sent_at ?? 0);
+  const names = ['', givenNameOf(row)];
   const sent = row.body === null ? {} : (JSON.parse(row.body) as Record<string, unknown>);
   return alike
     .filter(({ id }) => [null, undefined, row.id].includes(owners.get(id)))
+    .filter(({ id, request }) => !older.has(id) || names.includes(givenName(request.patient_name)))
     .sort((a, b) => createdAt(a) - createdAt(b) || resemblance(sent, b.request) - resemblance(sent, a.request));
 }
 
@@ -125,18 +129,10 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
   const current = await inquiryById(tx, row.id);
   const [oldest, ...others] = matches;
   if (current?.state !== 'uncertain' || oldest === undefined) return;
-  const extra = others.filter((each) => !isLaterAttempt(oldest, each)).map(seenInquiry);
-  // An earlier call, proven absent, that a sweep has seen since: the row had another label then.
-  const label = canonicalExternalId(current.external_id);
-  for (const each of await unownedMatches(tx, row.specialty, row.match_key))
-    if (each.external_id !== label && wasAbsentUnder(current, each.external_id)) extra.push(each);
-  await bindFound(tx, row.specialty, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
+  const extra = others.filter((each) => !isLaterAttempt(oldest, each));
+  await bindFound(tx, deps, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
-  for (const each of extra) {
-    await own(tx, row.specialty, each, row.id, 'extra', now);
-    await reportExtraCall(tx, row.id, row.connector, each.service_id, now);
-    deps.env.log('extra_call_found', { inquiry: row.id, service_id: each.service_id });
-  }
+  for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
   deps.onOpen();
 }
 
@@ -166,9 +162,17 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     deps.env.log('inquiry_undecidable', { inquiry: row.id });
     await askAPerson(tx, current, now);
   } else {
-    const { external_id, sent_at } = current;
-    const absent_calls = JSON.stringify([...absentCalls(current), { external_id, sent_at: sent_at ?? now }]);
-    await updateInquiry(tx, row.id, { empty_looks, absent_calls }, now);
+    const { id: inquiry, specialty, match_key, sent_at } = current;
+    const external_id = canonicalExternalId(current.external_id);
+    await noteAbsent(tx, {
+      inquiry,
+      specialty,
+      match_key,
+      external_id,
+      given_name: givenNameOf(current),
+      sent_at: sent_at ?? now,
+    });
+    await updateInquiry(tx, row.id, { empty_looks }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';
     await backToPlanned(tx, [row.id], reason, now, now, 'uncertain');
     deps.env.log('inquiry_absent', { inquiry: row.id });

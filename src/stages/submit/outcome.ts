@@ -1,6 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts';
 import type { InquiryDraft } from '../../domain/inquiry.ts';
-import { givenName } from '../../domain/matching.ts';
 import { nextPollAt } from '../../domain/polling.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
@@ -8,11 +7,12 @@ import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { endHalt, halt, haltSubject } from '../../store/halts.ts';
-import { type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
+import { givenNameOf, type InquiryRow, moveInquiries } from '../../store/inquiries.ts';
 import { own, ownersOf } from '../../store/ledger.ts';
 import { appointmentsOf, replanAppointmentsOf, withoutAppointment } from '../../store/links.ts';
 import { isTold } from '../../store/webhook-watch.ts';
 import type { SubmitDeps } from './deps.ts';
+import { takeLateCalls } from './extra.ts';
 
 /** How soon an id that was assigned by order alone is verified by reading it. */
 const VERIFY_MS = MINUTE_MS;
@@ -67,12 +67,12 @@ export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, ac
     now,
   );
   await own(tx, row.specialty, ledgerEntry(row, accepted.inquiry_id, now), row.id, 'main', now);
+  await takeLateCalls(tx, deps, row, now);
 }
 
 function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
-  const { patient_name } = JSON.parse(row.draft) as InquiryDraft;
   const { external_id, match_key } = row;
-  const given_name = givenName(patient_name);
+  const given_name = givenNameOf(row);
   return { service_id, external_id, match_key, given_name, service_status: 'SCHEDULED', created_at: now };
 }
 

@@ -55,12 +55,7 @@ async function claim(tx: Tx, deps: SubmitDeps, options: SendOptions): Promise<{ 
   const intents: Intent[] = [];
   let adopted = 0;
   for (const row of due) {
-    const service_id = await adoptExisting(
-      tx,
-      row,
-      { ...deps.settings, external_id_template: options.external_id_template },
-      now,
-    );
+    const service_id = await adoptExisting(tx, deps, row, options.external_id_template, now);
     if (service_id !== null) {
       adopted += 1;
       deps.env.log('inquiry_adopted', { inquiry: row.id, service_id });

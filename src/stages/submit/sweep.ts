@@ -3,15 +3,16 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry, ServiceFailure } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
+import { absentCallsLike, attemptAfterAbsence } from '../../store/absent-calls.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/halts.ts';
-import { absentCalls, type InquiryRow, inquiriesByMatch } from '../../store/inquiries.ts';
-import { noteSeen, own, type SeenInquiry } from '../../store/ledger.ts';
-import { appointmentsOf } from '../../store/links.ts';
+import { type InquiryRow, inquiriesById, inquiriesByMatch } from '../../store/inquiries.ts';
+import { noteSeen, type SeenInquiry } from '../../store/ledger.ts';
 import { bindFound } from './adopt.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { SubmitDeps, Swept } from './deps.ts';
+import { CLOCKS_DIFFER_MS, isOlder, lastCallAt, takeForExtra } from './extra.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 
 /** When the list could not be read, nothing is sent, and it is asked for again. */
@@ -20,8 +21,6 @@ export const SWEEP_RETRY_MS = MINUTE_MS;
 const SWEEP_RETRY_MS_MAX = 10 * MINUTE_MS;
 /** A service that is away for longer is on the attention list. */
 const AWAY_ATTENTION_MS = HOUR_MS;
-/** By so much the service's clock and ours may differ and still be trusted. */
-const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
 /**
  * The sweep: the service's whole list against the ledger, at every start, after a clock jump, daily, and always before the
@@ -45,10 +44,11 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
     await resolveAttention(tx, sweepSubject(specialty), started_at);
-    return await compare(tx, deps, { specialty, seen, swept_at: last?.at ?? null, started_at });
+    return await compare(tx, deps, { specialty, seen, last, started_at });
   });
   env.log('sweep_done', { specialty, total: seen.length, count: fresh });
-  sweeps.sweeps.set(specialty, { at: started_at, is_due: false });
+  const skew_ms = deps.clockSkew();
+  sweeps.sweeps.set(specialty, { at: started_at, service_at: skew_ms === null ? null : started_at - skew_ms, is_due: false });
   sweeps.failures.delete(specialty);
   return true;
 }
@@ -96,6 +96,19 @@ export function demandSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
   for (const sweep of deps.sweeps.sweeps.values()) sweep.is_due = true;
 }
 
+/**
+ * Before another attempt is made after a call that was once proven absent, its first calls may be listed by now: one of them
+ * serves as the attempt (G1).
+ */
+export async function demandSweepsForAttempts({
+  store,
+  env,
+  sweeps,
+}: Pick<SubmitDeps, 'store' | 'env' | 'sweeps'>): Promise<void> {
+  for (const [specialty, swept] of sweeps.sweeps)
+    swept.is_due ||= await attemptAfterAbsence(store.db, specialty, { from: swept.at, to: env.clock.now() });
+}
+
 /** What is to be swept even when nothing is to be sent: a call too many, or one that was searched for, shows up that way. */
 export function sweepsDemanded({ sweeps }: Pick<SubmitDeps, 'sweeps'>): Specialty[] {
   return [...sweeps.sweeps].filter(([, { is_due }]) => is_due).map(([specialty]) => specialty);
@@ -123,10 +136,10 @@ export function seenInquiry(inquiry: Inquiry): SeenInquiry {
   };
 }
 
-/** `swept_at`: when this process compared the list before; null for the first time. */
-type Comparison = { specialty: Specialty; seen: SeenInquiry[]; swept_at: number | null; started_at: number };
+/** `last`: when this process compared the list before; null for the first time. */
+type Comparison = { specialty: Specialty; seen: SeenInquiry[]; last: Swept | null; started_at: number };
 
-async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, swept_at, started_at }: Comparison): Promise<number> {
+async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, started_at }: Comparison): Promise<number> {
   const fresh = await noteSeen(tx, specialty, seen, started_at);
   // By the service's own clock where the list has it: this machine's may have been wrong when it sent.
   const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
@@ -134,23 +147,20 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, swept_at, st
   for (const each of fresh) {
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
     const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
-    // Its reply is under way or lost: the look adopts it. It was proven absent, and shows up: it is adopted before the call.
+    // Its reply is under way or lost: the look adopts it.
     if (same_label.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
     const undecided = same_label.find(({ state, service_id }) => state === 'undecidable' && service_id === null);
     if (undecided !== undefined) {
       await adoptLate(tx, deps, undecided, each, started_at);
       continue;
     }
-    const absent = ours.filter((row) => wasAbsentUnder(row, each.external_id));
+    const absent = await absentRows(tx, specialty, each);
+    // It is adopted before the next call, or reported when another one serves.
     if (absent.some(({ service_id }) => service_id === null)) continue;
-    const resent = absent.find(
-      (row) => row.service_id !== null && isOlder(each, lastCallAt(row, created_at.get(row.service_id) ?? null)),
-    );
-    if (resent !== undefined) {
-      await own(tx, specialty, each, resent.id, 'extra', started_at);
-      await reportExtraCall(tx, resent.id, resent.connector, each.service_id, started_at);
-      deps.env.log('extra_call_found', { inquiry: resent.id, service_id: each.service_id });
-    } else if (swept_at !== null && isNewSince(each, swept_at)) {
+    const resent = await findResent(tx, absent, each, created_at);
+    if (resent !== null) {
+      await takeForExtra(tx, deps, resent, each, started_at);
+    } else if (last !== null && isNewSince(each, last)) {
       strangers += 1;
     }
   }
@@ -158,54 +168,34 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, swept_at, st
   return fresh.length;
 }
 
+async function absentRows(tx: Tx, specialty: Specialty, seen: SeenInquiry): Promise<InquiryRow[]> {
+  const calls = await absentCallsLike(tx, specialty, seen);
+  const ids = calls.map(({ inquiry }) => inquiry);
+  return await inquiriesById(tx, ids);
+}
+
+/** The inquiry that was made again because what the list shows now was proven absent. `created_at`: of the listed, by id. */
+async function findResent(
+  tx: Tx,
+  rows: readonly InquiryRow[],
+  seen: SeenInquiry,
+  created_at: ReadonlyMap<string, number | null>,
+): Promise<InquiryRow | null> {
+  for (const row of rows) if (isOlder(seen, await lastCallAt(tx, row, created_at.get(row.service_id ?? '') ?? null))) return row;
+  return null;
+}
+
 /** What is older and was not listed then may have been sent by a database that was lost, and says of nobody that they go on. */
-function isNewSince({ created_at }: SeenInquiry, swept_at: number): boolean {
-  return created_at === null || created_at > swept_at - CLOCKS_DIFFER_MS;
-}
-
-/** When the last of a row's calls was made: the one that was found may be an earlier one. */
-function lastCallAt(row: InquiryRow, found_at: number | null): number | null {
-  const times = [found_at, row.sent_at, ...absentCalls(row).map(({ sent_at }) => sent_at)].filter((at) => at !== null);
-  return times.length === 0 ? null : Math.max(...times);
-}
-
-/** A call too many was made before the last one; what is younger is a later attempt, of which a restored database knows nothing. */
-function isOlder({ created_at }: SeenInquiry, last_at: number | null): boolean {
-  return created_at === null || last_at === null || created_at <= last_at + CLOCKS_DIFFER_MS;
-}
-
-/** Whether it was once looked for in vain under the label, whatever became of it since. */
-export function wasAbsentUnder(row: InquiryRow, external_id: string): boolean {
-  return absentCalls(row).some((call) => canonicalExternalId(call.external_id) === external_id);
+function isNewSince({ created_at }: SeenInquiry, { service_at }: Swept): boolean {
+  return created_at === null || service_at === null || created_at > service_at - CLOCKS_DIFFER_MS;
 }
 
 /** A person was asked about it, and now the list shows it after all. */
 async function adoptLate(tx: Tx, deps: SubmitDeps, row: InquiryRow, seen: SeenInquiry, now: number): Promise<void> {
-  await bindFound(tx, row.specialty as Specialty, row, seen, 'It was found at the service, later than expected.', now);
+  await bindFound(tx, deps, row, seen, 'It was found at the service, later than expected.', now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: seen.service_id });
   deps.onOpen();
-}
-
-/** A call that was proven absent and showed up after all: it is paid for, and a person should know. */
-export async function reportExtraCall(
-  tx: Tx,
-  inquiry: number,
-  connector: string,
-  service_id: string,
-  now: number,
-): Promise<void> {
-  const [appointment] = await appointmentsOf(tx, inquiry);
-  await raiseAttention(
-    tx,
-    { connector, appointment: appointment?.id ?? null, inquiry, subject: inquirySubject(inquiry) },
-    {
-      reason: 'extra_call',
-      what: `The service holds a second inquiry (${service_id}) for the same question.`,
-      next: 'Ask the operator of the service not to charge for it, and raise service.settle_seconds if it happens again.',
-    },
-    now,
-  );
 }
 
 /** New inquiries on the account that this database did not send: another installation would call for the same patients. */

@@ -1,0 +1,81 @@
+/** Calls too many: what was proven absent, made again, and showed up after all. */
+import { MINUTE_MS } from '../../domain/time.ts';
+import { absentCallsOf, isSameCall } from '../../store/absent-calls.ts';
+import { raiseAttention, resolveAttention } from '../../store/attention.ts';
+import { inquirySubject } from '../../store/audit.ts';
+import type { Tx } from '../../store/database.ts';
+import { type InquiryRow, inquiriesByMatch, mayBeOf } from '../../store/inquiries.ts';
+import { extrasOf, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
+import { appointmentsOf } from '../../store/links.ts';
+import type { SubmitDeps } from './deps.ts';
+
+/** By so much the service's clock and ours may differ and still be trusted. */
+export const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
+
+/** The row has the call, which serves nothing: it is paid for, and a person should know. */
+export async function takeForExtra(
+  tx: Tx,
+  { env }: Pick<SubmitDeps, 'env'>,
+  row: InquiryRow,
+  seen: SeenInquiry,
+  now: number,
+): Promise<void> {
+  await own(tx, row.specialty, seen, row.id, 'extra', now);
+  env.log('extra_call_found', { inquiry: row.id, service_id: seen.service_id });
+  const [appointment] = await appointmentsOf(tx, row.id);
+  await raiseAttention(
+    tx,
+    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    {
+      reason: 'extra_call',
+      what: `The service holds a second inquiry (${seen.service_id}) for the same question.`,
+      next: 'Ask the operator of the service not to charge for it, and raise service.settle_seconds if it happens again.',
+    },
+    now,
+  );
+}
+
+/** An inquiry's calls too many have come to serve as its next attempts: nobody has to ask for the money back. */
+export async function resolveExtra(tx: Tx, inquiry: number, now: number): Promise<void> {
+  if ((await extrasOf(tx, [inquiry])).length === 0) await resolveAttention(tx, inquirySubject(inquiry), now, ['extra_call']);
+}
+
+/** Once a row has a call that serves it, those of its absent calls that a list has shown since are calls too many. */
+export async function takeLateCalls(tx: Tx, deps: Pick<SubmitDeps, 'env'>, row: InquiryRow, now: number): Promise<void> {
+  const calls = await absentCallsOf(tx, row.id);
+  if (calls.length === 0) return;
+  const last_at = await lastCallAt(tx, row, null);
+  for (const match_key of new Set(calls.map((call) => call.match_key))) {
+    const late = (await unownedMatches(tx, row.specialty, match_key)).filter(
+      (each) => isOlder(each, last_at) && calls.some((call) => isSameCall(call, each)),
+    );
+    const free = await withoutSought(tx, row, match_key, late);
+    for (const each of free) await takeForExtra(tx, deps, row, each, now);
+  }
+}
+
+/** Less those that the lost reply of another row may have been about: they are left for its look (G1). */
+export async function withoutSought<Seen extends SeenInquiry>(
+  tx: Tx,
+  row: InquiryRow,
+  match_key: string,
+  entries: readonly Seen[],
+): Promise<Seen[]> {
+  if (entries.length === 0) return [];
+  const sought = (await inquiriesByMatch(tx, row.specialty, match_key)).filter(
+    ({ id, state }) => id !== row.id && (state === 'sending' || state === 'uncertain'),
+  );
+  return entries.filter((entry) => !sought.some((other) => mayBeOf(other, entry)));
+}
+
+/** When the last of a row's calls was made: the one that was found may be an earlier one. */
+export async function lastCallAt(tx: Tx, row: InquiryRow, found_at: number | null): Promise<number | null> {
+  const calls = await absentCallsOf(tx, row.id);
+  const times = [found_at, row.sent_at, ...calls.map(({ sent_at }) => sent_at)].filter((at) => at !== null);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+/** A call too many was made before the last one; what is younger is a later attempt, of which a restored database knows nothing. */
+export function isOlder({ created_at }: SeenInquiry, last_at: number | null): boolean {
+  return created_at === null || last_at === null || created_at <= last_at + CLOCKS_DIFFER_MS;
+}

@@ -1,0 +1,316 @@
+/** Calls that two looks did not find, and that the service lists later than it should. */
+import { expect, test } from 'vitest';
+import { claim } from '../../connectors/suite-examples.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+import { demandSweeps } from '../../src/stages/submit/index.ts';
+import { withdraw } from '../../src/store/operator.ts';
+import { aCoverage } from '../domain/examples.ts';
+import { install } from './installation.ts';
+import { callsBringNothing, callsEnd, hideCalls, look, loseAndHide, TWINS, twin } from './lost-calls.ts';
+
+const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
+
+test('a call that is listed late, under a label that its inquiry has no more, is reported and no stranger', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const first = clinic.visit('A-1', SAME);
+  await clinic.read(first, clinic.visit('A-2', SAME, 4));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', SAME, 5));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
+  await show(1);
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
+test('a call that is listed under an old label while its successor is looked for is reported when that is found', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  const first = clinic.visit('A-1', SAME);
+  await clinic.read(first, clinic.visit('A-2', SAME, 4));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read({ ...first, status: 'cancelled' });
+  await clinic.planNow();
+  await clinic.read(clinic.visit('A-2', SAME, 5));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  const [late, second] = await clinic.service.ledger();
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  await show(1);
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([second?.id]);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  const extra = await clinic.store.db.selectFrom('service_inquiries').select('role').where('service_id', '=', late!.id).execute();
+  expect(extra).toEqual([{ role: 'extra' }]);
+});
+
+test('of two calls that no list showed, the last is reported when the first was taken over', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await look(clinic);
+  await clinic.read(clinic.visit('A-1', {}, 5));
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await show(1);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
+  expect(extras.map(({ service_id }) => service_id)).toEqual([second]);
+});
+
+test('a call that a lost database made, and that is listed late, is no sign of a second installation', async () => {
+  const clinic = await install();
+  const { show } = hideCalls(clinic);
+  await clinic.service.createBeside({ ...TWINS, member_id: 'W77', patient_name: 'Ben Example', external_id: 'B-1' });
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  await clinic.service.createBeside({ ...TWINS, member_id: 'W88', patient_name: 'Ben Example', external_id: 'B-2' });
+  await show(2);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['submission_stopped']);
+});
+
+test('a call too many serves as the next attempt: it is paid for (G1)', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  await show(0);
+  await show(1);
+  await look(clinic);
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, second]);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+});
+
+test('of two late calls that are listed at once, one serves and the other is reported', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await look(clinic);
+  await clinic.read(clinic.visit('A-1', {}, 5));
+  await look(clinic);
+  await show(0);
+  await show(1);
+  demandSweeps(clinic.submit);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
+test('a call too many that serves as the next attempt is on the list no more, and one that was cancelled serves nothing', async () => {
+  for (const status of ['UNSUCCESSFUL', 'CANCELLED']) {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 2);
+    await clinic.read(clinic.visit('A-1'));
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.service.advance({ seconds: 60 });
+    await look(clinic);
+    await show(0);
+    await show(1);
+    await look(clinic);
+    const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+    callsEnd(clinic, ({ id }) => (id === second ? status : id === first ? 'UNSUCCESSFUL' : 'SCHEDULED'));
+    demandSweeps(clinic.submit);
+    await clinic.submitNow();
+    await clinic.collectAll();
+    clinic.pass(2 * HOUR_MS);
+    await clinic.submitNow();
+    const is_served = status === 'UNSUCCESSFUL';
+    expect((await clinic.inquiries())[1]?.service_id === second).toBe(is_served);
+    expect((await clinic.attention()).includes('extra_call')).toBe(!is_served);
+  }
+});
+
+test("a twin's call that is listed late is no attempt for the other one (G1)", async () => {
+  const clinic = await install();
+  const { show } = hideCalls(clinic);
+  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
+  await clinic.read(clinic.visit('A-1', twin('Ada')));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await look(clinic);
+  await clinic.submitNow();
+  await show(1);
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  expect(await clinic.inquiries()).toHaveLength(2);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(ben);
+});
+
+test("a lost reply is not taken for a twin's call that was listed before (G1)", async () => {
+  const clinic = await install();
+  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
+  await clinic.service.advance({ seconds: 60 });
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await clinic.read(clinic.visit('A-1', twin('Ada')));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  const [ada] = await clinic.inquiries();
+  expect(ada?.state).toBe('open');
+  expect(ada?.service_id).not.toBe(ben);
+});
+
+test('a call that the lost reply of another inquiry may be about is no call too many (G1)', async () => {
+  const clinic = await install();
+  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+  clinic.pass(ahead_ms);
+  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
+  await clinic.read(clinic.visit('A-1', SAME, 1), clinic.visit('A-2', SAME, 1.2));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read(clinic.visit('A-1', SAME, 5));
+  await look(clinic);
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 2, when: 'after', action: 'reset' });
+  await clinic.planNow();
+  clinic.pass(2 * MINUTE_MS);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['A-2', 'A-1']);
+  await clinic.service.advance({ seconds: 150 });
+  demandSweeps(clinic.submit);
+  for (let round = 0; round < 3; round += 1) {
+    await look(clinic);
+    await clinic.planNow();
+  }
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('the call of a claim is known by what it asked, although the claim has got its number since', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+  const unnumbered = { ...claim(1), date_of_service, claim_number: '' };
+  await clinic.readClaims(unnumbered);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.readClaims({ ...unnumbered, claim_number: 'CN-9' });
+  await clinic.planNow();
+  await look(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await show(1);
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
+test('a late call whose first name was corrected since serves its inquiry', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  const named = (first_name: string) =>
+    clinic.visit('A-1', { patient: { id: 'P', first_name, last_name: 'Example', birth_date: '2018-01-02' } });
+  await clinic.read(named('Jon'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.read(named('John'));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await show(0);
+  demandSweeps(clinic.submit);
+  await clinic.planNow();
+  await clinic.submitNow();
+  const ledger = await clinic.service.ledger();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(ledger.map(({ id }) => id));
+  expect(ledger).toHaveLength(1);
+});
+
+test('before another attempt the list is swept, because a call that was proven absent may stand there by now', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await show(0);
+  await look(clinic);
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  await show(1);
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  const ledger = await clinic.service.ledger();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(ledger.map(({ id }) => id));
+  expect(ledger).toHaveLength(2);
+});
+
+test('what a person withdrew when nobody could say whether it exists is looked for before it is needed again (G1)', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
+  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+  await clinic.read(clinic.visit('A-1', {}, 4));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await show(0);
+  await look(clinic);
+  const ledger = await clinic.service.ledger();
+  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([['open', ledger[0]?.id]]);
+  expect(ledger).toHaveLength(1);
+});

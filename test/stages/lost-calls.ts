@@ -1,0 +1,62 @@
+/** What tests about lost replies, and about what the service holds already, have in common. */
+import { type Installation, SETTLE_MS } from './installation.ts';
+
+/** Twins have all of it in common. */
+export const TWINS = {
+  type: 'BENEFITS',
+  desired_completion_date: '12-31-2026',
+  dob: '01-02-2018',
+  member_id: 'W123',
+  tax_id: '123456789',
+  benefits_query: ['STANDARD'],
+  insurance: 'DELTA_DENTAL',
+  billing_npi: '1234567893',
+};
+
+export const twin = (first_name: string) => ({
+  patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
+});
+
+/** What the service holds is listed only from when `show` is called. */
+export function hideCalls({ client, service }: Installation): { show: (index: number) => Promise<void> } {
+  const { list } = client;
+  const shown = new Set<string>();
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => shown.has(id)) } };
+  };
+  return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
+}
+
+/** Replies to creates are lost, and what they brought is hidden. */
+export async function loseAndHide(clinic: Installation, times: number) {
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times, when: 'after', action: 'reset' });
+  return hideCalls(clinic);
+}
+
+/** The service says that its calls ended so. */
+export function callsEnd({ client }: Installation, statusOf: (form: { id: string }) => string): void {
+  const { list, read } = client;
+  const ended = <Form extends { id: string; status: string }>(form: Form): Form => ({ ...form, status: statusOf(form) });
+  client.list = async (...given) => {
+    const result = await list(...given);
+    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(ended) } } : result;
+  };
+  client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null ? { ok: true, value: ended(result.value) } : result;
+  };
+}
+
+export function callsBringNothing(clinic: Installation): void {
+  callsEnd(clinic, () => 'UNSUCCESSFUL');
+}
+
+/** Both looks, a settle time apart. */
+export async function look({ pass, submitNow }: Installation): Promise<void> {
+  for (let taken = 0; taken < 2; taken += 1) {
+    pass(SETTLE_MS + 1);
+    await submitNow();
+  }
+}
