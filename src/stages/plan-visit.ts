@@ -85,9 +85,10 @@ export async function ask(
   const serving = new Set<number>();
   let wait: string | null = null;
   for (const coverage of decision.coverages) {
-    const inquiry = await inquiryFor(tx, deps, appointment, coverage, { now, is_too_late: decision.is_too_late });
+    const inquiry = await inquiryFor(tx, deps, appointment, coverage, { ...facts, is_too_late: decision.is_too_late });
     if (inquiry === 'too_late') attention.push(tooLateToCall(policy));
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
+    else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else serving.add(inquiry.id);
   }
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
@@ -119,8 +120,8 @@ async function inquiryFor(
   deps: PlanDeps,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-  { now, is_too_late }: { now: number; is_too_late: boolean },
-): Promise<InquiryRow | 'too_late' | 'other_first'> {
+  { now, is_clock_trusted, is_too_late }: Pick<PlanningFacts, 'now' | 'is_clock_trusted'> & { is_too_late: boolean },
+): Promise<InquiryRow | 'too_late' | 'other_first' | 'clock_first'> {
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   const reuse = latest === null ? 'new' : await reuseOf(tx, latest, appointment, coverage, now);
@@ -128,6 +129,8 @@ async function inquiryFor(
     if (latest?.state === 'planned') await unlink(tx, latest.id, appointment.id).then(() => revise(tx, deps, latest.id, now));
     return 'too_late';
   }
+  // An answer that seems too old is a second paid call, on the word of a clock that may be wrong (G1).
+  if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
   const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
   if (latest !== null && reuse !== 'new') {
     await link(tx, { inquiry: latest.id, ...join }, now);

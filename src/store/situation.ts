@@ -23,8 +23,8 @@ export type SituationWord = (typeof SITUATIONS)[number];
 /** Entries that tell a person something while the appointment goes on by itself. */
 export const INFORMATIONAL_REASONS: readonly AttentionReason[] = ['payer_unmapped', 'extra_call', 'answer_late'];
 
-/** `plan_wait` of an appointment of which a coverage waits for an inquiry, while others may have theirs. */
-const COVERAGE_WAITS = 'other_inquiry_first';
+/** `plan_wait` of an appointment of which a coverage waits, while others may have their inquiries. */
+const COVERAGE_WAITS = ['other_inquiry_first', 'answer_age_unproven'];
 
 /** How far the inquiry of one coverage has come; the smallest one decides. Below zero there is none. */
 export const STAGES = { none: -1, blocked: 0, planned: 1, asking: 2, answered: 3, delivered: 4 } as const;
@@ -72,7 +72,7 @@ export function situationAt(now: number) {
   return sql<SituationWord>`case
     when appointments.closed_reason is not null then 'closed'
     when appointments.id in (${needsPerson}) then 'attention'
-    when appointments.plan_wait = ${sql.lit(COVERAGE_WAITS)} then 'waiting'
+    when appointments.plan_wait in (${sql.join(COVERAGE_WAITS.map((wait) => sql.lit(wait)))}) then 'waiting'
     else case coalesce((${leastAdvanced}), ${sql.lit(STAGES.none)})
       when ${sql.lit(STAGES.none)} then case when appointments.plan_due_at is null then 'attention' else 'waiting' end
       when ${sql.lit(STAGES.blocked)} then 'attention'

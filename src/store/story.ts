@@ -192,6 +192,8 @@ export function waitWords(plan_wait: string | null): string {
       return 'It is not known whether the clock of this computer is right, so it is not judged whether the visit is over.';
     case 'insurance_awaited':
       return 'The practice management system has sent nothing about the patient’s insurance yet; planned when it comes.';
+    case 'answer_age_unproven':
+      return 'The last answer seems too old, but the clock of this computer may be wrong. Decided when it agrees with the service’s.';
     case 'other_inquiry_first':
       return 'Another inquiry that the service could not tell from this one goes first.';
     case 'planning_failed':

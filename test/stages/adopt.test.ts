@@ -181,6 +181,22 @@ async function listed(clinic: Installation, calls: readonly (readonly [string, n
   await clinic.store.write((tx) => noteSeen(tx, 'dental', seen, clinic.now()));
 }
 
+test('the year of a visit that was cancelled says nothing of the call that was made for it', async () => {
+  const clinic = await install();
+  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+  clinic.pass(ahead_ms);
+  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  const desired_completion_date = `12-31-${new Date(clinic.now()).getUTCFullYear()}`;
+  const fields = { ...TWINS, desired_completion_date, patient_name: 'Ada Example', external_id: 'MOVED' };
+  const asked = await clinic.service.createBeside(fields);
+  await clinic.service.advance({ seconds: 60 });
+  const moved = clinic.visit('MOVED', { ...twin('Ada'), status: 'cancelled' }, 5);
+  await clinic.read(moved, clinic.visit('THIS-YEAR', twin('Ada'), 1));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([asked]);
+});
+
 test('unsuccessful calls from before the last answer counted are no attempts of today', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', twin('Ada')));

@@ -130,6 +130,7 @@ export async function install({
     events,
     submit,
     collect,
+    plan,
     /** What the stages call; a test may put a reply of its own in the place of the service's. */
     client,
     now: env.clock.now,

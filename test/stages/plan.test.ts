@@ -169,6 +169,25 @@ test('an answer that came while the clock was wrong is as old as the service say
   expect(await clinic.inquiries()).toHaveLength(1);
 });
 
+test('on the word of a clock that may be wrong no answer is too old, and nobody is called again (G1)', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 2 } });
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ days: 3 });
+  await clinic.collectAll();
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  clinic.pass(5 * DAY_MS);
+  await clinic.read(clinic.visit('A-2'));
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(1);
+  clinic.plan.facts = facts;
+  clinic.pass(MINUTE_MS);
+  await clinic.planNow();
+  expect(await clinic.inquiries()).toHaveLength(2);
+});
+
 test('an earlier attempt follows its coverage, so that its revised answer reaches the right one', async () => {
   const clinic = await install();
   const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
