@@ -46,8 +46,9 @@ export class Machine {
     this.random = new Random(world.plan.seed, `machine ${name}`);
   }
 
-  isDiskFull(): boolean {
-    return this.scheduler.now < this.disk_full_until;
+  /** Now, or within the last `since_ms`. */
+  isDiskFull(since_ms = 0): boolean {
+    return this.scheduler.now < this.disk_full_until + since_ms;
   }
 
   onDiskFull(): void {

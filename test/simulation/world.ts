@@ -333,7 +333,7 @@ class LivingWorld {
     this.pms.is_calm = true;
     this.service.outage_until = 0;
     this.service.turned_away_until = 0;
-    this.#machine.disk_full_until = 0;
+    this.#machine.disk_full_until = Math.min(this.#machine.disk_full_until, scheduler.now);
     this.#machine.clock_ahead_ms = 0;
     this.#trouble.tell('from now on everything works');
     const [, clone] = this.#machines;
