@@ -125,6 +125,29 @@ test('a call too many serves as the next attempt: it is paid for (G1)', async ()
   expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
+test('a call too many whose request arrives long after it was sent is reported, and no stranger', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await clinic.read(clinic.visit('A-1'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  await clinic.service.advance({ hours: 1 });
+  clinic.pass(HOUR_MS);
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
+  await look(clinic);
+  const [sent] = await clinic.inquiries();
+  await show(0);
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  // Eleven minutes after it was sent: `look` has let ten pass here, and none there.
+  await clinic.service.advance({ seconds: 1260 });
+  await clinic.service.createBeside(JSON.parse(sent?.body ?? ''));
+  await show(1);
+  demandSweeps(clinic.submit);
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
 test('of two late calls that are listed at once, one serves and the other is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);

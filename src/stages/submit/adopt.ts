@@ -18,7 +18,7 @@ const ATTEMPT_MS_MAX = 3 * DAY_MS;
 /** The inquiry at the service becomes the one that serves the row. A list showed its content, so the id is verified. */
 export async function bindFound(
   tx: Tx,
-  deps: Pick<SubmitDeps, 'env'>,
+  deps: Pick<SubmitDeps, 'env' | 'settings'>,
   row: InquiryRow,
   seen: SeenInquiry,
   reason: string,

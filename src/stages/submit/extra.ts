@@ -7,7 +7,7 @@ import type { Tx } from '../../store/database.ts';
 import { type InquiryRow, inquiriesByMatch, mayBeOf } from '../../store/inquiries.ts';
 import { extrasOf, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { SubmitDeps, SubmitSettings } from './deps.ts';
 
 /** By so much the service's clock and ours may differ and still be trusted. */
 export const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
@@ -41,13 +41,18 @@ export async function resolveExtra(tx: Tx, inquiry: number, now: number): Promis
 }
 
 /** Once a row has a call that serves it, those of its absent calls that a list has shown since are calls too many. */
-export async function takeLateCalls(tx: Tx, deps: Pick<SubmitDeps, 'env'>, row: InquiryRow, now: number): Promise<void> {
+export async function takeLateCalls(
+  tx: Tx,
+  deps: Pick<SubmitDeps, 'env' | 'settings'>,
+  row: InquiryRow,
+  now: number,
+): Promise<void> {
   const calls = await absentCallsOf(tx, row.id);
   if (calls.length === 0) return;
   const last_at = await lastCallAt(tx, row, null);
   for (const match_key of new Set(calls.map((call) => call.match_key))) {
     const late = (await unownedMatches(tx, row.specialty, match_key)).filter(
-      (each) => isOlder(each, last_at) && calls.some((call) => isSameCall(call, each)),
+      (each) => isOlder(each, last_at, deps.settings) && calls.some((call) => isSameCall(call, each)),
     );
     const free = await withoutSought(tx, row, match_key, late);
     for (const each of free) await takeForExtra(tx, deps, row, each, now);
@@ -75,7 +80,14 @@ export async function lastCallAt(tx: Tx, row: InquiryRow, found_at: number | nul
   return times.length === 0 ? null : Math.max(...times);
 }
 
-/** A call too many was made before the last one; what is younger is a later attempt, of which a restored database knows nothing. */
-export function isOlder({ created_at }: SeenInquiry, last_at: number | null): boolean {
-  return created_at === null || last_at === null || created_at <= last_at + CLOCKS_DIFFER_MS;
+/**
+ * A call too many was made before the last one, or is the last one, whose request may arrive for as long as it is looked for;
+ * what is younger is a later attempt, of which a restored database knows nothing.
+ */
+export function isOlder(
+  { created_at }: SeenInquiry,
+  last_at: number | null,
+  { timeout_ms, settle_ms }: Pick<SubmitSettings, 'timeout_ms' | 'settle_ms'>,
+): boolean {
+  return created_at === null || last_at === null || created_at <= last_at + timeout_ms + 2 * settle_ms + CLOCKS_DIFFER_MS;
 }

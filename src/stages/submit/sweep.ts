@@ -157,7 +157,7 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, starte
     const absent = await absentRows(tx, specialty, each);
     // It is adopted before the next call, or reported when another one serves.
     if (absent.some(({ service_id }) => service_id === null)) continue;
-    const resent = await findResent(tx, absent, each, created_at);
+    const resent = await findResent(tx, deps, absent, each, created_at);
     if (resent !== null) {
       await takeForExtra(tx, deps, resent, each, started_at);
     } else if (last !== null && isNewSince(each, last)) {
@@ -177,11 +177,13 @@ async function absentRows(tx: Tx, specialty: Specialty, seen: SeenInquiry): Prom
 /** The inquiry that was made again because what the list shows now was proven absent. `created_at`: of the listed, by id. */
 async function findResent(
   tx: Tx,
+  { settings }: SubmitDeps,
   rows: readonly InquiryRow[],
   seen: SeenInquiry,
   created_at: ReadonlyMap<string, number | null>,
 ): Promise<InquiryRow | null> {
-  for (const row of rows) if (isOlder(seen, await lastCallAt(tx, row, created_at.get(row.service_id ?? '') ?? null))) return row;
+  for (const row of rows)
+    if (isOlder(seen, await lastCallAt(tx, row, created_at.get(row.service_id ?? '') ?? null), settings)) return row;
   return null;
 }
 
