@@ -37,7 +37,8 @@ export async function doNotAsk(
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
-    await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
+    // A clock that may be wrong says that the visit is over: a person still has to see what is on the list about it (G2).
+    if (decision.reason !== 'clock_unproven') await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
     await leaveUnsent(tx, deps, appointment, now);
     await followCoverages(tx, deps, appointment, now);
     return;

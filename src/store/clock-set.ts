@@ -6,6 +6,9 @@ const POLL_MS_MAX = 48 * HOUR_MS;
 /** A failed delivery waits six hours at most. */
 const DELIVERY_MS_MAX = 12 * HOUR_MS;
 const LOOK_MS_MAX = HOUR_MS;
+/** What planning is tried again for within minutes, in `plan_wait`. */
+const TRIED_AGAIN = ['clock_unproven', 'answer_age_unproven', 'other_inquiry_first', 'planning_failed'];
+const PLAN_MS_MAX = HOUR_MS / 4;
 
 /**
  * The looks for every lost reply begin anew: the clock was set, so nobody knows how long ago the last one was, and two looks
@@ -28,6 +31,12 @@ export async function mendDueTimes(tx: Tx, settle_ms: number, now: number): Prom
     .set({ poll_at: now })
     .where('state', '=', 'open')
     .where('poll_at', '>', now + POLL_MS_MAX)
+    .execute();
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: now })
+    .where('plan_wait', 'in', TRIED_AGAIN)
+    .where('plan_due_at', '>', now + PLAN_MS_MAX)
     .execute();
   await tx
     .updateTable('deliveries')

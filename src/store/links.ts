@@ -116,7 +116,7 @@ type PlannableRow = {
 export type AppointmentRow = PlannableRow & { kind: 'appointment'; input: AppointmentInput };
 export type ClaimRow = PlannableRow & { kind: 'claim'; input: ClaimInput };
 
-/** Where each visit of a patient that is not closed stands in the practice management system now. */
+/** Where each visit of a patient that is to take place, or has, stands in the practice management system now. */
 export async function visitsOf(
   tx: Tx,
   patient_key: string,
@@ -127,7 +127,7 @@ export async function visitsOf(
     .where('patient_key', '=', patient_key)
     .where('kind', '=', sql.lit('appointment'))
     .where('superseded_at', 'is', null)
-    .where('closed_reason', 'is', null)
+    .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', sql.lit('past'))]))
     .execute();
 }
 

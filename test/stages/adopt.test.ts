@@ -181,6 +181,22 @@ async function listed(clinic: Installation, calls: readonly (readonly [string, n
   await clinic.store.write((tx) => noteSeen(tx, 'dental', seen, clinic.now()));
 }
 
+test('what was asked for a visit of the last benefit year does not serve one of this year, although that visit is over', async () => {
+  const clinic = await install();
+  const year = new Date(clinic.now()).getUTCFullYear();
+  const ahead_ms = Date.UTC(year, 11, 30, 18) - clinic.now();
+  clinic.pass(ahead_ms);
+  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  const fields = { ...TWINS, desired_completion_date: `12-31-${year}`, patient_name: 'Ada Example', external_id: 'OVER' };
+  const asked = await clinic.service.createBeside(fields);
+  clinic.pass(2 * DAY_MS);
+  await clinic.service.advance({ days: 2 });
+  await clinic.read(clinic.visit('OVER', twin('Ada'), -1), clinic.visit('THIS-YEAR', twin('Ada'), 2));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
+});
+
 test('the year of a visit that was cancelled says nothing of the call that was made for it', async () => {
   const clinic = await install();
   const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { resolveAttention } from '../../src/store/attention.ts';
+import { mendDueTimes } from '../../src/store/clock-set.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { install } from './installation.ts';
+import { install, SETTLE_MS } from './installation.ts';
 
 test('an appointment whose id became another one leaves the attention list', async () => {
   const clinic = await install();
@@ -186,6 +187,24 @@ test('on the word of a clock that may be wrong no answer is too old, and nobody 
   clinic.pass(MINUTE_MS);
   await clinic.planNow();
   expect(await clinic.inquiries()).toHaveLength(2);
+});
+
+test('while a clock that is ahead says that a visit is over, what is told of it stays; set right, it is planned at once', async () => {
+  const clinic = await install();
+  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: '' })] }), clinic.visit('A-2'));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual(['field_missing']);
+  const { facts } = clinic.plan;
+  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+  clinic.pass(5 * DAY_MS);
+  await clinic.planNow();
+  expect(await clinic.attention()).toEqual(['field_missing']);
+  clinic.plan.facts = facts;
+  clinic.pass(-5 * DAY_MS);
+  await clinic.store.write((tx) => mendDueTimes(tx, SETTLE_MS, clinic.now()));
+  const waiting = clinic.store.db.selectFrom('appointments').select('source_id').where('plan_due_at', '<=', clinic.now());
+  expect(await waiting.execute()).toEqual([{ source_id: 'A-1' }, { source_id: 'A-2' }]);
 });
 
 test('an earlier attempt follows its coverage, so that its revised answer reaches the right one', async () => {
