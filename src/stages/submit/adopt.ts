@@ -120,13 +120,16 @@ async function unownedFor(
   const year_of = new Map<string, number>();
   for (const visit of await visitsOf(tx, row.patient_key))
     year_of.set(labelOf(visit), yearOf(localDate(visit.starts_at, rules.time_zone)));
-  // The visit under the label may have been moved since: where its year has a call of its own, this one was for another.
+  // The visit under the label may have been moved since: where its year has a call of its own, this one was for another, and
+  // where an earlier attempt of this need had the label, it was for this one.
   const served = new Set(
     alike.filter((other) => other.patient_key === row.patient_key && isServed(other)).map((other) => other.benefit_year),
   );
+  const earlier = alike.filter((other) => other.need_base === row.need_base && other.benefit_year === row.benefit_year);
+  const earlier_labels = new Set(earlier.map(({ external_id }) => canonicalExternalId(external_id)));
   const isOfYear = ({ external_id }: LedgerEntry) => {
     const year = year_of.get(external_id) ?? row.benefit_year;
-    return year === row.benefit_year || served.has(year);
+    return year === row.benefit_year || served.has(year) || earlier_labels.has(external_id);
   };
   const fresh = freshOnes(unowned, rules.reverify_after_days * DAY_MS, now);
   const mayServe = (entry: LedgerEntry) =>
