@@ -177,6 +177,7 @@ function submitDeps({ options, policy, store, client, wakers }: Means, clock_wat
       wakers.collect.wake();
       wakers.inbox.wake();
     },
+    onReplan: () => wakers.plan.wake(),
     clockSkew: () => clock_watch.skewMs(),
     settings: {
       ...pollingOf(config),

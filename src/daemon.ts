@@ -119,8 +119,6 @@ function stages(parts: Parts, signal: AbortSignal) {
     plan: () => planStep(parts.plan),
     submit: async () => {
       const result = await submitStep(parts.submit, { external_id_template, signal });
-      // What was proven unsent may not be needed any more: planning says so before it is sent again.
-      wakers.plan.wake();
       // What was refused is on the attention list now, which goes to the practice with the deliveries.
       if (result.did > 0) for (const { deliver } of parts.connectors) deliver.wake();
       return result;

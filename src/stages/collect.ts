@@ -64,8 +64,10 @@ export async function collectStep(deps: CollectDeps): Promise<StepResult> {
 /** What is being asked about already, because a report told of it, is left out and put off. */
 async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[]> {
   const now = env.clock.now();
-  const soon = await dueForPolling(store.db, now, INQUIRIES_PER_STEP, { visits_from: now, visits_until: now + DAY_MS });
-  const due = soon.length > 0 ? soon : await dueForPolling(store.db, now, INQUIRIES_PER_STEP);
+  const first = await dueForPolling(store.db, now, INQUIRIES_PER_STEP);
+  const visits = { visits_from: now, visits_until: now + DAY_MS };
+  const soon = first.length === 0 ? [] : await dueForPolling(store.db, now, INQUIRIES_PER_STEP, visits);
+  const due = soon.length > 0 ? soon : first;
   const asked = due.filter(({ id }) => memory.asking.has(id));
   if (asked.length === 0) return due;
   await store.write(async (tx) => {

@@ -43,7 +43,7 @@ export async function attemptAfterAbsence(
     .where('i.due_at', '>', from)
     .where('i.due_at', '<=', to)
     .where('i.retry', '>', 0)
-    .where('i.specialty', '=', specialty)
+    .where('i.specialty', '=', sql.lit(specialty))
     .whereRef('earlier.attempt', '<', 'i.attempt')
     .limit(sql.lit(1))
     .executeTakeFirst();

@@ -177,8 +177,11 @@ async function takeSlots(
   { wanted, held }: { wanted: number; held: readonly number[] },
 ): Promise<{ slots: number[]; wait_ms: number }> {
   // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
-  await tx.updateTable('rate_slots').set({ ended_at: now }).where('ended_at', '>', now).execute();
-  await tx.updateTable('rate_slots').set({ taken_at: now }).where('taken_at', '>', now).execute();
+  await tx
+    .updateTable('rate_slots')
+    .set({ taken_at: sql`min(taken_at, ${now})`, ended_at: sql`min(ended_at, ${now})` })
+    .where((where) => where.or([where('taken_at', '>', now), where('ended_at', '>', now)]))
+    .execute();
   await tx
     .deleteFrom('rate_slots')
     .where((where) => where.or([where('ended_at', '<=', now - WINDOW_MS), where('taken_at', '<=', now - ABANDONED_MS)]))

@@ -1,4 +1,5 @@
 /** Whether the service's reports can be relied on: what was told, and what was found only by asking. */
+import { sql } from 'kysely';
 import type { Db, Tx } from './database.ts';
 import { forgetFact, readFact, writeFact } from './facts.ts';
 
@@ -64,8 +65,8 @@ export async function firstUnannounced(db: Db): Promise<number | null> {
   const row = await db
     .selectFrom('inquiries')
     .select((select) => select.fn.min('answered_at').as('at'))
-    .where('is_unannounced', '=', 1)
-    .where('state', '=', 'answered')
+    .where('is_unannounced', '=', sql.lit(1))
+    .where('state', '=', sql.lit('answered'))
     .where('answered_at', 'is not', null)
     .executeTakeFirst();
   return row?.at ?? null;

@@ -169,6 +169,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       sweeps: newSweepMemory(),
       clockSkew: () => 0,
       onOpen: () => {},
+      onReplan: () => {},
       settings: { ...polling, ...submission, ...limits, timeout_ms: 30_000 },
     },
     collect: {

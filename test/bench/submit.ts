@@ -96,6 +96,7 @@ function submitDeps(store: Store): SubmitDeps {
     sweeps: newSweepMemory(),
     clockSkew: () => 0,
     onOpen: () => {},
+    onReplan: () => {},
     settings: {
       mode: job.batch_size === 1 ? 'single' : 'bulk',
       batch_size: job.batch_size,

@@ -48,7 +48,7 @@ function watched(statement: Statement, text: string, life: Life) {
 function around<Value>(life: Life, text: string, perform: () => Value): Value {
   if (life.is_dead || life.point('statement')) throw new Error('The process is dead.');
   if (life.machine.isDiskFull() && WRITES.test(text)) {
-    life.machine.onDiskFull();
+    life.refuse();
     throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL');
   }
   const value = perform();

@@ -46,13 +46,8 @@ export class Machine {
     this.random = new Random(world.plan.seed, `machine ${name}`);
   }
 
-  /** Now, or within the last `since_ms`. */
-  isDiskFull(since_ms = 0): boolean {
-    return this.scheduler.now < this.disk_full_until + since_ms;
-  }
-
-  onDiskFull(): void {
-    this.counts.disk_full += 1;
+  isDiskFull(): boolean {
+    return this.scheduler.now < this.disk_full_until;
   }
 
   wallNow(): number {
@@ -134,6 +129,8 @@ export class Life implements Owner {
   readonly machine: Machine;
   readonly number: number;
   is_dead = false;
+  /** When a statement of it was last refused for want of room. */
+  refused_at: number | null = null;
   readonly connections = new Set<Database.Database>();
   /** The servers at which it listens. */
   readonly doors = new Set<Server>();
@@ -175,6 +172,12 @@ export class Life implements Owner {
     this.machine.tell(`daemon ${this.number} is killed (at a ${kind})`);
     this.die();
     return true;
+  }
+
+  /** A statement of it is refused: there is no room. */
+  refuse(): void {
+    this.refused_at = this.machine.scheduler.now;
+    this.machine.counts.disk_full += 1;
   }
 
   defuse(): void {

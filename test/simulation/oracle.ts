@@ -172,9 +172,9 @@ export class Oracle {
     if (life.machine.name === 'clinic') this.#follow(life, event, fields);
     if (event !== 'stage_failed') return;
     const is_connectors = /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
-    // A step ends, and tells of its failure, when all of its requests are over.
-    const since_ms = 2 * this.#world.plan.config.timeout_ms;
-    const is_disk = life.machine.isDiskFull(since_ms) && fields.error_name === 'SqliteError';
+    // A step ends, and tells of a statement that was refused, when all of its requests are over.
+    const until = (life.refused_at ?? Number.NEGATIVE_INFINITY) + 2 * this.#world.plan.config.timeout_ms;
+    const is_disk = fields.error_code === 'SQLITE_FULL' && life.machine.scheduler.now <= until;
     if (!is_connectors && !is_disk) this.#fail('run', `A stage failed: ${JSON.stringify(fields)}.`);
   }
 

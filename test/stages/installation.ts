@@ -85,6 +85,7 @@ export async function install({
     sweeps: newSweepMemory(),
     clockSkew: () => 0,
     onOpen: () => {},
+    onReplan: () => {},
     settings: {
       ...polling,
       mode: 'single',

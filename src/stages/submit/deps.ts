@@ -11,6 +11,8 @@ export type SubmitDeps = {
   /** What this process knows about its own sweeps; lost with it on purpose. */
   sweeps: SweepMemory;
   onOpen: () => void;
+  /** Planning is to look at appointments again: what was proven unsent may not be needed any more. */
+  onReplan: () => void;
   /** What this machine's clock is ahead of the service's; null until the service was heard. */
   clockSkew: () => number | null;
 };

@@ -1,6 +1,6 @@
 /** Calls too many: what was proven absent, made again, and showed up after all. */
 import { MINUTE_MS } from '../../domain/time.ts';
-import { absentCallsOf, isSameCall } from '../../store/absent-calls.ts';
+import { type AbsentCall, absentCallsOf, isSameCall } from '../../store/absent-calls.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
@@ -49,7 +49,7 @@ export async function takeLateCalls(
 ): Promise<void> {
   const calls = await absentCallsOf(tx, row.id);
   if (calls.length === 0) return;
-  const last_at = await lastCallAt(tx, row, null);
+  const last_at = lastCallAt(row, calls);
   for (const match_key of new Set(calls.map((call) => call.match_key))) {
     const late = (await unownedMatches(tx, row.specialty, match_key)).filter(
       (each) => isOlder(each, last_at, deps.settings) && calls.some((call) => isSameCall(call, each)),
@@ -74,9 +74,12 @@ export async function withoutSought<Seen extends SeenInquiry>(
 }
 
 /** When the last of a row's calls was made: the one that was found may be an earlier one. */
-export async function lastCallAt(tx: Tx, row: InquiryRow, found_at: number | null): Promise<number | null> {
-  const calls = await absentCallsOf(tx, row.id);
-  const times = [found_at, row.sent_at, ...calls.map(({ sent_at }) => sent_at)].filter((at) => at !== null);
+export function lastCallAt(
+  { sent_at }: InquiryRow,
+  absent: readonly AbsentCall[],
+  found_at: number | null = null,
+): number | null {
+  const times = [found_at, sent_at, ...absent.map((call) => call.sent_at)].filter((at) => at !== null);
   return times.length === 0 ? null : Math.max(...times);
 }
 

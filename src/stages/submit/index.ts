@@ -28,13 +28,14 @@ export async function submitStep(
   await noticeClock(deps);
   await recoverLeft(deps);
   await allowStrangers(deps);
-  await demandSweepsForAttempts(deps);
   const swept: Specialty[] = [];
-  const wanted = [...new Set([...(await specialtiesToSend(store.db, env.clock.now())), ...sweepsDemanded(deps)])];
+  const to_send = await specialtiesToSend(store.db, env.clock.now());
+  await demandSweepsForAttempts(deps, to_send);
+  const wanted = [...new Set([...to_send, ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
   const looked = await takeLooks(deps, options.signal);
-  const blocking = (await currentHalts(store.db)).filter((halt) => !isTryDue(halt, env.clock.now()));
   const halts = await currentHalts(store.db);
+  const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
   if (blocking.length === 0) {
     for (const specialty of swept) {
@@ -53,7 +54,7 @@ export async function submitStep(
  * Settle times are measured by the machine's clock, because a process may end between two looks. When that clock was set while
  * this one ran, they begin anew.
  */
-async function noticeClock({ store, env, settings, sweeps }: SubmitDeps): Promise<void> {
+async function noticeClock({ store, env, settings, sweeps, onReplan }: SubmitDeps): Promise<void> {
   const now = env.clock.now();
   const offset_ms = now - env.clock.elapsed();
   const before = sweeps.clock_offset_ms;
@@ -63,6 +64,7 @@ async function noticeClock({ store, env, settings, sweeps }: SubmitDeps): Promis
     if (before !== null) await restartLooks(tx, now + settings.settle_ms);
     await mendDueTimes(tx, settings.settle_ms, now);
   });
+  onReplan();
 }
 
 /**

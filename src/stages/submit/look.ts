@@ -130,9 +130,9 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
   const [oldest, ...others] = matches;
   if (current?.state !== 'uncertain' || oldest === undefined) return;
   const extra = others.filter((each) => !isLaterAttempt(oldest, each));
+  for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
   await bindFound(tx, deps, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
-  for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
   deps.onOpen();
 }
 
@@ -174,7 +174,7 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     });
     await updateInquiry(tx, row.id, { empty_looks }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';
-    await backToPlanned(tx, [row.id], reason, now, now, 'uncertain');
+    await backToPlanned(tx, deps, [row.id], { reason, due_at: now, from: 'uncertain' }, now);
     deps.env.log('inquiry_absent', { inquiry: row.id });
   }
 }

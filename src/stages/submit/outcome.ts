@@ -99,19 +99,15 @@ export async function settleFailure(
   } else if (failure.class === 'refused') {
     for (const row of rows) await refuse(tx, row, failure.errors, failure.status, now);
   } else if (failure.class === 'stopped') {
-    await backToPlanned(
-      tx,
-      ids,
-      `The service turned the request away (${failure.status}); nothing was sent.`,
-      now + STOPPED_RETRY_MS,
-      now,
-    );
+    const reason = `The service turned the request away (${failure.status}); nothing was sent.`;
+    await backToPlanned(tx, deps, ids, { reason, due_at: now + STOPPED_RETRY_MS }, now);
     await stopSubmission(tx, deps, failure.status, now);
   } else {
     const wait_ms =
       failure.retry_after_ms ??
       (failure.cause === 'aborted' || failure.cause === 'closed' ? 0 : backoffMs(1, AWAY_LIMITS, deps.env.random()));
-    await backToPlanned(tx, ids, `Proven unsent (${failure.cause}${statusText(failure.status)}).`, now + wait_ms, now);
+    const reason = `Proven unsent (${failure.cause}${statusText(failure.status)}).`;
+    await backToPlanned(tx, deps, ids, { reason, due_at: now + wait_ms }, now);
     if (failure.cause === 'unauthorized') await stopSubmission(tx, deps, failure.status ?? 401, now);
   }
 }
@@ -122,17 +118,17 @@ export async function settleFailure(
  */
 export async function backToPlanned(
   tx: Tx,
+  deps: Pick<SubmitDeps, 'onReplan'>,
   ids: readonly number[],
-  reason: string,
-  due_at: number,
+  { reason, due_at, from = 'sending' }: { reason: string; due_at: number; from?: 'sending' | 'uncertain' },
   now: number,
-  from: 'sending' | 'uncertain' = 'sending',
 ): Promise<void> {
   if (ids.length === 0) return;
   await moveInquiries(tx, ids, { from, to: 'planned', reason }, { body: null, sent_at: null, look_at: null, due_at }, now);
   const needless = await withoutAppointment(tx, ids);
   await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' }, {}, now);
   await replanAppointmentsOf(tx, ids, now);
+  deps.onReplan();
 }
 
 /** `sending` to `uncertain`: looked for after a settle time; never sent again unlooked (G1). */

@@ -146,9 +146,9 @@ async function sendSingly(deps: SubmitDeps, intents: readonly Intent[], signal: 
     await deps.store.write((tx) =>
       backToPlanned(
         tx,
+        deps,
         waiting.map(({ row }) => row.id),
-        'It was not sent: the ones before it did not get through.',
-        now,
+        { reason: 'It was not sent: the ones before it did not get through.', due_at: now },
         now,
       ),
     );
@@ -175,9 +175,9 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
         // The endpoint's fault, not the content's: sent again at once in the form that was learned.
         await backToPlanned(
           tx,
+          deps,
           rows.map(({ id }) => id),
-          'Proven unsent: the service does not take batches of this form.',
-          now,
+          { reason: 'Proven unsent: the service does not take batches of this form.', due_at: now },
           now,
         );
       } else if (result.failure.class === 'refused' && rows.length > 1) {

@@ -3,7 +3,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry, ServiceFailure } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
-import { absentCallsLike, attemptAfterAbsence } from '../../store/absent-calls.ts';
+import { absentCallsLike, absentCallsOf, attemptAfterAbsence } from '../../store/absent-calls.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
@@ -100,13 +100,15 @@ export function demandSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
  * Before another attempt is made after a call that was once proven absent, its first calls may be listed by now: one of them
  * serves as the attempt (G1).
  */
-export async function demandSweepsForAttempts({
-  store,
-  env,
-  sweeps,
-}: Pick<SubmitDeps, 'store' | 'env' | 'sweeps'>): Promise<void> {
-  for (const [specialty, swept] of sweeps.sweeps)
+export async function demandSweepsForAttempts(
+  { store, env, sweeps }: Pick<SubmitDeps, 'store' | 'env' | 'sweeps'>,
+  to_send: readonly Specialty[],
+): Promise<void> {
+  for (const specialty of to_send) {
+    const swept = sweeps.sweeps.get(specialty);
+    if (swept === undefined) continue;
     swept.is_due ||= await attemptAfterAbsence(store.db, specialty, { from: swept.at, to: env.clock.now() });
+  }
 }
 
 /** What is to be swept even when nothing is to be sent: a call too many, or one that was searched for, shows up that way. */
@@ -182,8 +184,10 @@ async function findResent(
   seen: SeenInquiry,
   created_at: ReadonlyMap<string, number | null>,
 ): Promise<InquiryRow | null> {
-  for (const row of rows)
-    if (isOlder(seen, await lastCallAt(tx, row, created_at.get(row.service_id ?? '') ?? null), settings)) return row;
+  for (const row of rows) {
+    const found_at = created_at.get(row.service_id ?? '') ?? null;
+    if (isOlder(seen, lastCallAt(row, await absentCallsOf(tx, row.id), found_at), settings)) return row;
+  }
   return null;
 }
 
