@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type SqlBool, sql } from 'kysely';
 import type { Attention, AttentionReason } from '../domain/attention.ts';
 import { writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
@@ -47,6 +47,25 @@ function names({ connector, appointment }: AttentionSubject) {
     connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
     appointment: sql<number | null>`coalesce(attention.appointment, ${appointment})`,
   };
+}
+
+/**
+ * What the list says about inquiries and shows with this appointment is shown with the next open visit that stands on them: this
+ * one is over, or may be another patient's by now. Where there is none, it stays as it is.
+ */
+export async function nameNextVisit(tx: Tx, appointment: number): Promise<void> {
+  await tx
+    .updateTable('attention')
+    .set({
+      appointment: sql`coalesce(
+        (select a.id from inquiry_appointments l join appointments a on a.id = l.appointment
+          where l.inquiry = attention.inquiry and a.closed_reason is null order by a.starts_at, a.id limit 1),
+        attention.appointment)`,
+    })
+    .where('appointment', '=', appointment)
+    .where(sql<SqlBool>`subject = 'inquiry:' || inquiry`)
+    .where('resolved_at', 'is', null)
+    .execute();
 }
 
 /** Takes entries off the list: those of `subject` with one of `reasons`, or all of them. */

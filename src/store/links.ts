@@ -3,7 +3,7 @@ import type { AppointmentInput } from '../domain/appointment.ts';
 import { ANSWER_REASONS } from '../domain/attention.ts';
 import type { ClaimInput } from '../domain/claim.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
-import { resolveAttention } from './attention.ts';
+import { nameNextVisit, resolveAttention } from './attention.ts';
 import { appointmentSubject, inquirySubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
 import type { ClosedReason, SubjectKind } from './tables.ts';
@@ -52,6 +52,7 @@ export async function setCoverageRank(
 
 export async function unlink(tx: Tx, inquiry: number, appointment: number): Promise<void> {
   await tx.deleteFrom('inquiry_appointments').where('inquiry', '=', inquiry).where('appointment', '=', appointment).execute();
+  await nameNextVisit(tx, appointment);
 }
 
 /** In the order in which they joined: the first one lends its id to the inquiry. */
@@ -228,6 +229,7 @@ export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason,
   await resolveAttention(tx, appointmentSubject(id), now);
   // A visit that is over is another matter: what was not answered before it may still be missed.
   if (reason !== 'past') await resolveAnswers(tx, id, now);
+  await nameNextVisit(tx, id);
   await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason }]);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
-import { resolveAttention } from '../../src/store/attention.ts';
+import { openAttention, resolveAttention } from '../../src/store/attention.ts';
 import { mendDueTimes } from '../../src/store/clock-set.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { install, SETTLE_MS } from './installation.ts';
@@ -118,6 +118,30 @@ test('an entry about an inquiry stays while a later visit stands on it', async (
   expect(await clinic.attention()).toEqual([]);
   const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
   expect(rows).toEqual([{ closed_reason: 'past' }, { closed_reason: 'past' }]);
+});
+
+test('an entry about an inquiry shows the next visit that stands on it when the first is over, or is another patient’s now', async () => {
+  const clinic = await install({ policy: { look_ahead_days: 60 } });
+  const shown = async () => (await openAttention(clinic.store.db)).map(({ source_id }) => source_id);
+  await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 5), clinic.visit('A-3', {}, 30));
+  await clinic.planNow();
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'status',
+    status: 422,
+  });
+  await clinic.submitNow();
+  expect(await shown()).toEqual(['A-1']);
+  const other = { patient: { id: 'P-OTHER', first_name: 'Ruth', last_name: 'Example', birth_date: '1970-05-05' } };
+  await clinic.read(clinic.visit('A-1', { ...other, coverages: [aCoverage({ member_id: 'W-OTHER' })] }, 3));
+  await clinic.planNow();
+  expect(await shown()).toEqual(['A-2']);
+  clinic.pass(6 * DAY_MS);
+  await clinic.planNow();
+  expect(await shown()).toEqual(['A-3']);
 });
 
 test('a visit that a refused inquiry is to serve is on the attention list, although the first visit is long over', async () => {
