@@ -4,8 +4,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { noteSeen } from '../../src/store/ledger.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { type Installation, install } from './installation.ts';
-import { callsBringNothing, look, TWINS, twin } from './lost-calls.ts';
+import { type Installation, install, send, sweep } from './installation.ts';
+import { callsBringNothing, goToYearsEnd, look, TWINS, twin } from './lost-calls.ts';
 
 test('the inquiry under the label of the very visit is adopted before one under another label', async () => {
   const clinic = await install();
@@ -13,9 +13,7 @@ test('the inquiry under the label of the very visit is adopted before one under 
   await clinic.service.advance({ seconds: 5 });
   const ada = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: 'A-1' });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
   expect((await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id])).toEqual([
     ['A-1', ada],
     ['B-1', ben],
@@ -26,9 +24,7 @@ test('what bears the label of a twin is not adopted', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
   const [ada, bens] = await clinic.inquiries();
   expect(bens?.service_id).toBe(ben);
   expect(ada?.service_id).not.toBe(ben);
@@ -36,19 +32,14 @@ test('what bears the label of a twin is not adopted', async () => {
 
 test('what a lost reply may have been about is left for its look, and does not serve the visit of another year (G1)', async () => {
   const clinic = await install();
-  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-  clinic.pass(ahead_ms);
-  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  await goToYearsEnd(clinic);
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await clinic.read(clinic.visit('NEXT-YEAR', {}, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('NEXT-YEAR', {}, 4));
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
   await clinic.service.advance({ seconds: 60 });
   await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
   await clinic.planNow();
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   await look(clinic);
   const ledger = await clinic.service.ledger();
   expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
@@ -59,9 +50,7 @@ test('what names a twin is not adopted, although the label was given to the othe
   const clinic = await install();
   const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
   const [ada, bens] = await clinic.inquiries();
   expect(bens?.service_id).toBe(ben);
   expect(ada?.service_id).not.toBe(ben);
@@ -71,9 +60,7 @@ test('what names somebody else is not adopted under the label of the very visit,
   const clinic = await install();
   const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
   const [ada] = await clinic.inquiries();
   expect(ada?.service_id).not.toBe(ben);
   expect(ada?.state).toBe('open');
@@ -82,9 +69,7 @@ test('what names somebody else is not adopted under the label of the very visit,
 test('a later attempt that a restored database knows nothing of is no call too many, and serves as the next attempt', async () => {
   const clinic = await install();
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   const [lost] = await clinic.inquiries();
   await clinic.service.advance({ hours: 3 });
   const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
@@ -126,40 +111,26 @@ test('each of the unsuccessful calls that a lost database knew counts as an atte
 
 test('what was asked for a visit of the next benefit year does not serve one of this year (G1)', async () => {
   const clinic = await install();
-  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-  clinic.pass(ahead_ms);
-  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
-  const desired_completion_date = `12-31-${new Date(clinic.now()).getUTCFullYear()}`;
-  const fields = { ...TWINS, desired_completion_date, patient_name: 'Ada Example', external_id: 'NEXT-YEAR' };
+  const last_day = await goToYearsEnd(clinic);
+  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'NEXT-YEAR' };
   const asked = await clinic.service.createBeside(fields);
   await clinic.service.advance({ seconds: 60 });
   const other = { ...twin('Ada'), coverages: [aCoverage({ member_id: 'W9' })] };
-  await clinic.read(clinic.visit('NEXT-YEAR', other, 5), clinic.visit('THIS-YEAR', twin('Ada'), 1));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('NEXT-YEAR', other, 5), clinic.visit('THIS-YEAR', twin('Ada'), 1));
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
-  await clinic.read(clinic.visit('NEXT-YEAR-TOO', twin('Ada'), 6));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('NEXT-YEAR-TOO', twin('Ada'), 6));
   expect((await clinic.inquiries()).at(-1)?.service_id).toBe(asked);
 });
 
 test('what was asked for a visit of this benefit year serves another one, although the visit was moved to the next year', async () => {
   const clinic = await install();
-  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-  clinic.pass(ahead_ms);
-  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
-  await clinic.read(clinic.visit('NEXT-YEAR', twin('Ada'), 5));
-  await clinic.planNow();
-  await clinic.submitNow();
-  const desired_completion_date = `12-31-${new Date(clinic.now()).getUTCFullYear()}`;
-  const fields = { ...TWINS, desired_completion_date, patient_name: 'Ada Example', external_id: 'MOVED' };
+  const last_day = await goToYearsEnd(clinic);
+  await send(clinic, clinic.visit('NEXT-YEAR', twin('Ada'), 5));
+  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'MOVED' };
   const asked = await clinic.service.createBeside(fields);
   await clinic.service.advance({ seconds: 60 });
   clinic.submit.sweeps.sweeps.clear();
-  await clinic.read(clinic.visit('MOVED', twin('Ada'), 6), clinic.visit('THIS-YEAR', twin('Ada'), 1));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('MOVED', twin('Ada'), 6), clinic.visit('THIS-YEAR', twin('Ada'), 1));
   expect((await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id]).at(-1)).toEqual([
     'MOVED',
     asked,
@@ -183,33 +154,23 @@ async function listed(clinic: Installation, calls: readonly (readonly [string, n
 
 test('what was asked for a visit of the last benefit year does not serve one of this year, although that visit is over', async () => {
   const clinic = await install();
-  const year = new Date(clinic.now()).getUTCFullYear();
-  const ahead_ms = Date.UTC(year, 11, 30, 18) - clinic.now();
-  clinic.pass(ahead_ms);
-  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
-  const fields = { ...TWINS, desired_completion_date: `12-31-${year}`, patient_name: 'Ada Example', external_id: 'OVER' };
+  const last_day = await goToYearsEnd(clinic);
+  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'OVER' };
   const asked = await clinic.service.createBeside(fields);
   clinic.pass(2 * DAY_MS);
   await clinic.service.advance({ days: 2 });
-  await clinic.read(clinic.visit('OVER', twin('Ada'), -1), clinic.visit('THIS-YEAR', twin('Ada'), 2));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('OVER', twin('Ada'), -1), clinic.visit('THIS-YEAR', twin('Ada'), 2));
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
 });
 
 test('the year of a visit that was cancelled says nothing of the call that was made for it', async () => {
   const clinic = await install();
-  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-  clinic.pass(ahead_ms);
-  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
-  const desired_completion_date = `12-31-${new Date(clinic.now()).getUTCFullYear()}`;
-  const fields = { ...TWINS, desired_completion_date, patient_name: 'Ada Example', external_id: 'MOVED' };
+  const last_day = await goToYearsEnd(clinic);
+  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'MOVED' };
   const asked = await clinic.service.createBeside(fields);
   await clinic.service.advance({ seconds: 60 });
   const moved = clinic.visit('MOVED', { ...twin('Ada'), status: 'cancelled' }, 5);
-  await clinic.read(moved, clinic.visit('THIS-YEAR', twin('Ada'), 1));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, moved, clinic.visit('THIS-YEAR', twin('Ada'), 1));
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([asked]);
 });
 
@@ -256,13 +217,10 @@ test('a second installation is noticed although the clock of this machine is ahe
   const clinic = await install();
   clinic.pass(30 * HOUR_MS);
   clinic.submit.clockSkew = () => 30 * HOUR_MS;
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 24 });
   await clinic.service.createBeside({ ...TWINS, member_id: 'W80', patient_name: 'Ben Example', external_id: 'B-1' });
   clinic.pass(24 * HOUR_MS);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toContain('submission_stopped');
 });

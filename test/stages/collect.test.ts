@@ -2,12 +2,10 @@ import { expect, test } from 'vitest';
 import { claim } from '../../connectors/suite-examples.ts';
 import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { type Installation, install } from './installation.ts';
+import { type Installation, install, send } from './installation.ts';
 
 async function callFor(clinic: Installation, ...ids: string[]): Promise<void> {
-  await clinic.read(...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, ...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })));
 }
 
 test('an inquiry that cannot be read is given up after the visit, with attention', async () => {
@@ -26,9 +24,7 @@ test('an inquiry that cannot be read is given up after the visit, with attention
 test('an inquiry that was given up is asked about again when a later visit stands on it', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
-  await clinic.read(clinic.visit('A-1', { coverages }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', { coverages }));
   const { read } = clinic.client;
   clinic.client.read = async () => ({
     ok: false,
@@ -49,9 +45,7 @@ test('an inquiry that was given up is asked about again when a later visit stand
 test('an inquiry is asked about until the last visit that stands on it is long over', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
-  await clinic.read(clinic.visit('A-1', { coverages }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', { coverages }));
   clinic.pass(2 * DAY_MS);
   await clinic.read(clinic.visit('A-2', { coverages }, 5));
   await clinic.planNow();
@@ -68,9 +62,7 @@ test('an inquiry is asked about until the last visit that stands on it is long o
 test('an inquiry that waits for a visit in a week is asked about at once when a sooner one comes to stand on it', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
-  await clinic.read(clinic.visit('A-1', { coverages }, 7));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', { coverages }, 7));
   const sooner = clinic.visit('A-2', { coverages }, 1);
   await clinic.read(sooner);
   await clinic.planNow();
@@ -83,9 +75,7 @@ test('another attempt is made under the label of a visit that still stands on it
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
   const first = clinic.visit('A-1', { coverages }, 3);
-  await clinic.read(first, clinic.visit('A-2', { coverages }, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, first, clinic.visit('A-2', { coverages }, 4));
   await clinic.read({ ...first, status: 'cancelled' });
   await clinic.planNow();
   answering(clinic)('UNSUCCESSFUL');
@@ -96,9 +86,7 @@ test('another attempt is made under the label of a visit that still stands on it
 test('an answer that came while the visit was cancelled is written when the visit is on again, even after it', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
-  await clinic.read(visit);
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, visit);
   await clinic.read({ ...visit, status: 'cancelled' });
   await clinic.planNow();
   await clinic.service.advance({ days: 3 });
@@ -115,9 +103,7 @@ test('what was unsuccessful for a visit that was moved to another year is not tr
   const to_december_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
   clinic.pass(to_december_ms);
   await clinic.service.advance({ seconds: Math.round(to_december_ms / 1000) });
-  await clinic.read(clinic.visit('A-1', {}, 1));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', {}, 1));
   await clinic.read(clinic.visit('A-1', {}, 40));
   await clinic.planNow();
   answering(clinic)('UNSUCCESSFUL');
@@ -183,9 +169,7 @@ test('an answer that cannot be made a record holds up neither the others nor the
 test('a cancelled visit puts nothing on the attention list when its call brings nothing', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
-  await clinic.read(visit);
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, visit);
   await clinic.read({ ...visit, status: 'cancelled' });
   await clinic.planNow();
   const { read } = clinic.client;

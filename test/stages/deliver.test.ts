@@ -4,12 +4,10 @@ import { DAY_MS } from '../../src/domain/time.ts';
 import { openAttention } from '../../src/store/attention.ts';
 import { retry } from '../../src/store/operator.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { connector, type Installation, install } from './installation.ts';
+import { connector, type Installation, install, send } from './installation.ts';
 
 async function answered(clinic: Installation, ...ids: string[]): Promise<void> {
-  await clinic.read(...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, ...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })));
   await clinic.service.advance({ days: 3 });
   clinic.pass(2 * DAY_MS);
   await clinic.collectAll();

@@ -14,7 +14,7 @@ import type { CollectDeps } from '../../src/stages/collect-deps.ts';
 import { inboxStep } from '../../src/stages/collect-inbox.ts';
 import { deliverStep, newDeliverMemory } from '../../src/stages/deliver.ts';
 import { closeOldVisits, planStep } from '../../src/stages/plan.ts';
-import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
+import { demandSweeps, newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
 import { openAttention } from '../../src/store/attention.ts';
 import { Inbox } from '../../src/store/inbox.ts';
 import { acceptBatch } from '../../src/store/intake.ts';
@@ -34,6 +34,12 @@ afterEach(async () => {
 
 export type Installation = Awaited<ReturnType<typeof install>>;
 
+/** A Tuesday in January, whatever the day: visits within months are of one benefit year, and the next days are business days. */
+function beginning(): number {
+  const tenth = Date.UTC(new Date().getUTCFullYear() + 1, 0, 10, 18);
+  return tenth + ((9 - new Date(tenth).getUTCDay()) % 7) * DAY_MS;
+}
+
 export async function install({
   policy = {},
   settings = {},
@@ -49,7 +55,8 @@ export async function install({
 } = {}) {
   const store: Store = await temporaryStore();
   const service: Service = await startService();
-  let ahead_ms = 0;
+  let ahead_ms = beginning() - Date.now();
+  await service.advance({ seconds: Math.round(ahead_ms / 1000) });
   const events: string[] = [];
   const env: Env = {
     clock: { now: () => Date.now() + ahead_ms, elapsed: () => performance.now() + ahead_ms, sleep },
@@ -184,4 +191,17 @@ export function connector(write: (delivery: Delivery) => void): Connector {
     },
     check: async () => [],
   };
+}
+
+/** What the practice has is read, planned, and what is due is sent. */
+export async function send({ read, planNow, submitNow }: Installation, ...visits: AppointmentInput[]): Promise<void> {
+  await read(...visits);
+  await planNow();
+  await submitNow();
+}
+
+/** The service's list is compared with the ledger. */
+export async function sweep({ submit, submitNow }: Installation): Promise<void> {
+  demandSweeps(submit);
+  await submitNow();
 }

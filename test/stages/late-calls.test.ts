@@ -5,8 +5,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { withdraw } from '../../src/store/operator.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { install } from './installation.ts';
-import { callsBringNothing, callsEnd, hideCalls, look, loseAndHide, TWINS, twin } from './lost-calls.ts';
+import { install, send, sweep } from './installation.ts';
+import { callsBringNothing, callsEnd, goToYearsEnd, hideCalls, look, loseAndHide, TWINS, twin } from './lost-calls.ts';
 
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
 
@@ -14,9 +14,7 @@ test('a call that is listed late, under a label that its inquiry has no more, is
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   const first = clinic.visit('A-1', SAME);
-  await clinic.read(first, clinic.visit('A-2', SAME, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, first, clinic.visit('A-2', SAME, 4));
   await clinic.read({ ...first, status: 'cancelled' });
   await clinic.planNow();
   await clinic.read(clinic.visit('A-2', SAME, 5));
@@ -27,8 +25,7 @@ test('a call that is listed late, under a label that its inquiry has no more, is
   expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
   await show(1);
   await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
@@ -36,9 +33,7 @@ test('a call that is listed under an old label while its successor is looked for
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   const first = clinic.visit('A-1', SAME);
-  await clinic.read(first, clinic.visit('A-2', SAME, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, first, clinic.visit('A-2', SAME, 4));
   await clinic.read({ ...first, status: 'cancelled' });
   await clinic.planNow();
   await clinic.read(clinic.visit('A-2', SAME, 5));
@@ -48,8 +43,7 @@ test('a call that is listed under an old label while its successor is looked for
   await clinic.submitNow();
   const [late, second] = await clinic.service.ledger();
   await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toEqual([]);
   await show(1);
   await look(clinic);
@@ -62,9 +56,7 @@ test('a call that is listed under an old label while its successor is looked for
 test('of two calls that no list showed, the last is reported when the first was taken over', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
   await look(clinic);
@@ -76,8 +68,7 @@ test('of two calls that no list showed, the last is reported when the first was 
   await clinic.planNow();
   await clinic.submitNow();
   await show(1);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
   expect(await clinic.attention()).toEqual(['extra_call']);
@@ -91,26 +82,20 @@ test('a call that a lost database made, and that is listed late, is no sign of a
   await clinic.service.createBeside({ ...TWINS, member_id: 'W77', patient_name: 'Ben Example', external_id: 'B-1' });
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toEqual([]);
   await clinic.service.createBeside({ ...TWINS, member_id: 'W88', patient_name: 'Ben Example', external_id: 'B-2' });
   await show(2);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toEqual(['submission_stopped']);
 });
 
 test('a call too many serves as the next attempt: it is paid for (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ seconds: 60 });
   await look(clinic);
   const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
@@ -128,9 +113,7 @@ test('a call too many serves as the next attempt: it is paid for (G1)', async ()
 test('a call too many whose request arrives long after it was sent is reported, and no stranger', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
@@ -143,17 +126,14 @@ test('a call too many whose request arrives long after it was sent is reported, 
   await clinic.service.advance({ seconds: 1260 });
   await clinic.service.createBeside(JSON.parse(sent?.body ?? ''));
   await show(1);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
 test('of two late calls that are listed at once, one serves and the other is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
   await look(clinic);
@@ -199,15 +179,12 @@ test("a twin's call that is listed late is no attempt for the other one (G1)", a
   const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
   await clinic.service.advance({ seconds: 60 });
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
   await look(clinic);
   await clinic.submitNow();
   await show(1);
   await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   callsBringNothing(clinic);
   await clinic.collectAll();
   clinic.pass(2 * HOUR_MS);
@@ -221,9 +198,7 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
   const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
   await clinic.service.advance({ seconds: 60 });
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', twin('Ada')));
   await clinic.service.advance({ seconds: 60 });
   await look(clinic);
   const [ada] = await clinic.inquiries();
@@ -233,13 +208,9 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
 
 test('a call that the lost reply of another inquiry may be about is no call too many (G1)', async () => {
   const clinic = await install();
-  const ahead_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-  clinic.pass(ahead_ms);
-  await clinic.service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  await goToYearsEnd(clinic);
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
-  await clinic.read(clinic.visit('A-1', SAME, 1), clinic.visit('A-2', SAME, 1.2));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', SAME, 1), clinic.visit('A-2', SAME, 1.2));
   await clinic.read(clinic.visit('A-1', SAME, 5));
   await look(clinic);
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 2, when: 'after', action: 'reset' });
@@ -273,8 +244,7 @@ test('the call of a claim is known by what it asked, although the claim has got 
   await clinic.submitNow();
   await show(1);
   await show(0);
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
@@ -283,9 +253,7 @@ test('a late call whose first name was corrected since serves its inquiry', asyn
   const { show } = await loseAndHide(clinic, 1);
   const named = (first_name: string) =>
     clinic.visit('A-1', { patient: { id: 'P', first_name, last_name: 'Example', birth_date: '2018-01-02' } });
-  await clinic.read(named('Jon'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, named('Jon'));
   await clinic.read(named('John'));
   await clinic.service.advance({ seconds: 60 });
   await look(clinic);
@@ -301,9 +269,7 @@ test('a late call whose first name was corrected since serves its inquiry', asyn
 test('before another attempt the list is swept, because a call that was proven absent may stand there by now', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ seconds: 60 });
   await look(clinic);
   await show(0);
@@ -321,16 +287,12 @@ test('before another attempt the list is swept, because a call that was proven a
 test('what a person withdrew when nobody could say whether it exists is looked for before it is needed again (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
   await look(clinic);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
   await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-  await clinic.read(clinic.visit('A-1', {}, 4));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', {}, 4));
   await show(0);
   await look(clinic);
   const ledger = await clinic.service.ledger();

@@ -60,3 +60,15 @@ export async function look({ pass, submitNow }: Installation): Promise<void> {
     await submitNow();
   }
 }
+
+/**
+ * To the 30th of December, from which the next visits lie in two benefit years. Returns the last day of the year as the service
+ * writes it.
+ */
+export async function goToYearsEnd({ now, pass, service }: Installation): Promise<string> {
+  const year = new Date(now()).getUTCFullYear();
+  const ahead_ms = Date.UTC(year, 11, 30, 18) - now();
+  pass(ahead_ms);
+  await service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  return `12-31-${year}`;
+}

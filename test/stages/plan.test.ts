@@ -3,7 +3,19 @@ import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { openAttention, resolveAttention } from '../../src/store/attention.ts';
 import { mendDueTimes } from '../../src/store/clock-set.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { install, SETTLE_MS } from './installation.ts';
+import { type Installation, install, SETTLE_MS, send } from './installation.ts';
+
+/** The service refuses the next inquiry. */
+async function refuseNext({ service }: Installation): Promise<void> {
+  await service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'status',
+    status: 422,
+  });
+}
 
 test('an appointment whose id became another one leaves the attention list', async () => {
   const clinic = await install();
@@ -18,9 +30,7 @@ test('an appointment whose id became another one leaves the attention list', asy
 
 test('after the visit nothing of its planning stays on the attention list, although a call is under way', async () => {
   const clinic = await install();
-  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage(), aCoverage({ member_id: '' })] }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', { coverages: [aCoverage(), aCoverage({ member_id: '' })] }));
   expect(await clinic.attention()).toEqual(['field_missing']);
   clinic.pass(4 * DAY_MS);
   await clinic.planNow();
@@ -40,9 +50,7 @@ test.each([
   ['that replaces none has the payer asked again when the answer is too old', undefined, 2],
 ])('a new appointment %s', async (_, replaces, calls) => {
   const clinic = await install({ policy: { reverify_after_days: 0 } });
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ days: 14 });
   await clinic.collectAll();
   clinic.pass(MINUTE_MS);
@@ -77,14 +85,7 @@ test('what nobody can act on any more leaves the attention list a fortnight afte
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await clinic.planNow();
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'status',
-    status: 422,
-  });
+  await refuseNext(clinic);
   await clinic.submitNow();
   expect(await clinic.attention()).toEqual(['refused']);
   clinic.pass(10 * DAY_MS);
@@ -101,14 +102,7 @@ test('an entry about an inquiry stays while a later visit stands on it', async (
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 30));
   await clinic.planNow();
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'status',
-    status: 422,
-  });
+  await refuseNext(clinic);
   await clinic.submitNow();
   clinic.pass(18 * DAY_MS);
   await clinic.closeOld();
@@ -125,14 +119,7 @@ test('an entry about an inquiry shows the next visit that stands on it when the 
   const shown = async () => (await openAttention(clinic.store.db)).map(({ source_id }) => source_id);
   await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 5), clinic.visit('A-3', {}, 30));
   await clinic.planNow();
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'status',
-    status: 422,
-  });
+  await refuseNext(clinic);
   await clinic.submitNow();
   expect(await shown()).toEqual(['A-1']);
   const other = { patient: { id: 'P-OTHER', first_name: 'Ruth', last_name: 'Example', birth_date: '1970-05-05' } };
@@ -148,14 +135,7 @@ test('a visit that a refused inquiry is to serve is on the attention list, altho
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3));
   await clinic.planNow();
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/inquiries',
-    times: 1,
-    when: 'before',
-    action: 'status',
-    status: 422,
-  });
+  await refuseNext(clinic);
   await clinic.submitNow();
   await clinic.read(clinic.visit('A-2', {}, 40));
   clinic.pass(18 * DAY_MS);
@@ -167,9 +147,7 @@ test('a visit that a refused inquiry is to serve is on the attention list, altho
 test('a visit that is out of the window again has its coverages in another order: the answer follows its coverage', async () => {
   const clinic = await install();
   const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
-  await clinic.read(clinic.visit('A-1', { coverages: [one, other] }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));
   await clinic.read(clinic.visit('A-1', { coverages: [other, one] }, 30));
   await clinic.planNow();
   const links = await clinic.store.db
@@ -183,9 +161,7 @@ test('a visit that is out of the window again has its coverages in another order
 
 test('an answer that came while the clock was wrong is as old as the service says, and is not paid for again', async () => {
   const clinic = await install({ policy: { reverify_after_days: 2 } });
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.collectAll();
   const years_ago = clinic.now() - 700 * DAY_MS;
   await clinic.store.write((tx) => tx.updateTable('inquiries').set({ answered_at: years_ago, sent_at: years_ago }).execute());
@@ -196,9 +172,7 @@ test('an answer that came while the clock was wrong is as old as the service say
 
 test('on the word of a clock that may be wrong no answer is too old, and nobody is called again (G1)', async () => {
   const clinic = await install({ policy: { reverify_after_days: 2 } });
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ days: 3 });
   await clinic.collectAll();
   const { facts } = clinic.plan;
@@ -215,9 +189,7 @@ test('on the word of a clock that may be wrong no answer is too old, and nobody 
 
 test('while a clock that is ahead says that a visit is over, what is told of it stays; set right, it is planned at once', async () => {
   const clinic = await install();
-  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: '' })] }), clinic.visit('A-2'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', { coverages: [aCoverage({ member_id: '' })] }), clinic.visit('A-2'));
   expect(await clinic.attention()).toEqual(['field_missing']);
   const { facts } = clinic.plan;
   clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
@@ -234,9 +206,7 @@ test('while a clock that is ahead says that a visit is over, what is told of it 
 test('an earlier attempt follows its coverage, so that its revised answer reaches the right one', async () => {
   const clinic = await install();
   const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
-  await clinic.read(clinic.visit('A-1', { coverages: [one, other] }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));
   const { read } = clinic.client;
   clinic.client.read = async (specialty, id, options) => {
     const result = await read(specialty, id, options);
@@ -262,9 +232,7 @@ test('an earlier attempt follows its coverage, so that its revised answer reache
 
 test('a visit that is served by an unsuccessful call is on the attention list, too', async () => {
   const clinic = await install();
-  await clinic.read(clinic.visit('A-1', {}, 1));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', {}, 1));
   const { read } = clinic.client;
   clinic.client.read = async (specialty, id, options) => {
     const result = await read(specialty, id, options);

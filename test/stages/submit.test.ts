@@ -3,7 +3,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { currentHalts } from '../../src/store/halts.ts';
 import { aCoverage } from '../domain/examples.ts';
-import { type Installation, install, SETTLE_MS } from './installation.ts';
+import { type Installation, install, SETTLE_MS, send, sweep } from './installation.ts';
 import { look } from './lost-calls.ts';
 
 /** Sends and loses the request before the service has read it. */
@@ -66,9 +66,7 @@ test('a birth date that is none holds up nobody and waits for a person, whatever
 
 test('an id that another inquiry holds is no id: nothing is sent again', async () => {
   const clinic = await install();
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   const [first] = await clinic.inquiries();
   const { create } = clinic.client;
   let sent = 0;
@@ -77,9 +75,7 @@ test('an id that another inquiry holds is no id: nothing is sent again', async (
     const result = await create(...call);
     return result.ok ? { ok: true, value: { inquiry_id: first!.service_id as never } } : result;
   };
-  await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
   expect((await clinic.inquiries())[1]).toMatchObject({ state: 'uncertain', was_accepted: 1, service_id: null });
   await look(clinic);
   expect(sent).toBe(1);
@@ -87,18 +83,14 @@ test('an id that another inquiry holds is no id: nothing is sent again', async (
 
 test('the daily sweep counts strangers, although it was told to forget; a shared account ends the halt', async () => {
   const clinic = await install();
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   await clinic.service.createBeside({
     type: 'BENEFITS', desired_completion_date: '12-31-2026', patient_name: 'Some Body', dob: '01-02-1970', member_id: 'X1',
     tax_id: '999999999', benefits_query: ['STANDARD'], insurance: 'CIGNA', billing_npi: '1234567893', external_id: 'Z-1',
   }); // biome-ignore format: as on the wire
   await clinic.service.advance({ seconds: 60 });
   demandSweeps(clinic.submit);
-  await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
   expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
   expect(await clinic.service.ledger()).toHaveLength(2);
   clinic.submit.settings.is_shared_account = true;
@@ -110,9 +102,7 @@ test('the daily sweep counts strangers, although it was told to forget; a shared
 
 test('a batch that is refused as a whole without naming anybody is looked for before anything goes again', async () => {
   const clinic = await install({ settings: { mode: 'bulk' } });
-  await clinic.read(clinic.visit('A-1', {}, 2));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1', {}, 2));
   await clinic.service.fault({
     method: 'POST',
     path: '/api/v0/dental/batch_inquiries',
@@ -173,9 +163,7 @@ test('a service that is away is told to a person after an hour', async () => {
 test('a lost reply that stays unproven for an hour is told to a person until it is found', async () => {
   const clinic = await install();
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   const { list } = clinic.client;
   clinic.client.list = async () => ({
     ok: false,
@@ -222,9 +210,7 @@ test('a list that shows what was accepted a moment ago proves that a lost reques
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await loseRequest(clinic);
-  await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
   const [lost, accepted] = await clinic.inquiries();
   expect(lost?.state).toBe('uncertain');
   expect(accepted).toMatchObject({ state: 'open', is_verified: 0 });
@@ -234,9 +220,7 @@ test('a list that shows what was accepted a moment ago proves that a lost reques
 
 test('a list that leaves out any of those that were sent last proves no absence', async () => {
   const clinic = await install();
-  await clinic.read(clinic.visit('A-1'), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }));
   const sent_at = clinic.now();
   await clinic.store.write((tx) =>
     tx.updateTable('inquiries').set({ state: 'answered', is_verified: 1, sent_at, poll_at: null }).execute(),
@@ -265,9 +249,7 @@ test('of three calls for which no list showed the ones before, the last is repor
   const clinic = await install();
   const lost = { method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' } as const;
   await clinic.service.fault(lost);
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   const { list } = clinic.client;
   const hidden = new Set((await clinic.service.ledger()).map(({ id }) => id));
   clinic.client.list = async (...given) => {
@@ -285,17 +267,14 @@ test('of three calls for which no list showed the ones before, the last is repor
   await look(clinic);
   expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([['open', first]]);
   hidden.clear();
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
 test('a call too many that the list shows late is reported, whatever the clock said when its successor was sent', async () => {
   const clinic = await install();
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await clinic.submitNow();
+  await send(clinic, clinic.visit('A-1'));
   const [late] = await clinic.service.ledger();
   const { list } = clinic.client;
   clinic.client.list = async (...given) => {
@@ -313,7 +292,6 @@ test('a call too many that the list shows late is reported, whatever the clock s
       .execute(),
   );
   clinic.client.list = list;
-  demandSweeps(clinic.submit);
-  await clinic.submitNow();
+  await sweep(clinic);
   expect(await clinic.attention()).toContain('extra_call');
 });
