@@ -110,6 +110,27 @@ test('a call too many serves as the next attempt: it is paid for (G1)', async ()
   expect(await clinic.service.ledger()).toHaveLength(2);
 });
 
+test('of two calls that are listed when nothing needs them any more one is reported', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  const visit = clinic.visit('A-1');
+  await send(clinic, visit);
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  await clinic.read({ ...visit, status: 'cancelled' });
+  await clinic.planNow();
+  await look(clinic);
+  await clinic.planNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
+  await show(0);
+  await sweep(clinic);
+  expect(await clinic.attention()).toEqual([]);
+  await show(1);
+  await sweep(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
 test('a call too many whose request arrives long after it was sent is reported, and no stranger', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);

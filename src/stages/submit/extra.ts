@@ -5,7 +5,7 @@ import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { type InquiryRow, inquiriesByMatch, mayBeOf } from '../../store/inquiries.ts';
-import { extrasOf, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
+import { extrasOf, type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import type { SubmitDeps, SubmitSettings } from './deps.ts';
 
@@ -47,16 +47,21 @@ export async function takeLateCalls(
   row: InquiryRow,
   now: number,
 ): Promise<void> {
+  for (const each of await lateCallsOf(tx, deps.settings, row)) await takeForExtra(tx, deps, row, each, now);
+}
+
+/** The row's absent calls that a list has shown since, and that serve nothing. */
+export async function lateCallsOf(tx: Tx, settings: SubmitSettings, row: InquiryRow): Promise<LedgerEntry[]> {
   const calls = await absentCallsOf(tx, row.id);
-  if (calls.length === 0) return;
   const last_at = lastCallAt(row, calls);
+  const late: LedgerEntry[] = [];
   for (const match_key of new Set(calls.map((call) => call.match_key))) {
-    const late = (await unownedMatches(tx, row.specialty, match_key)).filter(
-      (each) => isOlder(each, last_at, deps.settings) && calls.some((call) => isSameCall(call, each)),
+    const same = (await unownedMatches(tx, row.specialty, match_key)).filter(
+      (each) => isOlder(each, last_at, settings) && calls.some((call) => isSameCall(call, each)),
     );
-    const free = await withoutSought(tx, row, match_key, late);
-    for (const each of free) await takeForExtra(tx, deps, row, each, now);
+    late.push(...(await withoutSought(tx, row, match_key, same)));
   }
+  return late;
 }
 
 /** Less those that the lost reply of another row may have been about: they are left for its look (G1). */

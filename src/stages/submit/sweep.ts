@@ -12,7 +12,7 @@ import { type InquiryRow, inquiriesById, inquiriesByMatch } from '../../store/in
 import { noteSeen, type SeenInquiry } from '../../store/ledger.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps, Swept } from './deps.ts';
-import { CLOCKS_DIFFER_MS, isOlder, lastCallAt, takeForExtra } from './extra.ts';
+import { CLOCKS_DIFFER_MS, isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 
 /** When the list could not be read, nothing is sent, and it is asked for again. */
@@ -157,8 +157,14 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, starte
       continue;
     }
     const absent = await absentRows(tx, specialty, each);
-    // It is adopted before the next call, or reported when another one serves.
-    if (absent.some(({ service_id }) => service_id === null)) continue;
+    const unserved = absent.find(({ service_id }) => service_id === null);
+    if (unserved !== undefined) {
+      // One is adopted before the next call, or reported when another one serves. Two are one too many, whatever comes.
+      const late = await lateCallsOf(tx, deps.settings, unserved);
+      const is_one = late.some(({ service_id }) => service_id === each.service_id);
+      if (is_one && late.length > 1) await takeForExtra(tx, deps, unserved, each, started_at);
+      continue;
+    }
     const resent = await findResent(tx, deps, absent, each, created_at);
     if (resent !== null) {
       await takeForExtra(tx, deps, resent, each, started_at);
