@@ -11,6 +11,7 @@ import * as journal from '../../migrations/0007-journal.ts';
 import * as purge from '../../migrations/0008-purge.ts';
 import * as givenNames from '../../migrations/0009-given-names.ts';
 import * as absentCalls from '../../migrations/0010-absent-calls.ts';
+import * as serviceClock from '../../migrations/0011-service-clock.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -27,6 +28,7 @@ const MIGRATIONS = {
   '0008-purge': purge,
   '0009-given-names': givenNames,
   '0010-absent-calls': absentCalls,
+  '0011-service-clock': serviceClock,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -23,6 +23,7 @@ export type Tables = {
     external_id: string;
     match_key: string;
     given_name: string;
+    /** By the service's clock, as far as it was known. */
     sent_at: number;
   };
   inquiry_appointments: { inquiry: number; appointment: number; coverage_rank: number; draft: string; created_at: number };
@@ -122,6 +123,7 @@ type InquiryTable = {
   reply_group: string | null;
   was_accepted: Generated<number>;
   sent_at: number | null;
+  sent_service_at: Generated<number | null>;
   look_at: number | null;
   empty_looks: Generated<number>;
   poll_at: number | null;

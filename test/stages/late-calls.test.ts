@@ -151,6 +151,26 @@ test('a call too many whose request arrives long after it was sent is reported, 
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
+test('a call too many that was made while this machine’s clock was days behind is reported all the same', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  clinic.submit.clockSkew = () => -2 * DAY_MS;
+  await clinic.service.advance({ days: 2 });
+  await send(clinic, clinic.visit('A-1'));
+  clinic.pass(HOUR_MS);
+  await clinic.service.advance({ hours: 1 });
+  await look(clinic);
+  expect(await clinic.service.ledger()).toHaveLength(2);
+  clinic.pass(2 * DAY_MS);
+  clinic.submit.clockSkew = () => 0;
+  await show(0);
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  await show(1);
+  await sweep(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
 test('of two late calls that are listed at once, one serves and the other is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);

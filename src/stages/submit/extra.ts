@@ -78,13 +78,13 @@ export async function withoutSought<Seen extends SeenInquiry>(
   return entries.filter((entry) => !sought.some((other) => mayBeOf(other, entry)));
 }
 
-/** When the last of a row's calls was made: the one that was found may be an earlier one. */
+/** When the last of a row's calls was made, by the service's clock: the one that was found may be an earlier one. */
 export function lastCallAt(
-  { sent_at }: InquiryRow,
+  { sent_at, sent_service_at }: InquiryRow,
   absent: readonly AbsentCall[],
   found_at: number | null = null,
 ): number | null {
-  const times = [found_at, sent_at, ...absent.map((call) => call.sent_at)].filter((at) => at !== null);
+  const times = [found_at, sent_service_at ?? sent_at, ...absent.map((call) => call.sent_at)].filter((at) => at !== null);
   return times.length === 0 ? null : Math.max(...times);
 }
 

@@ -162,7 +162,7 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     deps.env.log('inquiry_undecidable', { inquiry: row.id });
     await askAPerson(tx, current, now);
   } else {
-    const { id: inquiry, specialty, match_key, sent_at } = current;
+    const { id: inquiry, specialty, match_key, sent_at, sent_service_at } = current;
     const external_id = canonicalExternalId(current.external_id);
     await noteAbsent(tx, {
       inquiry,
@@ -170,7 +170,7 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
       match_key,
       external_id,
       given_name: givenNameOf(current),
-      sent_at: sent_at ?? now,
+      sent_at: sent_service_at ?? sent_at ?? now,
     });
     await updateInquiry(tx, row.id, { empty_looks }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';

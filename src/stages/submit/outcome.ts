@@ -124,7 +124,13 @@ export async function backToPlanned(
   now: number,
 ): Promise<void> {
   if (ids.length === 0) return;
-  await moveInquiries(tx, ids, { from, to: 'planned', reason }, { body: null, sent_at: null, look_at: null, due_at }, now);
+  await moveInquiries(
+    tx,
+    ids,
+    { from, to: 'planned', reason },
+    { body: null, sent_at: null, sent_service_at: null, look_at: null, due_at },
+    now,
+  );
   const needless = await withoutAppointment(tx, ids);
   await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' }, {}, now);
   await replanAppointmentsOf(tx, ids, now);
@@ -175,7 +181,13 @@ export async function settleItem(
 async function refuse(tx: Tx, row: InquiryRow, errors: readonly ValidationItem[], status: number, now: number): Promise<void> {
   const words =
     errors.map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`).join('; ') || `status ${status}`;
-  await moveInquiries(tx, [row.id], { from: 'sending', to: 'rejected', reason: `Refused: ${words}` }, { sent_at: null }, now);
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: 'sending', to: 'rejected', reason: `Refused: ${words}` },
+    { sent_at: null, sent_service_at: null },
+    now,
+  );
   const [appointment] = await appointmentsOf(tx, row.id);
   await raiseAttention(
     tx,

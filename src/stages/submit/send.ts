@@ -76,7 +76,12 @@ async function commitIntent(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     tx,
     [row.id],
     { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
-    { body: JSON.stringify(request), draft: JSON.stringify(current), sent_at: now },
+    {
+      body: JSON.stringify(request),
+      draft: JSON.stringify(current),
+      sent_at: now,
+      sent_service_at: now - (deps.clockSkew() ?? 0),
+    },
     now,
   );
   return {
