@@ -1,4 +1,4 @@
-/** Calls that two looks have not found. The service may list one late: then it is adopted or reported, and never a stranger's (G1). */
+/** Calls that two looks have not found, or in whose place an older one was found. The service may list one late: then it is adopted or reported, and never a stranger's (G1). */
 import { type Selectable, sql } from 'kysely';
 import type { Specialty } from '../domain/specialty.ts';
 import type { Db, Tx } from './database.ts';

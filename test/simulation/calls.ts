@@ -109,11 +109,8 @@ export class Calls {
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
     const first = before.findLast((one) => years.some((year) => this.#years.get(one.id)?.has(year)));
-    if (first === undefined) return;
+    if (first === undefined || years.some((year) => this.#isDueFor(year, before, call))) return;
     const { is_known } = first.carrier;
-    // Of an answer to what eligd has never heard of, nothing follows.
-    const is_unheard = is_known === 'no' && !this.#heard.has(first.id);
-    if (!is_unheard && years.some((year) => this.#isDueFor(year, before, call))) return;
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
@@ -163,6 +160,9 @@ export class Calls {
   /** Whether the need of one benefit year may be called for; each is a need of its own. */
   #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
     const possible = before.filter(({ id }) => this.#years.get(id)?.has(year));
+    const last = possible.at(-1);
+    // Of an answer to what eligd has never heard of, nothing follows.
+    if (last?.carrier.is_known === 'no' && !this.#heard.has(last.id)) return false;
     const certain = possible.filter(({ id }) => this.#years.get(id)?.size === 1);
     return this.#isAnotherCallDue(possible, call) || this.#isAnotherCallDue(certain, call);
   }

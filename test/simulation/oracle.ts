@@ -27,6 +27,8 @@ type Taken = { id: number; received_at: number };
 export class Oracle {
   readonly #world: World;
   readonly calls: Calls;
+  /** Until when submission was stopped because of a second installation. */
+  stopped_until = 0;
   /** The newest content of each appointment that eligd has taken over, and when, by machine. */
   readonly acknowledged = new Map<string, Map<string, { input: AppointmentInput; at: number }>>();
   /** Reports that were acknowledged, and the newest version of each answer that they told of. */
@@ -308,6 +310,8 @@ export class Oracle {
   #hadTime(input: AppointmentInput, taken_at: number, calm_at: number): boolean {
     const { config } = this.#world.plan;
     const starts_at = Date.parse(input.starts_at);
+    // No visit is ever too near for a call, so none has a line of its own; that nothing is sent is on the list.
+    if (config.min_lead_hours === 0 && starts_at <= this.stopped_until) return false;
     const from = Math.max(taken_at, calm_at, starts_at - config.look_ahead_days * DAY_MS) + 26 * HOUR_MS;
     return config.calls_per_day === null && starts_at - config.min_lead_hours * HOUR_MS > from;
   }

@@ -364,7 +364,7 @@ class LivingWorld {
     const work = async () => {
       const store = await openStore(this.#machine.path);
       await store.write(async (tx) => {
-        await endHalt(tx, 'foreign');
+        if (await endHalt(tx, 'foreign')) this.oracle.stopped_until = this.scheduler.now;
         await resolveAttention(tx, haltSubject('foreign'), Math.round(this.scheduler.now));
       });
       await store.close();

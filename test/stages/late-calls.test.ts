@@ -171,6 +171,29 @@ test('a call too many that was made while this machine’s clock was days behind
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
+test('the call of a lost database serves, and the one whose reply was lost is no stranger’s when it is listed at last', async () => {
+  const clinic = await install();
+  const { show } = hideCalls(clinic);
+  const visit = clinic.visit('A-1', twin('Ada'));
+  await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: 'A-1' });
+  await clinic.service.advance({ hours: 2 });
+  clinic.pass(2 * HOUR_MS);
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await send(clinic, visit);
+  callsBringNothing(clinic);
+  await show(0);
+  await look(clinic);
+  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
+  clinic.pass(20 * MINUTE_MS);
+  await sweep(clinic);
+  await show(1);
+  await sweep(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
+  expect(extras).toEqual([{ service_id: second }]);
+});
+
 test('of two late calls that are listed at once, one serves and the other is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);

@@ -4,7 +4,7 @@ import { finalStatus } from '../../domain/states.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
-import { noteAbsent } from '../../store/absent-calls.ts';
+import { type AbsentCall, noteAbsent } from '../../store/absent-calls.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
@@ -14,7 +14,7 @@ import { idsAListMustShow, ownersOf, sampleOfOurs, seenBefore } from '../../stor
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
-import { takeForExtra } from './extra.ts';
+import { CLOCKS_DIFFER_MS, takeForExtra } from './extra.ts';
 import { backToPlanned } from './outcome.ts';
 import { seenInquiry } from './sweep.ts';
 
@@ -131,6 +131,9 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
   if (current?.state !== 'uncertain' || oldest === undefined) return;
   const extra = others.filter((each) => !isLaterAttempt(oldest, each));
   for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
+  // One of a lost database serves it: its own may be listed later.
+  const call = callOf(current, now);
+  if (createdAt(oldest) > 0 && createdAt(oldest) < call.sent_at - CLOCKS_DIFFER_MS) await noteAbsent(tx, call);
   await bindFound(tx, deps, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
   deps.onOpen();
@@ -162,21 +165,19 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     deps.env.log('inquiry_undecidable', { inquiry: row.id });
     await askAPerson(tx, current, now);
   } else {
-    const { id: inquiry, specialty, match_key, sent_at, sent_service_at } = current;
-    const external_id = canonicalExternalId(current.external_id);
-    await noteAbsent(tx, {
-      inquiry,
-      specialty,
-      match_key,
-      external_id,
-      given_name: givenNameOf(current),
-      sent_at: sent_service_at ?? sent_at ?? now,
-    });
+    await noteAbsent(tx, callOf(current, now));
     await updateInquiry(tx, row.id, { empty_looks }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';
     await backToPlanned(tx, deps, [row.id], { reason, due_at: now, from: 'uncertain' }, now);
     deps.env.log('inquiry_absent', { inquiry: row.id });
   }
+}
+
+/** The call of which no list has shown anything, as it was made. */
+function callOf(row: InquiryRow, now: number): AbsentCall {
+  const { id: inquiry, specialty, match_key, sent_at, sent_service_at } = row;
+  const external_id = canonicalExternalId(row.external_id);
+  return { inquiry, specialty, match_key, external_id, given_name: givenNameOf(row), sent_at: sent_service_at ?? sent_at ?? now };
 }
 
 /** Nothing is sent and nothing is proven, perhaps for days: a person should know before the visit. */
