@@ -133,11 +133,11 @@ export async function seenBefore(db: Db, service_ids: readonly string[], at: num
   return new Set(rows.map(({ service_id }) => service_id));
 }
 
-/** Ids of ours that a complete list of the specialty has to show: all that are open, and those that were sent last. */
-export async function idsAListMustShow(db: Db, specialty: Specialty): Promise<string[]> {
+/** Ours that a complete list of the specialty has to show: all that are open, and those that were sent last. */
+export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<{ service_id: string; external_id: string }[]> {
   const open = await db
     .selectFrom('inquiries')
-    .select('service_id')
+    .select(['service_id', 'external_id'])
     .where('specialty', '=', specialty)
     .where('state', '=', 'open')
     .where('is_verified', '=', 1)
@@ -145,7 +145,7 @@ export async function idsAListMustShow(db: Db, specialty: Specialty): Promise<st
     .execute();
   const newest = await db
     .selectFrom('inquiries')
-    .select('service_id')
+    .select(['service_id', 'external_id'])
     .where('specialty', '=', specialty)
     .where('is_verified', '=', 1)
     .where('service_id', 'is not', null)
@@ -158,7 +158,9 @@ export async function idsAListMustShow(db: Db, specialty: Specialty): Promise<st
         .where('service_id', 'is not', null),
     )
     .execute();
-  return [...new Set([...open, ...newest].flatMap(({ service_id }) => (service_id === null ? [] : [service_id])))];
+  return [...open, ...newest].flatMap(({ service_id, external_id }) =>
+    service_id === null ? [] : [{ service_id, external_id }],
+  );
 }
 
 /** One of our own inquiries at the service, by which a filtered query can show that it shows ours; null before there is one. */

@@ -137,11 +137,11 @@ export class Calls {
   }
 
   /**
-   * An inquiry was taken for absent. No proof it is where the whole list leaves out what eligd has read, and knows to be open or
-   * made last: the list is seen to be cut.
+   * An inquiry was taken for absent. No proof it is where the list leaves out what eligd has read, and knows to be open or made
+   * last: the list is seen to be cut. Where a query by label works that is the list of the label, else the whole one.
    */
   onAbsent(inquiry: unknown): void {
-    const { service } = this.#world;
+    const { service, plan } = this.#world;
     readState(this.#world.machine(), (raw) => {
       const label = raw.prepare('select external_id from inquiries where id = ?').pluck().get(inquiry) as string;
       const read = raw
@@ -151,8 +151,11 @@ export class Calls {
         )
         .pluck()
         .all() as string[];
-      const known = read.map((id) => service.accepted.get(id));
-      if (known.some((call) => call !== undefined && !service.lists(call))) this.#unproven.add(label);
+      const is_filtered = plan.service.list_filter !== 'ignored';
+      const known = read
+        .flatMap((id) => service.accepted.get(id) ?? [])
+        .filter((call) => !is_filtered || call.external_id === label);
+      if (known.some((call) => !(is_filtered ? service.shows(call) : service.lists(call)))) this.#unproven.add(label);
       else this.#unproven.delete(label);
     });
   }

@@ -10,7 +10,7 @@ import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { readFact, writeFact } from '../../store/facts.ts';
 import { givenNameOf, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
-import { idsAListMustShow, ownersOf, sampleOfOurs, seenBefore } from '../../store/ledger.ts';
+import { ownersOf, sampleOfOurs, seenBefore, whatAListMustShow } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
@@ -64,7 +64,10 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
   const matches = await adoptable(store, row, filtered.value.inquiries);
   if (matches.length > 0) return { kind: 'found', matches };
   const is_filter_trusted =
-    filtered.value.is_complete && !filtered.value.ignored_filter && (await filterShowsOurs({ client, store, env }, row));
+    filtered.value.is_complete &&
+    !filtered.value.ignored_filter &&
+    (await showsOursOfLabel(store, row, filtered.value.inquiries)) &&
+    (await filterShowsOurs({ client, store, env }, row));
   if (is_filter_trusted) return { kind: 'absent' };
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
   if (!all.ok) return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
@@ -80,10 +83,19 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
  * accepted; before we own any, an empty list does (design, "Absence is proven").
  */
 async function listShowsOurs(store: SubmitDeps['store'], specialty: Specialty, shown: ReadonlySet<string>): Promise<boolean> {
-  const must_show = await idsAListMustShow(store.db, specialty);
-  if (must_show.length > 0) return must_show.every((id) => shown.has(id));
+  const must_show = await whatAListMustShow(store.db, specialty);
+  if (must_show.length > 0) return must_show.every(({ service_id }) => shown.has(service_id));
   const owners = await ownersOf(store.db, [...shown]);
   return shown.size === 0 || [...owners.values()].some((owner) => owner !== null);
+}
+
+/** Whether a list of one label is not seen to be cut: it shows what is known to be there under the label. */
+async function showsOursOfLabel(store: SubmitDeps['store'], row: InquiryRow, listed: readonly Inquiry[]): Promise<boolean> {
+  const label = canonicalExternalId(row.external_id);
+  const must_show = (await whatAListMustShow(store.db, row.specialty)).filter(
+    ({ external_id }) => canonicalExternalId(external_id) === label,
+  );
+  return must_show.every(({ service_id }) => listed.some(({ id }) => id === service_id));
 }
 
 /** Whether a query by external id is known to return inquiries of ours: it has returned one lately, or does now. */
