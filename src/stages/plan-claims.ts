@@ -11,12 +11,11 @@ import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries, updateInquiry } from '../store/inquiries.ts';
 import { type ClaimRow, closeAppointment, inquiriesOf, link, setPlanDue, unlink } from '../store/links.ts';
+import { OTHER_FIRST_MS } from './plan-deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './plan-keep.ts';
 
 /** What planning sets and takes back by itself each time it looks at a claim. */
 const CLAIM_REASONS = [...PLANNING_REASONS, 'claim_unsettled'] as const;
-/** When planning comes back to a claim that another inquiry goes before. */
-const RETRY_MS = 60_000;
 
 /**
  * Decides what becomes of a claim that is new, changed, answered or due. A claim is asked about until it is paid or denied, each
@@ -94,7 +93,7 @@ async function ask(
     latest === null ? 'The claim is old enough and not settled.' : 'The last answer did not settle the claim.',
     now,
   );
-  if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
+  if (added === null) return { ...rest, at: now + OTHER_FIRST_MS, wait: 'other_inquiry_first' };
   const join = { inquiry: added.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
   await link(tx, join, now);
   return rest;

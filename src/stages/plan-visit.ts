@@ -23,7 +23,7 @@ import {
   setPlanDue,
   unlink,
 } from '../store/links.ts';
-import { type PlanDeps, RETRY_MS } from './plan-deps.ts';
+import { OTHER_FIRST_MS, type PlanDeps, RETRY_MS } from './plan-deps.ts';
 import { answeredBefore, isSameContent, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './plan-keep.ts';
 
 /** Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent goes on. */
@@ -107,7 +107,8 @@ export async function ask(
   await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
   for (const payer of decision.unmapped) await listForMapping(tx, appointment.connector, payer, now);
   const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
-  const next = wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
+  const retry_ms = wait === 'other_inquiry_first' ? OTHER_FIRST_MS : RETRY_MS;
+  const next = wait !== null ? now + retry_ms : too_late_at > now ? too_late_at : appointment.starts_at + 1;
   await setPlanDue(tx, appointment.id, next, wait);
 }
 

@@ -9,7 +9,7 @@ import {
   appointmentDueForPlanning,
   closeAppointment,
   dueForPlanning,
-  inquiriesUnder,
+  inquiriesJoined,
   nextPlanDue,
   setPlanDue,
   stillOpen,
@@ -46,14 +46,14 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   const planned = due.filter((_, index) => results[index]?.status === 'fulfilled');
   if (planned.length > 0) {
     deps.onPlanned();
-    await logStanding(deps, planned);
+    await logStanding(deps, planned, now);
   }
   return { did: due.length, next_at: await nextPlanDue(store.db) };
 }
 
 /** One line for each appointment and the inquiry it stands on: from here on the log speaks of inquiries. */
-async function logStanding({ store, env, log_key }: PlanDeps, appointments: readonly number[]): Promise<void> {
-  for (const { connector, source_id, inquiry } of await inquiriesUnder(store.db, appointments)) {
+async function logStanding({ store, env, log_key }: PlanDeps, appointments: readonly number[], now: number): Promise<void> {
+  for (const { connector, source_id, inquiry } of await inquiriesJoined(store.db, appointments, now)) {
     env.log('appointment_planned', { connector, appointment: appointmentHash(log_key, connector, source_id), inquiry });
   }
 }

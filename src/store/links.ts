@@ -241,10 +241,11 @@ async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
   }
 }
 
-/** The inquiries that appointments stand on and that may still be sent or answered, with what names the appointment. */
-export async function inquiriesUnder(
+/** The inquiries that appointments came to stand on at `now`, with what names the appointment. */
+export async function inquiriesJoined(
   db: Db,
   appointments: readonly number[],
+  now: number,
 ): Promise<{ connector: string; source_id: string; inquiry: number }[]> {
   return await db
     .selectFrom('inquiry_appointments')
@@ -252,6 +253,7 @@ export async function inquiriesUnder(
     .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
     .select(['appointments.connector', 'appointments.source_id', 'inquiries.id as inquiry'])
     .where('appointments.id', 'in', appointments)
+    .where('inquiry_appointments.created_at', '=', now)
     .where('inquiries.state', '<>', 'withdrawn')
     .orderBy('inquiries.id')
     .execute();
