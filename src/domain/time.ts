@@ -52,3 +52,9 @@ export function dayOfWeek(date: LocalDate): number {
 export function yearOf(date: LocalDate): number {
   return Number(date.slice(0, 4));
 }
+
+/** The earlier of two due times, where null is never. */
+export function earlier(a: Instant | null, b: Instant | null): Instant | null {
+  if (a === null) return b;
+  return b === null ? a : Math.min(a, b);
+}

@@ -8,7 +8,7 @@ import type { InquiryDraft } from '../domain/inquiry.ts';
 import { nextPollAt } from '../domain/polling.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { finalStatus } from '../domain/states.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { DAY_MS, earlier, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import type { CallOptions, Inquiry, Result } from '../service/api.ts';
 import { answerHash } from '../store/answers.ts';
 import type { Tx } from '../store/database.ts';
@@ -33,7 +33,7 @@ import { attend, attendOverdue, forNextVisit, overdueSince } from './collect-ove
 import { compareWithReport } from './collect-report.ts';
 import { verifyAll, verifyDue } from './collect-verify.ts';
 import { judgeReports, pollingFacts, sampleToAsk } from './collect-webhook.ts';
-import { earlier, logStageFailure, type StepResult } from './loop.ts';
+import { logStageFailure, type StepResult } from './loop.ts';
 
 const INQUIRIES_PER_STEP = 50;
 const OPEN_PER_STEP = 500;

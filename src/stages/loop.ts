@@ -80,9 +80,3 @@ export function logStageFailure(env: Env, stage: string, error: unknown, wait_ms
     ...(error instanceof EligdError ? { reason: error.what } : {}),
   });
 }
-
-/** The earlier of two due times, where null is never. */
-export function earlier(a: number | null, b: number | null): number | null {
-  if (a === null) return b;
-  return b === null ? a : Math.min(a, b);
-}

@@ -3,6 +3,7 @@ import type { InquiryDraft } from '../domain/inquiry.ts';
 import { canonicalExternalId, givenName } from '../domain/matching.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { INQUIRY_STEPS, type InquiryState } from '../domain/states.ts';
+import { earlier } from '../domain/time.ts';
 import { inquirySubject, writeAudit } from './audit.ts';
 import type { Db, Tx } from './database.ts';
 import type { Tables } from './tables.ts';
@@ -326,20 +327,21 @@ export function mayBeOf(row: InquiryRow, seen: { external_id: string; given_name
 
 /** When the next planned row falls due or the next look does; null when there is none in the future. */
 export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
-  const planned = await db
-    .selectFrom('inquiries')
-    .select((select) => select.fn.min('due_at').as('at'))
-    .where('state', '=', sql.lit('planned'))
-    .where('hold_reason', 'is', null)
-    .where('due_at', '>', now)
-    .executeTakeFirst();
-  const look = await db
-    .selectFrom('inquiries')
-    .select((select) => select.fn.min('look_at').as('at'))
-    .where('state', '=', sql.lit('uncertain'))
-    .executeTakeFirst();
-  const times = [planned?.at, look?.at].filter((at) => typeof at === 'number');
-  return times.length === 0 ? null : Math.min(...times);
+  const { send_at, look_at } = await db
+    .selectNoFrom(({ selectFrom }) => [
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('due_at').as('at'))
+        .where('state', '=', sql.lit('planned'))
+        .where('hold_reason', 'is', null)
+        .where('due_at', '>', now)
+        .as('send_at'),
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('look_at').as('at'))
+        .where('state', '=', sql.lit('uncertain'))
+        .as('look_at'),
+    ])
+    .executeTakeFirstOrThrow();
+  return earlier(send_at, look_at);
 }
 
 /** The open inquiry whose turn to be asked about comes first. */
@@ -358,17 +360,18 @@ export async function nextOpenToAsk(db: Db): Promise<InquiryRow | null> {
 
 /** When the next inquiry is to be asked about, or the verification of one. */
 export async function nextPollDue(db: Db): Promise<number | null> {
-  const row = await db
-    .selectFrom('inquiries')
-    .select((select) => select.fn.min('poll_at').as('at'))
-    .where('poll_at', 'is not', null)
-    .where('state', 'in', ['open', 'answered'])
-    .executeTakeFirst();
-  const verification = await db
-    .selectFrom('inquiries')
-    .select((select) => select.fn.min('verify_at').as('at'))
-    .where('verify_at', 'is not', null)
-    .executeTakeFirst();
-  const times = [row?.at, verification?.at].filter((at) => typeof at === 'number');
-  return times.length === 0 ? null : Math.min(...times);
+  const { poll_at, verify_at } = await db
+    .selectNoFrom(({ selectFrom }) => [
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('poll_at').as('at'))
+        .where('poll_at', 'is not', null)
+        .where('state', 'in', ['open', 'answered'])
+        .as('poll_at'),
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('verify_at').as('at'))
+        .where('verify_at', 'is not', null)
+        .as('verify_at'),
+    ])
+    .executeTakeFirstOrThrow();
+  return earlier(poll_at, verify_at);
 }

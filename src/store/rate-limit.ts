@@ -176,22 +176,21 @@ async function takeSlots(
   max_per_minute: number,
   { wanted, held }: { wanted: number; held: readonly number[] },
 ): Promise<{ slots: number[]; wait_ms: number }> {
-  // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
-  await tx
-    .updateTable('rate_slots')
-    .set({ taken_at: sql`min(taken_at, ${now})`, ended_at: sql`min(ended_at, ${now})` })
-    .where((where) => where.or([where('taken_at', '>', now), where('ended_at', '>', now)]))
-    .execute();
   await tx
     .deleteFrom('rate_slots')
     .where((where) => where.or([where('ended_at', '<=', now - WINDOW_MS), where('taken_at', '<=', now - ABANDONED_MS)]))
     // Were the clock set forward, the next process would not know of them.
     .where(sql<SqlBool>`id not in (select value from json_each(${JSON.stringify(held)}))`)
     .execute();
-  const { taken, first_ended_at } = await tx
-    .selectFrom('rate_slots')
-    .select((select) => [select.fn.countAll<number>().as('taken'), select.fn.min('ended_at').as('first_ended_at')])
-    .executeTakeFirstOrThrow();
+  let { taken, first_ended_at, last_at } = await takenSlots(tx);
+  if (last_at !== null && last_at > now) {
+    // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
+    await tx
+      .updateTable('rate_slots')
+      .set({ taken_at: sql`min(taken_at, ${now})`, ended_at: sql`min(ended_at, ${now})` })
+      .execute();
+    ({ taken, first_ended_at } = await takenSlots(tx));
+  }
   const free = Math.min(wanted, max_per_minute - Math.max(taken, held.length));
   if (free <= 0) return { slots: [], wait_ms: waitFor(first_ended_at, now) };
   const rows = await tx
@@ -200,6 +199,19 @@ async function takeSlots(
     .returning('id')
     .execute();
   return { slots: rows.map(({ id }) => id), wait_ms: waitFor(first_ended_at, now) };
+}
+
+type Taken = { taken: number; first_ended_at: number | null; last_at: number | null };
+
+async function takenSlots(tx: Tx): Promise<Taken> {
+  return await tx
+    .selectFrom('rate_slots')
+    .select((select) => [
+      select.fn.countAll<number>().as('taken'),
+      select.fn.min('ended_at').as('first_ended_at'),
+      sql<number | null>`max(max(taken_at, coalesce(ended_at, 0)))`.as('last_at'),
+    ])
+    .executeTakeFirstOrThrow();
 }
 
 /** Without an end in sight a request is still out: looked for again soon. So is one that is only held in memory. */

@@ -54,7 +54,9 @@ function readOptions() {
 
 const WORKER = join(import.meta.dirname, 'worker.ts');
 /** One process lives so many worlds: what a world leaves in memory goes with the process. */
-const SEEDS_PER_PROCESS = 50;
+const SEEDS_PER_PROCESS = 100;
+/** Towards the end they become fewer, so that no process is left alone with many. */
+const SEEDS_PER_PROCESS_MIN = 12;
 const FAILURES_MAX = 10;
 /** No world takes a tenth of it: after so long it turns in a circle. */
 const WORLD_MS_MAX = 300_000;
@@ -81,6 +83,7 @@ function start(order: Order, onOutcome: (outcome: Outcome) => void): Promise<{ l
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [WORKER, JSON.stringify({ ...order, folder })], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
     });
     let rest = '';
     let lived = 0;
@@ -132,8 +135,12 @@ function range(from: number, count: number): number[] {
 
 function partsOf(seeds: readonly number[]): number[][] {
   const parts: number[][] = [];
-  const size = Math.max(1, Math.min(SEEDS_PER_PROCESS, Math.ceil(seeds.length / Number(values.workers))));
-  for (let first = 0; first < seeds.length; first += size) parts.push(seeds.slice(first, first + size));
+  for (let first = 0; first < seeds.length; ) {
+    const share = Math.ceil((seeds.length - first) / (2 * Number(values.workers)));
+    const part = seeds.slice(first, first + Math.min(SEEDS_PER_PROCESS, Math.max(SEEDS_PER_PROCESS_MIN, share)));
+    parts.push(part);
+    first += part.length;
+  }
   return parts;
 }
 

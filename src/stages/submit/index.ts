@@ -4,10 +4,11 @@
  * due is sent.
  */
 import type { Specialty } from '../../domain/specialty.ts';
+import { earlier } from '../../domain/time.ts';
 import { mendDueTimes, restartLooks } from '../../store/clock-set.ts';
 import { currentHalts, type Halt } from '../../store/halts.ts';
 import { inState, nextSubmissionDue, specialtiesToSend, uncertainDue } from '../../store/inquiries.ts';
-import { earlier, type StepResult } from '../loop.ts';
+import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
 import { recoverSending, sendDue } from './send.ts';
@@ -26,14 +27,14 @@ export async function submitStep(
 ): Promise<StepResult> {
   const { store, env } = deps;
   await noticeClock(deps);
-  await recoverLeft(deps);
   await allowStrangers(deps);
   const swept: Specialty[] = [];
   const to_send = await specialtiesToSend(store.db, env.clock.now());
+  if (to_send.length > 0) await recoverLeft(deps);
   await demandSweepsForAttempts(deps, to_send);
   const wanted = [...new Set([...to_send, ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
-  const looked = await takeLooks(deps, options.signal);
+  const looked = to_send.length > 0 ? await takeLooks(deps, options.signal) : 0;
   const halts = await currentHalts(store.db);
   const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
