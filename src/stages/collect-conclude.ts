@@ -203,7 +203,7 @@ async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<vo
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
   // One that is no retry has reasons of its own: an answer that was too old, a claim that was not settled.
   if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned') return;
-  for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id);
+  for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
   const reason = 'The call before it was answered after all.';
   await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, {}, now);
 }

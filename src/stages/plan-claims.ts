@@ -11,7 +11,7 @@ import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries, updateInquiry } from '../store/inquiries.ts';
 import { type ClaimRow, closeAppointment, inquiriesOf, link, setPlanDue, unlink } from '../store/links.ts';
-import { OTHER_FIRST_MS } from './plan-deps.ts';
+import { RETRY_MS } from './plan-deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './plan-keep.ts';
 
 /** What planning sets and takes back by itself each time it looks at a claim. */
@@ -93,7 +93,7 @@ async function ask(
     latest === null ? 'The claim is old enough and not settled.' : 'The last answer did not settle the claim.',
     now,
   );
-  if (added === null) return { ...rest, at: now + OTHER_FIRST_MS, wait: 'other_inquiry_first' };
+  if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
   const join = { inquiry: added.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
   await link(tx, join, now);
   return rest;
@@ -118,7 +118,7 @@ async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: numb
   for (const { id } of await inquiriesOf(tx, row.id)) {
     const inquiry = id === kept ? null : await inquiryById(tx, id);
     if (inquiry?.state !== 'planned' && inquiry?.state !== 'rejected') continue;
-    await unlink(tx, id, row.id);
+    await unlink(tx, id, row.id, now);
     const reason = 'The claim does not need it any more.';
     await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, {}, now);
     await resolveAttention(tx, inquirySubject(id), now, ['refused']);

@@ -13,7 +13,5 @@ export type PlanDeps = {
   onPlanned: () => void;
 };
 
-/** When planning comes back to what could not be planned because of an error, or of a clock in doubt. */
+/** When planning comes back to what could not be planned: another inquiry goes first, the clock is in doubt, or an error. */
 export const RETRY_MS = 60_000;
-/** When planning comes back to what another inquiry goes before: that is a call, which takes hours. */
-export const OTHER_FIRST_MS = 10 * 60_000;

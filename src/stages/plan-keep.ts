@@ -100,7 +100,7 @@ export async function reviseAll(tx: Tx, deps: PlanDeps, appointment: Appointment
 
 /** A need that is the appointment's no more: another member id, payer, birth date or tax id. Its answer is not written there. */
 export async function leave(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, id: number, now: number): Promise<void> {
-  await unlink(tx, id, appointment.id);
+  await unlink(tx, id, appointment.id, now);
   const reason = 'The answer is about what the appointment does not say any more: another coverage, birth date or tax id.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   await revise(tx, deps, id, now);
@@ -112,7 +112,7 @@ export async function leaveUnsent(tx: Tx, deps: PlanDeps, appointment: Appointme
   for (const { id } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);
     if (inquiry === null || ['planned', 'withdrawn', 'rejected'].includes(inquiry.state)) {
-      await unlink(tx, id, appointment.id);
+      await unlink(tx, id, appointment.id, now);
       await revise(tx, deps, id, now);
     } else if (!isNeedOf(inquiry.need_base, appointment.patient_key, appointment.input.coverages)) {
       await leave(tx, deps, appointment, id, now);

@@ -23,7 +23,7 @@ import {
   setPlanDue,
   unlink,
 } from '../store/links.ts';
-import { OTHER_FIRST_MS, type PlanDeps, RETRY_MS } from './plan-deps.ts';
+import { type PlanDeps, RETRY_MS } from './plan-deps.ts';
 import { answeredBefore, isSameContent, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './plan-keep.ts';
 
 /** Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent goes on. */
@@ -107,8 +107,7 @@ export async function ask(
   await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
   for (const payer of decision.unmapped) await listForMapping(tx, appointment.connector, payer, now);
   const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
-  const retry_ms = wait === 'other_inquiry_first' ? OTHER_FIRST_MS : RETRY_MS;
-  const next = wait !== null ? now + retry_ms : too_late_at > now ? too_late_at : appointment.starts_at + 1;
+  const next = wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
   await setPlanDue(tx, appointment.id, next, wait);
 }
 
@@ -128,7 +127,8 @@ async function inquiryFor(
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   const reuse = latest === null ? 'new' : await reuseOf(tx, latest, appointment, coverage, now);
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
-    if (latest?.state === 'planned') await unlink(tx, latest.id, appointment.id).then(() => revise(tx, deps, latest.id, now));
+    if (latest?.state === 'planned')
+      await unlink(tx, latest.id, appointment.id, now).then(() => revise(tx, deps, latest.id, now));
     return 'too_late';
   }
   // An answer that seems too old is a second paid call, on the word of a clock that may be wrong (G1).

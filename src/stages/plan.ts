@@ -2,14 +2,14 @@ import { appointmentHash } from '../domain/appointment-hash.ts';
 import { errorCode } from '../domain/errors.ts';
 import { planAppointment } from '../domain/planning.ts';
 import { DAY_MS } from '../domain/time.ts';
-import { expireAttention, raiseAttention, resolveAttention } from '../store/attention.ts';
+import { expireAttention, nameNextVisit, raiseAttention, resolveAttention } from '../store/attention.ts';
 import { appointmentSubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import {
   appointmentDueForPlanning,
   closeAppointment,
   dueForPlanning,
-  inquiriesJoined,
+  inquiriesUnder,
   nextPlanDue,
   setPlanDue,
   stillOpen,
@@ -53,7 +53,7 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
 
 /** One line for each appointment and the inquiry it stands on: from here on the log speaks of inquiries. */
 async function logStanding({ store, env, log_key }: PlanDeps, appointments: readonly number[], now: number): Promise<void> {
-  for (const { connector, source_id, inquiry } of await inquiriesJoined(store.db, appointments, now)) {
+  for (const { connector, source_id, inquiry } of await inquiriesUnder(store.db, appointments, now)) {
     env.log('appointment_planned', { connector, appointment: appointmentHash(log_key, connector, source_id), inquiry });
   }
 }
@@ -99,6 +99,7 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
     await setPlanDue(tx, id, null, null);
     await resolveAttention(tx, appointmentSubject(id), now);
     await leaveUnsent(tx, deps, appointment, now);
+    await nameNextVisit(tx, { appointment: id }, now);
     return;
   }
   const decision = planAppointment(appointment.patient_key, appointment.input, facts);

@@ -50,22 +50,28 @@ function names({ connector, appointment }: AttentionSubject) {
 }
 
 /**
- * What the list says about inquiries and shows with this appointment is shown with the next open visit that stands on them: this
+ * What the list says about inquiries, or one of them, and shows with this appointment is shown with the next open visit that stands on them: this
  * one is over, or may be another patient's by now. Where there is none, it stays as it is.
  */
-export async function nameNextVisit(tx: Tx, appointment: number): Promise<void> {
-  await tx
+export async function nameNextVisit(
+  tx: Tx,
+  { appointment, inquiry }: { appointment: number; inquiry?: number },
+  now: number,
+): Promise<void> {
+  let update = tx
     .updateTable('attention')
     .set({
       appointment: sql`coalesce(
         (select a.id from inquiry_appointments l join appointments a on a.id = l.appointment
-          where l.inquiry = attention.inquiry and a.closed_reason is null order by a.starts_at, a.id limit 1),
+          where l.inquiry = attention.inquiry and a.closed_reason is null
+          order by a.starts_at < ${now}, a.starts_at, a.id limit 1),
         attention.appointment)`,
     })
     .where('appointment', '=', appointment)
     .where(sql<SqlBool>`subject = 'inquiry:' || inquiry`)
-    .where('resolved_at', 'is', null)
-    .execute();
+    .where('resolved_at', 'is', null);
+  if (inquiry !== undefined) update = update.where('inquiry', '=', inquiry);
+  await update.execute();
 }
 
 /** Takes entries off the list: those of `subject` with one of `reasons`, or all of them. */

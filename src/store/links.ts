@@ -50,9 +50,9 @@ export async function setCoverageRank(
     .execute();
 }
 
-export async function unlink(tx: Tx, inquiry: number, appointment: number): Promise<void> {
+export async function unlink(tx: Tx, inquiry: number, appointment: number, now: number): Promise<void> {
   await tx.deleteFrom('inquiry_appointments').where('inquiry', '=', inquiry).where('appointment', '=', appointment).execute();
-  await nameNextVisit(tx, appointment);
+  await nameNextVisit(tx, { appointment, inquiry }, now);
 }
 
 /** In the order in which they joined: the first one lends its id to the inquiry. */
@@ -229,7 +229,7 @@ export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason,
   await resolveAttention(tx, appointmentSubject(id), now);
   // A visit that is over is another matter: what was not answered before it may still be missed.
   if (reason !== 'past') await resolveAnswers(tx, id, now);
-  await nameNextVisit(tx, id);
+  await nameNextVisit(tx, { appointment: id }, now);
   await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason }]);
 }
 
@@ -241,8 +241,11 @@ async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
   }
 }
 
-/** The inquiries that appointments came to stand on at `now`, with what names the appointment. */
-export async function inquiriesJoined(
+/**
+ * The inquiries that appointments stand on, with what names the appointment. Of those that are looked at again and again because
+ * they wait only what they came to stand on at `now`.
+ */
+export async function inquiriesUnder(
   db: Db,
   appointments: readonly number[],
   now: number,
@@ -253,7 +256,7 @@ export async function inquiriesJoined(
     .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
     .select(['appointments.connector', 'appointments.source_id', 'inquiries.id as inquiry'])
     .where('appointments.id', 'in', appointments)
-    .where('inquiry_appointments.created_at', '=', now)
+    .where((where) => where.or([where('inquiry_appointments.created_at', '=', now), where('appointments.plan_wait', 'is', null)]))
     .where('inquiries.state', '<>', 'withdrawn')
     .orderBy('inquiries.id')
     .execute();

@@ -131,7 +131,7 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
   const appointments = await appointmentsFor(tx, subject);
   for (const row of rows) {
     if (row.state !== 'planned' && row.state !== 'rejected' && row.state !== 'undecidable') continue;
-    for (const id of appointments) await unlink(tx, row.id, id);
+    for (const id of appointments) await unlink(tx, row.id, id, now);
     if ((await appointmentsOf(tx, row.id)).length > 0) {
       done.push({ did: true, what: `Inquiry ${row.id} goes on for other appointments.` });
       continue;

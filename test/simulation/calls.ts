@@ -116,7 +116,9 @@ export class Calls {
     const { plan, service } = this.#world;
     // A list that leaves it out for good, and of which nothing says that it does: it is not listable.
     const is_hidden =
-      plan.service.list_cap !== null && (this.is_state_lost || (!service.shows(first) && !this.#unproven.has(first.external_id)));
+      plan.service.list_cap !== null &&
+      first.visible_at <= call.accepted_at &&
+      (this.is_state_lost || (!service.shows(first) && !this.#unproven.has(first.external_id)));
     // After the word that it is accepted, nothing that a list shows or hides allows another call (design, "Absence is proven").
     const is_told = is_known === 'surely' && !this.is_state_lost;
     if (!is_told && (this.#isShownLate(first) || is_hidden)) {

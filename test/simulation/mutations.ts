@@ -26,8 +26,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     changes: [
       {
         file: 'src/stages/submit/send.ts',
-        find: "  await moveInquiries(\n    tx,\n    [row.id],\n    { from: 'planned', to: 'sending',",
-        put: "  (async () => {})(\n    tx,\n    [row.id],\n    { from: 'planned', to: 'sending',",
+        find: "  await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending',",
+        put: "  (async (..._given: unknown[]) => {})(tx, [row.id], { from: 'planned', to: 'sending',",
       },
       {
         file: 'src/stages/submit/send.ts',

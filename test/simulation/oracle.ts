@@ -27,7 +27,8 @@ type Taken = { id: number; received_at: number };
 export class Oracle {
   readonly #world: World;
   readonly calls: Calls;
-  /** Until when submission was stopped because of a second installation. */
+  /** Since when and until when submission was stopped because of a second installation. */
+  stopped_from = Number.POSITIVE_INFINITY;
   stopped_until = 0;
   /** The newest content of each appointment that eligd has taken over, and when, by machine. */
   readonly acknowledged = new Map<string, Map<string, { input: AppointmentInput; at: number }>>();
@@ -171,6 +172,8 @@ export class Oracle {
     if (event === 'submission_stopped' && fields.reason === 'foreign' && this.calls.clone_from === null) {
       this.#fail('alarm', 'Submission was stopped because of a second installation, and there is none.');
     }
+    if (event === 'submission_stopped' && fields.reason === 'foreign' && life.machine.name === 'clinic')
+      this.stopped_from = Math.min(this.stopped_from, life.machine.scheduler.now);
     if (life.machine.name === 'clinic') this.#follow(life, event, fields);
     if (event !== 'stage_failed') return;
     const is_connectors = /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
@@ -311,7 +314,7 @@ export class Oracle {
     const { config } = this.#world.plan;
     const starts_at = Date.parse(input.starts_at);
     // No visit is ever too near for a call, so none has a line of its own; that nothing is sent is on the list.
-    if (config.min_lead_hours === 0 && starts_at <= this.stopped_until) return false;
+    if (config.min_lead_hours === 0 && starts_at > this.stopped_from && starts_at <= this.stopped_until) return false;
     const from = Math.max(taken_at, calm_at, starts_at - config.look_ahead_days * DAY_MS) + 26 * HOUR_MS;
     return config.calls_per_day === null && starts_at - config.min_lead_hours * HOUR_MS > from;
   }
@@ -330,12 +333,18 @@ export class Oracle {
     const known = readState(machine, (raw) => {
       const of = (role: string) =>
         new Set(raw.prepare('select service_id from service_inquiries where role = ?').pluck().all(role) as string[]);
-      const told = raw.prepare("select count(*) from attention where reason = 'extra_call'").pluck().get() as number;
-      return { extras: of('extra'), mains: of('main'), told };
+      const told = raw
+        .prepare(
+          `select service_id from service_inquiries as s where role = 'extra'
+             and exists (select 1 from attention as a where a.inquiry = s.inquiry and a.reason = 'extra_call')`,
+        )
+        .pluck()
+        .all() as string[];
+      return { told: new Set(told), mains: of('main') };
     });
     for (const { first, second } of this.calls.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
-      if ((known.extras.has(first.id) || known.extras.has(second.id)) && known.told > 0) continue;
+      if (known.told.has(first.id) || known.told.has(second.id)) continue;
       if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
       this.#fail('G1', `An extra call (${first.id}, ${second.id}) showed up and was not reported.`, [
         first.external_id,

@@ -151,6 +151,27 @@ test('a call too many whose request arrives long after it was sent is reported, 
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
+test('a late call is reported with the inquiry that made it again, although one that is needed no more made such a call, too', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 2);
+  const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' })] });
+  await send(clinic, visit);
+  await clinic.read({ ...visit, coverages: [aCoverage({ payor_id: '22222' })] });
+  await look(clinic);
+  await clinic.planNow();
+  clinic.pass(2 * MINUTE_MS);
+  await clinic.planNow();
+  await clinic.submitNow();
+  await look(clinic);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
+  await show(2);
+  await show(1);
+  await sweep(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+});
+
 test('a call too many that was made while this machine’s clock was days behind is reported all the same', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
@@ -279,7 +300,7 @@ test('a call that the lost reply of another inquiry may be about is no call too 
   await look(clinic);
   await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 2, when: 'after', action: 'reset' });
   await clinic.planNow();
-  clinic.pass(11 * MINUTE_MS);
+  clinic.pass(2 * MINUTE_MS);
   await clinic.planNow();
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['A-2', 'A-1']);

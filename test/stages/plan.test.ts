@@ -131,6 +131,24 @@ test('an entry about an inquiry shows the next visit that stands on it when the 
   expect(await shown()).toEqual(['A-3']);
 });
 
+test('of two coverages that the service cannot tell apart the second is called for a minute after the first', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' }), aCoverage({ payor_id: '22222' })] });
+  await clinic.read(visit);
+  for (let minute = 0; minute < 5; minute += 1) {
+    await clinic.planNow();
+    clinic.pass(MINUTE_MS + 1);
+  }
+  // It is looked at every minute; what it stands on is said once.
+  expect(clinic.events.filter((event) => event === 'appointment_planned')).toHaveLength(1);
+  await clinic.planNow();
+  await clinic.submitNow();
+  clinic.pass(MINUTE_MS + 1);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
+});
+
 test('a visit that a refused inquiry is to serve is on the attention list, although the first visit is long over', async () => {
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3));

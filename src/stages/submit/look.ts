@@ -145,7 +145,8 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
   for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
   // One of a lost database serves it: its own may be listed later.
   const call = callOf(current, now);
-  if (createdAt(oldest) > 0 && createdAt(oldest) < call.sent_at - CLOCKS_DIFFER_MS) await noteAbsent(tx, call);
+  const is_own_missing = matches.every((each) => createdAt(each) > 0 && createdAt(each) < call.sent_at - CLOCKS_DIFFER_MS);
+  if (is_own_missing) await noteAbsent(tx, call);
   await bindFound(tx, deps, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
   deps.onOpen();

@@ -72,22 +72,14 @@ async function commitIntent(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
   // It may have waited past the day it was planned for; the service is never asked for a day that is over.
   const current = draft.desired_completion_date < today ? { ...draft, desired_completion_date: today } : draft;
   const request = inquiryRequest(current, row.external_id);
-  await moveInquiries(
-    tx,
-    [row.id],
-    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
-    {
-      body: JSON.stringify(request),
-      draft: JSON.stringify(current),
-      sent_at: now,
-      sent_service_at: now - (deps.clockSkew() ?? 0),
-    },
-    now,
-  );
-  return {
-    row: { ...row, state: 'sending', body: JSON.stringify(request), draft: JSON.stringify(current), sent_at: now },
-    request,
+  const sent = {
+    body: JSON.stringify(request),
+    draft: JSON.stringify(current),
+    sent_at: now,
+    sent_service_at: now - (deps.clockSkew() ?? 0),
   };
+  await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' }, sent, now);
+  return { row: { ...row, ...sent, state: 'sending' }, request };
 }
 
 /** How many calls the budget still allows; what exceeds it stays planned, and `explain` says so. */

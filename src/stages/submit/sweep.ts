@@ -157,16 +157,15 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, starte
       continue;
     }
     const absent = await absentRows(tx, specialty, each);
-    const unserved = absent.find(({ service_id }) => service_id === null);
+    const served = absent.filter(({ service_id }) => service_id !== null);
+    const resent = await findResent(tx, deps, served, each, created_at);
+    const unserved = absent.find(({ service_id, state }) => service_id === null && (state === 'planned' || resent === null));
     if (unserved !== undefined) {
       // One is adopted before the next call, or reported when another one serves. Two are one too many, whatever comes.
       const late = await lateCallsOf(tx, deps.settings, unserved);
       const is_one = late.some(({ service_id }) => service_id === each.service_id);
       if (is_one && late.length > 1) await takeForExtra(tx, deps, unserved, each, started_at);
-      continue;
-    }
-    const resent = await findResent(tx, deps, absent, each, created_at);
-    if (resent !== null) {
+    } else if (resent !== null) {
       await takeForExtra(tx, deps, resent, each, started_at);
     } else if (last !== null && isNewSince(each, last)) {
       strangers += 1;
