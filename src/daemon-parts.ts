@@ -141,7 +141,7 @@ export async function assemble(
     webhook_counts: newWebhookCounts(),
     plan: await planDeps(means, clock_watch),
     submit: submitDeps(means, clock_watch),
-    collect: collectDeps(means),
+    collect: collectDeps(means, clock_watch),
   };
 }
 
@@ -193,7 +193,7 @@ function submitDeps({ options, policy, store, client, wakers }: Means, clock_wat
   };
 }
 
-function collectDeps({ options, policy, store, client, connectors, wakers }: Means): CollectDeps {
+function collectDeps({ options, policy, store, client, connectors, wakers }: Means, clock_watch: ClockWatch): CollectDeps {
   const { config, env } = options;
   return {
     store,
@@ -202,6 +202,7 @@ function collectDeps({ options, policy, store, client, connectors, wakers }: Mea
     onRecord: () => {
       for (const { deliver } of connectors) deliver.wake();
     },
+    clockSkew: () => clock_watch.skewMs(),
     onPlanned: () => wakers.submit.wake(),
     memory: newCollectMemory(),
     webhook: config.webhook === null ? null : webhookWatch(config.webhook, () => wakers.subscription.wake()),

@@ -8,6 +8,7 @@ import { resolveAttention } from '../store/attention.ts';
 import { inquirySubject } from '../store/audit.ts';
 import type { Tx } from '../store/database.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../store/inquiries.ts';
+import { planAgain } from '../store/links.ts';
 import type { CollectDeps } from './collect-deps.ts';
 import { firstVerify } from './collect-verify-times.ts';
 
@@ -61,9 +62,11 @@ export async function takeAnswer(
     tx,
     [row.id],
     { from: row.state, to: 'answered', reason },
-    { ...changes, ...verify, answered_at: now },
+    { ...changes, ...verify, answered_at: now, answered_service_at: now - (deps.clockSkew() ?? 0) },
     now,
   );
+  // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has not got it.
+  if (revision === null) await planAgain(tx, row.id, now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'answer_late', 'answer_missing', 'lost_at_service']);
   deps.env.log('answer_received', { inquiry: row.id, service_id: row.service_id, status: finalStatus(inquiry.status) });
 }

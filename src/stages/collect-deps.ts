@@ -12,6 +12,8 @@ export type CollectDeps = {
   /** Null: nobody listens to the service's reports, and asking is all there is. */
   webhook: WebhookWatch | null;
   onRecord: () => void;
+  /** What this machine's clock is ahead of the service's; null until the service was heard. */
+  clockSkew: () => number | null;
   /** A new attempt was planned, or an id has to be looked up. */
   onPlanned: () => void;
 };

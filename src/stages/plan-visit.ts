@@ -204,7 +204,8 @@ async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<num
   const said = [record?.inquiry_created_at, ...(record?.calls ?? []).map(({ ended_at }) => ended_at)]
     .map((time) => (time == null ? 0 : Date.parse(time)))
     .filter((time) => time <= now);
-  return Math.max(inquiry.answered_at ?? 0, inquiry.sent_at ?? 0, ...said);
+  const { answered_at, answered_service_at, sent_at, sent_service_at } = inquiry;
+  return Math.max(answered_service_at ?? answered_at ?? 0, sent_service_at ?? sent_at ?? 0, ...said);
 }
 
 /** An answer that is there already serves the new appointment with no call. */

@@ -194,6 +194,16 @@ export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[],
     .execute();
 }
 
+/** Has planning look at every open appointment that stands on the inquiry. */
+export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: now })
+    .where('closed_reason', 'is', null)
+    .where('id', 'in', (select) => select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', '=', inquiry))
+    .execute();
+}
+
 /** Those of the inquiries that no open appointment stands on. */
 export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
   const needed = await tx

@@ -131,6 +131,7 @@ type InquiryTable = {
   hollow_since: number | null;
   overdue_since: number | null;
   answered_at: number | null;
+  answered_service_at: Generated<number | null>;
   verify_at: Generated<number | null>;
   verify_until: Generated<number | null>;
   reason: string | null;

@@ -177,6 +177,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       env,
       client,
       onRecord: () => {},
+      clockSkew: () => 0,
       onPlanned: () => {},
       memory: newCollectMemory(),
       webhook: is_told ? { grace_ms: 12 * MINUTE_MS, sample_at: 0, compare_at: 0, onSilent: () => {} } : null,

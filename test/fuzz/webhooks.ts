@@ -112,6 +112,7 @@ function collectDeps(env: Env, store: CollectDeps['store'], client: CollectDeps[
     env,
     client,
     onRecord: () => {},
+    clockSkew: () => 0,
     onPlanned: () => {},
     webhook: null,
     memory: newCollectMemory(),

@@ -111,6 +111,7 @@ export async function install({
     env,
     client,
     onRecord: () => {},
+    clockSkew: () => 0,
     onPlanned: () => {},
     webhook: null,
     memory: newCollectMemory(),

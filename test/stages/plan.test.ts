@@ -149,6 +149,41 @@ test('of two coverages that the service cannot tell apart the second is called f
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
 });
 
+test('an answer that came while this machine’s clock was days behind is as old as the service’s clock says (G1)', async () => {
+  const clinic = await install({ policy: { reverify_after_days: 3 } });
+  await send(clinic, clinic.visit('A-1'));
+  clinic.collect.clockSkew = () => -2 * DAY_MS;
+  await clinic.service.advance({ days: 2 });
+  await clinic.collectAll();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
+  // What the record says of the call is left out: not every service says it.
+  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ sent_at: 0, sent_service_at: 0 }).execute());
+  await clinic.store.write((tx) => tx.updateTable('records').set({ record: '{}' }).execute());
+  clinic.pass(4 * DAY_MS);
+  clinic.collect.clockSkew = () => 0;
+  await send(clinic, clinic.visit('A-2'));
+  expect(await clinic.service.ledger()).toHaveLength(1);
+});
+
+test('an answer that was taken back and is the same again is delivered to a visit that has come to stand on it meanwhile', async () => {
+  const clinic = await install();
+  const visit = clinic.visit('A-1');
+  await send(clinic, visit);
+  await clinic.service.advance({ days: 2 });
+  await clinic.collectAll();
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
+  await clinic.read({ ...visit, coverages: [aCoverage({ member_id: 'W-OTHER' })] });
+  await clinic.planNow();
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['parked']);
+  const taken_back = { state: 'open' as const, poll_at: clinic.now() };
+  await clinic.store.write((tx) => tx.updateTable('inquiries').set(taken_back).where('id', '=', 1).execute());
+  await clinic.read(visit);
+  await clinic.planNow();
+  await clinic.collectAll();
+  await clinic.planNow();
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
+});
+
 test('a visit that a refused inquiry is to serve is on the attention list, although the first visit is long over', async () => {
   const clinic = await install({ policy: { look_ahead_days: 60 } });
   await clinic.read(clinic.visit('A-1', {}, 3));
@@ -182,7 +217,12 @@ test('an answer that came while the clock was wrong is as old as the service say
   await send(clinic, clinic.visit('A-1'));
   await clinic.collectAll();
   const years_ago = clinic.now() - 700 * DAY_MS;
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ answered_at: years_ago, sent_at: years_ago }).execute());
+  await clinic.store.write((tx) =>
+    tx
+      .updateTable('inquiries')
+      .set({ answered_at: years_ago, answered_service_at: null, sent_at: years_ago, sent_service_at: null })
+      .execute(),
+  );
   await clinic.read(clinic.visit('A-2'));
   await clinic.planNow();
   expect(await clinic.inquiries()).toHaveLength(1);
