@@ -75,6 +75,15 @@ export class Service {
     return is_again && calls.some(({ id }) => about.includes(id) && new Random(this.#plan.seed, `again ${id}`).chance(0.5));
   }
 
+  /** Trouble comes when it hurts most: a call whose reply says no id, where lists may show calls late, is not listed for hours. */
+  #isUselessAndLate(inquiry: Accepted): boolean {
+    const { seed, service, config } = this.#plan;
+    const random = new Random(seed, `useless ${inquiry.id}`);
+    if (service.shown_after !== 'late' || !random.chance(0.1)) return false;
+    inquiry.visible_at = this.#scheduler.now + 2 * config.settle_ms + config.timeout_ms + random.int(HOUR_MS, 6 * HOUR_MS);
+    return true;
+  }
+
   revokeTokens(): void {
     this.#tokens.clear();
   }
@@ -212,7 +221,7 @@ export class Service {
     }
     const inquiry = this.#accept(item, specialty, request);
     const about = [inquiry.external_id, inquiry.id];
-    if (!this.is_calm && this.#random.chance(this.#plan.service.useless_success)) {
+    if (!this.is_calm && (this.#random.chance(this.#plan.service.useless_success) || this.#isUselessAndLate(inquiry))) {
       this.counts.useless += 1;
       const useless = this.#random.pick([{ success: true }, { success: true, inquiry_id: '' }, 'OK', null]);
       return { ...reply(this.#random.pick([200, 201]), useless), about };
