@@ -30,7 +30,7 @@ type Drained = { hastened: number[]; answers: number };
 /** Drains what has come, and asks about the inquiries that it tells of and does not answer, the nearest visit first. */
 export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
   const { store, env } = deps;
-  const was_told = await isTold(store.db);
+  let was_told: boolean | null = null;
   const hastened = new Set<number>();
   let drained = 0;
   let answers = 0;
@@ -39,6 +39,7 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
     const last = messages.at(-1);
     if (last === undefined) break;
     after = last.id;
+    was_told ??= await isTold(store.db);
     // One that cannot be drained waits for the next step and holds up nobody (G7).
     const outcomes = await Promise.allSettled(
       messages.map(({ id, body }) => store.write((tx) => drain(tx, deps, id, body, env.clock.now()))),
@@ -52,7 +53,7 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
       }
     }
   }
-  if (!was_told && (await isTold(store.db))) await scheduleAnew(deps, true);
+  if (was_told === false && (await isTold(store.db))) await scheduleAnew(deps, true);
   for (const inquiry of await settleUnknown(deps)) hastened.add(inquiry);
   // Answers that are there do not wait for those that are asked for.
   await all([...(answers > 0 ? [finish(deps)] : []), ...(hastened.size > 0 ? [askAtOnce(deps, [...hastened])] : [])]);

@@ -6,6 +6,15 @@ export async function readFact(db: Db | Tx, name: string): Promise<{ value: stri
   return row ?? null;
 }
 
+/** Those of `names` that are known. */
+export async function readFacts(
+  db: Db | Tx,
+  names: readonly string[],
+): Promise<Map<string, { value: string; updated_at: number }>> {
+  const rows = await db.selectFrom('facts').select(['name', 'value', 'updated_at']).where('name', 'in', names).execute();
+  return new Map(rows.map(({ name, ...fact }) => [name, fact]));
+}
+
 export async function writeFact(tx: Tx, name: string, value: string, now: number): Promise<void> {
   await tx
     .insertInto('facts')

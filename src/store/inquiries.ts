@@ -182,11 +182,11 @@ export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }:
     .execute();
 }
 
-/** The specialties of everything that may soon be sent or looked for. */
-export async function specialtiesToSend(db: Db, now: number): Promise<Specialty[]> {
-  const rows = await db
+/** Of everything that may soon be sent or looked for, the specialties and the states that there are in each. */
+export async function waitingToSend(db: Db, now: number): Promise<{ specialty: Specialty; state: InquiryState }[]> {
+  return await db
     .selectFrom('inquiries')
-    .select('specialty')
+    .select(['specialty', 'state'])
     .distinct()
     .where((where) =>
       where.or([
@@ -195,7 +195,6 @@ export async function specialtiesToSend(db: Db, now: number): Promise<Specialty[
       ]),
     )
     .execute();
-  return rows.map(({ specialty }) => specialty);
 }
 
 export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {

@@ -2,7 +2,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { BulkResult } from '../../service/api.ts';
 import type { Tx } from '../../store/database.ts';
-import { forgetFact, readFact, writeFact } from '../../store/facts.ts';
+import { forgetFact, readFact, readFacts, writeFact } from '../../store/facts.ts';
 import type { SubmitDeps } from './deps.ts';
 
 /** How the next inquiries go: one by one, or as a bulk of a form and of at most `claim_size`. */
@@ -25,11 +25,12 @@ export async function planBulk({ store, settings, env }: SubmitDeps, specialty: 
   const names = factNames(specialty);
   const single: BulkPlan = { kind: 'single', claim_size: Math.max(settings.concurrency, SINGLES_PER_CLAIM), is_proven: false };
   if (settings.mode === 'single') return single;
-  const absent = await readFact(store.db, names.absent);
-  if (absent !== null && absent.updated_at > env.clock.now() - DAY_MS) return single;
-  const learned = (await readFact(store.db, names.shape))?.value;
-  const is_proven = (await readFact(store.db, names.proven)) !== null;
-  const size = Number((await readFact(store.db, names.size))?.value ?? settings.batch_size);
+  const known = await readFacts(store.db, Object.values(names));
+  const absent = known.get(names.absent);
+  if (absent !== undefined && absent.updated_at > env.clock.now() - DAY_MS) return single;
+  const learned = known.get(names.shape)?.value;
+  const is_proven = known.has(names.proven);
+  const size = Number(known.get(names.size)?.value ?? settings.batch_size);
   const kind = settings.bulk_shape !== 'auto' ? settings.bulk_shape : learned === 'object' ? 'object' : 'array';
   return { kind, claim_size: is_proven ? Math.min(size, settings.batch_size) : 1, is_proven };
 }

@@ -7,7 +7,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { earlier } from '../../domain/time.ts';
 import { mendDueTimes, restartLooks } from '../../store/clock-set.ts';
 import { currentHalts, type Halt } from '../../store/halts.ts';
-import { inState, nextSubmissionDue, specialtiesToSend, uncertainDue } from '../../store/inquiries.ts';
+import { inState, nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/inquiries.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
@@ -29,17 +29,20 @@ export async function submitStep(
   await noticeClock(deps);
   await allowStrangers(deps);
   const swept: Specialty[] = [];
-  const to_send = await specialtiesToSend(store.db, env.clock.now());
-  if (to_send.length > 0) await recoverLeft(deps);
+  const began_at = env.clock.now();
+  const waiting = await waitingToSend(store.db, began_at);
+  const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
+  if (waiting.some(({ state }) => state === 'sending')) await recoverLeft(deps);
   await demandSweepsForAttempts(deps, to_send);
   const wanted = [...new Set([...to_send, ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
-  const looked = to_send.length > 0 ? await takeLooks(deps, options.signal) : 0;
+  const looked = waiting.some(({ state }) => state !== 'planned') ? await takeLooks(deps, options.signal) : 0;
   const halts = await currentHalts(store.db);
   const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
   if (blocking.length === 0) {
-    for (const specialty of swept) {
+    const planned = new Set(waiting.filter(({ state }) => state === 'planned').map(({ specialty }) => specialty));
+    for (const specialty of swept.filter((each) => planned.has(each))) {
       // While the account is in doubt, one inquiry tries the door.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
       sent += await sendDue(deps, { ...options, specialties: [specialty], limit });
@@ -48,7 +51,8 @@ export async function submitStep(
   const now = env.clock.now();
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
   const retry = swept.length < wanted.length ? now + SWEEP_RETRY_MS : null;
-  return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };
+  // Counted from the beginning: what has become due since was not among what was waiting.
+  return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, began_at)) };
 }
 
 /**
