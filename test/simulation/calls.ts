@@ -187,9 +187,10 @@ export class Calls {
       this.#series_starts.add(call.id);
       return true;
     }
-    // What was called for twice because the list showed the first one too late is one attempt; whether it was, is not known of one
-    // whose process died just after the reply.
-    const extra = new Set(this.excused.map(({ first }) => first.id));
+    // What was called for twice because the list showed the first one too late is one attempt, and of what the service has cancelled
+    // nothing follows; whether it was called for twice, is not known of one whose process died just after the reply.
+    const wasCancelled = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'CANCELLED');
+    const extra = new Set(this.excused.map(({ first, second }) => (wasCancelled(second) ? second.id : first.id)));
     const attempts = before.filter(
       (one) => !extra.has(one.id) && !(one.carrier.is_known === 'perhaps' && !this.#heard.has(one.id) && this.#isShownLate(one)),
     );

@@ -215,6 +215,31 @@ test('the call of a lost database serves, and the one whose reply was lost is no
   expect(extras).toEqual([{ service_id: second }]);
 });
 
+test('an attempt whose reply was lost is its own call, and not a late one of the attempt before that nothing came of', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 3);
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await show(0);
+  await look(clinic);
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  // The looks have taken 20 minutes already.
+  await clinic.service.advance({ seconds: 140 * 60 });
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  const [first, late, third] = (await clinic.service.ledger()).map(({ id }) => id);
+  await show(1);
+  await show(2);
+  await look(clinic);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
+  await sweep(clinic);
+  expect(await clinic.attention()).toEqual(['extra_call']);
+  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
+  expect(extras).toEqual([{ service_id: late }]);
+});
+
 test('of two late calls that are listed at once, one serves and the other is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);

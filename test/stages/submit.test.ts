@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
-import { demandSweeps } from '../../src/stages/submit/index.ts';
+import { demandSweeps, newSweepMemory } from '../../src/stages/submit/index.ts';
 import { currentHalts } from '../../src/store/halts.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { type Installation, install, SETTLE_MS, send, sweep } from './installation.ts';
-import { look } from './lost-calls.ts';
+import { look, loseAndHide } from './lost-calls.ts';
 
 /** Sends and loses the request before the service has read it. */
 async function loseRequest({ planNow, submitNow, service }: Installation): Promise<void> {
@@ -243,6 +243,24 @@ test('a list that leaves out any of those that were sent last proves no absence'
     expect((await clinic.inquiries()).at(-1)?.state).toBe('uncertain');
   }
   expect(clinic.events.filter((event) => event === 'look_inconclusive')).toHaveLength(2 * sent_last.length);
+});
+
+test('looks begin anew when the clock was set while nothing ran, as the service shows (G1)', async () => {
+  const clinic = await install();
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1'));
+  clinic.pass(HOUR_MS);
+  clinic.submit.sweeps = newSweepMemory();
+  clinic.submit.clockSkew = () => HOUR_MS;
+  await clinic.submitNow();
+  clinic.pass(SETTLE_MS + 1);
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state, empty_looks }) => [state, empty_looks])).toEqual([['uncertain', 1]]);
+  await show(0);
+  clinic.pass(SETTLE_MS + 1);
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+  expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
 test('of three calls for which no list showed the ones before, the last is reported when the first was found', async () => {

@@ -44,10 +44,13 @@ export type SweepMemory = {
   sweeps: Map<Specialty, Swept>;
   /** Per specialty, since when its list could not be read, and until when it is not asked for again. */
   failures: Map<Specialty, { since: number; retry_at: number }>;
-  /** What the machine's clock was ahead of the one that is never set, when it was last looked at; null at first. */
-  clock_offset_ms: number | null;
+  /**
+   * What the machine's clock was ahead of the one that is never set when it was last looked at, and whether it was compared with
+   * the service's since this process started; null at first.
+   */
+  clock: { offset_ms: number; is_compared: boolean } | null;
 };
 
 export function newSweepMemory(): SweepMemory {
-  return { sweeps: new Map(), failures: new Map(), clock_offset_ms: null };
+  return { sweeps: new Map(), failures: new Map(), clock: null };
 }

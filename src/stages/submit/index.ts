@@ -5,10 +5,10 @@
  */
 import type { Specialty } from '../../domain/specialty.ts';
 import { earlier } from '../../domain/time.ts';
-import { mendDueTimes, restartLooks } from '../../store/clock-set.ts';
 import { currentHalts, type Halt } from '../../store/halts.ts';
 import { inState, nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/inquiries.ts';
 import type { StepResult } from '../loop.ts';
+import { noticeClock } from './clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
 import { recoverSending, sendDue } from './send.ts';
@@ -18,15 +18,12 @@ export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory 
 export { demandSweeps, ensureSwept } from './sweep.ts';
 
 const LOOKS_PER_STEP = 20;
-/** By so much the clock is set, and not just kept right. */
-const CLOCK_SET_MS = 10_000;
 
 export async function submitStep(
   deps: SubmitDeps,
   options: { external_id_template: string; signal: AbortSignal },
 ): Promise<StepResult> {
   const { store, env } = deps;
-  await noticeClock(deps);
   await allowStrangers(deps);
   const swept: Specialty[] = [];
   const began_at = env.clock.now();
@@ -36,13 +33,17 @@ export async function submitStep(
   await demandSweepsForAttempts(deps, to_send);
   const wanted = [...new Set([...to_send, ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
+  // After the sweep, which has heard the service's clock, and before anything is looked for or sent.
+  await noticeClock(deps);
   const looked = waiting.some(({ state }) => state !== 'planned') ? await takeLooks(deps, options.signal) : 0;
   const halts = await currentHalts(store.db);
   const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
   if (blocking.length === 0) {
-    const planned = new Set(waiting.filter(({ state }) => state === 'planned').map(({ specialty }) => specialty));
-    for (const specialty of swept.filter((each) => planned.has(each))) {
+    // A look may have shown that what was looked for has to be sent.
+    const is_due = (each: Specialty) =>
+      looked > 0 || waiting.some(({ specialty, state }) => specialty === each && state === 'planned');
+    for (const specialty of swept.filter(is_due)) {
       // While the account is in doubt, one inquiry tries the door.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
       sent += await sendDue(deps, { ...options, specialties: [specialty], limit });
@@ -53,23 +54,6 @@ export async function submitStep(
   const retry = swept.length < wanted.length ? now + SWEEP_RETRY_MS : null;
   // Counted from the beginning: what has become due since was not among what was waiting.
   return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, began_at)) };
-}
-
-/**
- * Settle times are measured by the machine's clock, because a process may end between two looks. When that clock was set while
- * this one ran, they begin anew.
- */
-async function noticeClock({ store, env, settings, sweeps, onReplan }: SubmitDeps): Promise<void> {
-  const now = env.clock.now();
-  const offset_ms = now - env.clock.elapsed();
-  const before = sweeps.clock_offset_ms;
-  sweeps.clock_offset_ms = offset_ms;
-  if (before !== null && Math.abs(offset_ms - before) < CLOCK_SET_MS) return;
-  await store.write(async (tx) => {
-    if (before !== null) await restartLooks(tx, now + settings.settle_ms);
-    await mendDueTimes(tx, settings.settle_ms, now);
-  });
-  onReplan();
 }
 
 /**

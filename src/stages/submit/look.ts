@@ -10,11 +10,12 @@ import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { readFact, writeFact } from '../../store/facts.ts';
 import { givenNameOf, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/inquiries.ts';
-import { ownersOf, sampleOfOurs, seenBefore, whatAListMustShow } from '../../store/ledger.ts';
+import { noteSeen, ownersOf, sampleOfOurs, seenBefore, whatAListMustShow } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
+import { noticeClock } from './clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
-import { CLOCKS_DIFFER_MS, takeForExtra } from './extra.ts';
+import { CLOCKS_DIFFER_MS, isOlder, takeForExtra } from './extra.ts';
 import { backToPlanned } from './outcome.ts';
 import { seenInquiry } from './sweep.ts';
 
@@ -39,6 +40,7 @@ type LookResult = { kind: 'found'; matches: Inquiry[] } | { kind: 'absent' } | {
 export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const { store, env, settings } = deps;
   const result = await search(deps, row);
+  const was_clock_set = await noticeClock(deps);
   const now = env.clock.now();
   if (result.kind === 'found') {
     await store.write((tx) => adoptMatches(tx, deps, row, result.matches, now));
@@ -48,7 +50,7 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
       await updateInquiry(tx, row.id, { look_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) }, now);
       if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS) await attendUnconfirmed(tx, row, result.why, now);
     });
-  } else {
+  } else if (!was_clock_set) {
     await store.write((tx) => countAbsence(tx, deps, row, now));
   }
 }
@@ -139,17 +141,27 @@ async function adoptable(store: SubmitDeps['store'], row: InquiryRow, listed: re
  */
 async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: readonly Inquiry[], now: number): Promise<void> {
   const current = await inquiryById(tx, row.id);
-  const [oldest, ...others] = matches;
-  if (current?.state !== 'uncertain' || oldest === undefined) return;
-  const extra = others.filter((each) => !isLaterAttempt(oldest, each));
+  if (current?.state !== 'uncertain') return;
+  const call = callOf(current, now);
+  const own = matches.find((each) => isCall(each, call, deps));
+  // What was unsuccessful long before its own call was an attempt before this one, whose list was late: the sweep knows whose.
+  const [oldest, ...others] = own === undefined ? matches : matches.filter((each) => !isLaterAttempt(each, own));
+  if (oldest === undefined) return;
+  const later = others.filter((each) => isLaterAttempt(oldest, each));
+  await noteSeen(tx, row.specialty, later.map(seenInquiry), now);
+  const extra = others.filter((each) => !later.includes(each));
   for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
   // One of a lost database serves it: its own may be listed later.
-  const call = callOf(current, now);
   const is_own_missing = matches.every((each) => createdAt(each) > 0 && createdAt(each) < call.sent_at - CLOCKS_DIFFER_MS);
   if (is_own_missing) await noteAbsent(tx, call);
   await bindFound(tx, deps, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
   deps.onOpen();
+}
+
+/** Whether it was accepted within the time that the request of `call` could arrive in. */
+function isCall(each: Inquiry, call: AbsentCall, { settings }: SubmitDeps): boolean {
+  return createdAt(each) >= call.sent_at - CLOCKS_DIFFER_MS && isOlder(seenInquiry(each), call.sent_at, settings);
 }
 
 function isLaterAttempt(oldest: Inquiry, each: Inquiry): boolean {

@@ -9,7 +9,7 @@ import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/halts.ts';
 import { type InquiryRow, inquiriesById, inquiriesByMatch } from '../../store/inquiries.ts';
-import { noteSeen, type SeenInquiry } from '../../store/ledger.ts';
+import { noteSeen, ownersOf, type SeenInquiry } from '../../store/ledger.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps, Swept } from './deps.ts';
 import { CLOCKS_DIFFER_MS, isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
@@ -147,6 +147,8 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, starte
   const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
   let strangers = 0;
   for (const each of fresh) {
+    // Taken meanwhile, with one that came before it here.
+    if ((await ownersOf(tx, [each.service_id])).get(each.service_id) !== null) continue;
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
     const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
     // Its reply is under way or lost: the look adopts it.
