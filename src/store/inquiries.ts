@@ -182,7 +182,7 @@ export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }:
     .execute();
 }
 
-/** Of everything that may soon be sent or looked for, the specialties and the states that there are in each. */
+/** The specialty and the state of everything that may soon be sent or looked for, each pair once. */
 export async function waitingToSend(db: Db, now: number): Promise<{ specialty: Specialty; state: InquiryState }[]> {
   return await db
     .selectFrom('inquiries')

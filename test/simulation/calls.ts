@@ -25,6 +25,8 @@ export class Calls {
   readonly #series_starts = new Set<string>();
   /** Whether the database was lost, or replaced by an older one. */
   is_state_lost = false;
+  /** Within which calls were made that the database knows nothing of. */
+  #forgotten = { from: 0, until: 0 };
   clone_from: number | null = null;
   /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
   readonly #calls_of_clone = new Map<string, Accepted>();
@@ -108,7 +110,7 @@ export class Calls {
     const years = [...this.#yearsOf(need, call)];
     this.#years.set(call.id, new Set(years));
     need.calls.push(call);
-    const first = before.findLast((one) => years.some((year) => this.#years.get(one.id)?.has(year)));
+    const first = before.findLast((one) => years.some((year) => this.#yearsFor(one).has(year)));
     if (first === undefined || years.some((year) => this.#isDueFor(year, before, call))) return;
     const { is_known } = first.carrier;
     if (this.clone_from !== null) return;
@@ -162,13 +164,22 @@ export class Calls {
     });
   }
 
+  /** The years that a call may be taken for: the service does not say it, so one of a lost database is its visit's of now. */
+  #yearsFor({ id, external_id, accepted_at }: Accepted): ReadonlySet<string> {
+    const years = this.#years.get(id) ?? new Set();
+    const { from, until } = this.#forgotten;
+    if (accepted_at < from || accepted_at >= until) return years;
+    const since = (this.#world.pms.book.visits.get(external_id)?.versions ?? []).filter(({ at }) => at >= accepted_at);
+    return new Set([...years, ...since.map(({ input }) => localYear(input.starts_at, this.#world.plan.time_zone))]);
+  }
+
   /** Whether the need of one benefit year may be called for; each is a need of its own. */
   #isDueFor(year: string, before: readonly Accepted[], call: Accepted): boolean {
-    const possible = before.filter(({ id }) => this.#years.get(id)?.has(year));
+    const possible = before.filter((one) => this.#yearsFor(one).has(year));
     const last = possible.at(-1);
     // Of an answer to what eligd has never heard of, nothing follows.
     if (last?.carrier.is_known === 'no' && !this.#heard.has(last.id)) return false;
-    const certain = possible.filter(({ id }) => this.#years.get(id)?.size === 1);
+    const certain = possible.filter((one) => this.#yearsFor(one).size === 1);
     return this.#isAnotherCallDue(possible, call) || this.#isAnotherCallDue(certain, call);
   }
 
@@ -187,14 +198,21 @@ export class Calls {
       this.#series_starts.add(call.id);
       return true;
     }
-    // What was called for twice because the list showed the first one too late is one attempt, and of what the service has cancelled
-    // nothing follows; whether it was called for twice, is not known of one whose process died just after the reply.
-    const wasCancelled = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'CANCELLED');
-    const extra = new Set(this.excused.map(({ first, second }) => (wasCancelled(second) ? second.id : first.id)));
+    // What was called for twice because the list showed the first one too late is one attempt; whether it was, is not known of one
+    // whose process died just after the reply.
+    const extra = new Set(this.excused.map(({ first }) => first.id));
     const attempts = before.filter(
       (one) => !extra.has(one.id) && !(one.carrier.is_known === 'perhaps' && !this.#heard.has(one.id) && this.#isShownLate(one)),
     );
-    const was_unsuccessful = (one: Accepted) => one.timeline.some(({ at, status }) => at <= now && status === 'UNSUCCESSFUL');
+    const has_ended = (one: Accepted, as: string) => one.timeline.some(({ at, status }) => at <= now && status === as);
+    // Of two calls for one attempt the first may serve, whose answer was read; the service has cancelled the second.
+    const serving = (one: Accepted): Accepted => {
+      const pair = this.excused.find(({ second }) => second.id === one.id);
+      return pair !== undefined && has_ended(one, 'CANCELLED') && this.#answered_at.has(pair.first.id)
+        ? serving(pair.first)
+        : one;
+    };
+    const was_unsuccessful = (one: Accepted) => has_ended(serving(one), 'UNSUCCESSFUL');
     const series = attempts.slice(
       Math.max(
         0,
@@ -213,9 +231,10 @@ export class Calls {
     known.push({ at: this.#world.scheduler.now, input });
   }
 
-  /** What eligd knows now is what it knew then. */
-  forgetSince(kept: ReadonlyMap<string, Known> | null): void {
+  /** What eligd knows now is what it knew at `kept_at`. */
+  forgetSince(kept: ReadonlyMap<string, Known> | null, kept_at: number): void {
     this.is_state_lost = true;
+    this.#forgotten = { from: kept_at, until: this.#world.scheduler.now };
     this.#known = new Map([...(kept ?? [])].map(([id, known]) => [id, [known]]));
   }
 

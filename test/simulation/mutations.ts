@@ -199,14 +199,14 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     what: 'Looks are timed by a clock that was set meanwhile, and what is due by it is looked for often.',
     changes: [
       {
-        file: 'src/stages/submit/clock-set.ts',
-        find: 'if (was_set || was_set_before) await restartLooks(tx, now + settings.settle_ms);',
+        file: 'src/stages/submit/notice-clock.ts',
+        find: 'if (is_anew) await restartLooks(tx, now + settings.timeout_ms + settings.settle_ms);',
         put: '',
       },
       {
         file: 'src/stages/submit/index.ts',
-        find: 'earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, began_at)) };',
-        put: '((at) => (at === null ? next_try : Math.min(at, now + 30_000)))(await nextSubmissionDue(store.db, began_at)) };',
+        find: 'earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };',
+        put: '((at) => (at === null ? next_try : Math.min(at, now + 30_000)))(await nextSubmissionDue(store.db, now)) };',
       },
     ],
   },

@@ -389,9 +389,9 @@ export class Oracle {
     }
   }
 
-  /** What eligd knows now is what it knew then. */
-  forgetSince(machine: Machine, kept: Map<string, { input: AppointmentInput; at: number }> | null): void {
-    this.calls.forgetSince(kept);
+  /** What eligd knows now is what it knew at `kept_at`. */
+  forgetSince(machine: Machine, kept: Map<string, { input: AppointmentInput; at: number }> | null, kept_at: number): void {
+    this.calls.forgetSince(kept, kept_at);
     this.#reports.clear();
     this.#told.clear();
     this.acknowledged.set(machine.name, new Map(kept ?? []));

@@ -244,8 +244,9 @@ class LivingWorld {
     if (second_daemon) await this.#startSecond();
     if (restore === 'backup') this.#machine.backup(backup);
     const kept = restore === 'backup' ? new Map(this.oracle.acknowledged.get(this.#machine.name) ?? []) : null;
+    const kept_at = restore === 'backup' ? this.scheduler.now : 0;
     await this.#passDaily(second);
-    if (restore !== null) await this.#restore(restore === 'backup' ? backup : null, kept);
+    if (restore !== null) await this.#restore(restore === 'backup' ? backup : null, kept, kept_at);
     await this.#passDaily(end);
   }
 
@@ -283,14 +284,18 @@ class LivingWorld {
   }
 
   /** The database is replaced while nothing runs, long enough after the last call for the list to show it. */
-  async #restore(backup: string | null, kept: Map<string, { input: AppointmentInput; at: number }> | null): Promise<void> {
+  async #restore(
+    backup: string | null,
+    kept: Map<string, { input: AppointmentInput; at: number }> | null,
+    kept_at: number,
+  ): Promise<void> {
     const machine = this.#machine;
     this.#is_down_on_purpose = true;
     machine.life?.die();
     const { settle_ms, timeout_ms } = this.plan.config;
     if (this.plan.machine.damage_first) await this.#refuseDamaged();
     this.#trouble.tell(backup === null ? 'the database is lost' : 'the database is replaced by an older backup');
-    this.oracle.forgetSince(machine, kept);
+    this.oracle.forgetSince(machine, kept, kept_at);
     machine.replaceState(backup);
     await this.#pass(this.scheduler.now + 4 * settle_ms + timeout_ms + this.#random.int(0, 5) * HOUR_MS);
     this.#is_down_on_purpose = false;

@@ -240,6 +240,27 @@ test('an attempt whose reply was lost is its own call, and not a late one of the
   expect(extras).toEqual([{ service_id: late }]);
 });
 
+test('an unsuccessful call of a lost database is an attempt, and the one that was made after it is the next (G1)', async () => {
+  const clinic = await install();
+  await clinic.service.createBeside({ ...TWINS, member_id: 'W1', patient_name: 'Ada Example', external_id: 'A-1' });
+  await clinic.service.advance({ hours: 2 });
+  clinic.pass(2 * HOUR_MS);
+  const { show } = await loseAndHide(clinic, 1);
+  await send(clinic, clinic.visit('A-1', { ...SAME, ...twin('Ada') }));
+  callsBringNothing(clinic);
+  await show(0);
+  await show(1);
+  await look(clinic);
+  await sweep(clinic);
+  await clinic.collectAll();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.submitNow();
+  const calls = (await clinic.service.ledger()).map(({ id }) => id);
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(calls);
+  expect(calls).toHaveLength(2);
+  expect(await clinic.attention()).toEqual([]);
+});
+
 test('of two late calls that are listed at once, one serves and the other is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);

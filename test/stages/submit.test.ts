@@ -245,15 +245,20 @@ test('a list that leaves out any of those that were sent last proves no absence'
   expect(clinic.events.filter((event) => event === 'look_inconclusive')).toHaveLength(2 * sent_last.length);
 });
 
+/** Nothing has run while the clock was set an hour ahead. */
+function restartWithOtherClock(clinic: Installation): void {
+  clinic.pass(HOUR_MS);
+  clinic.submit.sweeps = newSweepMemory();
+  clinic.submit.clockSkew = () => HOUR_MS;
+}
+
 test('looks begin anew when the clock was set while nothing ran, as the service shows (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   await send(clinic, clinic.visit('A-1'));
-  clinic.pass(HOUR_MS);
-  clinic.submit.sweeps = newSweepMemory();
-  clinic.submit.clockSkew = () => HOUR_MS;
+  restartWithOtherClock(clinic);
   await clinic.submitNow();
-  clinic.pass(SETTLE_MS + 1);
+  clinic.pass(clinic.submit.settings.timeout_ms + SETTLE_MS + 1);
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ state, empty_looks }) => [state, empty_looks])).toEqual([['uncertain', 1]]);
   await show(0);
@@ -261,6 +266,27 @@ test('looks begin anew when the clock was set while nothing ran, as the service 
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
   expect(await clinic.service.ledger()).toHaveLength(1);
+});
+
+test('all looks begin anew, also when a look is the first to hear the service (G1)', async () => {
+  const clinic = await install();
+  await loseAndHide(clinic, 2);
+  await send(clinic, clinic.visit('A-1'), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  restartWithOtherClock(clinic);
+  let was_heard = false;
+  clinic.submit.clockSkew = () => (was_heard ? HOUR_MS : null);
+  const { list } = clinic.client;
+  clinic.client.list = async (specialty, filter, options) => {
+    if (options?.priority === 'send')
+      return { ok: false, failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null } };
+    was_heard = true;
+    return await list(specialty, filter, options);
+  };
+  await clinic.submitNow();
+  expect((await clinic.inquiries()).map(({ state, empty_looks }) => [state, empty_looks])).toEqual([
+    ['uncertain', 0],
+    ['uncertain', 0],
+  ]);
 });
 
 test('of three calls for which no list showed the ones before, the last is reported when the first was found', async () => {

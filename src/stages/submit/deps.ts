@@ -45,10 +45,10 @@ export type SweepMemory = {
   /** Per specialty, since when its list could not be read, and until when it is not asked for again. */
   failures: Map<Specialty, { since: number; retry_at: number }>;
   /**
-   * What the machine's clock was ahead of the one that is never set when it was last looked at, and whether it was compared with
-   * the service's since this process started; null at first.
+   * What the machine's clock was ahead of the one that is never set when it was last looked at, and ahead of the service's as far
+   * as that is kept (null until it is heard); null at first.
    */
-  clock: { offset_ms: number; is_compared: boolean } | null;
+  clock: { offset_ms: number; skew_ms: number | null } | null;
 };
 
 export function newSweepMemory(): SweepMemory {

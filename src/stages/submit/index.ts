@@ -8,9 +8,9 @@ import { earlier } from '../../domain/time.ts';
 import { currentHalts, type Halt } from '../../store/halts.ts';
 import { inState, nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/inquiries.ts';
 import type { StepResult } from '../loop.ts';
-import { noticeClock } from './clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
+import { noticeClock } from './notice-clock.ts';
 import { recoverSending, sendDue } from './send.ts';
 import { allowStrangers, demandSweepsForAttempts, ensureSwept, SWEEP_RETRY_MS, sweepsDemanded } from './sweep.ts';
 
@@ -24,26 +24,21 @@ export async function submitStep(
   options: { external_id_template: string; signal: AbortSignal },
 ): Promise<StepResult> {
   const { store, env } = deps;
+  await noticeClock(deps);
   await allowStrangers(deps);
   const swept: Specialty[] = [];
-  const began_at = env.clock.now();
-  const waiting = await waitingToSend(store.db, began_at);
+  const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
   if (waiting.some(({ state }) => state === 'sending')) await recoverLeft(deps);
   await demandSweepsForAttempts(deps, to_send);
   const wanted = [...new Set([...to_send, ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
-  // After the sweep, which has heard the service's clock, and before anything is looked for or sent.
-  await noticeClock(deps);
   const looked = waiting.some(({ state }) => state !== 'planned') ? await takeLooks(deps, options.signal) : 0;
   const halts = await currentHalts(store.db);
   const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
   if (blocking.length === 0) {
-    // A look may have shown that what was looked for has to be sent.
-    const is_due = (each: Specialty) =>
-      looked > 0 || waiting.some(({ specialty, state }) => specialty === each && state === 'planned');
-    for (const specialty of swept.filter(is_due)) {
+    for (const specialty of swept) {
       // While the account is in doubt, one inquiry tries the door.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
       sent += await sendDue(deps, { ...options, specialties: [specialty], limit });
@@ -52,8 +47,7 @@ export async function submitStep(
   const now = env.clock.now();
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
   const retry = swept.length < wanted.length ? now + SWEEP_RETRY_MS : null;
-  // Counted from the beginning: what has become due since was not among what was waiting.
-  return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, began_at)) };
+  return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };
 }
 
 /**

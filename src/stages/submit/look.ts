@@ -4,7 +4,7 @@ import { finalStatus } from '../../domain/states.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
-import { type AbsentCall, noteAbsent } from '../../store/absent-calls.ts';
+import { type AbsentCall, absentCallsLike, noteAbsent } from '../../store/absent-calls.ts';
 import { raiseAttention, resolveAttention } from '../../store/attention.ts';
 import { inquirySubject } from '../../store/audit.ts';
 import type { Tx } from '../../store/database.ts';
@@ -13,9 +13,9 @@ import { givenNameOf, type InquiryRow, inquiryById, moveInquiries, updateInquiry
 import { noteSeen, ownersOf, sampleOfOurs, seenBefore, whatAListMustShow } from '../../store/ledger.ts';
 import { appointmentsOf } from '../../store/links.ts';
 import { bindFound } from './adopt.ts';
-import { noticeClock } from './clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
 import { CLOCKS_DIFFER_MS, isOlder, takeForExtra } from './extra.ts';
+import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
 import { seenInquiry } from './sweep.ts';
 
@@ -40,7 +40,7 @@ type LookResult = { kind: 'found'; matches: Inquiry[] } | { kind: 'absent' } | {
 export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const { store, env, settings } = deps;
   const result = await search(deps, row);
-  const was_clock_set = await noticeClock(deps);
+  await noticeClock(deps);
   const now = env.clock.now();
   if (result.kind === 'found') {
     await store.write((tx) => adoptMatches(tx, deps, row, result.matches, now));
@@ -50,7 +50,7 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
       await updateInquiry(tx, row.id, { look_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) }, now);
       if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS) await attendUnconfirmed(tx, row, result.why, now);
     });
-  } else if (!was_clock_set) {
+  } else {
     await store.write((tx) => countAbsence(tx, deps, row, now));
   }
 }
@@ -136,16 +136,15 @@ async function adoptable(store: SubmitDeps['store'], row: InquiryRow, listed: re
 }
 
 /**
- * All unowned matches attach to the need; the oldest serves it, the others are calls too many. After a restore the younger ones
- * may be later attempts, made because the oldest was unsuccessful: those are left for the next attempt to adopt.
+ * The oldest of the unowned matches serves the need, but for a late one of an earlier attempt; the others are calls too many.
+ * After a restore the younger ones may be later attempts, made because the oldest was unsuccessful: those are kept for the next
+ * attempt to adopt.
  */
 async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: readonly Inquiry[], now: number): Promise<void> {
   const current = await inquiryById(tx, row.id);
   if (current?.state !== 'uncertain') return;
   const call = callOf(current, now);
-  const own = matches.find((each) => isCall(each, call, deps));
-  // What was unsuccessful long before its own call was an attempt before this one, whose list was late: the sweep knows whose.
-  const [oldest, ...others] = own === undefined ? matches : matches.filter((each) => !isLaterAttempt(each, own));
+  const [oldest, ...others] = await withoutEarlier(tx, deps, matches, call);
   if (oldest === undefined) return;
   const later = others.filter((each) => isLaterAttempt(oldest, each));
   await noteSeen(tx, row.specialty, later.map(seenInquiry), now);
@@ -159,13 +158,30 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
   deps.onOpen();
 }
 
-/** Whether it was accepted within the time that the request of `call` could arrive in. */
-function isCall(each: Inquiry, call: AbsentCall, { settings }: SubmitDeps): boolean {
+/**
+ * Less those that an inquiry before this one had taken for absent and that came to nothing, where this one's own call is listed,
+ * too: the sweep reports them.
+ */
+async function withoutEarlier(tx: Tx, deps: SubmitDeps, matches: readonly Inquiry[], call: AbsentCall): Promise<Inquiry[]> {
+  const own_call = matches.find((each) => mayBeCall(each, call, deps));
+  const rest: Inquiry[] = [];
+  for (const each of matches) {
+    const is_earlier =
+      own_call !== undefined &&
+      isLaterAttempt(each, own_call) &&
+      (await absentCallsLike(tx, call.specialty, seenInquiry(each))).some(({ inquiry }) => inquiry !== call.inquiry);
+    if (!is_earlier) rest.push(each);
+  }
+  return rest;
+}
+
+/** Whether it was accepted within the time in which the request of `call` could arrive. */
+function mayBeCall(each: Inquiry, call: AbsentCall, { settings }: SubmitDeps): boolean {
   return createdAt(each) >= call.sent_at - CLOCKS_DIFFER_MS && isOlder(seenInquiry(each), call.sent_at, settings);
 }
 
-function isLaterAttempt(oldest: Inquiry, each: Inquiry): boolean {
-  return finalStatus(oldest.status) === 'UNSUCCESSFUL' && createdAt(each) > createdAt(oldest) + LATER_ATTEMPT_MS;
+function isLaterAttempt(before: Inquiry, after: Inquiry): boolean {
+  return finalStatus(before.status) === 'UNSUCCESSFUL' && createdAt(after) > createdAt(before) + LATER_ATTEMPT_MS;
 }
 
 function createdAt({ creation_ts }: Inquiry): number {
@@ -174,7 +190,8 @@ function createdAt({ creation_ts }: Inquiry): number {
 
 async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: number): Promise<void> {
   const current = await inquiryById(tx, row.id);
-  if (current?.state !== 'uncertain') return;
+  // Looks have begun anew meanwhile, because the clock was set (G1).
+  if (current?.state !== 'uncertain' || (current.look_at ?? now) > now) return;
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
   const empty_looks = current.empty_looks + 1;
   if (empty_looks < LOOKS_FOR_ABSENCE) {

@@ -8,6 +8,7 @@ import { dueForSubmission, type InquiryRow, moveInquiries, sentSince } from '../
 import { adoptExisting } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import type { SubmitDeps } from './deps.ts';
+import { noticeClock } from './notice-clock.ts';
 import { backToPlanned, bindAccepted, makeUncertain, resumeSubmission, settleFailure, settleItem } from './outcome.ts';
 
 /** A claimed inquiry with the exact body that is committed as its intent. */
@@ -109,6 +110,7 @@ async function sendSingly(deps: SubmitDeps, intents: readonly Intent[], signal: 
       }
       const { row, request } = intent;
       const result = await deps.client.create(row.specialty, request, { priority: 'send' });
+      await noticeClock(deps);
       const now = deps.env.clock.now();
       await deps.store.write(async (tx) => {
         if (result.ok) {
@@ -162,6 +164,7 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
     shape,
     { priority: 'send' },
   );
+  await noticeClock(deps);
   const now = deps.env.clock.now();
   const rows = intents.map(({ row }) => row);
   return await deps.store.write(async (tx) => {

@@ -147,8 +147,8 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, starte
   const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
   let strangers = 0;
   for (const each of fresh) {
-    // Taken meanwhile, with one that came before it here.
-    if ((await ownersOf(tx, [each.service_id])).get(each.service_id) !== null) continue;
+    // Another one of this list was adopted, and this one with it as a call too many.
+    if (typeof (await ownersOf(tx, [each.service_id])).get(each.service_id) === 'number') continue;
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
     const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
     // Its reply is under way or lost: the look adopts it.
