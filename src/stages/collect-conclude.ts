@@ -22,7 +22,7 @@ import { joinCoverages } from '../store/coverages.ts';
 import type { Tx } from '../store/database.ts';
 import { planDelivery } from '../store/deliveries.ts';
 import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries } from '../store/inquiries.ts';
-import { appointmentsOf, inquiriesOf, type LinkedAppointment, link, setPlanDue, unlink } from '../store/links.ts';
+import { appointmentsOf, inquiriesOf, type LinkedAppointment, link, planAgain, setPlanDue, unlink } from '../store/links.ts';
 import type { CollectDeps } from './collect-deps.ts';
 import { attendVerification } from './collect-verify.ts';
 import { logStageFailure } from './loop.ts';
@@ -203,6 +203,8 @@ async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<vo
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
   // One that is no retry has reasons of its own: an answer that was too old, a claim that was not settled.
   if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned') return;
+  // A visit that has come to stand on the other attempt meanwhile is to stand on this call (G2).
+  await planAgain(tx, next.id, now);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
   const reason = 'The call before it was answered after all.';
   await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, {}, now);

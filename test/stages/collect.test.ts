@@ -237,6 +237,25 @@ test('a call that is answered after all needs no other attempt, and planning doe
   expect((await clinic.service.ledger()).length).toBe(1);
 });
 
+test('the answer of a call that is answered after all goes to the visit that was to wait for its other attempt (G2)', async () => {
+  const clinic = await install();
+  const { read } = clinic.client;
+  const answer = answering(clinic);
+  await callFor(clinic, 'A-1');
+  answer('UNSUCCESSFUL');
+  await clinic.collectAll();
+  await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'WA-1' })] }));
+  await clinic.planNow();
+  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+  clinic.client.read = read;
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(1);
+  await clinic.collectNow();
+  await clinic.planNow();
+  const written = (await clinic.deliveries()).map(({ appointment, inquiry }) => [appointment, inquiry]);
+  expect(written).toContainEqual([2, 1]);
+});
+
 test('a call about a claim that is answered after all needs no other one either (G1)', async () => {
   const clinic = await install();
   const { read } = clinic.client;
