@@ -213,19 +213,29 @@ function answering(clinic: Installation) {
   };
 }
 
-test('a call that is answered after all needs no other attempt, and planning does not bring it back', async () => {
-  const clinic = await install();
+/** The call brings nothing, so that another attempt is planned, and is answered after all. */
+async function callForNothing(clinic: Installation, id: string) {
   const { read } = clinic.client;
   const answer = answering(clinic);
-  await callFor(clinic, 'A-1');
+  await callFor(clinic, id);
   answer('UNSUCCESSFUL');
   await clinic.collectAll();
+  return {
+    answerAfterAll: async () => {
+      await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+      clinic.client.read = read;
+      await clinic.service.advance({ days: 3 });
+      clinic.pass(1);
+      await clinic.collectNow();
+    },
+  };
+}
+
+test('a call that is answered after all needs no other attempt, and planning does not bring it back', async () => {
+  const clinic = await install();
+  const { answerAfterAll } = await callForNothing(clinic, 'A-1');
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
-  clinic.client.read = read;
-  await clinic.service.advance({ days: 3 });
-  clinic.pass(1);
-  await clinic.collectNow();
+  await answerAfterAll();
   expect((await clinic.inquiries()).map(({ state, service_status }) => [state, service_status])).toEqual([
     ['answered', 'SUCCESS'],
     ['withdrawn', null],
@@ -239,18 +249,10 @@ test('a call that is answered after all needs no other attempt, and planning doe
 
 test('the answer of a call that is answered after all goes to the visit that was to wait for its other attempt (G2)', async () => {
   const clinic = await install();
-  const { read } = clinic.client;
-  const answer = answering(clinic);
-  await callFor(clinic, 'A-1');
-  answer('UNSUCCESSFUL');
-  await clinic.collectAll();
+  const { answerAfterAll } = await callForNothing(clinic, 'A-1');
   await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'WA-1' })] }));
   await clinic.planNow();
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
-  clinic.client.read = read;
-  await clinic.service.advance({ days: 3 });
-  clinic.pass(1);
-  await clinic.collectNow();
+  await answerAfterAll();
   await clinic.planNow();
   const written = (await clinic.deliveries()).map(({ appointment, inquiry }) => [appointment, inquiry]);
   expect(written).toContainEqual([2, 1]);

@@ -6,7 +6,18 @@ import { demandSweeps } from '../../src/stages/submit/index.ts';
 import { withdraw } from '../../src/store/operator.ts';
 import { aCoverage } from '../domain/examples.ts';
 import { install, send, sweep } from './installation.ts';
-import { callsBringNothing, callsEnd, goToYearsEnd, hideCalls, look, loseAndHide, TWINS, twin } from './lost-calls.ts';
+import {
+  callsBringNothing,
+  callsEnd,
+  callTwiceForNothing,
+  extras,
+  goToYearsEnd,
+  hideCalls,
+  look,
+  loseAndHide,
+  TWINS,
+  twin,
+} from './lost-calls.ts';
 
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
 
@@ -72,8 +83,7 @@ test('of two calls that no list showed, the last is reported when the first was 
   const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
   expect(await clinic.attention()).toEqual(['extra_call']);
-  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
-  expect(extras.map(({ service_id }) => service_id)).toEqual([second]);
+  expect(await extras(clinic)).toEqual([second]);
 });
 
 test('a call that a lost database made, and that is listed late, is no sign of a second installation', async () => {
@@ -211,20 +221,12 @@ test('the call of a lost database serves, and the one whose reply was lost is no
   await show(1);
   await sweep(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
-  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
-  expect(extras).toEqual([{ service_id: second }]);
+  expect(await extras(clinic)).toEqual([second]);
 });
 
 test('an attempt whose reply was lost is its own call, and not a late one of the attempt before that nothing came of', async () => {
   const clinic = await install();
-  const { show } = await loseAndHide(clinic, 3);
-  await send(clinic, clinic.visit('A-1'));
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  await show(0);
-  await look(clinic);
-  callsBringNothing(clinic);
-  await clinic.collectAll();
+  const { show } = await callTwiceForNothing(clinic, 3);
   // The looks have taken 20 minutes already.
   await clinic.service.advance({ seconds: 140 * 60 });
   clinic.pass(2 * HOUR_MS);
@@ -236,8 +238,7 @@ test('an attempt whose reply was lost is its own call, and not a late one of the
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
   await sweep(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
-  const extras = await clinic.store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
-  expect(extras).toEqual([{ service_id: late }]);
+  expect(await extras(clinic)).toEqual([late]);
 });
 
 test('an unsuccessful call of a lost database is an attempt, and the one that was made after it is the next (G1)', async () => {
@@ -399,14 +400,7 @@ test('a late call whose first name was corrected since serves its inquiry', asyn
 
 test('before another attempt the list is swept, because a call that was proven absent may stand there by now', async () => {
   const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  await send(clinic, clinic.visit('A-1'));
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  await show(0);
-  await look(clinic);
-  callsBringNothing(clinic);
-  await clinic.collectAll();
+  const { show } = await callTwiceForNothing(clinic, 2);
   await show(1);
   clinic.pass(2 * HOUR_MS);
   await clinic.submitNow();

@@ -1,5 +1,5 @@
 /** What tests about lost replies, and about what the service holds already, have in common. */
-import { type Installation, SETTLE_MS } from './installation.ts';
+import { type Installation, SETTLE_MS, send } from './installation.ts';
 
 /** Twins have all of it in common. */
 export const TWINS = {
@@ -59,6 +59,25 @@ export async function look({ pass, submitNow }: Installation): Promise<void> {
     pass(SETTLE_MS + 1);
     await submitNow();
   }
+}
+
+/** A visit is called for again, because two looks did not find the first call; that is found then, and brings nothing. */
+export async function callTwiceForNothing(clinic: Installation, times: number) {
+  const hidden = await loseAndHide(clinic, times);
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await hidden.show(0);
+  await look(clinic);
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  return hidden;
+}
+
+/** The service's ids of the calls too many. */
+export async function extras({ store }: Installation): Promise<string[]> {
+  const rows = await store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
+  return rows.map(({ service_id }) => service_id);
 }
 
 /**
