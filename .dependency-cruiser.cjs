@@ -44,12 +44,6 @@ module.exports = {
     only('service imports domain and records', '^src/service/', ['^src/service/', '^src/domain/', '^src/records/']),
     only('the contract imports domain and records', '^connectors/contract\\.ts$', ['^src/domain/', '^src/records/']),
     onlyTypes('the contract takes only types', '^connectors/contract\\.ts$', ours),
-    only('the suite imports the contract, domain and records', '^connectors/suite[^/]*\\.ts$', [
-      '^connectors/suite[^/]*\\.ts$',
-      '^connectors/contract\\.ts$',
-      '^src/domain/',
-      '^src/records/',
-    ]),
     only('a connector imports the contract, domain and records', '^connectors/([^/]+)/', [
       '^connectors/$1/',
       '^connectors/contract\\.ts$',
@@ -57,12 +51,12 @@ module.exports = {
       '^src/records/',
     ]),
     onlyFrom('nothing names a connector', '^connectors/', '^connectors/[^/]+/'),
+    onlyFrom('the conformance suite stays in tests', '^connectors/conformance/', '^connectors/conformance/'),
     {
-      // `plan.ts`, `plan-reuse.ts` and `plan/…` are the stage plan.
       name: 'stages never import each other',
       severity: 'error',
-      from: { path: '^src/stages/([^/.-]+)' },
-      to: { path: '^src/stages/', pathNot: ['^src/stages/loop\\.ts$', '^src/stages/$1[/.-]'] },
+      from: { path: '^src/stages/([^/.]+)' },
+      to: { path: '^src/stages/', pathNot: ['^src/stages/loop\\.ts$', '^src/stages/$1/'] },
     },
     only('stages import domain, records, store, service and the contract', '^src/stages/', [
       '^src/stages/',
@@ -87,15 +81,11 @@ module.exports = {
       from: { path: '^src/cli/' },
       to: { path: '^src/(stages/|main\\.ts$)' },
     },
-    onlyFrom(
-      'only run, once and demo import the daemon',
-      '^src/(cli/(run|once|demo)|daemon[a-z-]*)\\.ts$',
-      '^src/daemon[a-z-]*\\.ts$',
-    ),
+    onlyFrom('only run, once and demo import the daemon', '^src/(cli/commands/(run|once|demo)\\.ts$|daemon/)', '^src/daemon/'),
     {
       name: 'the daemon imports neither cli nor main',
       severity: 'error',
-      from: { path: '^src/daemon[a-z-]*\\.ts$' },
+      from: { path: '^src/daemon/' },
       to: { path: '^src/(cli/|main\\.ts$)' },
     },
     onlyFrom(
@@ -103,7 +93,7 @@ module.exports = {
       '^(src/store/|src/sandbox/|migrations/)|(^|/)node_modules/',
       '(^|/)node_modules/(@types/)?(better-sqlite3|kysely)/',
     ),
-    onlyFrom('node-cron stays in the daemon', '^src/daemon\\.ts$|(^|/)node_modules/', '(^|/)node_modules/node-cron/'),
+    onlyFrom('node-cron stays in the daemon', '^src/daemon/|(^|/)node_modules/', '(^|/)node_modules/node-cron/'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

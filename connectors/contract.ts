@@ -1,6 +1,6 @@
 /**
  * What a connector is: the one place where eligd and a practice management system (PMS) meet. `README.md` beside this file
- * says how to write one; `suite.ts` is the test that every connector passes.
+ * says how to write one; `conformance/suite.ts` is the test that every connector passes.
  *
  * A connector module has one default export, a `ConnectorType`. Everything around it (retries, backoff, metrics, logs, the
  * journal of what was delivered) is eligd's and wraps the connector from outside; nothing of that belongs in a connector.

@@ -1,15 +1,15 @@
 /** What `eligd check` says about a FHIR server: what it lacks, what follows from that, and what to do. Changes nothing. */
 import { localDate } from '../../src/domain/time.ts';
 import { type CheckLine, type ConnectorEnv, ConnectorError } from '../contract.ts';
-import type { Capability } from './capability.ts';
-import { Chart } from './chart.ts';
-import type { FhirClient } from './client.ts';
 import type { FhirConfig } from './config.ts';
 import { listAt, type Resource } from './element.ts';
-import { FhirError, isRefusal, toConnectorError } from './failure.ts';
-import { type Cursor, nextReading } from './reading.ts';
-import { targetOf, targetType } from './references.ts';
-import { missingScopes, readTypes, writtenTypes } from './scopes.ts';
+import { Chart } from './read/chart.ts';
+import { type Cursor, nextReading } from './read/reading.ts';
+import { targetOf, targetType } from './read/references.ts';
+import type { Capability } from './server/capability.ts';
+import type { FhirClient } from './server/client.ts';
+import { FhirError, isRefusal, toConnectorError } from './server/failure.ts';
+import { missingScopes, readTypes, writtenTypes } from './server/scopes.ts';
 
 type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
 

@@ -4,10 +4,10 @@
  */
 import type { Connector, ConnectorEnv, ConnectorType } from '../contract.ts';
 import { checkServer } from './check.ts';
-import { FhirClient } from './client.ts';
 import { type FhirConfig, fhirConfigSchema } from './config.ts';
-import { FhirError, toConnectorError } from './failure.ts';
-import { Puller } from './pull.ts';
+import { Puller } from './read/pull.ts';
+import { FhirClient } from './server/client.ts';
+import { FhirError, toConnectorError } from './server/failure.ts';
 import { publishAttention } from './write/attention.ts';
 import { deliver } from './write/deliver.ts';
 import { deliverClaims } from './write/deliver-claims.ts';

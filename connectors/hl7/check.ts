@@ -1,12 +1,12 @@
 /** What `eligd check` says about an HL7 connector. Looks only. */
 import { createServer } from 'node:net';
 import { type CheckLine, type ConnectorEnv, ConnectorError } from '../contract.ts';
-import { parseAddress } from './address.ts';
-import { openConnection } from './client.ts';
 import type { Hl7Config } from './config.ts';
 import { canUse, type DropFolder } from './folder.ts';
-import { cannotListen } from './server.ts';
-import { serverTls } from './tls-files.ts';
+import { parseAddress } from './mllp/address.ts';
+import { openConnection } from './mllp/client.ts';
+import { cannotListen } from './mllp/server.ts';
+import { serverTls } from './mllp/tls-files.ts';
 
 export async function checkHl7(
   config: Hl7Config,

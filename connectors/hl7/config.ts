@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
-import { parseAddress } from './address.ts';
-import { FIELD_NAMES } from './fields.ts';
-import { parsePath } from './paths.ts';
+import { parseAddress } from './mllp/address.ts';
+import { FIELD_NAMES } from './v2/fields.ts';
+import { parsePath } from './v2/paths.ts';
 
 const address = z
   .string()

@@ -6,15 +6,15 @@
  */
 import type { Connector, ConnectorEnv, ConnectorType, DeliveryOutcome } from '../contract.ts';
 import { checkHl7 } from './check.ts';
-import { claimMessageFor } from './claim-message.ts';
-import { MllpClient } from './client.ts';
 import { type Hl7Config, hl7ConfigSchema } from './config.ts';
-import { type Dispatch, deliverOverMllp, deliverToFiles } from './deliver.ts';
-import { FileDrop } from './file-drop.ts';
 import { dropFolderAt, ensureDropFolder } from './folder.ts';
-import { MessageIntake } from './intake.ts';
-import { listenForMessages } from './server.ts';
-import { messageFor } from './write-back.ts';
+import { FileDrop } from './in/file-drop.ts';
+import { MessageIntake } from './in/intake.ts';
+import { MllpClient } from './mllp/client.ts';
+import { listenForMessages } from './mllp/server.ts';
+import { claimMessageFor } from './out/claim-message.ts';
+import { type Dispatch, deliverOverMllp, deliverToFiles } from './out/deliver.ts';
+import { messageFor } from './out/write-back.ts';
 
 const hl7: ConnectorType<Hl7Config> = { name: 'hl7', config: hl7ConfigSchema, create };
 export default hl7;

@@ -6,8 +6,8 @@ import type { Config } from '../ops/config.ts';
 import { namesFor, revealCredentials, type SecretSource, serviceCredentials } from '../ops/secrets.ts';
 import type { RequestGate, Result, ServiceClient, ServiceClientOptions } from '../service/api.ts';
 import { createServiceClient } from '../service/client.ts';
-import { createRateLimiter } from '../store/rate-limit.ts';
-import { openStore, type Store } from '../store/store.ts';
+import { createRateLimiter } from '../store/calls/rate-limit.ts';
+import { openStore, type Store } from '../store/engine/store.ts';
 import type { CliContext } from './context.ts';
 import { serviceError } from './service-error.ts';
 

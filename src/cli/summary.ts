@@ -1,4 +1,4 @@
-import type { AllCounts, SituationCounts } from '../store/overview.ts';
+import type { AllCounts, SituationCounts } from '../store/views/overview.ts';
 
 /** Where appointments and claims are, in one line for people: what is nothing is left out. */
 export function summaryLine({ claims, ...appointments }: AllCounts): string {

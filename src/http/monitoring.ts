@@ -5,8 +5,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
-import { oldestWaiting, readStatus } from '../store/overview.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/engine/store.ts';
+import { oldestWaiting, readStatus } from '../store/views/overview.ts';
 import type { HttpRoute } from './server.ts';
 import type { WebhookCounts } from './webhook.ts';
 

@@ -7,7 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
 import { verifySignature } from '../service/signature.ts';
-import type { Inbox } from '../store/inbox.ts';
+import type { Inbox } from '../store/answers/inbox.ts';
 import { BodyReader, BodyRefused } from './body.ts';
 import { type HttpRoute, refuse } from './server.ts';
 

@@ -2,7 +2,7 @@
 import { Hl7Message } from '@medplum/core';
 import { Hl7Client } from '@medplum/hl7';
 
-import { appointment } from '../../connectors/suite-examples.ts';
+import { appointment } from '../../connectors/conformance/examples.ts';
 import { siu } from '../connectors/hl7/messages.ts';
 import { connected, framed } from '../connectors/hl7/peers.ts';
 import { jobOfChild } from './measure.ts';

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { type Hl7MessageEvent, Hl7Server } from '@medplum/hl7';
 import hl7 from '../../connectors/hl7/index.ts';
 import { realClock } from '../../src/ops/env.ts';
-import { listenStep } from '../../src/stages/pull.ts';
-import { openStore } from '../../src/store/store.ts';
+import { listenStep } from '../../src/stages/pull/index.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { freePort, Unframer } from '../connectors/hl7/peers.ts';
 import { jobOfChild } from './measure.ts';
 

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import csv from '../../connectors/csv/index.ts';
 import { realClock } from '../../src/ops/env.ts';
-import { pullStep } from '../../src/stages/pull.ts';
-import { openStore } from '../../src/store/store.ts';
+import { pullStep } from '../../src/stages/pull/index.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { jobOfChild } from './measure.ts';
 
 /** `file` is moved into the drop folder by `eligd`. */

@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createDaemon } from '../../src/daemon.ts';
+import { createDaemon } from '../../src/daemon/index.ts';
 import { loadConfig } from '../../src/ops/config.ts';
 import { createEnv, realClock } from '../../src/ops/env.ts';
 import { openSecrets, serviceCredentials } from '../../src/ops/secrets.ts';

@@ -10,11 +10,11 @@ import { realClock } from '../../src/ops/env.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import { inquiryRequest } from '../../src/service/request.ts';
 import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
-import { addPlanned } from '../../src/store/inquiries.ts';
-import { acceptBatch } from '../../src/store/intake.ts';
-import { link, setPlanDue } from '../../src/store/links.ts';
-import { createRateLimiter } from '../../src/store/rate-limit.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import { addPlanned } from '../../src/store/calls/inquiries.ts';
+import { link, setPlanDue } from '../../src/store/calls/links.ts';
+import { createRateLimiter } from '../../src/store/calls/rate-limit.ts';
+import { openStore, type Store } from '../../src/store/engine/store.ts';
+import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { jobOfChild } from './measure.ts';
 
 export type SubmitJob = {

@@ -4,8 +4,8 @@ import { startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, webhookRoute } from '../../src/http/webhook.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { verifySignature } from '../../src/service/signature.ts';
-import { Inbox } from '../../src/store/inbox.ts';
-import { openStore } from '../../src/store/store.ts';
+import { Inbox } from '../../src/store/answers/inbox.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { jobOfChild } from './measure.ts';
 
 export type WebhookServerJob = { receiver: 'eligd' | 'bare'; database: string; secret: string; path: string };

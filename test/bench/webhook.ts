@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStore } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { inTurn, measureInChild, type Spread } from './measure.ts';
 import type { WebhookLoadJob, WebhookLoadResult } from './webhook-load.ts';
 import type { WebhookServerJob } from './webhook-server.ts';

@@ -1,8 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { lockInstance } from '../../src/store/database.ts';
-import { openStore } from '../../src/store/store.ts';
+import { lockInstance } from '../../src/store/engine/database.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { bench } from '../sandbox/harness.ts';
 import { deadAddress, serve } from '../service/harness.ts';
 import { type Installation, install } from './installation.ts';

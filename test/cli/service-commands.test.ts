@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createCommandGate } from '../../src/cli/service.ts';
 import { loadConfig } from '../../src/ops/config.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { bench } from '../sandbox/harness.ts';
 import { deadAddress, serve } from '../service/harness.ts';
 import { virtualClock } from '../store/virtual-clock.ts';

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { lockInstance } from '../../src/store/database.ts';
-import { halt } from '../../src/store/halts.ts';
-import { closeAppointment } from '../../src/store/links.ts';
-import { openStore } from '../../src/store/store.ts';
+import { halt } from '../../src/store/calls/halts.ts';
+import { closeAppointment } from '../../src/store/calls/links.ts';
+import { lockInstance } from '../../src/store/engine/database.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { Clinic, NOW, VISIT } from '../store/clinic.ts';
 import { run } from './capture.ts';
 import { differences, pathsOf } from './json-page.ts';

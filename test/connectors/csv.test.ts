@@ -1,5 +1,5 @@
+import { connectorSuite } from '../../connectors/conformance/suite.ts';
 import csv from '../../connectors/csv/index.ts';
-import { connectorSuite } from '../../connectors/suite.ts';
 import { claimsExportOf, dropFolder, exportOf } from './csv/support.ts';
 
 connectorSuite('csv', {

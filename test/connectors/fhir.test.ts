@@ -1,6 +1,6 @@
 import type { Appointment } from '@medplum/fhirtypes';
+import { connectorSuite } from '../../connectors/conformance/suite.ts';
 import fhir from '../../connectors/fhir/index.ts';
-import { connectorSuite } from '../../connectors/suite.ts';
 import { claimResourcesOf, resourcesOf } from '../support/fhir/records.ts';
 import { startPeer } from '../support/fhir/start.ts';
 

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Source } from '../../connectors/conformance/harness.ts';
+import { connectorSuite } from '../../connectors/conformance/suite.ts';
 import hl7 from '../../connectors/hl7/index.ts';
-import { connectorSuite } from '../../connectors/suite.ts';
-import type { Source } from '../../connectors/suite-bench.ts';
 import { brokenSiu, dft, siu } from './hl7/messages.ts';
 import { field, framed, freePort, RawSender, Receiver } from './hl7/peers.ts';
 

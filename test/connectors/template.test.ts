@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectorSuite } from '../../connectors/suite.ts';
+import { connectorSuite } from '../../connectors/conformance/suite.ts';
 import template from '../../connectors/template/index.ts';
 
 connectorSuite('template', {

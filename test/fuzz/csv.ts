@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import type { ConnectorEnv, PullBatch } from '../../connectors/contract.ts';
 import csv from '../../connectors/csv/index.ts';
 import { realClock } from '../../src/ops/env.ts';
-import { acceptBatch } from '../../src/store/intake.ts';
-import { openStore } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/engine/store.ts';
+import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { exportOf, visits } from '../support/visits.ts';
 import { must, type Target } from './target.ts';
 

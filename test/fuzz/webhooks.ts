@@ -11,11 +11,11 @@ import type { Env } from '../../src/domain/env.ts';
 import { startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, webhookRoute } from '../../src/http/webhook.ts';
 import { realClock } from '../../src/ops/env.ts';
-import { newCollectMemory } from '../../src/stages/collect-ask.ts';
-import type { CollectDeps } from '../../src/stages/collect-deps.ts';
-import { inboxStep } from '../../src/stages/collect-inbox.ts';
-import { Inbox } from '../../src/store/inbox.ts';
-import { openStore } from '../../src/store/store.ts';
+import type { CollectDeps } from '../../src/stages/collect/deps.ts';
+import { inboxStep } from '../../src/stages/collect/inbox/index.ts';
+import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
+import { Inbox } from '../../src/store/answers/inbox.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { bareService } from './bare-service.ts';
 import { must, type Target } from './target.ts';
 

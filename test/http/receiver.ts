@@ -8,8 +8,8 @@ import type { Env, LogFields } from '../../src/domain/env.ts';
 import { HTTP_LIMITS, type HttpLimits, startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, type WebhookOptions, webhookRoute } from '../../src/http/webhook.ts';
 import { realClock } from '../../src/ops/env.ts';
-import { Inbox } from '../../src/store/inbox.ts';
-import type { Store } from '../../src/store/store.ts';
+import { Inbox } from '../../src/store/answers/inbox.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { temporaryStore } from '../store/temporary.ts';
 
 export const SECRET = 'the-secret-of-the-webhook';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { purge } from '../../src/store/purge.ts';
+import { purge } from '../../src/store/bookkeeping/purge.ts';
 import { message, PATH, SECRET, signatureOf, startReceiver } from './receiver.ts';
 
 describe('a delivery', () => {

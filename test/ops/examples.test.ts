@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { parse as parseEnv } from 'dotenv';
 import { describe, expect, test } from 'vitest';
 import { parse as parseYaml } from 'yaml';
-import { generatedFiles } from '../../src/cli/config.ts';
+import { generatedFiles } from '../../src/cli/commands/config.ts';
 import { loadConfig, parseConfig } from '../../src/ops/config.ts';
 import { configSchema } from '../../src/ops/config-schema.ts';
 import { inputSchema, isJsonObject, type JsonSchema } from '../../src/ops/json-schema.ts';

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { claim as suiteClaim } from '../../connectors/suite-examples.ts';
+import { claim as suiteClaim } from '../../connectors/conformance/examples.ts';
 import { adt, dft, payment } from '../connectors/hl7/messages.ts';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { csvText } from '../support/csv-text.ts';

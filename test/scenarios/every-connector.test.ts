@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { claim as suiteClaim, appointment as suiteVisit } from '../../connectors/suite-examples.ts';
+import { claim as suiteClaim, appointment as suiteVisit } from '../../connectors/conformance/examples.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { Specialty } from '../../src/domain/specialty.ts';

@@ -3,7 +3,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Daemon } from '../../src/daemon.ts';
+import type { Daemon } from '../../src/daemon/index.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { adt, msh, siu } from '../connectors/hl7/messages.ts';
 import { field, freePort, RawSender, Receiver } from '../connectors/hl7/peers.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
 import { afterEach, expect, test } from 'vitest';
-import { openStore } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { message, signatureOf } from '../http/receiver.ts';
 import { makeClinic } from '../support/clinic.ts';
 import { freePort } from '../support/free-port.ts';

@@ -3,7 +3,7 @@
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Daemon } from '../../src/daemon.ts';
+import type { Daemon } from '../../src/daemon/index.ts';
 import type { LogFields } from '../../src/domain/env.ts';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { freePort } from '../support/free-port.ts';

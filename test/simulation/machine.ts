@@ -4,7 +4,7 @@ import type { Server } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import type { Connector } from '../../connectors/contract.ts';
-import { createDaemon, type Daemon } from '../../src/daemon.ts';
+import { createDaemon, type Daemon } from '../../src/daemon/index.ts';
 import type { Env, LogFields } from '../../src/domain/env.ts';
 import { EligdError } from '../../src/domain/errors.ts';
 import type { EventName } from '../../src/domain/events.ts';

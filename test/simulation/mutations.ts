@@ -74,31 +74,31 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   bulk_ids_unread: one(
     'The ids of a bulk reply are believed without reading what they stand for.',
-    'src/stages/collect.ts',
+    'src/stages/collect/poll/index.ts',
     'if (!isOwn(row, inquiry)) {',
     'if (false) {',
   ),
   acknowledged_before_commit: one(
     'A batch is acknowledged before its commit.',
-    'src/stages/pull.ts',
+    'src/stages/pull/index.ts',
     'tell(deps, await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())));',
     'void store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())).catch(() => {});',
   ),
   delivered_before_written: one(
     'A delivery is marked before it is written.',
-    'src/stages/deliver.ts',
+    'src/stages/deliver/index.ts',
     '    outcomes = await write(deps, batch, signal);',
     "    await store.write(async (tx) => { for (const each of batch.deliveries) await settleDelivery(tx, each, { to: 'delivered', reason: '', due_at: 0 }, env.clock.now()); });\n    outcomes = await write(deps, batch, signal);",
   ),
   limit_in_memory: one(
     'The slots of the rate limit are forgotten with the process.',
-    'src/store/rate-limit.ts',
+    'src/store/calls/rate-limit.ts',
     "await tx.updateTable('rate_slots').set({ ended_at: now }).returning('id').execute()",
     "(await tx.deleteFrom('rate_slots').execute()) && []",
   ),
   limit_by_wall_clock: one(
     "The rate limit trusts the machine's clock alone.",
-    'src/store/rate-limit.ts',
+    'src/store/calls/rate-limit.ts',
     'held: this.#heldNow() }',
     'held: [] }',
   ),
@@ -122,13 +122,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   delivery_named_by_row: one(
     'A delivery is named after rows of this database.',
-    'src/store/deliveries.ts',
+    'src/store/answers/deliveries.ts',
     '        said.revision,\n        said.content_hash,\n',
     '        record,\n',
   ),
   stale_answer_delivered: one(
     'An answer about a coverage that has changed is written all the same.',
-    'src/stages/plan-keep.ts',
+    'src/stages/plan/keep.ts',
     '  await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);',
     '',
   ),
@@ -136,12 +136,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     what: 'Deliveries do not wait until planning has seen what has changed, which takes it a while.',
     changes: [
       {
-        file: 'src/store/deliveries.ts',
+        file: 'src/store/answers/deliveries.ts',
         find: "      where('appointments.plan_due_at', 'is', null),",
         put: "      where('appointments.id', '>', 0),",
       },
       {
-        file: 'src/daemon.ts',
+        file: 'src/daemon/index.ts',
         find: 'onAccepted: () => wakers.plan.wake(),',
         put: 'onAccepted: () => void env.clock.sleep(1_200_000).then(() => wakers.plan.wake()),',
       },
@@ -149,13 +149,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   poison_blocks: one(
     'A record at which the connector stumbles holds up its whole batch.',
-    'src/stages/deliver.ts',
+    'src/stages/deliver/index.ts',
     'if (others.length > 0) await splitBatch(tx, batch, connector_id);',
     'if (others.length > 0) await postponeBatch(tx, batch.id, env.clock.now() + 60_000);',
   ),
   parked_unsaid: one(
     'A record that was given up on is on no list.',
-    'src/stages/deliver.ts',
+    'src/stages/deliver/index.ts',
     '  await raiseAttention(\n    tx,\n    {',
     '  (async () => {})(\n    tx,\n    {',
   ),
@@ -179,13 +179,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   second_daemon_let_in: one(
     'A second daemon may work on the same database.',
-    'src/store/database.ts',
+    'src/store/engine/database.ts',
     "raw.exec('BEGIN EXCLUSIVE');",
     "raw.exec('SELECT 1');",
   ),
   damage_overlooked: one(
     'A damaged database is opened.',
-    'src/store/database.ts',
+    'src/store/engine/database.ts',
     "if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);",
     '',
   ),
@@ -212,7 +212,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   },
   dedupe_for_minutes: one(
     'The hashes of reports are remembered for ten minutes.',
-    'src/store/inbox.ts',
+    'src/store/answers/inbox.ts',
     "  const rows = await tx\n    .insertInto('inbox')",
     "  await tx.deleteFrom('inbox').where('received_at', '<', Number(messages[0]?.received_at) - 600_000).execute();\n  const rows = await tx\n    .insertInto('inbox')",
   ),
@@ -230,7 +230,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   report_ignored: one(
     'What a report tells of is not asked about.',
-    'src/stages/collect-inbox.ts',
+    'src/stages/collect/inbox/index.ts',
     'if (await isWorthAsking(tx, row, last, now)) drained.hastened.push(row.id);',
     'await isWorthAsking(tx, row, last, now);',
   ),
@@ -254,13 +254,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   attention_expires_early: one(
     'An entry leaves the list with the first of the visits that it is about.',
-    'src/store/attention.ts',
+    'src/store/bookkeeping/attention.ts',
     ".where('a.starts_at', '>=', before),",
     ".where('a.starts_at', '>=', before).where('a.id', '<', 0),",
   ),
   stop_waits_for_replies: one(
     'A stop waits for replies that do not come.',
-    'src/daemon.ts',
+    'src/daemon/index.ts',
     '      () => client.cut(),',
     '      () => {},',
   ),

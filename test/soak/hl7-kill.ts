@@ -9,8 +9,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { appointment } from '../../connectors/suite-examples.ts';
-import { openStore } from '../../src/store/store.ts';
+import { appointment } from '../../connectors/conformance/examples.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { siu } from '../connectors/hl7/messages.ts';
 import { connected, field, framed, freePort, Unframer } from '../connectors/hl7/peers.ts';
 

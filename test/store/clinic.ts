@@ -4,14 +4,14 @@ import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { Attention } from '../../src/domain/attention.ts';
 import type { InquiryDraft } from '../../src/domain/inquiry.ts';
 import type { InquiryState } from '../../src/domain/states.ts';
-import { storeAnswer, storeRecord } from '../../src/store/answers.ts';
-import { raiseAttention } from '../../src/store/attention.ts';
-import { appointmentSubject, inquirySubject } from '../../src/store/audit.ts';
-import { claimBatch, planDelivery, settleDelivery } from '../../src/store/deliveries.ts';
-import { addPlanned, type InquiryChanges, moveInquiries } from '../../src/store/inquiries.ts';
-import { acceptBatch } from '../../src/store/intake.ts';
-import { link, setPlanDue } from '../../src/store/links.ts';
-import { openStore, type Store } from '../../src/store/store.ts';
+import { storeAnswer, storeRecord } from '../../src/store/answers/answers.ts';
+import { claimBatch, planDelivery, settleDelivery } from '../../src/store/answers/deliveries.ts';
+import { raiseAttention } from '../../src/store/bookkeeping/attention.ts';
+import { appointmentSubject, inquirySubject } from '../../src/store/bookkeeping/audit.ts';
+import { addPlanned, type InquiryChanges, moveInquiries } from '../../src/store/calls/inquiries.ts';
+import { link, setPlanDue } from '../../src/store/calls/links.ts';
+import { openStore, type Store } from '../../src/store/engine/store.ts';
+import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { recordOf } from '../records/answers.ts';
 
 /** 2026-11-20T15:00:00Z, 09:00 in Chicago. */

@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { EligdError } from '../../src/domain/errors.ts';
-import { inspectDatabase, isInstanceRunning, lockInstance } from '../../src/store/database.ts';
-import { openStore } from '../../src/store/store.ts';
+import { inspectDatabase, isInstanceRunning, lockInstance } from '../../src/store/engine/database.ts';
+import { openStore } from '../../src/store/engine/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 
-const SOURCE = resolve(import.meta.dirname, '../../src/store');
+const SOURCE = resolve(import.meta.dirname, '../../src/store/engine');
 
 async function refusal(work: () => unknown): Promise<EligdError> {
   try {

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
-import { openAttention } from '../../src/store/attention.ts';
-import { appointmentSubject, auditOf } from '../../src/store/audit.ts';
-import { acceptBatch, cursorOf, type IntakeBatch, isSourceAccepted } from '../../src/store/intake.ts';
-import { closeAppointment } from '../../src/store/links.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openAttention } from '../../src/store/bookkeeping/attention.ts';
+import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
+import { closeAppointment } from '../../src/store/calls/links.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { acceptBatch, cursorOf, type IntakeBatch, isSourceAccepted } from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, FRIDAY_MS } from '../domain/examples.ts';
 import { temporaryStore } from './temporary.ts';
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
-import { openAttention } from '../../src/store/attention.ts';
-import { acceptMessages, type Message } from '../../src/store/messages.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openAttention } from '../../src/store/bookkeeping/attention.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { acceptMessages, type Message } from '../../src/store/intake/messages.ts';
 import { anAppointment, FRIDAY_MS } from '../domain/examples.ts';
 import { temporaryStore } from './temporary.ts';
 

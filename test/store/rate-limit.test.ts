@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRateLimiter, endAbandonedSlots, type RateLimiter } from '../../src/store/rate-limit.ts';
+import { createRateLimiter, endAbandonedSlots, type RateLimiter } from '../../src/store/calls/rate-limit.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 

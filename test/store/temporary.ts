@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
-import { openStore, type Store } from '../../src/store/store.ts';
+import { openStore, type Store } from '../../src/store/engine/store.ts';
 
 const folders: string[] = [];
 const stores: Store[] = [];

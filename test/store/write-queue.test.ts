@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
-import type { Tx } from '../../src/store/database.ts';
-import { readFact, writeFact } from '../../src/store/facts.ts';
-import type { Store } from '../../src/store/store.ts';
+import { readFact, writeFact } from '../../src/store/bookkeeping/facts.ts';
+import type { Tx } from '../../src/store/engine/database.ts';
+import type { Store } from '../../src/store/engine/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 
 const note = (name: string) => (tx: Tx) => writeFact(tx, name, name, 0);
@@ -140,7 +140,7 @@ describe('the write queue', () => {
     const path = temporaryPath();
     const store = await temporaryStore(path);
     const script = `
-      import { openStore } from '${resolve(import.meta.dirname, '../../src/store/store.ts')}';
+      import { openStore } from '${resolve(import.meta.dirname, '../../src/store/engine/store.ts')}';
       const store = await openStore(${JSON.stringify(path)});
       for (let round = 0; round < 100; round += 1) {
         await store.write(async (tx) => {

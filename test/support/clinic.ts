@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { createDaemon, type Daemon } from '../../src/daemon.ts';
+import { createDaemon, type Daemon } from '../../src/daemon/index.ts';
 import type { Env } from '../../src/domain/env.ts';
 import { loadConfig } from '../../src/ops/config.ts';
 import { createEnv, realClock } from '../../src/ops/env.ts';

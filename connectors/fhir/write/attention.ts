@@ -5,12 +5,12 @@
 import { createHash } from 'node:crypto';
 import type { Communication, Reference, Task } from '@medplum/fhirtypes';
 import type { AttentionEntry, ConnectorEnv } from '../../contract.ts';
-import type { Capability } from '../capability.ts';
-import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, listAt, type Resource, textAt } from '../element.ts';
-import { concernsAll, FhirError, unlessRefused } from '../failure.ts';
-import { targetType } from '../references.ts';
+import { targetType } from '../read/references.ts';
+import type { Capability } from '../server/capability.ts';
+import type { FhirClient } from '../server/client.ts';
+import { concernsAll, FhirError, unlessRefused } from '../server/failure.ts';
 import { place, type Slot } from './place.ts';
 import { refusalOf } from './writer.ts';
 

@@ -1,7 +1,7 @@
 import type { ClaimBatch, ClaimDelivery, DeliveryOutcome } from '../../contract.ts';
 import { type Json, listAt } from '../element.ts';
-import { unlessRefused } from '../failure.ts';
-import { isPatient } from '../references.ts';
+import { isPatient } from '../read/references.ts';
+import { unlessRefused } from '../server/failure.ts';
 import { claimCommunication, claimDocument, claimResponse } from './claim-response.ts';
 import { putProvenance } from './deliver.ts';
 import { Insurances } from './insurances.ts';

@@ -1,13 +1,13 @@
 import type { Reference } from '@medplum/fhirtypes';
 import type { CoverageInput } from '../../../src/domain/appointment.ts';
 import { lettersAndDigits } from '../../../src/domain/matching.ts';
-import type { Capability } from '../capability.ts';
-import { Chart } from '../chart.ts';
-import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { identifierOf, type Json, listAt, type Resource, textAt } from '../element.ts';
-import { unlessRefused } from '../failure.ts';
-import { targetOf } from '../references.ts';
+import { Chart } from '../read/chart.ts';
+import { targetOf } from '../read/references.ts';
+import type { Capability } from '../server/capability.ts';
+import type { FhirClient } from '../server/client.ts';
+import { unlessRefused } from '../server/failure.ts';
 
 type Insurance = { coverage: Reference<never>; insurer: Reference<never> };
 

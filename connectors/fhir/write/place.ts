@@ -10,10 +10,10 @@
  * 4. what is there and differs is updated with `If-Match`, and after a conflict read and judged anew.
  */
 import type { ConnectorEnv } from '../../contract.ts';
-import type { Capability } from '../capability.ts';
-import type { FhirClient, Written } from '../client.ts';
 import { isJson, type Resource, textAt } from '../element.ts';
-import { FhirError, isPassing, unlessRefused } from '../failure.ts';
+import type { Capability } from '../server/capability.ts';
+import type { FhirClient, Written } from '../server/client.ts';
+import { FhirError, isPassing, unlessRefused } from '../server/failure.ts';
 import { printable } from './printable.ts';
 
 export type Slot = {

@@ -1,11 +1,11 @@
 import PQueue from 'p-queue';
 import type { ConnectorEnv, DeliveryOutcome } from '../../contract.ts';
-import type { Capability } from '../capability.ts';
-import type { FhirClient } from '../client.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, type Json, listAt, type Resource, textAt } from '../element.ts';
-import { concernsAll, FhirError, isPassing } from '../failure.ts';
-import { nameOfTarget } from '../references.ts';
+import { nameOfTarget } from '../read/references.ts';
+import type { Capability } from '../server/capability.ts';
+import type { FhirClient } from '../server/client.ts';
+import { concernsAll, FhirError, isPassing } from '../server/failure.ts';
 import { type Placed, place, type Slot } from './place.ts';
 import type { About } from './resources.ts';
 

@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../domain/errors.ts';
-import { inspectDatabase, isInstanceRunning } from '../../store/database.ts';
+import { inspectDatabase, isInstanceRunning } from '../../store/engine/database.ts';
 import { bad, type CheckedLine, checked, fine } from './line.ts';
 
 /** Enough for years of a clinic's answers, and for the room that SQLite needs meanwhile. */

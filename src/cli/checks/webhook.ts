@@ -6,10 +6,10 @@ import { type SecretSource, webhookSecrets } from '../../ops/secrets.ts';
 import type { ServiceClient } from '../../service/api.ts';
 import { isSameUrl, shownUrl } from '../../service/callback-url.ts';
 import { sign } from '../../service/signature.ts';
-import { isInstanceRunning } from '../../store/database.ts';
-import { isInInbox } from '../../store/inbox.ts';
-import { readDatabase } from '../../store/overview.ts';
-import { webhookState } from '../../store/webhook-watch.ts';
+import { isInInbox } from '../../store/answers/inbox.ts';
+import { webhookState } from '../../store/answers/webhook-watch.ts';
+import { isInstanceRunning } from '../../store/engine/database.ts';
+import { readDatabase } from '../../store/views/overview.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 
 type WebhookConfig = NonNullable<Config['webhook']>;

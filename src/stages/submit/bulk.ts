@@ -1,8 +1,8 @@
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { BulkResult } from '../../service/api.ts';
-import type { Tx } from '../../store/database.ts';
-import { forgetFact, readFact, readFacts, writeFact } from '../../store/facts.ts';
+import { forgetFact, readFact, readFacts, writeFact } from '../../store/bookkeeping/facts.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import type { SubmitDeps } from './deps.ts';
 
 /** How the next inquiries go: one by one, or as a bulk of a form and of at most `claim_size`. */

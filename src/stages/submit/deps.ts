@@ -1,7 +1,7 @@
 import type { Env } from '../../domain/env.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceClient } from '../../service/api.ts';
-import type { Store } from '../../store/store.ts';
+import type { Store } from '../../store/engine/store.ts';
 
 export type SubmitDeps = {
   store: Store;

@@ -1,12 +1,12 @@
 /** Calls too many: what was proven absent, made again, and showed up after all. */
 import { MINUTE_MS } from '../../domain/time.ts';
-import { type AbsentCall, absentCallsOf, isSameCall } from '../../store/absent-calls.ts';
-import { raiseAttention, resolveAttention } from '../../store/attention.ts';
-import { inquirySubject } from '../../store/audit.ts';
-import type { Tx } from '../../store/database.ts';
-import { type InquiryRow, inquiriesByMatch, mayBeOf } from '../../store/inquiries.ts';
-import { extrasOf, type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/ledger.ts';
-import { appointmentsOf } from '../../store/links.ts';
+import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { type AbsentCall, absentCallsOf, isSameCall } from '../../store/calls/absent-calls.ts';
+import { type InquiryRow, inquiriesByMatch, mayBeOf } from '../../store/calls/inquiries.ts';
+import { extrasOf, type LedgerEntry, own, type SeenInquiry, unownedMatches } from '../../store/calls/ledger.ts';
+import { appointmentsOf } from '../../store/calls/links.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import type { SubmitDeps, SubmitSettings } from './deps.ts';
 
 /** By so much the service's clock and ours may differ and still be trusted. */

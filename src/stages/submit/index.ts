@@ -5,8 +5,8 @@
  */
 import type { Specialty } from '../../domain/specialty.ts';
 import { earlier } from '../../domain/time.ts';
-import { currentHalts, type Halt } from '../../store/halts.ts';
-import { inState, nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/inquiries.ts';
+import { currentHalts, type Halt } from '../../store/calls/halts.ts';
+import { inState, nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/calls/inquiries.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';

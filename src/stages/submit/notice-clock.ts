@@ -1,5 +1,5 @@
-import { mendDueTimes, restartLooks } from '../../store/clock-set.ts';
-import { readFact, writeFact } from '../../store/facts.ts';
+import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
+import { mendDueTimes, restartLooks } from '../../store/calls/clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
 
 /** By so much the clock is set, and not just kept right. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { claimBatchOf } from '../../../connectors/suite-examples.ts';
+import { claimBatchOf } from '../../../connectors/conformance/examples.ts';
 import { readCsv } from '../../support/csv-text.ts';
 import { type DropFolder, dropFolder, openCsv } from './support.ts';
 

@@ -2,9 +2,9 @@ import { appendFile, mkdir, rename, stat, symlink, utimes, writeFile } from 'nod
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { appointment } from '../../../connectors/conformance/examples.ts';
+import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import { ConnectorError } from '../../../connectors/contract.ts';
-import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
-import { appointment } from '../../../connectors/suite-examples.ts';
 import { type DropFolder, dropFolder, exportOf, openCsv } from './support.ts';
 
 let folder: DropFolder;

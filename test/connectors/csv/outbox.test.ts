@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { batchOf } from '../../../connectors/conformance/examples.ts';
 import { csvCell, csvFile } from '../../../connectors/csv/cells.ts';
 import { ATTENTION_COLUMNS, RESULT_COLUMNS } from '../../../connectors/csv/outbox.ts';
 import { cleanCell } from '../../../connectors/csv/values.ts';
-import { batchOf } from '../../../connectors/suite-examples.ts';
 import { eligibilityRecordSchema } from '../../../src/records/eligibility.ts';
 import { type DropFolder, dropFolder, openCsv } from './support.ts';
 

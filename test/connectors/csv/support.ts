@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import type { Connector, ConnectorEnv, PullBatch, RejectedItem } from '../../../connectors/contract.ts';
 import csv from '../../../connectors/csv/index.ts';
-import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 

@@ -2,11 +2,11 @@
 
 import type { Resource } from '@medplum/fhirtypes';
 import { afterEach } from 'vitest';
+import { appointment } from '../../../connectors/conformance/examples.ts';
+import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import type { Connector, ConnectorEnv, PullBatch } from '../../../connectors/contract.ts';
 import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
 import fhir from '../../../connectors/fhir/index.ts';
-import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
-import { appointment } from '../../../connectors/suite-examples.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { Fault, FhirPeer, Loose, PeerOptions, Request } from '../../support/fhir/peer.ts';
 import { resourcesOf } from '../../support/fhir/records.ts';

@@ -1,8 +1,8 @@
 /** Claims: which are asked about, and the ClaimResponse that an answer becomes. */
 import type { Claim, ClaimResponse, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
+import { claim, claimBatchOf } from '../../../connectors/conformance/examples.ts';
 import type { ClaimBatch, Connector, PullBatch } from '../../../connectors/contract.ts';
-import { claim, claimBatchOf } from '../../../connectors/suite-examples.ts';
 import type { ClaimStatusRecord } from '../../../src/records/claim-status.ts';
 import type { PeerOptions } from '../../support/fhir/peer.ts';
 import { claimResourcesOf } from '../../support/fhir/records.ts';

@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { STATUSES } from '../../../connectors/fhir/appointment.ts';
 import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
+import { STATUSES } from '../../../connectors/fhir/read/appointment.ts';
 import { DEFAULT_SYSTEMS } from '../../../connectors/fhir/systems.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../connectors/fhir');

@@ -2,6 +2,7 @@
 import type { CoverageEligibilityResponse, CoverageEligibilityResponseInsuranceItem, Resource } from '@medplum/fhirtypes';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { batchOf } from '../../../connectors/conformance/examples.ts';
 import { lines } from '../../../connectors/fhir/write/narrative.ts';
 import {
   type About,
@@ -11,7 +12,6 @@ import {
   eligibilityResponse,
   provenance,
 } from '../../../connectors/fhir/write/resources.ts';
-import { batchOf } from '../../../connectors/suite-examples.ts';
 import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
 import { normalizeEligibility } from '../../../src/records/normalize.ts';
 import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from '../../records/answers.ts';

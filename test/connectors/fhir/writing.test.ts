@@ -1,8 +1,8 @@
 /** Answers on their way into a chart: written once, whatever the server can and however the line fails (G4). */
 import type { CoverageEligibilityResponse, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
+import { batchOf } from '../../../connectors/conformance/examples.ts';
 import type { Connector, DeliveryBatch } from '../../../connectors/contract.ts';
-import { batchOf } from '../../../connectors/suite-examples.ts';
 import type { Fault, FhirPeer, Loose, PeerOptions } from '../../support/fhir/peer.ts';
 import { appointment, bench, failOnce, written } from './bench.ts';
 

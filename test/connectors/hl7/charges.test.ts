@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { claimMessageFor } from '../../../connectors/hl7/claim-message.ts';
+import { claim, claimBatchOf } from '../../../connectors/conformance/examples.ts';
+import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import { hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
-import { parseMessage } from '../../../connectors/hl7/message.ts';
-import { messageReader } from '../../../connectors/hl7/reading.ts';
-import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
-import { claim, claimBatchOf } from '../../../connectors/suite-examples.ts';
+import { messageReader } from '../../../connectors/hl7/in/reading.ts';
+import { claimMessageFor } from '../../../connectors/hl7/out/claim-message.ts';
+import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { dft, payment } from './messages.ts';
 
 const config = (over: object = {}) => hl7ConfigSchema.parse({ folder: './hl7', ...over });

@@ -1,14 +1,14 @@
 /** An HL7 connector on a real store, listening on a real port. */
 import { afterEach } from 'vitest';
+import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
 import type { Connector } from '../../../connectors/contract.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
-import { makeSuiteEnv } from '../../../connectors/suite-bench.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { Env } from '../../../src/domain/env.ts';
 import { realClock } from '../../../src/ops/env.ts';
-import { listenStep } from '../../../src/stages/pull.ts';
-import { openAttention } from '../../../src/store/attention.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { listenStep } from '../../../src/stages/pull/index.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
+import type { Store } from '../../../src/store/engine/store.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { freePort, RawSender } from './peers.ts';
 

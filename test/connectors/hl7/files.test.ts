@@ -3,11 +3,11 @@ import { appendFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { appointment } from '../../../connectors/conformance/examples.ts';
 import type { PullBatch } from '../../../connectors/contract.ts';
-import { appointment } from '../../../connectors/suite-examples.ts';
 import { realClock } from '../../../src/ops/env.ts';
-import { pullStep } from '../../../src/stages/pull.ts';
-import { openAttention } from '../../../src/store/attention.ts';
+import { pullStep } from '../../../src/stages/pull/index.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { temporaryStore } from '../../store/temporary.ts';
 import { later, makeConnector } from './clinic-interface.ts';
 import { siu } from './messages.ts';

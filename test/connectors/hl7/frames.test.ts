@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decode, encode, USUAL } from '../../../connectors/hl7/escapes.ts';
-import { FrameReader, frame } from '../../../connectors/hl7/frames.ts';
+import { FrameReader, frame } from '../../../connectors/hl7/mllp/frames.ts';
+import { decode, encode, USUAL } from '../../../connectors/hl7/v2/escapes.ts';
 
 const bodies = (reader: FrameReader, ...chunks: (string | Buffer)[]) =>
   chunks.flatMap((chunk) => reader.push(Buffer.from(chunk))).map(({ body }) => body.toString('latin1'));

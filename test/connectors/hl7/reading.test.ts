@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MessageSplitter, splitMessages } from '../../../connectors/hl7/batches.ts';
-import { parseMessage } from '../../../connectors/hl7/message.ts';
-import { type Content, messageReader, type ReadingSettings } from '../../../connectors/hl7/reading.ts';
-import { appointment } from '../../../connectors/suite-examples.ts';
+import { appointment } from '../../../connectors/conformance/examples.ts';
+import { type Content, messageReader, type ReadingSettings } from '../../../connectors/hl7/in/reading.ts';
+import { MessageSplitter, splitMessages } from '../../../connectors/hl7/v2/batches.ts';
+import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import { adt, insurance, msh, siu } from './messages.ts';
 

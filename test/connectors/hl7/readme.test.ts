@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { CLAIM_ROW_FIELDS } from '../../../connectors/hl7/claim-message.ts';
 import { hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
-import { DEFAULT_PATHS } from '../../../connectors/hl7/fields.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
-import { ROW_FIELDS } from '../../../connectors/hl7/rows.ts';
+import { CLAIM_ROW_FIELDS } from '../../../connectors/hl7/out/claim-message.ts';
+import { ROW_FIELDS } from '../../../connectors/hl7/out/rows.ts';
+import { DEFAULT_PATHS } from '../../../connectors/hl7/v2/fields.ts';
 import { loadConfig } from '../../../src/ops/config.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');

@@ -4,7 +4,7 @@ import { Hl7Client, type Hl7MessageEvent, Hl7Server } from '@medplum/hl7';
 import { Client, Message } from 'node-hl7-client';
 import { Server } from 'node-hl7-server';
 import { expect, test } from 'vitest';
-import { appointment, batchOf } from '../../../connectors/suite-examples.ts';
+import { appointment, batchOf } from '../../../connectors/conformance/examples.ts';
 import { later, makeConnector, startInterface } from './clinic-interface.ts';
 import { adt, siu } from './messages.ts';
 import { field, framed, freePort, RawSender } from './peers.ts';

@@ -1,5 +1,5 @@
 /** Opens the database as the daemon does, which checks it and refuses a damaged one, and prints the appointments that are there. */
-import { openStore } from '../../../src/store/store.ts';
+import { openStore } from '../../../src/store/engine/store.ts';
 
 const store = await openStore(process.argv[2] ?? '');
 const rows = await store.db.selectFrom('appointments').select('source_id').execute();

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
-import { acceptBatch } from '../../../src/store/intake.ts';
-import { openStore } from '../../../src/store/store.ts';
+import { openStore } from '../../../src/store/engine/store.ts';
+import { acceptBatch } from '../../../src/store/intake/intake.ts';
 
 const [path = '', synchronous = 'FULL', first = '0'] = process.argv.slice(2);
 const store = await openStore(path);

@@ -1,0 +1,230 @@
+/** What a connector stands in during the conformance tests: the PMS of its harness, and eligd's core as the suite plays it. */
+import { expect } from 'vitest';
+import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../src/domain/claim.ts';
+import type { Connector, ConnectorEnv, ConnectorType, PullBatch, PullCall, RejectedItem } from '../contract.ts';
+import { claimEssence, essence, PATIENT_DATA } from './examples.ts';
+
+export type Harness<Config> = {
+  type: ConnectorType<Config>;
+  /** An empty PMS, made for one test. */
+  makePms: () => Promise<TestPms>;
+};
+
+export type TestPms = {
+  /** The connector's keys for this PMS, as they would stand in the configuration. */
+  config: Record<string, unknown>;
+  /**
+   * Lets the PMS hand out these appointments as one source: drops a file, sends messages, puts resources on its server. Resolves
+   * when it has been done and, for a PMS that sends, answered, however it was answered. Without `broken_items` everything is well-formed;
+   * with it, so many items that nobody can understand stand between the appointments.
+   */
+  offer: (source: Source) => Promise<void>;
+  /** The same for claims, as one source; left out when the connector hands over none. */
+  offerClaims?: (source: { name: string; claims: ClaimInput[] }) => Promise<void>;
+  /** For a PMS that sends: sends again what was not acknowledged. */
+  offerAgain?: () => Promise<void>;
+  /** How many sources are not acknowledged. Left out when the PMS knows no acknowledgement (it is read by a cursor). */
+  unacknowledged?: () => Promise<number>;
+  /** What `deliver` and `publishAttention` left in the PMS, comparable between two PMSs (no paths, no times of writing). */
+  written: () => Promise<unknown>;
+  close?: () => Promise<void>;
+};
+
+/** `name` tells two sources apart; the same appointments under another name are the same content. */
+export type Source = { name: string; appointments: AppointmentInput[]; broken_items?: number };
+
+/** One test's PMS, core and connector. */
+export class Bench<Config> {
+  readonly harness: Harness<Config>;
+  core = new Core();
+  private world = makeSuiteEnv();
+  private current: TestPms | null = null;
+  private running: Connector | null = null;
+  private made: Connector[] = [];
+
+  constructor(harness: Harness<Config>) {
+    this.harness = harness;
+  }
+
+  get pms(): TestPms {
+    if (this.current === null) throw new Error('The bench is not open.');
+    return this.current;
+  }
+
+  async open(): Promise<void> {
+    this.core = new Core();
+    this.world = makeSuiteEnv();
+    this.made = [];
+    this.running = null;
+    this.current = await this.harness.makePms();
+  }
+
+  async close(): Promise<void> {
+    for (const connector of this.made) await connector.close?.();
+    await this.current?.close?.();
+    this.current = null;
+    expectNoPatientData(this.world.said());
+  }
+
+  connector(): Connector {
+    return this.running ?? this.connect();
+  }
+
+  /** A connector without the memory of the one before. */
+  restart(): void {
+    this.running = null;
+  }
+
+  connect(pms: TestPms = this.pms): Connector {
+    const config = this.harness.type.config.parse(pms.config);
+    const connector = this.harness.type.create(config, this.world.env);
+    this.made.push(connector);
+    if (pms === this.current) this.running = connector;
+    return connector;
+  }
+
+  async receive(offer: () => Promise<void>): Promise<void> {
+    const { pull, listen } = this.connector();
+    const stop = new AbortController();
+    if (pull !== undefined) {
+      await offer();
+      return pull(this.core.call(stop.signal));
+    }
+    const listening = listen?.(this.core.call(stop.signal));
+    try {
+      await offer();
+    } finally {
+      stop.abort();
+      await listening;
+    }
+  }
+
+  /** A connector may report what went wrong by throwing; what it says holds no patient data (G6). */
+  async receiveFailing(offer: () => Promise<void>): Promise<void> {
+    await this.receive(offer).catch((error: unknown) => this.world.hear(String(error)));
+  }
+
+  async again(): Promise<void> {
+    await this.pms.offerAgain?.();
+  }
+
+  async expectUnacknowledged(count: number): Promise<void> {
+    if (this.pms.unacknowledged) expect(await this.pms.unacknowledged()).toBe(count);
+  }
+
+  /** What another PMS holds after something was done with it. */
+  async elsewhere(act: (connector: Connector) => Promise<unknown>): Promise<unknown> {
+    const pms = await this.harness.makePms();
+    try {
+      await act(this.connect(pms));
+      return await pms.written();
+    } finally {
+      await pms.close?.();
+    }
+  }
+
+  emptyPms(): Promise<unknown> {
+    return this.elsewhere(async () => undefined);
+  }
+}
+
+/** eligd's side of `pull` and `listen`. */
+class Core {
+  /** `commit and die`: the rows are committed, but the connector never hears of it. */
+  fate: 'commit' | 'refuse' | 'commit and die' = 'commit';
+  onAccept: () => void = () => undefined;
+  readonly appointments = new Map<string, AppointmentInput>();
+  readonly claims = new Map<string, ClaimInput>();
+  readonly batches: PullBatch[] = [];
+  /** Keys of every batch that was offered, committed or not. */
+  readonly offered: string[] = [];
+  readonly rejected: RejectedItem[] = [];
+  private readonly finished = new Set<string>();
+  private readonly replies = new Map<string, string>();
+  private readonly insurance = new Map<string, CoverageInput[]>();
+  private cursor: string | null = null;
+
+  call(signal: AbortSignal): PullCall {
+    return {
+      cursor: this.cursor,
+      signal,
+      isAccepted: async (key) => this.finished.has(key),
+      accept: async (batch) => {
+        this.offered.push(batch.source.key);
+        if (this.fate === 'refuse') throw new Error('The database is full.');
+        this.commit(batch);
+        this.onAccept();
+        if (this.fate === 'commit and die') throw new Error('The power went.');
+        return { reply: this.replies.get(batch.source.key) ?? null };
+      },
+    };
+  }
+
+  private commit(batch: PullBatch): void {
+    const { key, reply } = batch.source;
+    if (this.replies.has(key)) return;
+    if (reply !== undefined) this.replies.set(key, reply);
+    this.batches.push(batch);
+    for (const update of batch.patients ?? []) {
+      if (update.kind === 'described' && update.coverages !== null) this.insurance.set(update.patient.id, update.coverages);
+    }
+    for (const id of batch.cancelled_ids ?? []) {
+      const known = this.appointments.get(id);
+      if (known !== undefined) this.appointments.set(id, { ...known, status: 'cancelled' });
+    }
+    for (const one of batch.appointments) this.appointments.set(one.source_id, one);
+    for (const one of batch.claims ?? []) this.claims.set(one.source_id, one);
+    this.rejected.push(...batch.rejected);
+    if (batch.source.is_last) this.finished.add(batch.source.key);
+    this.cursor = batch.cursor ?? this.cursor;
+  }
+
+  summary() {
+    const byNumber = (a: AppointmentInput, b: AppointmentInput) => Number(a.source_id.slice(2)) - Number(b.source_id.slice(2));
+    const insured = (one: AppointmentInput) =>
+      one.insurance === 'of_patient' ? { ...one, coverages: this.insurance.get(one.patient.id ?? '') ?? [] } : one;
+    return [...this.appointments.values()].sort(byNumber).map(insured).map(essence);
+  }
+
+  claimSummary() {
+    return [...this.claims.values()].sort((a, b) => (a.source_id < b.source_id ? -1 : 1)).map(claimEssence);
+  }
+
+  batchesBySource(): Map<string, PullBatch[]> {
+    const sources = new Map<string, PullBatch[]>();
+    for (const batch of this.batches) sources.set(batch.source.key, [...(sources.get(batch.source.key) ?? []), batch]);
+    return sources;
+  }
+}
+
+/** A world whose clock stands still until somebody sleeps. */
+export function makeSuiteEnv(): { env: ConnectorEnv; said: () => string; hear: (words: string) => void } {
+  let elapsed_ms = 0;
+  const lines: string[] = [];
+  const notes = new Map<string, string>();
+  const env: ConnectorEnv = {
+    connector_id: 'suite',
+    time_zone: 'America/Chicago',
+    resolvePath: (path) => path,
+    secret: (name) => ({ name: `ELIGD_SUITE_${name.toUpperCase()}`, value: null }),
+    journal: { read: async (key) => notes.get(key) ?? null, write: async (key, value) => void notes.set(key, value) },
+    random: () => 0.5,
+    log: (event, fields) => void lines.push(JSON.stringify([event, fields])),
+    clock: {
+      now: () => Date.parse('2026-11-23T15:00:00Z') + elapsed_ms,
+      elapsed: () => elapsed_ms,
+      sleep: async (duration_ms, signal) => {
+        signal?.throwIfAborted();
+        elapsed_ms += duration_ms;
+        await new Promise((resolve) => setImmediate(resolve));
+        signal?.throwIfAborted();
+      },
+    },
+  };
+  return { env, said: () => lines.join('\n'), hear: (words) => void lines.push(words) };
+}
+
+function expectNoPatientData(said: string): void {
+  for (const value of PATIENT_DATA) expect(said, 'G6: log lines and messages hold no patient data').not.toContain(value);
+}

@@ -1,0 +1,124 @@
+/** How resources become an appointment; README.md, "Mapping", holds the same as a table. Pure. */
+import { Temporal } from 'temporal-polyfill';
+import type { AppointmentInput, AppointmentStatus, FieldProblem } from '../../../src/domain/appointment.ts';
+import type { Specialty } from '../../../src/domain/specialty.ts';
+import type { FhirConfig } from '../config.ts';
+import { codingsAt, identifierOf, listAt, type Resource, textAt } from '../element.ts';
+import { toCoverages } from './coverage.ts';
+import type { Gathered } from './gather.ts';
+import { type Place, toPatient } from './person.ts';
+import { targetOf } from './references.ts';
+
+/**
+ * What the statuses of R4 mean here. When in doubt a visit takes place. A place on a waiting list is none, and `entered-in-error`
+ * is how many systems delete.
+ */
+export const STATUSES: Readonly<Record<string, AppointmentStatus>> = {
+  proposed: 'booked',
+  pending: 'booked',
+  booked: 'booked',
+  arrived: 'booked',
+  fulfilled: 'booked',
+  'checked-in': 'booked',
+  cancelled: 'cancelled',
+  noshow: 'cancelled',
+  'entered-in-error': 'cancelled',
+  waitlist: 'cancelled',
+};
+
+/** The R5 elements that say what an appointment takes the place of, and how R4 servers carry them. */
+const REPLACES = /(^|[./])(Appointment\.)?(replaces|previousAppointment)$/;
+
+export function statusOf(appointment: Resource, config: FhirConfig): AppointmentStatus | 'ignored' {
+  const word = textAt(appointment, 'status');
+  return config.statuses[word] ?? STATUSES[word] ?? 'booked';
+}
+
+/**
+ * The start in UTC; null when there is none that can be read. FHIR's `instant` has a zone; some servers leave it out and mean the
+ * clinic's wall clock (design, "Time").
+ */
+export function startOf(appointment: Resource, time_zone: string): string | null {
+  const text = textAt(appointment, 'start');
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(text)) return null;
+  try {
+    const at = /(Z|[+-]\d{2}:?\d{2})$/i.test(text)
+      ? Temporal.Instant.from(text)
+      : Temporal.PlainDateTime.from(text).toZonedDateTime(time_zone, { disambiguation: 'compatible' }).toInstant();
+    return new Date(at.epochMilliseconds).toISOString();
+  } catch {
+    return null;
+  }
+}
+
+/** Of one that takes place: a cancellation needs no more than the id. */
+export function toAppointment(gathered: Gathered, source_id: string, starts_at: string, place: Place): AppointmentInput {
+  const { appointment, location, coverages, organizations, practitioner } = gathered;
+  const { config, today } = place;
+  const { systems } = config;
+  const problems: FieldProblem[] = [];
+  const replaces = replacedBy(appointment, config);
+  const fromOrganizations = (names: readonly string[]) =>
+    organizations.map((organization) => identifierOf(organization, names, today)).find((value) => value !== '') ?? '';
+  return {
+    source_id,
+    starts_at,
+    status: 'booked',
+    patient: toPatient(gathered.patient, gathered.patient_id, today, problems),
+    coverages: toCoverages(coverages, starts_at, place),
+    provider: {
+      rendering_npi: identifierOf(practitioner, systems.npi, today),
+      billing_npi: fromOrganizations(systems.npi),
+      tax_id: fromOrganizations(systems.tax_id),
+      is_specialist: null,
+      in_network: null,
+    },
+    location: textAt(location, 'name') || textAt(location, 'id') || null,
+    ...(replaces === null ? {} : { replaces }),
+    specialty: specialtyOf(appointment, config),
+    ...codesOf(gathered, config),
+    problems,
+  };
+}
+
+/** The id of the appointment that this one was rescheduled from, when it says so. */
+function replacedBy(appointment: Resource, { base_url }: FhirConfig): string | null {
+  const extensions = [...listAt(appointment, 'extension'), ...listAt(appointment, 'modifierExtension')];
+  const references = [
+    ...listAt(appointment, 'replaces'),
+    ...listAt(appointment, 'previousAppointment'),
+    ...extensions.filter((extension) => REPLACES.test(textAt(extension, 'url'))).map((extension) => extension.valueReference),
+    ...listAt(appointment, 'supportingInformation'),
+  ];
+  for (const reference of references) {
+    const target = targetOf(reference, base_url);
+    if (target.kind === 'local' && target.type === 'Appointment' && target.id !== appointment.id) return target.id;
+  }
+  return null;
+}
+
+function specialtyOf(appointment: Resource, { specialties }: FhirConfig): Specialty | null {
+  const concepts = [...listAt(appointment, 'specialty'), ...listAt(appointment, 'serviceCategory')];
+  const words = concepts.flatMap((concept) => [
+    ...listAt(concept, 'coding').map((coding) => textAt(coding, 'code')),
+    textAt(concept, 'text'),
+  ]);
+  return words.map((word) => specialties[word]).find((found) => found !== undefined) ?? null;
+}
+
+function codesOf({ appointment, orders, conditions }: Gathered, { systems }: FhirConfig) {
+  const codings = [
+    ...orders.flatMap((order) => [
+      ...codingsAt(order, 'code'),
+      ...codingsAt(order, 'orderDetail'),
+      ...codingsAt(order, 'reasonCode'),
+    ]),
+    ...codingsAt(appointment, 'serviceType'),
+    ...codingsAt(appointment, 'reasonCode'),
+    ...conditions.flatMap((condition) => codingsAt(condition, 'code')),
+  ];
+  const inSystems = (names: readonly string[]) => [
+    ...new Set(codings.filter(({ system, code }) => code !== '' && names.includes(system)).map(({ code }) => code.toUpperCase())),
+  ];
+  return { procedure_codes: inSystems(systems.procedure), diagnosis_codes: inSystems(systems.diagnosis) };
+}

@@ -1,0 +1,82 @@
+import type { Json, Resource } from '../element.ts';
+import type { Capability } from '../server/capability.ts';
+import type { FhirClient } from '../server/client.ts';
+import { FhirError, unlessRefused } from '../server/failure.ts';
+import { containedIn, isPatient, logicalResource, targetOf } from './references.ts';
+
+/**
+ * What one pull knows of the server's resources: what came along with the appointments, and what was read one by one. Each is
+ * read once, however many refer to it.
+ */
+export class Chart {
+  private readonly client: FhirClient;
+  private readonly capability: Capability;
+  private readonly signal: AbortSignal;
+  private readonly known = new Map<string, Promise<Resource | null>>();
+  private readonly by_patient = new Map<string, Promise<Resource[]>>();
+
+  constructor(client: FhirClient, capability: Capability, signal: AbortSignal) {
+    this.client = client;
+    this.capability = capability;
+    this.signal = signal;
+  }
+
+  keep(included: ReadonlyMap<string, Resource>): void {
+    for (const [url, resource] of included) {
+      this.known.set(url, Promise.resolve(resource));
+      if (resource.id !== undefined) this.known.set(`${resource.resourceType}/${resource.id}`, Promise.resolve(resource));
+    }
+  }
+
+  /**
+   * What a reference of `container` names; null when it cannot be had for good (absent, forbidden, on another server). A logical
+   * reference gives what it tells by itself. Throws a FhirError when the server failed in passing.
+   */
+  async resolve(reference: unknown, container: Json, type: string): Promise<Json | null> {
+    const target = targetOf(reference, this.client.base_url);
+    switch (target.kind) {
+      case 'contained':
+        return containedIn(container, target.id);
+      case 'elsewhere':
+        return (await this.known.get(target.url)) ?? null;
+      case 'logical':
+        return logicalResource(reference, type);
+      case 'local':
+        return await this.read(target.type, target.id);
+    }
+  }
+
+  /** The Coverages of a patient, in no order. Throws a FhirError when they cannot be searched. */
+  async coveragesOf(patient_id: string): Promise<Resource[]> {
+    const found = this.by_patient.get(patient_id) ?? this.searchCoverages(patient_id);
+    this.by_patient.set(patient_id, found);
+    return await found;
+  }
+
+  private async searchCoverages(patient_id: string): Promise<Resource[]> {
+    const { capability } = this;
+    const by = capability.searchParameter('Coverage', 'patient') === false ? 'beneficiary' : 'patient';
+    const query: [string, string][] = [[by, `Patient/${patient_id}`]];
+    if (capability.include('Coverage', 'payor')) query.push(['_include', 'Coverage:payor']);
+    const { matches, included, is_partial } = await this.client.searchAll('Coverage', query, this.signal);
+    this.keep(included);
+    // A server that ignores the parameter must not lend one patient the coverage of another.
+    const own = matches.filter(({ beneficiary }) => isPatient(beneficiary, patient_id, this.client.base_url));
+    // None among those that the server could search is not none: the patient would pass for one who pays himself (G8).
+    if (own.length === 0 && is_partial)
+      throw new FhirError('refused', { what: 'The FHIR server could not search all that it has of Coverage.' });
+    return own;
+  }
+
+  private async read(type: string, id: string): Promise<Resource | null> {
+    const name = `${type}/${id}`;
+    const found = this.known.get(name) ?? this.readOnce(type, id);
+    this.known.set(name, found);
+    return await found;
+  }
+
+  private async readOnce(type: string, id: string): Promise<Resource | null> {
+    const resource = await unlessRefused(() => this.client.read(type, id, this.signal));
+    return resource?.resourceType === type ? resource : null;
+  }
+}

@@ -1,0 +1,65 @@
+import type { CoverageInput, Subscriber } from '../../../src/domain/appointment.ts';
+import { isDate, localDate } from '../../../src/domain/time.ts';
+import { codingsAt, identifierOf, listAt, textAt } from '../element.ts';
+import type { GatheredCoverage } from './gather.ts';
+import { nameOf, type Place } from './person.ts';
+
+/** Coverages in these states are none. */
+const NOT_IN_FORCE = new Set(['cancelled', 'draft', 'entered-in-error']);
+
+/**
+ * The insurances of a visit, primary first. Those that have ended before it count only when there is no other: front desks forget
+ * to prolong them, and the payer knows best. Who pays for himself has none.
+ */
+export function toCoverages(gathered: readonly GatheredCoverage[], starts_at: string, place: Place): CoverageInput[] {
+  const visit = localDate(Date.parse(starts_at), place.time_zone);
+  const { coverage_types } = place.config;
+  const usable = gathered.filter(({ coverage, payor_is_person }) => {
+    const types = codingsAt(coverage, 'type').map(({ code }) => code);
+    if (NOT_IN_FORCE.has(textAt(coverage, 'status')) || payor_is_person || types.includes('pay')) return false;
+    return coverage_types.length === 0 || types.length === 0 || types.some((type) => coverage_types.includes(type));
+  });
+  const holds = ({ coverage }: GatheredCoverage) => {
+    const start = textAt(coverage, 'period', 'start').slice(0, 10);
+    const end = textAt(coverage, 'period', 'end').slice(0, 10);
+    return (start === '' || start <= visit) && (end === '' || end >= visit.slice(0, end.length));
+  };
+  const held = usable.filter(holds);
+  return (held.length > 0 ? held : usable).toSorted(byOrder).map((one) => toCoverage(one, place));
+}
+
+function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {
+  const order = ({ coverage }: GatheredCoverage) => Number(textAt(coverage, 'order')) || Number.MAX_SAFE_INTEGER;
+  // By id among equals, so that the ranks stay the same from pull to pull.
+  return order(a) - order(b) || textAt(a.coverage, 'id').localeCompare(textAt(b.coverage, 'id'));
+}
+
+export function toCoverage(
+  { coverage, payor, subscriber }: Omit<GatheredCoverage, 'payor_is_person'>,
+  { config, today }: Place,
+): CoverageInput {
+  const { systems } = config;
+  const groups = listAt(coverage, 'class').filter((one) =>
+    codingsAt(one, 'type').some(({ code }) => systems.group.includes(code)),
+  );
+  const id = textAt(coverage, 'id');
+  return {
+    ...(id === '' ? {} : { id }),
+    carrier: textAt(payor, 'name'),
+    payor_id: identifierOf(payor, systems.payer_id, today),
+    // The identifier of type MB is the member's own; a subscriber id may be shared by the family.
+    member_id: identifierOf(coverage, systems.member_id, today) || textAt(coverage, 'subscriberId'),
+    group_id: textAt(groups[0], 'value'),
+    subscriber: toSubscriber(coverage, subscriber, today),
+  };
+}
+
+function toSubscriber(coverage: unknown, person: unknown, today: string): Subscriber | null {
+  const relationship = codingsAt(coverage, 'relationship')[0]?.code ?? textAt(coverage, 'relationship', 'text');
+  if (relationship === 'self') return null;
+  const { first_name, last_name } = nameOf(person, today);
+  const name = `${first_name} ${last_name}`.trim() || textAt(coverage, 'subscriber', 'display');
+  if (name === '') return null;
+  const birth_date = textAt(person, 'birthDate');
+  return { name, birth_date: isDate(birth_date) ? birth_date : null, relationship };
+}

@@ -1,0 +1,331 @@
+import { createHash } from 'node:crypto';
+import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import { HOUR_MS, localDate, MINUTE_MS } from '../../../src/domain/time.ts';
+import { type ConnectorEnv, ConnectorError, type PullBatch, type PullCall, type RejectedItem } from '../../contract.ts';
+import type { FhirConfig } from '../config.ts';
+import { type Resource, textAt } from '../element.ts';
+import type { FhirClient, SearchEnd } from '../server/client.ts';
+import { concernsAll, FhirError, isPassing, isRefusal, toConnectorError } from '../server/failure.ts';
+import { startOf, statusOf, toAppointment } from './appointment.ts';
+import { Chart } from './chart.ts';
+import { readClaims } from './claims.ts';
+import { type Gathered, gather } from './gather.ts';
+import { advance, type Cursor, nextReading, type Reading, readCursor, windowStart } from './reading.ts';
+
+const BATCH_SIZE = 500;
+/** What the server fails on is named one by one up to here. More of it is trouble of the server, and one sentence says so. */
+const FAILED_ITEMS_MAX = 20;
+/** Without a way to ask for changes, the whole window is read each time. */
+const WINDOW_POLL_MS = HOUR_MS;
+
+/** `failure`: the server failed on a page, so that those after it are missing. */
+type Found = { appointments: Resource[]; unreadable: number; is_partial: boolean; ends: SearchEnd[]; failure: FhirError | null };
+/** `failed`: what the server failed on, which says nothing about the visit. */
+type Mapped = { appointments: AppointmentInput[]; cancelled_ids: string[]; rejected: RejectedItem[]; failed: RejectedItem[] };
+
+/** What becomes of an Appointment. `none`: no visit of a patient, or one that is over. */
+type Outcome =
+  | { kind: 'appointment'; input: AppointmentInput; beside: RejectedItem[] }
+  | { kind: 'cancelled'; id: string }
+  | { kind: 'rejected' | 'failed'; item: RejectedItem }
+  | { kind: 'none' };
+
+type Taking = { reading: Reading; cursor: Cursor; found: Found; mapped: Mapped };
+/** `failure`: something is missing, which is told when the rest is done. */
+type Taken = { cursor: Cursor; failure: ConnectorError | null };
+
+/** Reads appointments and what they refer to, in the rhythm of the configuration. */
+export class Puller {
+  private readonly client: FhirClient;
+  private readonly config: FhirConfig;
+  private readonly env: ConnectorEnv;
+  private read_at: number | null = null;
+  private refuses_changes = false;
+  private failures = 0;
+
+  constructor(client: FhirClient, config: FhirConfig, env: ConnectorEnv) {
+    this.client = client;
+    this.config = config;
+    this.env = env;
+  }
+
+  /** Throws a ConnectorError, also after a part was taken. */
+  async pull(call: PullCall): Promise<void> {
+    call.signal.throwIfAborted();
+    // Ends what one failure leaves under way beside it.
+    const ending = new AbortController();
+    const end = () => ending.abort(call.signal.reason);
+    call.signal.addEventListener('abort', end, { once: true });
+    try {
+      await this.read({ ...call, signal: ending.signal });
+    } finally {
+      call.signal.removeEventListener('abort', end);
+      end();
+    }
+  }
+
+  private async read(call: PullCall): Promise<void> {
+    const { clock, time_zone } = this.env;
+    const capability = await this.client.capability(call.signal);
+    const cursor = readCursor(call.cursor);
+    const next = () =>
+      nextReading(
+        this.refuses_changes ? { ...cursor, window_on: null } : cursor,
+        this.config,
+        capability,
+        time_zone,
+        clock.now(),
+      );
+    let reading = next();
+    if (!this.isDue(reading, cursor)) return;
+    const chart = new Chart(this.client, capability, call.signal);
+    let found: Found;
+    try {
+      found = await this.find(reading, chart, call.signal);
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      if (reading.kind === 'window') throw searchRefused(error, this.config);
+      this.refuses_changes = true;
+      reading = next();
+      found = await this.find(reading, chart, call.signal);
+    }
+    const mapped = await this.map(found, chart);
+    const taken = await this.take({ reading, cursor, found, mapped }, call);
+    const failure = (await this.pullClaims(taken.cursor, chart, call)) ?? taken.failure;
+    this.failures = failure === null ? 0 : this.failures + 1;
+    if (failure !== null) throw failure;
+  }
+
+  /** Hands over what was read. Anything that is missing keeps the cursor where it was, and nothing counts as vanished. */
+  private async take({ reading, cursor, found, mapped }: Taking, call: PullCall): Promise<Taken> {
+    const { clock, time_zone, connector_id } = this.env;
+    const failure = failureOf(found, mapped);
+    const is_full = failure === null && !found.is_partial && reading.kind === 'window';
+    const next = advance(cursor, reading, found.appointments, clock.now(), localDate(clock.now(), time_zone));
+    const handing = { ...mapped, rejected: [...mapped.rejected, ...named(mapped.failed)] };
+    await hand({ reading, mapped: handing, is_full, next: failure === null ? JSON.stringify(next) : null }, call);
+    this.read_at = clock.elapsed();
+    if (found.is_partial) this.env.log('fhir_answer_partial', { connector: connector_id });
+    return { cursor: failure === null ? next : cursor, failure };
+  }
+
+  /** Once a day, as a source of their own: claims change slowly, and none of them ever counts as vanished. */
+  private async pullClaims(cursor: Cursor, chart: Chart, { accept, signal }: PullCall): Promise<ConnectorError | null> {
+    const { config, env } = this;
+    const today = localDate(env.clock.now(), env.time_zone);
+    if (config.claims_days === 0 || cursor.claims_on === today) return null;
+    const { claims, failed, ...read } = await readClaims(this.client, chart, { config, time_zone: env.time_zone, today }, signal);
+    const rejected = [...read.rejected, ...named(failed)];
+    const key = `claims:${createHash('sha256')
+      .update(JSON.stringify([claims, rejected]))
+      .digest('hex')}`;
+    // What the server fails on is read again tomorrow; all of it once more when that is much.
+    const next = failed.length > FAILED_ITEMS_MAX ? null : JSON.stringify({ ...cursor, claims_on: today });
+    for (let from = 0; from === 0 || from < claims.length; from += BATCH_SIZE) {
+      signal.throwIfAborted();
+      const is_last = from + BATCH_SIZE >= claims.length;
+      await accept({
+        source: { key, name: 'claims', is_last, completeness: 'changes' },
+        appointments: [],
+        claims: claims.slice(from, from + BATCH_SIZE),
+        rejected: is_last ? rejected : [],
+        cursor: is_last ? next : null,
+      });
+    }
+    return failed.length > 0 ? failedItems(failed.length, 'a claim', 'claims') : null;
+  }
+
+  /** A window that is read instead of changes is large, so it is read less often; so is what the server keeps failing on. */
+  private isDue(reading: Reading, cursor: Cursor): boolean {
+    if (this.read_at === null) return true;
+    const poll_ms = this.config.poll_minutes * MINUTE_MS;
+    const is_instead = reading.kind === 'window' && cursor.window_on === localDate(this.env.clock.now(), this.env.time_zone);
+    const rest_ms = is_instead ? WINDOW_POLL_MS : poll_ms * 2 ** this.failures;
+    return this.env.clock.elapsed() - this.read_at >= (poll_ms === 0 ? 0 : Math.max(poll_ms, Math.min(rest_ms, WINDOW_POLL_MS)));
+  }
+
+  private async find(reading: Reading, chart: Chart, signal: AbortSignal): Promise<Found> {
+    const found = new Map<string, Resource>();
+    const result: Found = { appointments: [], unreadable: 0, is_partial: false, ends: [], failure: null };
+    const searches = this.config.search_by.length === 0 ? [{}] : this.config.search_by;
+    const readPages = async (query: [string, string][]) => {
+      for await (const page of this.client.search('Appointment', query, signal)) {
+        chart.keep(page.included);
+        result.unreadable += page.unreadable;
+        result.is_partial ||= page.is_partial;
+        if (page.end !== null) result.ends.push(page.end);
+        for (const appointment of page.matches) {
+          const { id } = appointment;
+          // Pages shift while they are read; the later version of one that stands on two of them counts.
+          if (id === undefined) result.unreadable += 1;
+          else if (textAt(found.get(id), 'meta', 'lastUpdated') <= textAt(appointment, 'meta', 'lastUpdated'))
+            found.set(id, appointment);
+        }
+      }
+    };
+    for (const extra of searches) {
+      try {
+        await readPages([...Object.entries(extra), ...reading.query]);
+      } catch (error) {
+        // One page that the server fails on keeps those before it, and other places, from nothing (G7).
+        if (!(error instanceof FhirError) || concernsAll(error) || !isPassing(error)) throw error;
+        result.failure ??= error;
+      }
+    }
+    if (result.failure !== null && found.size === 0) throw result.failure;
+    result.appointments = [...found.values()];
+    return result;
+  }
+
+  private async map(found: Found, chart: Chart): Promise<Mapped> {
+    const mapped: Mapped = { appointments: [], cancelled_ids: [], rejected: unreadableEntries(found.unreadable), failed: [] };
+    const from = windowStart(this.config, this.env.time_zone, this.env.clock.now());
+    const outcomes = await Promise.all(found.appointments.map((appointment) => this.mapOne(appointment, from, chart)));
+    for (const outcome of outcomes) {
+      if (outcome.kind === 'appointment') {
+        mapped.appointments.push(outcome.input);
+        mapped.rejected.push(...outcome.beside);
+      }
+      if (outcome.kind === 'cancelled') mapped.cancelled_ids.push(outcome.id);
+      if (outcome.kind === 'rejected') mapped.rejected.push(outcome.item);
+      if (outcome.kind === 'failed') mapped.failed.push(outcome.item);
+    }
+    return mapped;
+  }
+
+  private async mapOne(appointment: Resource, from: number, chart: Chart): Promise<Outcome> {
+    const { config, env } = this;
+    const id = textAt(appointment, 'id');
+    const status = statusOf(appointment, config);
+    if (status === 'ignored') return { kind: 'none' };
+    // A cancellation holds whatever else of it cannot be read.
+    if (status === 'cancelled') return { kind: 'cancelled', id };
+    const starts_at = startOf(appointment, env.time_zone);
+    if (starts_at === null) {
+      // What is proposed without a time is no visit yet; it comes again when it gets one.
+      if (textAt(appointment, 'status') === 'proposed') return { kind: 'none' };
+      const remedy = 'Enter date and time of the visit in the practice management system.';
+      return rejected(id, 'start', 'missing or not a time', remedy);
+    }
+    // What has changed may be an old visit, and some servers send all that they have: nobody asks about those any more.
+    if (Date.parse(starts_at) < from) return { kind: 'none' };
+    const gathered = await this.gather(id, appointment, chart);
+    if (!('appointment' in gathered)) return gathered;
+    const today = localDate(env.clock.now(), env.time_zone);
+    const input = toAppointment(gathered, id, starts_at, { config, time_zone: env.time_zone, today });
+    return { kind: 'appointment', input, beside: gathered.others > 0 ? [othersOf(id)] : [] };
+  }
+
+  private async gather(id: string, appointment: Resource, chart: Chart): Promise<Gathered | Outcome> {
+    try {
+      const gathered = await gather(appointment, chart, this.config);
+      if ('appointment' in gathered) return gathered;
+      if (gathered.why === 'no_patient') return { kind: 'none' };
+      const remedy = "Look whether the appointment's patient has a record that the client of eligd may read.";
+      return rejected(id, 'participant', 'a patient who cannot be read', remedy);
+    } catch (error) {
+      if (!(error instanceof FhirError) || concernsAll(error)) throw error;
+      if (!isPassing(error)) {
+        const remedy =
+          'Have the client of eligd allowed to search Coverage by patient at the FHIR server; "eligd check" looks for the cause.';
+        return rejected(id, 'Coverage', 'not readable', remedy);
+      }
+      const remedy = 'It is read again by itself; if it lasts, ask whoever runs the FHIR server.';
+      return {
+        ...rejected(id, 'what it refers to', 'something that the FHIR server failed on', remedy),
+        kind: 'failed' as const,
+      };
+    }
+  }
+}
+
+function rejected(source_id: string, field: string, value_class: string, remedy: string) {
+  const item: RejectedItem = { position: `Appointment/${source_id}`, source_id, field, value_class, remedy };
+  return { kind: 'rejected' as const, item };
+}
+
+/** A group comes to one appointment; nobody of it is passed over without a word (G2). */
+function othersOf(source_id: string): RejectedItem {
+  const remedy = 'Only the first is asked about. Book an appointment for each, or call the payers of the others yourself.';
+  return { position: `Appointment/${source_id}`, field: 'participant', value_class: 'more than one patient', remedy };
+}
+
+/** What is missing from a reading, null when nothing is. */
+function failureOf({ ends, failure }: Found, { failed }: Mapped): ConnectorError | null {
+  const ended_badly = ends.find((end) => end !== 'end');
+  if (failure !== null) return toConnectorError(failure);
+  if (ended_badly !== undefined) return endedBadly(ended_badly);
+  return failed.length > 0 ? failedItems(failed.length, 'an appointment', 'appointments') : null;
+}
+
+const named = (failed: readonly RejectedItem[]) => (failed.length > FAILED_ITEMS_MAX ? [] : failed);
+
+type Handing = { reading: Reading; mapped: Omit<Mapped, 'failed'>; is_full: boolean; next: string | null };
+
+/**
+ * Hands a reading over in batches, under a key made of its content: after a crash the same content comes under the same key. The cursor
+ * moves with the last batch (G3).
+ */
+async function hand({ reading, mapped, is_full, next }: Handing, { accept, isAccepted, signal }: PullCall): Promise<void> {
+  const { appointments, cancelled_ids, rejected } = mapped;
+  const is_empty = appointments.length + cancelled_ids.length + rejected.length === 0;
+  const key = `${reading.kind}:${createHash('sha256')
+    .update(JSON.stringify([appointments, cancelled_ids, rejected]))
+    .digest('hex')}`;
+  if (is_empty && (reading.kind === 'changes' || next === null)) return;
+  if (reading.kind === 'changes' && (await isAccepted(key))) return;
+  for (let from = 0; from === 0 || from < appointments.length; from += BATCH_SIZE) {
+    signal.throwIfAborted();
+    const is_last = from + BATCH_SIZE >= appointments.length;
+    const batch: PullBatch = {
+      source: { key, name: reading.name, is_last, completeness: is_full ? 'full' : 'changes' },
+      appointments: appointments.slice(from, from + BATCH_SIZE),
+      cancelled_ids: is_last ? cancelled_ids : [],
+      rejected: is_last ? rejected : [],
+      cursor: is_last ? next : null,
+    };
+    await accept(batch);
+  }
+}
+
+function unreadableEntries(count: number): RejectedItem[] {
+  return Array.from({ length: count }, (_, index) => ({
+    position: `entry ${index + 1} without a usable resource`,
+    field: 'Bundle.entry',
+    value_class: 'not a resource with an id',
+    remedy: 'Ask whoever runs the FHIR server; the other appointments were read.',
+  }));
+}
+
+function searchRefused(error: FhirError, { search_by }: FhirConfig): ConnectorError {
+  const next =
+    search_by.length === 0
+      ? 'Most servers that refuse this want a place or a person: name them in search_by: of the connector, e.g. "- location: Location/12", one line each. Otherwise have the client of eligd allowed to search Appointment.'
+      : 'Check the names and values in search_by: of the connector, and whether the client of eligd may search Appointment.';
+  return new ConnectorError('permanent', {
+    what: `${error.message} It does not allow this search for appointments.`,
+    next,
+    cause: error,
+  });
+}
+
+function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
+  const told = {
+    loop: 'The pages of the FHIR server go round in a circle, so its list of appointments has no end.',
+    foreign_link: 'The FHIR server names another server for the next page, and credentials are not sent there.',
+    too_many_pages: 'The list of appointments of the FHIR server has more than 10,000 pages.',
+  }[end];
+  const next =
+    end === 'foreign_link'
+      ? 'Write the address that the server calls itself into base_url:, or have it set to the one that is used.'
+      : 'Ask whoever runs the FHIR server; a larger page_size: or a smaller days_ahead: may help.';
+  return new ConnectorError('permanent', { what: `${told} What was read is taken.`, next });
+}
+
+function failedItems(count: number, one: string, many: string): ConnectorError {
+  const what = `The FHIR server failed on what belongs to ${count === 1 ? one : `${count} ${many}`}; the others were taken.`;
+  return new ConnectorError('transient', {
+    what,
+    next: 'It is tried again by itself; if it lasts, ask whoever runs the FHIR server.',
+  });
+}

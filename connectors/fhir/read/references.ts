@@ -1,0 +1,62 @@
+/** What a Reference of the server names (FHIR R4, "References between resources"). */
+import { at, isResource, type Json, listAt, type Resource, textAt } from '../element.ts';
+
+type Target =
+  /** On this server: `type` and `id` without version. */
+  | { kind: 'local'; type: string; id: string }
+  | { kind: 'contained'; id: string }
+  /** `urn:uuid:…` or an address on another server: found in the same Bundle, or not at all. */
+  | { kind: 'elsewhere'; url: string }
+  /** Only an identifier or a display text. */
+  | { kind: 'logical' };
+
+/** Relative, absolute on `base_url`, versioned, contained or logical. Credentials go nowhere but to the server itself. */
+export function targetOf(reference: unknown, base_url: string): Target {
+  const url = textAt(reference, 'reference');
+  if (url === '') return { kind: 'logical' };
+  if (url.startsWith('#')) return { kind: 'contained', id: url.slice(1) };
+  const relative = url.startsWith(`${base_url}/`) ? url.slice(base_url.length + 1) : url;
+  const parts = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9\-._~]{1,128})(?:\/_history\/[^/]+)?$/.exec(relative);
+  const [, type, id] = parts ?? [];
+  return type === undefined || id === undefined ? { kind: 'elsewhere', url } : { kind: 'local', type, id };
+}
+
+/** The type of what is referred to, from the address or from `Reference.type`; empty when neither tells. */
+export function targetType(reference: unknown, base_url: string): string {
+  const target = targetOf(reference, base_url);
+  if (target.kind === 'local') return target.type;
+  const absolute =
+    target.kind === 'elsewhere' ? /([A-Z][A-Za-z]+)\/[^/]+(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] : undefined;
+  return absolute ?? textAt(reference, 'type');
+}
+
+/** What two references share when they name the same resource of the server; empty for one that names none. */
+export function nameOfTarget(reference: unknown, base_url: string): string {
+  const target = targetOf(reference, base_url);
+  return target.kind === 'local' ? `${target.type}/${target.id}` : textAt(reference, 'reference');
+}
+
+/** Whether a reference may name the patient with this id: one by identifier or text alone may. */
+export function isPatient(reference: unknown, patient_id: string, base_url: string): boolean {
+  const target = targetOf(reference, base_url);
+  if (target.kind === 'local') return target.type === 'Patient' && target.id === patient_id;
+  // A server may call itself by another address than the one that is used.
+  if (target.kind === 'elsewhere') return /\/Patient\/([^/]+)(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] === patient_id;
+  return target.kind === 'logical';
+}
+
+export function containedIn(container: Json, id: string): Resource | null {
+  const found = listAt(container, 'contained').find((resource) => textAt(resource, 'id') === id);
+  return isResource(found) ? found : null;
+}
+
+/** What a logical reference tells by itself, in the shape of the resource it stands for. */
+export function logicalResource(reference: unknown, type: string): Json {
+  const identifier = at(reference, 'identifier');
+  const name = textAt(reference, 'display');
+  return {
+    resourceType: type,
+    ...(identifier === undefined ? {} : { identifier: [identifier] }),
+    ...(name === '' ? {} : { name }),
+  };
+}

@@ -1,0 +1,158 @@
+import { ConnectorError } from '../../contract.ts';
+import { codingsAt, listAt, textAt, textsAt } from '../element.ts';
+
+/**
+ * How a request failed.
+ *
+ * | kind | the server |
+ * |---|---|
+ * | `unreachable` | is not there, or gave no answer in time |
+ * | `busy` | answered 429, or 503 |
+ * | `broken` | broke off in the middle, or answered with another 5xx, or with something that is not FHIR |
+ * | `unauthorized` | does not accept the login (401, also with a fresh token) |
+ * | `forbidden` | does not allow it (403) |
+ * | `absent` | does not have it (404, 410) |
+ * | `conflict` | has another version, or several matches (409, 412) |
+ * | `unsupported` | does not do this at all (405, 501) |
+ * | `refused` | does not accept the content (any other 4xx) |
+ */
+type FailureKind =
+  | 'unreachable'
+  | 'busy'
+  | 'broken'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'absent'
+  | 'conflict'
+  | 'unsupported'
+  | 'refused';
+
+/** A failed request. `message` holds no patient data; `words` are the server's own and may, so they go nowhere but into the PMS. */
+export class FhirError extends Error {
+  override readonly name = 'FhirError';
+  readonly kind: FailureKind;
+  readonly words: string;
+  readonly retry_after_ms: number | null;
+  /** Whether the server may have done what was asked. */
+  readonly may_be_done: boolean;
+
+  constructor(
+    kind: FailureKind,
+    told: { what: string; words?: string; retry_after_ms?: number | null; may_be_done?: boolean; cause?: unknown },
+  ) {
+    super(told.what, told.cause === undefined ? undefined : { cause: told.cause });
+    this.kind = kind;
+    this.words = told.words ?? '';
+    this.retry_after_ms = told.retry_after_ms ?? null;
+    this.may_be_done = told.may_be_done ?? false;
+  }
+}
+
+/** Failures that every other request would meet as well; any other concerns one resource only (G7). */
+export function concernsAll({ kind }: FhirError): boolean {
+  return kind === 'unreachable' || kind === 'unauthorized';
+}
+
+/** Failures that say nothing about the request itself: the same one may succeed later. */
+export function isPassing({ kind }: FhirError): boolean {
+  return kind === 'unreachable' || kind === 'busy' || kind === 'broken';
+}
+
+/** The server does not do what it was asked, though it is there. */
+export function isRefusal(error: unknown): error is FhirError {
+  return error instanceof FhirError && ['refused', 'forbidden', 'unsupported'].includes(error.kind);
+}
+
+function kindOfStatus(status: number): FailureKind {
+  if (status === 401) return 'unauthorized';
+  if (status === 403) return 'forbidden';
+  if (status === 404 || status === 410) return 'absent';
+  if (status === 405 || status === 501) return 'unsupported';
+  if (status === 409 || status === 412) return 'conflict';
+  if (status === 429 || status === 503) return 'busy';
+  return status >= 400 && status < 500 ? 'refused' : 'broken';
+}
+
+/** Null when the server does not have it, does not do it or does not allow it; what fails in passing, and a login, is thrown. */
+export async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<Value | null> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof FhirError && !isPassing(error) && !concernsAll(error)) return null;
+    throw error;
+  }
+}
+
+const CODE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
+
+/**
+ * What may be logged of an OperationOutcome (G6): severity, code, coded details and the element, which come from closed lists.
+ * Its texts and diagnostics often repeat the value, so they are left out.
+ */
+function outcomeCodes(body: unknown): string {
+  const issues = listAt(body, 'issue')
+    .slice(0, 3)
+    .map((issue) => {
+      const codes = [textAt(issue, 'code'), ...codingsAt(issue, 'details').map(({ code }) => code)].filter((code) =>
+        CODE.test(code),
+      );
+      const places = textsAt(issue, 'expression').filter((place) => /^[A-Za-z0-9.[\]]{1,80}$/.test(place));
+      return [...codes, ...(places.length === 0 ? [] : [`at ${places[0]}`])].join(' ');
+    });
+  return [...new Set(issues.filter((issue) => issue !== ''))].join('; ');
+}
+
+/** The server's own words. May hold patient data: for the attention list only. */
+function outcomeWords(body: unknown): string {
+  const words = listAt(body, 'issue').flatMap((issue) => {
+    const said = [textAt(issue, 'details', 'text'), textAt(issue, 'diagnostics')].filter((text) => text !== '');
+    const place = textsAt(issue, 'expression')[0];
+    const what = [...new Set(said)].join(' ') || textAt(issue, 'code');
+    return what === '' ? [] : [place === undefined ? what : `${what} (${place})`];
+  });
+  return [...new Set(words)].join(' ').slice(0, 1000);
+}
+
+export function failureOfReply(status: number, body: unknown, doing: string, retry_after_ms: number | null): FhirError {
+  const kind = kindOfStatus(status);
+  const codes = outcomeCodes(body);
+  const what = `The FHIR server answered ${status}${codes === '' ? '' : ` (${codes})`} to ${doing}.`;
+  return new FhirError(kind, { what, words: outcomeWords(body), retry_after_ms, may_be_done: status >= 500 && status !== 501 });
+}
+
+const REMEDIES: Readonly<Record<FailureKind, string>> = {
+  unreachable:
+    'It is tried again by itself; if it lasts, look whether the FHIR server and the network are up, and check base_url.',
+  busy: 'It is tried again by itself.',
+  broken: 'It is tried again by itself; if it lasts, check base_url:, and ask whoever runs the FHIR server.',
+  unauthorized:
+    'Check the credentials of this connector, its registration at the FHIR server, and the clock of this computer; "eligd check" tries them.',
+  forbidden: 'Have the client of eligd allowed to do this at the FHIR server (its scopes); "eligd check" names them.',
+  absent: 'Check base_url: it must be the base address of a FHIR R4 server.',
+  conflict: 'It is tried again by itself.',
+  unsupported: 'See the page about this kind of server in connectors/fhir/README.md.',
+  refused: 'See the page about this kind of server in connectors/fhir/README.md; "eligd check" looks for the cause.',
+};
+
+/** What the core is told of a failure that concerns the whole pull or batch. */
+export function toConnectorError(error: FhirError): ConnectorError {
+  const transient = isPassing(error) || error.kind === 'conflict';
+  return new ConnectorError(transient ? 'transient' : 'permanent', {
+    what: error.message,
+    next: REMEDIES[error.kind],
+    ...(error.retry_after_ms === null ? {} : { retry_after_ms: error.retry_after_ms }),
+    cause: error,
+  });
+}
+
+type Headers = Readonly<Record<string, string | string[] | undefined>>;
+
+/** `Retry-After` in seconds or as a date, by the server's own clock where it tells it; null when it is neither. */
+export function retryAfterMs(headers: Headers, now_ms: number): number | null {
+  const header = headers['retry-after'];
+  if (typeof header !== 'string') return null;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
+  const at_ms = Date.parse(header);
+  const server_ms = Date.parse(String(headers.date));
+  return Number.isNaN(at_ms) ? null : Math.max(0, at_ms - (Number.isNaN(server_ms) ? now_ms : server_ms));
+}

@@ -1,0 +1,67 @@
+/** One HTTP request over undici, and its whole answer. Nothing here repeats, follows or logs anything: addresses name patients. */
+import { Agent, request } from 'undici';
+import { errorCode } from '../../../src/domain/errors.ts';
+import { FhirError } from './failure.ts';
+
+export type HttpRequest = {
+  method: 'GET' | 'POST' | 'PUT';
+  url: string;
+  headers: Record<string, string>;
+  body?: string;
+  /** For messages: `a search of Appointment`. Names no patient. */
+  doing: string;
+};
+
+export type HttpReply = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: unknown;
+  is_json: boolean;
+};
+
+export type Transport = { send: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply>; close: () => Promise<void> };
+
+/** Errors before anything of a request was written. */
+const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+/** The server was there and broke off. */
+const BROKEN_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const REPLY_BYTES_MAX = 128 * 1024 * 1024;
+
+export function createTransport(options: { timeout_ms: number; connections: number }): Transport {
+  const { timeout_ms, connections } = options;
+  // Without pipelining and HTTP/2 undici never writes a request a second time by itself.
+  const agent = new Agent({
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    connect: { timeout: Math.min(timeout_ms, 10_000) },
+    headersTimeout: timeout_ms,
+    bodyTimeout: timeout_ms,
+    maxResponseSize: REPLY_BYTES_MAX,
+  });
+  return { send: (one, signal) => send(agent, one, signal), close: () => agent.destroy() };
+}
+
+async function send(agent: Agent, { method, url, headers, body, doing }: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+  signal.throwIfAborted();
+  try {
+    const reply = await request(url, { method, headers, dispatcher: agent, signal, ...(body === undefined ? {} : { body }) });
+    return { status: reply.statusCode, headers: reply.headers, ...parse(await reply.body.text()) };
+  } catch (error) {
+    signal.throwIfAborted();
+    const code = errorCode(error) ?? 'no code';
+    throw new FhirError(BROKEN_OFF.has(code) ? 'broken' : 'unreachable', {
+      what: `The FHIR server gave no answer to ${doing} (${code}).`,
+      may_be_done: !UNSENT.has(code),
+      cause: error,
+    });
+  }
+}
+
+function parse(text: string): { body: unknown; is_json: boolean } {
+  try {
+    return { body: JSON.parse(text), is_json: true };
+  } catch {
+    return { body: null, is_json: false };
+  }
+}

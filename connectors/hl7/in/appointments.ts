@@ -1,0 +1,96 @@
+/** SIU: what a scheduling message says about an appointment (HL7 v2.5.1, chapter 10). */
+import type { AppointmentInput, AppointmentStatus, FieldProblem } from '../../../src/domain/appointment.ts';
+import { isNpi } from '../../../src/domain/identifiers.ts';
+import type { FieldReader } from '../v2/fields.ts';
+import type { Message } from '../v2/message.ts';
+import { readInstant } from '../v2/times.ts';
+
+/** What the trigger event alone says (table 0003); the others leave it to SCH-25. */
+const ENDED_BY_EVENT = new Set(['S15', 'S16', 'S17', 'S26']);
+
+/** Schedules of rooms and the like, without an appointment of anybody. */
+export const NO_APPOINTMENT = new Set(['S23', 'S24']);
+
+/** Table 0278 and the words of vendors, compared without case, spaces and punctuation. Any other word is a visit that may take place. */
+const ENDED_WORDS = new Set([
+  'cancelled',
+  'canceled',
+  'cancel',
+  'cx',
+  'dc',
+  'discontinued',
+  'deleted',
+  'delete',
+  'noshow',
+  'dna',
+  'broken',
+  'failed',
+  'missed',
+  'removed',
+  'void',
+  'voided',
+]);
+
+const normal = (word: string) => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+
+/** The event, and SCH-25 where it leaves that open; there the configuration's own words win. */
+export function statusReader(configured: Readonly<Record<string, AppointmentStatus>>) {
+  const words = new Map(Object.entries(configured).map(([word, status]) => [normal(word), status]));
+  return (event: string, said: readonly string[]): AppointmentStatus => {
+    if (ENDED_BY_EVENT.has(event)) return 'cancelled';
+    const known = said.map((word) => words.get(normal(word))).find((status) => status !== undefined);
+    return known ?? (said.some((word) => ENDED_WORDS.has(normal(word))) ? 'cancelled' : 'booked');
+  };
+}
+
+/** CDT, CPT and HCPCS codes; other coding systems (SNOMED, a vendor's own) stand in the same fields and mean nothing to a payer. */
+export const PROCEDURE_CODE = /^(?:D\d{4}|\d{5}|\d{4}[A-Z]|[A-Z]\d{4})$/;
+export const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
+
+/** Everything of the appointment but the patient and the insurance. `starts_at` is what was found when it is no time. */
+type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 'starts_at'> & {
+  starts_at: string | { field: string; fault: string };
+};
+
+export function visitOf(
+  message: Message,
+  fields: FieldReader,
+  statusOf: ReturnType<typeof statusReader>,
+  time_zone: string,
+): ReadVisit {
+  const problems: FieldProblem[] = [];
+  const codes = (name: 'procedure_codes' | 'diagnosis_codes', form: RegExp) => {
+    const found = fields.all(message, name).map((code) => code.toUpperCase());
+    return found.filter((code) => form.test(code));
+  };
+  return {
+    source_id: fields.one(message, 'appointment_id'),
+    starts_at: startOf(message, fields, time_zone),
+    status: statusOf(message.event, fields.all(message, 'status')),
+    // Numbers of the vendor's own stand in the same fields; only an NPI is one.
+    provider: {
+      rendering_npi: fields.all(message, 'rendering_npi').find(isNpi) ?? '',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
+    location: fields.one(message, 'location') || null,
+    specialty: null,
+    procedure_codes: codes('procedure_codes', PROCEDURE_CODE),
+    diagnosis_codes: codes('diagnosis_codes', DIAGNOSIS_CODE),
+    problems,
+  };
+}
+
+/** The first value that is a time counts, because a sender may fill one of the fields with a day alone. */
+function startOf(message: Message, fields: FieldReader, time_zone: string): ReadVisit['starts_at'] {
+  const values = fields.all(message, 'starts_at');
+  for (const value of values) {
+    const read = readInstant(value, time_zone);
+    if (typeof read === 'string') return read;
+  }
+  const { value, at } = fields.first(message, 'starts_at');
+  const read = value === '' ? { fault: 'empty' } : readInstant(value, time_zone);
+  return { field: at, fault: typeof read === 'string' ? 'not a time' : read.fault };
+}

@@ -1,0 +1,136 @@
+/** From the bytes of a frame or a file to committed messages and their answers. */
+import { hash } from 'node:crypto';
+import { errorCode } from '../../../src/domain/errors.ts';
+import type { Accepted, ConnectorEnv, PullBatch } from '../../contract.ts';
+import type { Hl7Config } from '../config.ts';
+import { type FoundMessage, splitMessages } from '../v2/batches.ts';
+import { type Message, parseMessage } from '../v2/message.ts';
+import { writeInstant } from '../v2/times.ts';
+import { type ReplySettings, repliesTo, repliesToUnreadable, repliesToUnstorable } from './acknowledgments.ts';
+import { messageReader, type Reading } from './reading.ts';
+
+export type Accept = (batch: PullBatch) => Promise<Accepted>;
+
+/** The answers to one message, each a message of its own; empty when none is due. */
+export type Answers = readonly string[];
+
+/** A message that one answer after another says was not stored, while others were, is answered so after this many times. */
+const FAILURES_BEFORE_ANSWER = 3;
+const FAILING_MAX = 1000;
+/** More than a batch has; so many that each costs a moment would hold up everybody else. */
+const MESSAGES_PER_FRAME_MAX = 5000;
+/** How often it is said that messages are refused for the same reason, so that a sender that is set up wrongly does not fill the log. */
+const REFUSED_TOLD_MS = 60_000;
+
+export class MessageIntake {
+  readonly #env: ConnectorEnv;
+  readonly #read: (message: Message) => Reading;
+  #stamp = { second: -1, text: '' };
+  /** Messages that could not be stored, by key, with how often and how many others had been stored by then. */
+  readonly #failing = new Map<string, { times: number; stored: number }>();
+  #stored = 0;
+  /** By reason: how many were refused since it was said last, and when it may be said again. */
+  readonly #refused = new Map<string, { count: number; next_ms: number }>();
+
+  constructor(config: Hl7Config, env: ConnectorEnv) {
+    this.#env = env;
+    this.#read = messageReader({ ...config, time_zone: env.time_zone });
+  }
+
+  /**
+   * Takes the messages of a frame. Each answer comes after its commit (G3), and rejects when there was none; they are asked for in
+   * order, so that messages of one sender are committed in their order.
+   */
+  takeFrame(body: Buffer, is_too_large: boolean, accept: Accept): Promise<Answers>[] {
+    const messages = splitMessages(body);
+    if (is_too_large) return [this.#tooLarge(messages[0]?.text ?? '')];
+    if (messages.length > MESSAGES_PER_FRAME_MAX)
+      return [this.#unreadable(`more than ${MESSAGES_PER_FRAME_MAX} messages in a frame`)];
+    if (messages.length === 0) return [this.#unreadable('the frame holds no message: it does not begin with MSH')];
+    return messages.map((found) => this.take(found, accept));
+  }
+
+  /** Takes one message. */
+  take({ text, is_too_large }: FoundMessage, accept: Accept): Promise<Answers> {
+    if (is_too_large) return this.#tooLarge(text);
+    const message = parseMessage(text);
+    if (message === null) return this.#unreadable('the delimiters in MSH-1 and MSH-2 cannot be used');
+    const settings = this.#replySettings();
+    const reading = this.#read(message);
+    const replies = repliesTo(message, reading, settings);
+    if (reading.kind === 'refused') {
+      this.#refusedOne(reading.fault.what);
+      return Promise.resolve(replies);
+    }
+    return this.#commit(message, `hl7:${hash('sha256', text)}`, reading, replies, accept);
+  }
+
+  async #commit(
+    message: Message,
+    key: string,
+    reading: Exclude<Reading, { kind: 'refused' }>,
+    replies: Answers,
+    accept: Accept,
+  ): Promise<Answers> {
+    const content = reading.kind === 'ignored' ? { appointments: [], rejected: [] } : reading.content;
+    const source = {
+      key,
+      name: `message ${message.control_id}`,
+      is_last: true,
+      completeness: 'changes' as const,
+      reply: JSON.stringify(replies),
+    };
+    try {
+      const { reply } = await accept({ source, cursor: null, ...content });
+      this.#stored += 1;
+      this.#failing.delete(key);
+      if (reading.kind === 'faulty')
+        this.#env.log('hl7_message_faulty', { connector: this.#env.connector_id, field: reading.fault.at });
+      return reply === null || reply === source.reply ? replies : (JSON.parse(reply) as string[]);
+    } catch (error) {
+      if (!this.#isAtFault(key)) throw error;
+      this.#env.log('hl7_message_unstorable', { connector: this.#env.connector_id, error_code: errorCode(error) });
+      return repliesToUnstorable(message, this.#replySettings());
+    }
+  }
+
+  /** Whether it is this message that cannot be stored, and not the database that is away: a bad one must not hold up the others (G7). */
+  #isAtFault(key: string): boolean {
+    const before = this.#failing.get(key);
+    // Only failures between which others were stored count.
+    const times = before === undefined || before.stored < this.#stored ? (before?.times ?? 0) + 1 : before.times;
+    this.#failing.delete(key);
+    this.#failing.set(key, { times, stored: this.#stored });
+    if (this.#failing.size > FAILING_MAX) {
+      const oldest = this.#failing.keys().next().value;
+      if (oldest !== undefined) this.#failing.delete(oldest);
+    }
+    return times > FAILURES_BEFORE_ANSWER;
+  }
+
+  #tooLarge(head: string): Promise<Answers> {
+    this.#refusedOne('too large');
+    const fault = { code: 207, at: 'MSH-10', what: 'the message is larger than max_message_megabytes allows' } as const;
+    return Promise.resolve(repliesToUnreadable(parseMessage(head), fault, this.#replySettings()));
+  }
+
+  #unreadable(what: string): Promise<Answers> {
+    this.#refusedOne('no message');
+    return Promise.resolve(repliesToUnreadable(null, { code: 100, at: 'MSH-1', what }, this.#replySettings()));
+  }
+
+  #refusedOne(reason: string): void {
+    const now_ms = this.#env.clock.elapsed();
+    const told = this.#refused.get(reason) ?? { count: 0, next_ms: now_ms };
+    const count = told.count + 1;
+    const is_due = now_ms >= told.next_ms;
+    this.#refused.set(reason, is_due ? { count: 0, next_ms: now_ms + REFUSED_TOLD_MS } : { ...told, count });
+    if (is_due) this.#env.log('hl7_message_refused', { connector: this.#env.connector_id, reason, count });
+  }
+
+  #replySettings(): ReplySettings {
+    const second = Math.floor(this.#env.clock.now() / 1000);
+    if (second !== this.#stamp.second) this.#stamp = { second, text: writeInstant(second * 1000, this.#env.time_zone) };
+    return { at: this.#stamp.text };
+  }
+}

@@ -1,0 +1,113 @@
+/** PID, IN1, IN2, IN3 and MRG: who the patient is and how insured (HL7 v2.5.1, chapters 3 and 6). */
+import type { CoverageInput, FieldProblem, Patient, Subscriber } from '../../../src/domain/appointment.ts';
+import type { FieldReader, Scope } from '../v2/fields.ts';
+import { scopeOf } from '../v2/fields.ts';
+import type { Message, Segment } from '../v2/message.ts';
+import { readDate } from '../v2/times.ts';
+
+type ReadPatient = { patient: Patient; problems: FieldProblem[] };
+
+export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
+  const born = dateOf(scope, fields, 'birth_date');
+  const patient: Patient = {
+    id: fields.one(scope, 'patient_id') || null,
+    first_name: fields.one(scope, 'first_name'),
+    last_name: fields.one(scope, 'last_name'),
+    birth_date: born.value,
+  };
+  return { patient, problems: born.problems };
+}
+
+/** Null: the message has no IN1, so it says nothing about insurance. Empty: it says that there is none. */
+export function coveragesOf(
+  message: Message,
+  fields: FieldReader,
+): { coverages: CoverageInput[] | null; problems: FieldProblem[] } {
+  const groups = insuranceGroups(message.segments);
+  if (groups.length === 0) return { coverages: null, problems: [] };
+  const problems: FieldProblem[] = [];
+  const ordered = groups
+    .map((segments, index) => {
+      const scope = scopeOf(segments);
+      const read = coverageOf(scope, fields);
+      problems.push(...read.problems);
+      return { coverage: read.coverage, rank: rankOf(fields.one(scope, 'coverage_order'), index + 1) };
+    })
+    .toSorted((a, b) => a.rank - b.rank);
+  return { coverages: ordered.map(({ coverage }) => coverage).filter(hasValue), problems };
+}
+
+/** Each IN1 with the IN2 and IN3 that follow it. */
+function insuranceGroups(segments: readonly Segment[]): Segment[][] {
+  const groups: Segment[][] = [];
+  for (const segment of segments) {
+    if (segment.name === 'IN1') groups.push([segment]);
+    else if (segment.name === 'IN2' || segment.name === 'IN3') groups.at(-1)?.push(segment);
+  }
+  return groups;
+}
+
+function rankOf(text: string, position: number): number {
+  if (/^\d{1,4}$/.test(text)) return Number(text);
+  const word = text.toUpperCase();
+  const found = ['P', 'S', 'T'].findIndex(
+    (letter) => word === letter || (word.startsWith(letter) && /^(PRI|SEC|TER)/.test(word)),
+  );
+  return found === -1 ? position : found + 1;
+}
+
+function coverageOf(scope: Scope, fields: FieldReader): { coverage: CoverageInput; problems: FieldProblem[] } {
+  const { subscriber, problems } = subscriberOf(scope, fields);
+  const coverage = {
+    carrier: fields.one(scope, 'carrier'),
+    payor_id: fields.one(scope, 'payor_id'),
+    member_id: fields.one(scope, 'member_id'),
+    group_id: fields.one(scope, 'group_id'),
+    subscriber,
+  };
+  return { coverage, problems };
+}
+
+const hasValue = ({ carrier, payor_id, member_id, group_id }: CoverageInput) =>
+  [carrier, payor_id, member_id, group_id].some((value) => value !== '');
+
+/** Table 0063 and what X12 and vendors write; IN1-17 says what the insured is to the patient. */
+const SELF = new Set(['SEL', 'SELF', 'S', '18', '01SELF', 'PATIENT', 'INSURED', '1']);
+const RELATIONSHIPS: Readonly<Record<string, string>> = {
+  SPO: 'spouse',
+  SPOUSE: 'spouse',
+  '01': 'spouse',
+  FTH: 'child',
+  MTH: 'child',
+  PAR: 'child',
+  GRD: 'ward',
+  CHD: 'child',
+  '19': 'child',
+  DOM: 'life partner',
+  '53': 'life partner',
+};
+
+function subscriberOf(scope: Scope, fields: FieldReader): { subscriber: Subscriber | null; problems: FieldProblem[] } {
+  const code = fields.one(scope, 'relationship');
+  const name = [fields.one(scope, 'subscriber_first_name'), fields.one(scope, 'subscriber_last_name')].join(' ').trim();
+  if (SELF.has(code.toUpperCase()) || (name === '' && code === '')) return { subscriber: null, problems: [] };
+  const born = dateOf(scope, fields, 'subscriber_birth_date');
+  const relationship = RELATIONSHIPS[code.toUpperCase()] ?? code;
+  return { subscriber: { name, birth_date: born.value, relationship }, problems: born.problems };
+}
+
+/** A date that cannot be read is left out, and said. */
+function dateOf(
+  scope: Scope,
+  fields: FieldReader,
+  name: 'birth_date' | 'subscriber_birth_date',
+): { value: string | null; problems: FieldProblem[] } {
+  const { value, at } = fields.first(scope, name);
+  if (value === '') return { value: null, problems: [] };
+  const read = readDate(value);
+  if (typeof read === 'string') return { value: read, problems: [] };
+  return {
+    value: null,
+    problems: [{ field: at, value_class: read.fault, remedy: 'Correct the date in the practice management system.' }],
+  };
+}

@@ -1,0 +1,145 @@
+/** The sending side of MLLP: one message at a time on a connection that is kept, each answered before the next goes. */
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { errorCode } from '../../../src/domain/errors.ts';
+import { type ConnectorEnv, ConnectorError } from '../../contract.ts';
+import type { Hl7Config } from '../config.ts';
+import { splitMessages } from '../v2/batches.ts';
+import { parseMessage } from '../v2/message.ts';
+import { parseAddress } from './address.ts';
+import { FrameReader, frame } from './frames.ts';
+import { clientTls } from './tls-files.ts';
+
+/** What the receiver said. `silent`: nothing in time, or it hung up. */
+export type Reply = { code: string; text: string } | 'silent';
+
+const REPLY_BYTES_MAX = 1_000_000;
+const CONNECT_MS = 15_000;
+
+type Waiting = { control_id: string; answer: (reply: Reply) => void };
+
+/**
+ * After a time-out the connection is given up, so that an answer which comes late is never read; and an answer counts only for the
+ * message that it names (MSA-2), so that one which is late all the same, or sent twice, is never taken for the next message's.
+ */
+export class MllpClient {
+  readonly #config: Hl7Config & { send_to: string };
+  readonly #env: ConnectorEnv;
+  #socket: Socket | null = null;
+  #waiting: Waiting | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(config: Hl7Config & { send_to: string }, env: ConnectorEnv) {
+    this.#config = config;
+    this.#env = env;
+  }
+
+  /**
+   * Sends `text` and waits for its answer; another call waits for this one. Throws ConnectorError `transient` when there is no
+   * connection to be had.
+   */
+  send(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
+    const reply = this.#last.then(() => this.#sendNow(text, control_id, signal));
+    this.#last = reply.catch(() => {});
+    return reply;
+  }
+
+  async #sendNow(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
+    signal.throwIfAborted();
+    const socket = await this.#connected(signal);
+    signal.throwIfAborted();
+    const giveUp = () => this.#drop(socket);
+    // From the question on, whatever is said meanwhile: a receiver that keeps talking past it must not hold up the others. As with
+    // a socket's own time-out, the timer is the transport's.
+    const end = AbortSignal.any([signal, AbortSignal.timeout(this.#config.reply_seconds * 1000)]);
+    end.addEventListener('abort', giveUp, { once: true });
+    try {
+      const reply = await new Promise<Reply>((resolve) => {
+        this.#waiting = { control_id, answer: resolve };
+        socket.write(frame(Buffer.from(text)));
+      });
+      signal.throwIfAborted();
+      return reply;
+    } finally {
+      this.#waiting = null;
+      end.removeEventListener('abort', giveUp);
+    }
+  }
+
+  close(): void {
+    if (this.#socket !== null) this.#drop(this.#socket);
+  }
+
+  async #connected(signal: AbortSignal): Promise<Socket> {
+    if (this.#socket !== null && !this.#socket.destroyed && this.#socket.writable) return this.#socket;
+    const socket = await openConnection(this.#config, this.#env, signal);
+    const frames = new FrameReader(REPLY_BYTES_MAX);
+    socket.on('data', (chunk) => {
+      for (const { body } of frames.push(chunk)) this.#hear(body);
+    });
+    socket.on('close', () => this.#drop(socket));
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, 60_000);
+    this.#socket = socket;
+    return socket;
+  }
+
+  #hear(body: Buffer): void {
+    const message = parseMessage(splitMessages(body)[0]?.text ?? '');
+    const acknowledgment = message?.first('MSA') ?? null;
+    // A message that acknowledges nothing: whatever the receiver wants with it, this is not where it is read.
+    if (acknowledgment === null) return;
+    if (this.#waiting === null || acknowledgment.value(2) !== this.#waiting.control_id) {
+      this.#env.log('hl7_answer_unmatched', { connector: this.#env.connector_id });
+      return;
+    }
+    const error = message?.first('ERR') ?? null;
+    const said = [acknowledgment.value(3), error?.value(8), error?.value(3, 2), error?.value(1, 4)];
+    const words = [...new Set(said.filter((each) => each !== undefined && each !== ''))].join('; ');
+    this.#waiting.answer({ code: acknowledgment.value(1).toUpperCase(), text: words });
+    this.#waiting = null;
+  }
+
+  #drop(socket: Socket): void {
+    socket.destroy();
+    if (this.#socket !== socket) return;
+    this.#socket = null;
+    this.#waiting?.answer('silent');
+    this.#waiting = null;
+  }
+}
+
+/** A connection to the receiver, TLS included. Throws ConnectorError `transient` when there is none to be had. */
+export async function openConnection(
+  config: Hl7Config & { send_to: string },
+  env: ConnectorEnv,
+  signal: AbortSignal,
+): Promise<Socket> {
+  const address = parseAddress(config.send_to);
+  const target = { host: address?.host ?? '', port: address?.port ?? 0 };
+  const tls = await clientTls(config, env, target.host);
+  const socket = tls === null ? connect(target) : connectTls({ ...target, ...tls });
+  // For good: what ends a connection is seen by its end.
+  let cause: unknown = null;
+  socket.on('error', (error) => {
+    cause = error;
+    socket.destroy();
+  });
+  const giveUp = () => socket.destroy();
+  socket.setTimeout(CONNECT_MS, giveUp);
+  signal.addEventListener('abort', giveUp, { once: true });
+  const is_open = await new Promise<boolean>((resolve) => {
+    socket.once(tls === null ? 'connect' : 'secureConnect', () => resolve(true));
+    socket.once('close', () => resolve(false));
+  });
+  socket.setTimeout(0, giveUp);
+  signal.removeEventListener('abort', giveUp);
+  if (is_open) return socket;
+  socket.destroy();
+  signal.throwIfAborted();
+  throw new ConnectorError('transient', {
+    what: `The receiver of answers at ${config.send_to} cannot be reached (${errorCode(cause) ?? 'no answer'}).`,
+    next: 'Check that it runs and that "send_to:" is right; it is tried again by itself.',
+    cause,
+  });
+}

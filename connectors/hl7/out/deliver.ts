@@ -1,0 +1,88 @@
+/** Delivering a batch: over MLLP, each message acknowledged, or as files. */
+import type { DeliveryOutcome } from '../../contract.ts';
+import { ConnectorError } from '../../contract.ts';
+import { type DropFolder, writeMessage } from '../folder.ts';
+import type { MllpClient, Reply } from '../mllp/client.ts';
+import type { Outgoing } from './write-back.ts';
+
+/** A delivery as the message that it is sent as. */
+export type Dispatch = Outgoing & { key: string };
+
+/** Messages in a row that nobody answered, after which the receiver counts as away. */
+const SILENT_MAX = 2;
+
+/**
+ * AA and CA are delivered, AE and AR are for a person, silence and CE are tried again by eligd. When nobody answers at all it throws
+ * ConnectorError `transient`, so that no delivery is used up while the receiver is away.
+ */
+export async function deliverOverMllp(
+  client: MllpClient,
+  dispatches: readonly Dispatch[],
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
+  const outcomes: DeliveryOutcome[] = [];
+  let silent = 0;
+  let is_answered = false;
+  for (const { key, text, control_id } of dispatches) {
+    let reply: Reply;
+    try {
+      reply = await client.send(text, control_id, signal);
+    } catch (error) {
+      // What was answered counts, and the rest failed once; when nothing was, the receiver is away and nothing is used up.
+      if (!(error instanceof ConnectorError) || !is_answered) throw error;
+      return [...outcomes, ...notTried(dispatches, outcomes, error.message)];
+    }
+    outcomes.push(outcomeOf(key, reply));
+    silent = reply === 'silent' ? silent + 1 : 0;
+    is_answered ||= reply !== 'silent';
+    if (silent < SILENT_MAX) continue;
+    const what = 'The receiving system takes messages and does not acknowledge them.';
+    if (!is_answered) throw new ConnectorError('transient', { what, next: SILENT_NEXT });
+    return [...outcomes, ...notTried(dispatches, outcomes, what)];
+  }
+  return outcomes;
+}
+
+const SILENT_NEXT = 'Look whether the receiving interface is stopped. It is tried again by itself.';
+
+function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
+  if (reply === 'silent')
+    return {
+      key,
+      outcome: 'failed',
+      is_permanent: false,
+      what: 'The receiving system did not acknowledge the message.',
+      next: SILENT_NEXT,
+    };
+  const { code, text } = reply;
+  if (code === 'AA' || code === 'CA') return { key, outcome: 'delivered' };
+  const said = text === '' ? 'without saying why' : `and says: ${text}`;
+  return {
+    key,
+    outcome: 'failed',
+    // CE: not now. Everything else is about the message, which will be the same the next time.
+    is_permanent: code !== 'CE',
+    what: `The receiving system refused the message (${code || 'no code'}) ${said}`,
+    next: 'Have its interface corrected, then have the delivery tried again; or enter the answer by hand (eligd show has it).',
+  };
+}
+
+function notTried(dispatches: readonly Dispatch[], tried: readonly DeliveryOutcome[], what: string): DeliveryOutcome[] {
+  const keys = new Set(tried.map(({ key }) => key));
+  return dispatches
+    .filter(({ key }) => !keys.has(key))
+    .map(({ key }) => ({ key, outcome: 'failed', is_permanent: false, what, next: SILENT_NEXT }));
+}
+
+/** Files named after the delivery: the same one again replaces its file (G4). */
+export async function deliverToFiles(
+  folder: DropFolder,
+  dispatches: readonly Dispatch[],
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
+  for (const { text, control_id } of dispatches) {
+    signal.throwIfAborted();
+    await writeMessage(folder, `${control_id}.hl7`, text);
+  }
+  return dispatches.map(({ key }) => ({ key, outcome: 'delivered' }));
+}

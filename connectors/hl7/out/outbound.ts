@@ -1,0 +1,83 @@
+/** Writing messages: segments out of values, the header, and ids that stay the same for the same delivery (G4). */
+import { createHash } from 'node:crypto';
+import type { Hl7Config } from '../config.ts';
+import { encode } from '../v2/escapes.ts';
+import { writeInstant } from '../v2/times.ts';
+
+/** A field: text, or its components, or repetitions of either; components may have subcomponents by `raw`. Empty: not valued. */
+export type Field =
+  | string
+  | null
+  | readonly (string | null)[]
+  | { repeated: readonly (string | readonly string[])[] }
+  | { raw: string };
+
+/** `SEG|1|…` without the final carriage return; fields that are empty at the end are left out. */
+export function segment(name: string, ...fields: readonly Field[]): string {
+  return [name, ...fields.map(written)].join('|').replace(/\|+$/, '');
+}
+
+function written(field: Field): string {
+  if (field === null) return '';
+  if (typeof field === 'string') return encode(field);
+  if ('raw' in field) return field.raw;
+  if ('repeated' in field) return field.repeated.map((one) => components(typeof one === 'string' ? [one] : one)).join('~');
+  return components(field);
+}
+
+function components(parts: readonly (string | null)[]): string {
+  return parts
+    .map((part) => encode(part ?? ''))
+    .join('^')
+    .replace(/\^+$/, '');
+}
+
+/** Fields at their numbers: `at({ 3: 'x' })` is `null, null, 'x'`. */
+export function at(fields: Readonly<Record<number, Field>>): Field[] {
+  const last = Math.max(0, ...Object.keys(fields).map(Number));
+  return Array.from({ length: last }, (_, index) => fields[index + 1] ?? null);
+}
+
+/** MSH-10: made of the delivery, so that the same one has the same id whenever it is sent. Twenty characters, which every version allows. */
+function controlId(delivery_key: string, service_id: string): string {
+  return `E${createHash('sha256').update(`${delivery_key} ${service_id}`).digest('hex').slice(0, 19).toUpperCase()}`;
+}
+
+type Structure = { type: string; trigger: string; structure: string };
+
+/** A whole message, each segment ended by a carriage return. `written_at` is when the batch was made, so that a repetition is the same. */
+export function compose(
+  config: Hl7Config,
+  { type, trigger, structure }: Structure,
+  delivery: { key: string; record: { inquiry_id: string } },
+  written_at: string,
+  time_zone: string,
+  segments: readonly string[],
+): { control_id: string; text: string } {
+  const { header } = config;
+  const control_id = controlId(delivery.key, delivery.record.inquiry_id);
+  const msh = [
+    'MSH',
+    '^~\\&',
+    ...[header.sending_application, header.sending_facility, header.receiving_application, header.receiving_facility].map(entity),
+    writeInstant(written_at, time_zone),
+    '',
+    // The structure is there from 2.3.1 on.
+    header.version === '2.3' ? `${type}^${trigger}` : `${type}^${trigger}^${structure}`,
+    control_id,
+    header.processing_id,
+    header.version,
+    '',
+    '',
+    header.accept_acknowledgment,
+    header.application_acknowledgment,
+    '',
+    'UNICODE UTF-8',
+  ].join('|');
+  return { control_id, text: `${[msh, ...segments].join('\r')}\r` };
+}
+
+/** `name^universal id^type` may stand in the configuration, so carets are kept. */
+function entity(text: string): string {
+  return text.split('^').map(encode).join('^');
+}

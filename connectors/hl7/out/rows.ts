@@ -1,0 +1,164 @@
+/**
+ * The Z-segments ZBN, ZCL and ZTH: what the payer said as rows, one segment each. `README.md` describes every field. Each row says
+ * whose it is, so that a receiver can load rows one by one.
+ *
+ * In every field (G8): a value; the payer's own words; `U` for asked and not answered; empty for not asked. Yes and no are `Y` and `N`.
+ */
+import type { Age, Allowance, BenefitRule, EligibilityRecord, Money, Percent } from '../../../src/records/eligibility.ts';
+import { summarizeEligibility } from '../../../src/records/summary.ts';
+import type { Delivery } from '../../contract.ts';
+import { type Field, segment } from './outbound.ts';
+
+const WHOSE = ['set_id', 'appointment_id', 'coverage', 'delivery_key'] as const;
+const RULE = [
+  'is_covered',
+  'plan_pays_percent',
+  'patient_pays_percent',
+  'copay',
+  'is_deductible_waived',
+  'is_prior_auth_required',
+  'frequency',
+  'age_limit',
+  'is_downgraded',
+  'limitations',
+  'remarks',
+] as const;
+
+/** The fields of each Z-segment in their order. New ones are only ever added at the end. */
+export const ROW_FIELDS = {
+  ZBN: [...WHOSE, 'kind', 'name', 'answered', 'amount', 'used', 'remaining', 'currency', ...RULE, 'next_eligible', 'line'],
+  ZCL: [...WHOSE, 'class', 'answered', ...RULE, 'line'],
+  ZTH: [...WHOSE, 'date', 'code', 'teeth', 'surfaces', 'quadrants'],
+} as const;
+
+type RowName = keyof typeof ROW_FIELDS;
+type Values<Name extends RowName> = { [Field_ in (typeof ROW_FIELDS)[Name][number]]?: Field };
+
+/** All rows of a delivery: amounts and procedure codes (ZBN), classes (ZCL), treatments (ZTH). */
+export function rowsOf(delivery: Delivery): string[] {
+  const { record } = delivery;
+  return [
+    ...rows('ZBN', delivery, [...amountRows(record), ...codeRows(record)]),
+    ...rows('ZCL', delivery, classRows(record)),
+    ...rows('ZTH', delivery, treatmentRows(record)),
+  ];
+}
+
+function rows<Name extends RowName>(name: Name, { key, appointment }: Delivery, found: readonly Values<Name>[]): string[] {
+  return found.map((values, index) => {
+    const whose = {
+      set_id: String(index + 1),
+      appointment_id: appointment.source_id,
+      coverage: String(appointment.coverage_rank),
+      delivery_key: key,
+    };
+    const row: Record<string, Field | undefined> = { ...values, ...whose };
+    return segment(name, ...ROW_FIELDS[name].map((field) => row[field] ?? null));
+  });
+}
+
+const AMOUNTS = [
+  'individual_deductible',
+  'family_deductible',
+  'coverage_limit',
+  'individual_out_of_pocket_maximum',
+  'family_out_of_pocket_maximum',
+] as const;
+
+function amountRows({ maximums }: EligibilityRecord): Values<'ZBN'>[] {
+  if (maximums === undefined) return [];
+  const found: Values<'ZBN'>[] = AMOUNTS.flatMap((name) => {
+    const allowance = maximums[name];
+    return allowance === undefined ? [] : [{ kind: 'A', name, ...allowanceFields(allowance) }];
+  });
+  const orthodontics = maximums.orthodontics_coverage_limit;
+  if (orthodontics !== undefined) {
+    const only = { amount: orthodontics, used: null, remaining: null };
+    found.push({ kind: 'A', name: 'orthodontics_coverage_limit', ...allowanceFields(only), used: null, remaining: null });
+  }
+  return found;
+}
+
+function allowanceFields({ amount, used, remaining }: Allowance): Values<'ZBN'> {
+  const currency = [amount, used, remaining].flatMap((money) =>
+    money !== null && 'currency' in money ? [money.currency] : [],
+  )[0];
+  return {
+    answered: yesNo([amount, used, remaining].some((money) => money !== null)),
+    amount: moneyField(amount),
+    used: moneyField(used),
+    remaining: moneyField(remaining),
+    currency: currency ?? null,
+  };
+}
+
+function codeRows(record: EligibilityRecord): Values<'ZBN'>[] {
+  const lines = summarizeEligibility(record).procedure_codes;
+  return (record.procedure_codes?.codes ?? []).map(({ code, answered, benefits, next_eligible }, index) => ({
+    kind: 'C',
+    name: code,
+    answered: yesNo(answered),
+    ...ruleFields(benefits),
+    next_eligible: next_eligible === undefined ? null : (next_eligible.date ?? next_eligible.standing),
+    line: lines[index]?.line ?? null,
+  }));
+}
+
+function classRows(record: EligibilityRecord): Values<'ZCL'>[] {
+  const lines = summarizeEligibility(record).procedure_classes;
+  return (record.procedure_classes?.classes ?? []).map(({ name, answered, benefits }, index) => ({
+    class: name,
+    answered: yesNo(answered),
+    ...ruleFields(benefits),
+    line: lines[index]?.line ?? null,
+  }));
+}
+
+function ruleFields(rule: BenefitRule): { [Name in (typeof RULE)[number]]: Field } {
+  const remarks = [rule.prior_auth_info, rule.downgraded_info, rule.more_info].filter((words) => typeof words === 'string');
+  return {
+    is_covered: yesNo(rule.is_covered),
+    plan_pays_percent: numberField(rule.plan_pays_percent),
+    patient_pays_percent: numberField(rule.patient_pays_percent),
+    copay: moneyField(rule.copay),
+    is_deductible_waived: yesNo(rule.is_deductible_waived),
+    is_prior_auth_required: yesNo(rule.is_prior_auth_required),
+    frequency: textField(rule.frequency_limitations),
+    age_limit: numberField(rule.age_limit),
+    is_downgraded: yesNo(rule.is_downgraded),
+    limitations: textField(rule.limitations),
+    remarks: remarks.join(' '),
+  };
+}
+
+function treatmentRows({ treatment_history }: EligibilityRecord): Values<'ZTH'>[] {
+  if (treatment_history === undefined) return [];
+  if (!treatment_history.answered) return [{ date: 'U' }];
+  if (treatment_history.treatments.length === 0) return [{ date: 'NONE' }];
+  return treatment_history.treatments.map(({ date, code, teeth, surfaces, quadrants }) => ({
+    date: date.replaceAll('-', ''),
+    code: textField(code),
+    teeth: listField(teeth),
+    surfaces: listField(surfaces),
+    quadrants: listField(quadrants),
+  }));
+}
+
+const listField = (values: readonly string[] | null): Field => (values === null ? 'U' : { repeated: values });
+
+const textField = (words: string | null | undefined): Field => (words === null ? 'U' : (words ?? null));
+
+function yesNo(value: boolean | null | undefined): Field {
+  if (value === undefined) return null;
+  return value === null ? 'U' : value ? 'Y' : 'N';
+}
+
+function moneyField(money: Money | null | undefined): Field {
+  if (money === undefined) return null;
+  return money === null ? 'U' : 'text' in money ? money.text : money.amount;
+}
+
+function numberField(value: Percent | Age | null | undefined): Field {
+  if (value === undefined) return null;
+  return value === null ? 'U' : typeof value === 'number' ? String(value) : value.text;
+}

@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { EligdError, type ErrorKind } from '../../domain/errors.ts';
+import { checkConfiguration, checkSecrets } from '../checks/configuration.ts';
+import { checkConnectors, NO_SECRETS } from '../checks/connectors.ts';
+import { badBecause, type CheckedLine, skipped } from '../checks/line.ts';
+import { checkService, serviceSkipped } from '../checks/service.ts';
+import { checkSight } from '../checks/sight.ts';
+import { checkState } from '../checks/state.ts';
+import { checkWebhook } from '../checks/webhook.ts';
+import type { CliContext } from '../context.ts';
+import { printJson } from '../output.ts';
+import { commandEnv } from '../service.ts';
+import { programVersion } from '../version.ts';
+
+type Versions = { version: string; node: string; platform: string };
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Looks whether everything that eligd needs is there: configuration, secrets, payer map, database, disk, the login at the ' +
+        'service, the clock, the way of a webhook through its public address, and each connector. Every fault is listed with its ' +
+        'remedy. Nothing is changed and nobody is called.',
+    )
+    .option('--json', 'as JSON: {"schema", "version", "node", "platform", "ok", "lines": [{"part", "state", "what", "next"}]}')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd check
+  eligd check --config /etc/eligd/eligd.yaml
+  eligd check --json
+
+Lines begin with "ok", with "!!" (a fault, with what to do after the arrow), or with "--" (not looked at).
+It ends with 0 when nothing is wrong, 78 when configuration or secrets are, 75 when only the service or a practice management
+system is away, and 1 otherwise.
+`,
+    )
+    .action(async (options: { json?: true }) => {
+      const versions = readVersions();
+      if (!options.json) context.stdout.write(`eligd ${versions.version}, Node ${versions.node}, ${versions.platform}\n`);
+      const lines: CheckedLine[] = [];
+      for await (const found of runChecks(context)) {
+        lines.push(...found);
+        if (!options.json) context.stdout.write(found.map((line) => `${sentence(line)}\n`).join(''));
+      }
+      if (options.json) {
+        const ok = lines.every(({ state }) => state !== 'failed');
+        printJson(context.stdout, { schema: 'eligd.check/1', ...versions, ok, lines: lines.map(jsonLine) });
+      }
+      endWith(lines);
+    });
+}
+
+/** The checks in the order in which a person would mend things; each goes on after what the ones before found. */
+async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
+  let config: Awaited<ReturnType<CliContext['config']>>;
+  try {
+    config = await context.config();
+  } catch (error) {
+    yield [badBecause('configuration', error), skipped('the rest', 'Not looked at, because it depends on the configuration.')];
+    return;
+  }
+  yield await checkConfiguration(config);
+  const env = await commandEnv(context);
+  const secrets = await context.secrets().catch((error: unknown) => badBecause('secrets', error));
+  const secret_lines = 'part' in secrets ? [secrets] : await checkSecrets(config, secrets);
+  yield secret_lines;
+  yield await checkState(config.state.path);
+  if ('part' in secrets || secret_lines.some(({ state }) => state === 'failed')) yield serviceSkipped();
+  else yield [...(await checkService({ config, secrets, env })), ...(await checkWebhook(config, secrets))];
+  yield await checkConnectors(config, env, 'part' in secrets ? NO_SECRETS : secrets);
+  yield checkSight(config);
+}
+
+const MARKS = { ok: 'ok', failed: '!!', skipped: '--' } as const;
+
+function sentence(line: CheckedLine): string {
+  const told = `${MARKS[line.state]} ${line.part}: ${line.what}`;
+  if (line.state !== 'failed') return told;
+  // Several faults of one file stand below each other, and the remedy below them.
+  return `${told}${told.includes('\n') ? '\n' : ' '}→ ${line.next}`;
+}
+
+function jsonLine(line: CheckedLine) {
+  const { part, state, what } = line;
+  return { part, state, what, next: line.state === 'failed' ? line.next : null };
+}
+
+/** Ends with the worst: configuration before all else, and "temporary" only when nothing else is wrong. */
+function endWith(lines: readonly CheckedLine[]): void {
+  const kinds = lines.flatMap((line) => (line.state === 'failed' ? [line.kind] : []));
+  if (kinds.length === 0) return;
+  const kind: ErrorKind = kinds.includes('configuration')
+    ? 'configuration'
+    : kinds.every((each) => each === 'temporary')
+      ? 'temporary'
+      : 'failed';
+  throw new EligdError(kind, {
+    what: kinds.length === 1 ? 'The check found a fault.' : `The check found ${kinds.length} faults.`,
+    why: 'It stands above, marked with "!!" (with --json: "failed").',
+    next: 'Do what stands after the arrow, and run "eligd check" again.',
+  });
+}
+
+function readVersions(): Versions {
+  return { version: programVersion(), node: process.versions.node, platform: `${process.platform}-${process.arch}` };
+}

@@ -1,0 +1,106 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { stringify } from 'yaml';
+import type { Config } from '../../ops/config.ts';
+import { builtInTypes, loadConnectorType, PROJECT_ROOT } from '../../ops/connectors.ts';
+import { eventsPage } from '../../ops/events-page.ts';
+import { configJsonSchema, type JsonSchema } from '../../ops/json-schema.ts';
+import { configNotes } from '../../ops/profile.ts';
+import { namesFor, secretStatus } from '../../ops/secrets.ts';
+import { claimJsonSchema } from '../../records/claim-status.ts';
+import { eligibilityJsonSchema } from '../../records/eligibility.ts';
+import type { CliContext } from '../context.ts';
+import { printJson } from '../output.ts';
+
+export function register(command: Command, context: CliContext): void {
+  command.description('Prints the JSON Schema of the configuration, or the values that are in effect.');
+  command
+    .command('schema')
+    .description('Prints the JSON Schema of the configuration, with which an editor completes keys and marks mistakes.')
+    .option('--write', 'write it, those of the records, and the page of the log events to config/ instead')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd config schema > eligd.schema.json
+  To use it, begin the configuration with the line
+    # yaml-language-server: $schema=./eligd.schema.json
+`,
+    )
+    .action(async (options: { write?: true }) => {
+      if (options.write) context.stdout.write(`${(await writeSchemas()).join('\n')}\n`);
+      else printJson(context.stdout, await configSchemaWithConnectors());
+    });
+
+  command
+    .command('show')
+    .description('Prints the values that are in effect, with every default filled in. Secrets are named, not shown.')
+    .option('--json', 'as JSON: {"config": …, "secrets": [{"name", "state"}], "notes": […]}')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd config show
+  eligd config show --config /etc/eligd/eligd.yaml --json
+`,
+    )
+    .action(async (options: { json?: true }) => {
+      const config = await context.config();
+      const source = await context.secrets();
+      const names = [...namesFor(config.service.auth), ...(config.webhook === null ? [] : ['ELIGD_WEBHOOK_SECRET'])];
+      const secrets = secretStatus(source, names);
+      const notes = configNotes(config).map(({ what, next }) => `${what} ${next}`);
+      if (options.json) printJson(context.stdout, { config: shownConfig(config), secrets, notes });
+      else context.stdout.write(shownYaml(config, secrets, notes));
+    });
+}
+
+/** The configuration in the shape of the file, so that what is shown could be used as one. */
+function shownConfig(config: Config): Record<string, unknown> {
+  const { file: _, folder: __, ...values } = config;
+  return {
+    ...values,
+    connectors: config.connectors.map(({ id, type, options }) => ({ id, type, ...(isRecord(options) ? options : {}) })),
+  };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function shownYaml(config: Config, secrets: { name: string; state: string }[], notes: string[]): string {
+  const lines = [
+    `# In effect: ${config.file} and the defaults.`,
+    stringify(shownConfig(config), { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd(),
+    '# Secrets:',
+    ...secrets.map(({ name, state }) => `#   ${name}: ${state}`),
+    ...notes.map((note) => `# Note: ${note}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+async function configSchemaWithConnectors(): Promise<JsonSchema> {
+  const types = await Promise.all(builtInTypes().map(async (type) => ({ type, schema: (await loadConnectorType(type)).config })));
+  return configJsonSchema(types);
+}
+
+/** The files under config/ that are made from the program; a test compares them with those that are committed. */
+export async function generatedFiles(): Promise<Record<string, string>> {
+  const schemas = {
+    'config.schema.json': await configSchemaWithConnectors(),
+    'eligibility.schema.json': eligibilityJsonSchema(),
+    'claim.schema.json': claimJsonSchema(),
+  };
+  const texts = Object.entries(schemas).map(([name, schema]) => [`schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]);
+  return { ...Object.fromEntries(texts), 'events.md': eventsPage() };
+}
+
+async function writeSchemas(): Promise<string[]> {
+  const folder = join(PROJECT_ROOT, 'config');
+  mkdirSync(join(folder, 'schemas'), { recursive: true });
+  return Object.entries(await generatedFiles()).map(([name, text]) => {
+    writeFileSync(join(folder, name), text);
+    return join(folder, name);
+  });
+}

@@ -1,0 +1,221 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { createDaemon } from '../../daemon/index.ts';
+import type { Clock } from '../../domain/env.ts';
+import { EligdError } from '../../domain/errors.ts';
+import { HOUR_MS, localDate, localDateTime } from '../../domain/time.ts';
+import { loadConfig } from '../../ops/config.ts';
+import { PROJECT_ROOT } from '../../ops/connectors.ts';
+import { createEnv, scaledClock } from '../../ops/env.ts';
+import { createLog } from '../../ops/log.ts';
+import { openSecrets, serviceCredentials } from '../../ops/secrets.ts';
+import { type AllCounts, countSituations } from '../../store/views/overview.ts';
+import type { CliContext, Output } from '../context.ts';
+import { demoExport } from '../demo-export.ts';
+import { stopSignal, untilStopped } from '../stop.ts';
+import { summaryLine } from '../summary.ts';
+import { programVersion } from '../version.ts';
+
+/** A day takes a little over four seconds. Clock, polling, rate limit and sandbox all run at this factor. */
+const SPEED = 20_000;
+const APPOINTMENTS = 40;
+const TIME_ZONE = 'America/Chicago';
+/** In real time: a demo that is not done by then has failed, and says what is left. */
+const DEADLINE_MS = 55_000;
+const PROGRESS_MS = 1_500;
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Shows eligd at work on invented patients: starts a sandbox, drops an export into a folder, and lets a week pass in half a ' +
+        'minute. Everything is made in a new directory of its own; nobody is called. It needs no configuration.',
+    )
+    .option('--exit', 'end when everything is done, instead of staying up until Ctrl-C; so does a demo without a terminal')
+    .addHelpText('after', '\nExamples:\n  eligd demo\n  eligd demo --exit\n')
+    .action(async (options: { exit?: true }) => {
+      const stop = stopSignal();
+      try {
+        await demonstrate(context, { is_ending: options.exit === true || context.stdout.isTTY !== true, signal: stop.signal });
+      } finally {
+        stop.release();
+      }
+    });
+}
+
+async function demonstrate(
+  { stdout }: CliContext,
+  { is_ending, signal }: { is_ending: boolean; signal: AbortSignal },
+): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-demo-'));
+  const anchor_ms = Date.now();
+  stdout.write(
+    `eligd demo, in ${folder}\nA sandbox plays the service that phones payers; a day takes ${(86_400 / SPEED).toFixed(1)} seconds.\n\n`,
+  );
+  const sandbox = await startSandboxProcess(folder, anchor_ms);
+  try {
+    const clock = scaledClock({ anchor_ms, speed: SPEED });
+    const config = await loadConfig(writeConfiguration(folder, sandbox.url));
+    dropExport(join(folder, 'dropbox', 'inbox'), localDate(clock.now(), TIME_ZONE));
+    stdout.write(`An export of ${APPOINTMENTS} appointments was dropped into dropbox/inbox/.\n`);
+    const log_stream = createWriteStream(join(folder, 'eligd.log'), { mode: 0o600 });
+    const env = createEnv({ clock, log: createLog({ level: 'info', to: log_stream, pretty: false, now: clock.now }) });
+    const secrets = openSecrets(folder, {});
+    const credentials = serviceCredentials(secrets, config.service.auth);
+    const daemon = await createDaemon({ config, credentials, secrets, env, version: programVersion(), idle_ms: HOUR_MS });
+    const ending = new AbortController();
+    const running = daemon.run(AbortSignal.any([signal, ending.signal]));
+    try {
+      const read = () => countSituations(daemon.store.db, clock.now());
+      const counts = await follow(read, { stdout, clock, signal, running });
+      tellResult(stdout, folder, counts);
+      if (!is_ending && !signal.aborted) {
+        stdout.write('\nIt stays up until Ctrl-C: drop another CSV file into dropbox/inbox/ and watch dropbox/outbox/.\n');
+        await Promise.race([untilStopped(signal), running]);
+      }
+      if (!signal.aborted && !isSettled(counts)) throw notSettled(folder, counts);
+    } finally {
+      ending.abort();
+      await running.finally(() => daemon.close());
+      log_stream.end();
+    }
+  } finally {
+    await sandbox.stop();
+  }
+}
+
+/** Prints a line whenever something has moved, until every appointment has come to its end or the time is over. */
+async function follow(
+  read: () => Promise<AllCounts>,
+  { stdout, clock, signal, running }: { stdout: Output; clock: Clock; signal: AbortSignal; running: Promise<void> },
+): Promise<AllCounts> {
+  const started_ms = Date.now();
+  let said = '';
+  let counts = await read();
+  while (!signal.aborted && !isSettled(counts) && Date.now() - started_ms < DEADLINE_MS) {
+    await Promise.race([clock.sleep(PROGRESS_MS * SPEED, signal).catch(() => {}), running]);
+    counts = await read();
+    const line = counts.total === 0 ? '' : summaryLine(counts);
+    if (line === said) continue;
+    said = line;
+    stdout.write(`${localDateTime(clock.now(), TIME_ZONE).replace('T', ' ')}  ${line}\n`);
+  }
+  return counts;
+}
+
+/** Delivered, or explained: on the attention list, or closed with a reason (G2). */
+function isSettled(counts: AllCounts): boolean {
+  return counts.total > 0 && counts.waiting + counts.planned + counts.asking + counts.answered === 0;
+}
+
+function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
+  const outbox = join(folder, 'dropbox', 'outbox');
+  const files = readdirSync(outbox).filter((name) => name.startsWith('eligibility-'));
+  const records = readdirSync(join(outbox, 'records')).length;
+  const lines = [
+    '',
+    `${counts.delivered} of ${counts.total} appointments have their answer; ${counts.attention} ${counts.attention === 1 ? 'needs' : 'need'} a person; the others are closed with a reason.`,
+    '',
+    `  ${outbox}/`,
+    `    ${files[0] ?? 'eligibility-….csv'}${files.length > 1 ? ` and ${files.length - 1} more` : ''}: a line for each answer, for the office`,
+    `    records/: ${records} full records as JSON, for programs`,
+    '    attention.csv: what needs a person, why, and what to do',
+    '',
+    `  The log:          ${join(folder, 'eligd.log')}`,
+    `  What is where:    bin/eligd status --config ${join(folder, 'eligd.yaml')}`,
+    `  One story:        bin/eligd explain 7001 --config ${join(folder, 'eligd.yaml')}`,
+    `  When you are done: rm -r ${folder}`,
+    '',
+  ];
+  stdout.write(lines.join('\n'));
+}
+
+function notSettled(folder: string, counts: AllCounts): EligdError {
+  return new EligdError('failed', {
+    what: `The demo was not done after ${DEADLINE_MS / 1000} seconds: ${summaryLine(counts)}`,
+    why: 'This machine was too busy for a week in half a minute, or something is wrong.',
+    next: `Look into ${join(folder, 'eligd.log')}, or run it again.`,
+  });
+}
+
+function writeConfiguration(folder: string, base_url: string): string {
+  const file = join(folder, 'eligd.yaml');
+  const yaml = `clinic:
+  name: Riverside Dental
+  time_zone: ${TIME_ZONE}
+  specialty: dental
+  tax_id: "123456789"
+  billing_npi: "1234567893"
+service:
+  base_url: ${base_url}
+  auth: oauth
+connectors:
+  - id: front-desk
+    type: csv
+    folder: ./dropbox
+state:
+  path: ./state/eligd.db
+schedule:
+  pull_seconds: 3600 # on the demo's clock
+`;
+  writeFileSync(file, yaml, { mode: 0o600 });
+  writeFileSync(join(folder, '.env'), 'ELIGD_SERVICE_USERNAME=clinic\nELIGD_SERVICE_PASSWORD=sandbox\n', { mode: 0o600 });
+  return file;
+}
+
+/** As a well-behaved export does it: written under a temporary name, then renamed. */
+function dropExport(inbox: string, today: string): void {
+  mkdirSync(inbox, { recursive: true, mode: 0o700 });
+  const temporary = join(inbox, '.appointments.csv.part');
+  writeFileSync(temporary, demoExport(today, APPOINTMENTS), { mode: 0o600 });
+  renameSync(temporary, join(inbox, 'appointments.csv'));
+}
+
+/** The service is a process of its own, as in real life; it shares nothing with the daemon but the anchor of the clock. */
+async function startSandboxProcess(folder: string, anchor_ms: number): Promise<{ url: string; stop: () => Promise<void> }> {
+  const args = [
+    'sandbox',
+    '--port',
+    '0',
+    '--db',
+    join(folder, 'sandbox.db'),
+    '--speed',
+    String(SPEED),
+    '--anchor-ms',
+    String(anchor_ms),
+    '--json',
+  ];
+  const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src', 'main.ts'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  };
+  try {
+    return { url: await announcedUrl(child), stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function announcedUrl(child: ChildProcess): Promise<string> {
+  let printed = '';
+  let complaint = '';
+  child.stderr?.on('data', (chunk: Buffer) => {
+    complaint += chunk.toString();
+  });
+  for await (const chunk of child.stdout ?? []) {
+    printed += String(chunk);
+    const found = /"url": "([^"]+)"/.exec(printed);
+    if (found?.[1] !== undefined) return found[1];
+  }
+  throw new EligdError('failed', {
+    what: 'The sandbox of the demo did not start.',
+    why: complaint.trim() === '' ? 'It ended without a word.' : complaint.trim(),
+    next: 'Run "bin/eligd sandbox" by itself to see more.',
+  });
+}

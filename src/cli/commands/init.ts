@@ -1,0 +1,215 @@
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Command } from 'commander';
+import { EligdError } from '../../domain/errors.ts';
+import { SPECIALTIES } from '../../domain/specialty.ts';
+import { judgeNewConfig, type NewInstallation, newConfigText } from '../../ops/new-config.ts';
+import { namesFor, SECRETS, type SecretName } from '../../ops/secrets.ts';
+import type { CliContext } from '../context.ts';
+import { type Asker, openAsker } from '../init/ask.ts';
+import { runCheck, writeInstallation } from '../init/files.ts';
+import { requireRoot, startSystem, writeSystem } from '../init/system.ts';
+import { asServiceUser, INSTALLED, serviceSecrets, serviceSettings } from '../installed.ts';
+
+type Options = Partial<
+  Record<'clinicName' | 'timeZone' | 'specialty' | 'taxId' | 'billingNpi' | 'baseUrl' | 'auth' | 'folder', string>
+> & {
+  yes?: true;
+  system?: true;
+};
+
+/** `at`: where the answer stands in the configuration. */
+type Question = { key: keyof Options & string; flag: string; at: string; ask: string; or?: string };
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Asks what eligd has to know, writes a commented configuration and the secrets (mode 600), and runs "eligd check". ' +
+        'With --system it sets the installed service up: secrets as credentials of systemd, a drop-in with the drop folder, and the start.',
+    )
+    .option('--clinic-name <name>', 'the name of the clinic, as the payer should hear it')
+    .option('--time-zone <zone>', 'IANA name, such as America/Chicago')
+    .option('--specialty <word>', SPECIALTIES.join(' | '))
+    .option('--tax-id <digits>', 'tax id of the billing practice')
+    .option('--billing-npi <digits>', 'NPI of the billing practice')
+    .option('--base-url <address>', 'address of the inquiry service')
+    .option('--auth <way>', 'oauth | basic')
+    .option('--folder <path>', 'the drop folder')
+    .option('--system', 'for the service of this machine; needs root')
+    .option('--yes', 'ask nothing: take flags and defaults, and secrets from the environment')
+    .addHelpText(
+      'after',
+      `
+Secrets are asked for, or taken from the environment (${Object.keys(SECRETS).slice(0, 4).join(', ')}).
+They are no flags, because every user of the machine can read the flags of a program.
+
+Examples:
+  eligd init
+  eligd init --system
+  ELIGD_SERVICE_USERNAME=clinic ELIGD_SERVICE_PASSWORD=sandbox eligd init --yes --clinic-name "Riverside Dental" \\
+    --tax-id 123456789 --billing-npi 1234567893 --base-url http://127.0.0.1:8700
+`,
+    )
+    .action(async (options: Options) => {
+      if (options.system) requireRoot();
+      const file = targetFile(context, options);
+      if (existsSync(file)) throw exists(file);
+      const asker = options.yes ? null : openAsker(context.stderr);
+      try {
+        const { values, text } = await collect(options, file, asker, context);
+        const secrets = await collectSecrets(values.auth, context.environment, asker);
+        if (options.system) await finishSystem(context, file, text, values, secrets);
+        else {
+          writeInstallation(file, text, secrets);
+          context.stdout.write(`Written: ${file} and ${resolve(dirname(file), '.env')}\n\n`);
+          await runCheck(context, file, Object.fromEntries(secrets));
+        }
+      } finally {
+        asker?.close();
+      }
+    });
+}
+
+async function finishSystem(
+  context: CliContext,
+  file: string,
+  text: string,
+  values: NewInstallation,
+  secrets: ReadonlyMap<SecretName, string>,
+): Promise<void> {
+  const written = writeSystem({ file, text, folder: values.folder, secrets });
+  context.stdout.write(`Written: ${written.join(', ')}\n\n`);
+  // A service that is away for the moment keeps nobody from starting; what is wrong here does.
+  await runCheck(context, file, { ...serviceSettings(), ...serviceSecrets(context.stderr) }, asServiceUser);
+  context.stdout.write(startSystem());
+}
+
+function targetFile(context: CliContext, { system }: Options): string {
+  const named = context.configOption();
+  if (system) {
+    if (named !== undefined && named !== INSTALLED.config_file) {
+      throw new EligdError('usage', {
+        what: `--system writes ${INSTALLED.config_file}, and --config names another file.`,
+        why: 'The service of this machine reads that file.',
+        next: 'Leave --config out.',
+      });
+    }
+    return INSTALLED.config_file;
+  }
+  return resolve(context.cwd, named ?? 'config/eligd.yaml');
+}
+
+function exists(file: string): EligdError {
+  return new EligdError('failed', {
+    what: `${file} exists already, and nothing was changed.`,
+    why: '"eligd init" never replaces a configuration.',
+    next: 'Edit it and run "eligd check", or move it away and run the same command again.',
+  });
+}
+
+function questionsFor({ system }: Options): Question[] {
+  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return [
+    { key: 'clinicName', flag: '--clinic-name', at: 'clinic.name', ask: 'Name of the clinic, as the payer should hear it' },
+    { key: 'timeZone', flag: '--time-zone', at: 'clinic.time_zone', ask: 'Time zone (IANA name)', or: zone },
+    { key: 'specialty', flag: '--specialty', at: 'clinic.specialty', ask: `Specialty (${SPECIALTIES.join(', ')})`, or: 'dental' },
+    { key: 'taxId', flag: '--tax-id', at: 'clinic.tax_id', ask: 'Tax id of the billing practice (9 digits)' },
+    { key: 'billingNpi', flag: '--billing-npi', at: 'clinic.billing_npi', ask: 'NPI of the billing practice (10 digits)' },
+    { key: 'baseUrl', flag: '--base-url', at: 'service.base_url', ask: 'Address of the inquiry service (https://…)' },
+    {
+      key: 'auth',
+      flag: '--auth',
+      at: 'service.auth',
+      ask: 'Login: oauth (user name and password) or basic (project id and API key)',
+      or: 'oauth',
+    },
+    {
+      key: 'folder',
+      flag: '--folder',
+      at: 'connectors[0].folder',
+      ask: 'Drop folder',
+      or: system ? INSTALLED.drop_folder : './dropbox',
+    },
+  ];
+}
+
+/** Takes flags, defaults and answers. A person is asked again for what is wrong; with --yes it ends the command. */
+async function collect(
+  options: Options,
+  file: string,
+  asker: Asker | null,
+  { stderr }: CliContext,
+): Promise<{ values: NewInstallation; text: string }> {
+  const questions = questionsFor(options);
+  const answers = new Map<string, string>();
+  const missing: string[] = [];
+  for (const { key, flag, ask, or } of questions) {
+    const given = options[key];
+    const answer = typeof given === 'string' ? given : asker === null ? or : await asker.ask(ask, or);
+    if (answer === undefined) missing.push(flag);
+    else answers.set(key, answer);
+  }
+  if (missing.length > 0) {
+    throw new EligdError('usage', {
+      what: `With --yes these flags are needed too: ${missing.join(', ')}.`,
+      why: 'They have no default.',
+      next: 'Add them, or leave --yes out to be asked.',
+    });
+  }
+  for (;;) {
+    const values = installationOf(answers, file, options);
+    const text = newConfigText(values);
+    const problems = (await judgeNewConfig(text, file)).map(({ path, what, next }) => {
+      const question = questions.find(({ at }) => path === at);
+      return { question, said: `- ${question?.flag ?? path}: ${what} ${next}` };
+    });
+    if (problems.length === 0) return { values, text };
+    const said = problems.map((each) => each.said).join('\n');
+    if (asker === null || problems.some(({ question }) => question === undefined)) throw wrongAnswers(said);
+    stderr.write(`\nThis cannot be right:\n${said}\n\n`);
+    for (const { question } of problems) if (question !== undefined) answers.set(question.key, await asker.ask(question.ask));
+  }
+}
+
+function installationOf(answers: ReadonlyMap<string, string>, file: string, { system }: Options): NewInstallation {
+  const answer = (key: keyof Options) => answers.get(key) ?? '';
+  return {
+    clinic_name: answer('clinicName'),
+    time_zone: answer('timeZone'),
+    specialty: answer('specialty'),
+    tax_id: answer('taxId'),
+    billing_npi: answer('billingNpi'),
+    base_url: answer('baseUrl'),
+    auth: answer('auth'),
+    folder: system ? resolve(dirname(file), answer('folder')) : answer('folder'),
+    state_path: system ? INSTALLED.state_path : './state/eligd.db',
+  };
+}
+
+function wrongAnswers(said: string): EligdError {
+  return new EligdError('usage', {
+    what: 'What was given cannot be right, and nothing was written.',
+    why: said,
+    next: 'Mend it in the command and run it again.',
+  });
+}
+
+async function collectSecrets(
+  auth: string,
+  environment: CliContext['environment'],
+  asker: Asker | null,
+): Promise<Map<SecretName, string>> {
+  const found = new Map<SecretName, string>();
+  const names = namesFor(auth === 'basic' ? 'basic' : 'oauth');
+  for (const name of names) {
+    const value = environment[name] ?? (asker === null ? undefined : await asker.askSecret(SECRETS[name]));
+    if (value) found.set(name, value);
+  }
+  const missing = names.filter((name) => !found.has(name));
+  if (missing.length === 0) return found;
+  throw new EligdError('usage', {
+    what: `Secrets are missing: ${missing.join(', ')}.`,
+    why: `auth is ${auth}, and neither the environment nor an answer has them.`,
+    next: 'Put them into the environment of this command, or leave --yes out to be asked.',
+  });
+}

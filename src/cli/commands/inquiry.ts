@@ -1,0 +1,122 @@
+import { type Command, Option } from 'commander';
+import { EligdError } from '../../domain/errors.ts';
+import { inquiryId } from '../../domain/ids.ts';
+import { SPECIALTIES, type Specialty } from '../../domain/specialty.ts';
+import type { Inquiry, InquiryList } from '../../service/api.ts';
+import { parseWireTimestamp } from '../../service/dates.ts';
+import type { CliContext } from '../context.ts';
+import { printJson, printTable } from '../output.ts';
+import { unwrap, withService } from '../service.ts';
+
+type Options = { specialty?: Specialty; json?: true; full?: true };
+
+/** What is shown of an inquiry unless everything is asked for: nothing about the patient. */
+type ShownInquiry = { id: string; status: string; created_at: string | null; external_id: string };
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Shows what the service has, for support. It only reads: inquiries are sent by the daemon, so that none is sent twice.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd inquiry list --specialty dental --external-id A-1001
+  eligd inquiry get 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11
+`,
+    );
+
+  const list = command
+    .command('list')
+    .description('Lists the inquiries of a specialty at the service without anything about the patients.')
+    .option('--external-id <id>', "only those with this label (the appointment's id)");
+  withOptions(list, 'as JSON: {"schema", "inquiries": [{"id", "status", "created_at", "external_id"}], "is_complete"}')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd inquiry list
+  eligd inquiry list --specialty medical --external-id A-1001
+  eligd inquiry list --json
+`,
+    )
+    .action(async (options: Options & { externalId?: string }) => {
+      const { specialty, found } = await withService(context, async ({ client, config }) => {
+        const wanted = options.specialty ?? config.clinic.specialty;
+        const filter = options.externalId === undefined ? {} : { external_id: options.externalId };
+        const result = await client.list(wanted, filter, { priority: 'urgent' });
+        return { specialty: wanted, found: unwrap(result, { what: 'The inquiries could not be listed.' }, config) };
+      });
+      showList(context, specialty, found, options);
+    });
+
+  const get = command
+    .command('get')
+    .alias('show')
+    .description('Shows one inquiry at the service: its status, and with --full the request and the answer.')
+    .argument('<id>', 'the id that the service gave it');
+  withOptions(get, 'as JSON: {"schema", "id", "status", "created_at", "external_id"}')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd inquiry get 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11
+  eligd inquiry get 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11 --specialty medical --full
+`,
+    )
+    .action(async (id: string, options: Options) => {
+      const inquiry = await withService(context, async ({ client, config }) => {
+        const specialty = options.specialty ?? config.clinic.specialty;
+        const result = await client.read(specialty, inquiryId(id.trim()), { priority: 'urgent' });
+        return unwrap(result, { what: 'The inquiry could not be read.' }, config) ?? notThere(specialty);
+      });
+      if (options.full) printJson(context.stdout, inquiry.raw);
+      else if (options.json) printJson(context.stdout, { schema: 'eligd.inquiry/1', ...shown(inquiry) });
+      else showTable(context, [inquiry]);
+    });
+}
+
+function withOptions(command: Command, json: string): Command {
+  return command
+    .addOption(
+      new Option('--specialty <name>', "which of the service's parts (default: that of the clinic)").choices(SPECIALTIES),
+    )
+    .option('--json', json)
+    .option('--full', 'everything that the service says, as JSON: patient data, so mind where it goes');
+}
+
+function showList(context: CliContext, specialty: Specialty, found: InquiryList, options: Options): void {
+  const { inquiries, is_complete, unreadable_count } = found;
+  if (options.full) printJson(context.stdout, { inquiries: inquiries.map(({ raw }) => raw), is_complete });
+  else if (options.json) printJson(context.stdout, { schema: 'eligd.inquiries/1', inquiries: inquiries.map(shown), is_complete });
+  else if (inquiries.length === 0) context.stdout.write(`The service shows no such inquiry (${specialty}).\n`);
+  else showTable(context, inquiries);
+  if (is_complete) return;
+  const unreadable = unreadable_count === 0 ? '' : `; ${unreadable_count} of what it gave could not be read`;
+  context.stderr.write(`The service did not show for certain where its list ends, so there may be more${unreadable}.\n`);
+}
+
+function showTable(context: CliContext, inquiries: readonly Inquiry[]): void {
+  const columns = [{ title: 'ID', is_whole: true }, { title: 'STATUS' }, { title: 'CREATED (UTC)' }, { title: 'EXTERNAL ID' }];
+  const rows = inquiries.map(shown).map(({ id, status, created_at, external_id }) => [id, status, created_at, external_id]);
+  printTable(context.stdout, columns, rows);
+}
+
+function shown({ id, status, creation_ts, request }: Inquiry): ShownInquiry {
+  const created_ms = creation_ts === null ? null : parseWireTimestamp(creation_ts);
+  return {
+    id,
+    status,
+    created_at: created_ms === null ? null : new Date(created_ms).toISOString(),
+    external_id: typeof request.external_id === 'string' ? request.external_id : '',
+  };
+}
+
+function notThere(specialty: Specialty): never {
+  throw new EligdError('failed', {
+    what: 'The service knows no inquiry with this id.',
+    why: `It was asked for among those of the specialty ${specialty}.`,
+    next: 'Check the id, or give another --specialty.',
+  });
+}

@@ -1,0 +1,230 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
+import { EligdError } from '../../domain/errors.ts';
+import type { Config } from '../../ops/config.ts';
+import { nearest } from '../../ops/nearest.ts';
+import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
+import { type AppointmentOverview, listAppointments } from '../../store/views/overview.ts';
+import { SITUATIONS, type SituationWord } from '../../store/views/situation.ts';
+import { type ExplainedAppointment, explainAppointments } from '../../store/views/story.ts';
+import type { CliContext, Output } from '../context.ts';
+import { type Column, printJson, printTable } from '../output.ts';
+import { clinicTime, isoTime, readState, SITUATION_NAMES, type State } from './status.ts';
+
+type Options = {
+  situation?: SituationWord;
+  attention?: true;
+  connector?: string;
+  limit: number;
+  patients?: true;
+  json?: true;
+};
+
+const LIMIT_MAX = 100_000;
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Lists appointments and claims with where each one is and why, the earliest visit first; closed ones only when asked for. It only reads.',
+    )
+    .addOption(new Option('--situation <word>', 'only those in this situation').choices(SITUATIONS))
+    .addOption(
+      new Option('--attention', 'the attention list instead: what waits for a person, and what to do').conflicts('situation'),
+    )
+    .option('--connector <id>', 'only those of this connector')
+    .option('--limit <number>', 'at most so many', limit, 50)
+    .option('--patients', 'with patients’ names; without it no name is shown')
+    .option('--json', 'as JSON (src/cli/JSON.md, eligd.list/1 and eligd.attention/1)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd list
+  eligd list --attention --patients
+  eligd list --situation asking --limit 10
+  eligd list --situation closed --json
+`,
+    )
+    .action(async (options: Options) => {
+      await readState(context, async (state) => {
+        refuseUnknownConnector(options, state.config);
+        if (options.attention) await listAttention(state, options, context.stdout);
+        else await listSituations(state, options, context.stdout);
+      });
+    });
+}
+
+function limit(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value >= 1 && value <= LIMIT_MAX) return value;
+  throw new InvalidArgumentError(`Write a whole number from 1 to ${LIMIT_MAX}.`);
+}
+
+function refuseUnknownConnector({ connector }: Options, { connectors }: Config): void {
+  const ids = connectors.map(({ id }) => id);
+  if (connector === undefined || ids.includes(connector)) return;
+  const near = nearest(connector, ids);
+  throw new EligdError('usage', {
+    what: `There is no connector "${connector}".`,
+    why: `The configuration names ${ids.join(', ')}.`,
+    next: near === null ? 'Give one of these with --connector.' : `Did you mean --connector ${near}?`,
+  });
+}
+
+async function listSituations({ db, config, moment }: State, options: Options, stdout: Output): Promise<void> {
+  const { situation, connector } = options;
+  const filter = { ...(situation === undefined ? {} : { situation }), ...(connector === undefined ? {} : { connector }) };
+  const { total, appointments } = await listAppointments(db, filter, options.limit, moment.now);
+  const explained = await explainAppointments(db, appointments, moment);
+  if (options.json) {
+    const rows = explained.map((each) => appointmentJson(each, options.patients === true));
+    printJson(stdout, { schema: 'eligd.list/1', at: isoTime(moment.now), total, appointments: rows });
+    return;
+  }
+  if (total === 0) {
+    stdout.write('There is none.\n');
+    return;
+  }
+  printTable(
+    stdout,
+    withPatients(options, [
+      { title: 'appointment', is_whole: true },
+      { title: 'visit', is_whole: true },
+      { title: 'payer' },
+      { title: 'situation', is_whole: true },
+      { title: 'until', is_whole: true },
+      { title: 'why' },
+    ]),
+    explained.map((each) => {
+      const { until, why } = each.explanation;
+      const cells = [
+        appointmentLabel(each, config),
+        visitText(each, config),
+        payerName(each.input),
+        SITUATION_NAMES[each.situation],
+        until === null ? null : clinicTime(until, config),
+        why,
+      ];
+      return options.patients ? [...cells, patientName(each.input)] : cells;
+    }),
+  );
+  sayMore(stdout, total - explained.length);
+}
+
+function withPatients({ patients }: Options, columns: Column[]): Column[] {
+  return patients ? [...columns, { title: 'patient' }] : columns;
+}
+
+function sayMore(stdout: Output, more: number): void {
+  if (more > 0) stdout.write(`… and ${more} more; --limit shows them.\n`);
+}
+
+async function listAttention({ db, config, moment }: State, options: Options, stdout: Output): Promise<void> {
+  const entries = await openAttention(db, options.connector);
+  const shown = entries.slice(0, options.limit);
+  if (options.json) {
+    const rows = shown.map((each) => attentionJson(each, options.patients === true));
+    printJson(stdout, { schema: 'eligd.attention/1', at: isoTime(moment.now), total: entries.length, entries: rows });
+    return;
+  }
+  if (shown.length === 0) {
+    stdout.write('Nothing waits for a person.\n');
+    return;
+  }
+  stdout.write(shown.map((each) => attentionBlock(each, options, config)).join('\n'));
+  sayMore(stdout, entries.length - shown.length);
+}
+
+/** For an entry that is about no visit. */
+function subjectName({ subject, connector }: AttentionRow): string {
+  if (subject.startsWith('payer:')) return `payer of ${connector ?? 'every connector'}`;
+  return connector ?? 'the installation';
+}
+
+function attentionBlock(entry: AttentionRow, { patients }: Options, config: Config): string {
+  const { source_id, connector, starts_at, content } = entry;
+  const about =
+    source_id === null || connector === null || starts_at === null
+      ? entry.inquiry === null
+        ? subjectName(entry)
+        : `inquiry:${entry.inquiry}`
+      : entry.kind === 'claim'
+        ? `claim ${appointmentLabel({ connector, source_id }, config)}`
+        : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ${clinicTime(starts_at, config)}`;
+  const patient = patients && content !== null ? `, ${patientName(inputOf(content))}` : '';
+  return [
+    `${about}${patient} (${entry.reason}, since ${clinicTime(entry.since, config)})`,
+    `  ${entry.what}`,
+    `  → ${entry.next}`,
+    '',
+  ].join('\n');
+}
+
+function attentionJson(entry: AttentionRow, patients: boolean): Record<string, unknown> {
+  return {
+    subject: entry.subject,
+    connector: entry.connector,
+    appointment: entry.kind === 'claim' ? null : entry.source_id,
+    claim: entry.kind === 'claim' ? entry.source_id : null,
+    inquiry: entry.inquiry,
+    starts_at: entry.kind === 'claim' ? null : isoTime(entry.starts_at),
+    patient: patients && entry.content !== null ? patientName(inputOf(entry.content)) : null,
+    reason: entry.reason,
+    what: entry.what,
+    next: entry.next,
+    since: isoTime(entry.since),
+  };
+}
+
+function inputOf(content: string): AppointmentInput | ClaimInput {
+  return JSON.parse(content) as AppointmentInput | ClaimInput;
+}
+
+/** The appointment's id as a person may type it: with the connector when there are several. */
+export function appointmentLabel({ connector, source_id }: { connector: string; source_id: string }, config: Config): string {
+  return config.connectors.length > 1 ? `${connector}:${source_id}` : source_id;
+}
+
+/** When: the visit of an appointment, the day of service of a claim. */
+function visitText(each: AppointmentOverview, config: Config): string {
+  if (each.kind === 'appointment') return clinicTime(each.starts_at, config);
+  return `service ${each.input.date_of_service ?? 'unknown'}`;
+}
+
+/** What a command is about, as the first words of a page. */
+export function subjectTitle(each: AppointmentOverview, config: Config): string {
+  const label = appointmentLabel(each, config);
+  if (each.kind === 'claim') return `Claim ${label} of ${each.connector}, ${visitText(each, config)}`;
+  return `Appointment ${label} of ${each.connector}, visit ${visitText(each, config)}`;
+}
+
+export function patientName({ patient }: Pick<AppointmentInput, 'patient'>): string {
+  return `${patient.first_name} ${patient.last_name}`.trim();
+}
+
+/** Of the first coverage: the payer's name, or its id. */
+function payerName(input: AppointmentInput | ClaimInput): string | null {
+  const first = firstCoverage(input);
+  return first?.carrier || first?.payor_id || null;
+}
+
+/** One appointment as every `--json` output has it. */
+export function appointmentJson(appointment: ExplainedAppointment, patients: boolean): Record<string, unknown> {
+  const { id, source_id, connector, starts_at, situation, closed_reason, explanation, input } = appointment;
+  return {
+    id: source_id,
+    kind: appointment.kind,
+    connector,
+    subject: `appointment:${id}`,
+    starts_at: appointment.kind === 'claim' ? null : isoTime(starts_at),
+    date_of_service: appointment.kind === 'claim' ? appointment.input.date_of_service : null,
+    payer: payerName(input),
+    patient: patients ? patientName(input) : null,
+    situation,
+    closed_reason,
+    why: explanation.why,
+    until: isoTime(explanation.until),
+    next: explanation.next,
+  };
+}

@@ -1,0 +1,43 @@
+import type { Command } from 'commander';
+import { resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { release } from '../../store/bookkeeping/operator.ts';
+import { currentHalts, endHalt, haltSubject } from '../../store/calls/halts.ts';
+import { openStore } from '../../store/engine/store.ts';
+import type { CliContext } from '../context.ts';
+import { operate } from '../operate.ts';
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Lets go on what was stopped: all of submission, or the calls of one appointment that "eligd hold" keeps back. Of submission it says ' +
+        'first why it was stopped; a reason that still holds stops it again.',
+    )
+    .argument('<what>', 'submission, or the ID of what is on hold')
+    .option('--json', 'of an ID: as JSON (src/cli/JSON.md, eligd.operation/1)')
+    .addHelpText('after', '\nExamples:\n  eligd release submission\n  eligd release 12045\n')
+    .action(async (what: string, options: { json?: true }) => {
+      if (what === 'submission') await releaseSubmission(context);
+      else await operate(context, what, release, options.json === true);
+    });
+}
+
+async function releaseSubmission(context: CliContext): Promise<void> {
+  const config = await context.config();
+  const { clock } = await context.env();
+  const store = await openStore(config.state.path);
+  try {
+    const halts = await currentHalts(store.db);
+    await store.write(async (tx) => {
+      for (const { reason } of halts) {
+        await endHalt(tx, reason);
+        await resolveAttention(tx, haltSubject(reason), clock.now());
+      }
+    });
+    const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
+    context.stdout.write(
+      said.length === 0 ? 'Submission was not stopped.\n' : `${said.join('')}It goes on with the next step.\n`,
+    );
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,121 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Config } from '../../ops/config.ts';
+import { createConnectors } from '../../ops/connectors.ts';
+import { connectorJournal } from '../../store/bookkeeping/journal.ts';
+import { inspectCopy } from '../../store/engine/backup.ts';
+import { lockInstance } from '../../store/engine/database.ts';
+import { quietAfterRestoreMs, type Restored, restoreDatabase } from '../../store/engine/restore.ts';
+import { openStore } from '../../store/engine/store.ts';
+import type { CliContext } from '../context.ts';
+import { printJson } from '../output.ts';
+import { commandEnv } from '../service.ts';
+import { contentJson, contentWords } from './backup.ts';
+import { clinicTime } from './status.ts';
+
+/** Clocks of a file server and this machine may differ; reading an export once more does no harm. */
+const SLACK_MS = 60 * 60_000;
+
+/** What becomes of the sources that a connector had acknowledged since the backup. */
+type Sources = {
+  connector: string;
+  /** Null: it reads no files. */
+  read_again: number | null;
+  does_listen: boolean;
+  /** Names of messages; null: nobody knows which. */
+  lost: string[] | null;
+};
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Puts a backup in the place of the database, which is kept beside it. The daemon must be stopped. Nothing is sent by this: the next ' +
+        "start compares the service's whole list first, and what is there is taken instead of a call. Files that were read since the backup are read again; messages that were acknowledged since cannot be had again and are named.",
+    )
+    .argument('<file>', 'a file that "eligd backup" or the daemon wrote')
+    .option('--json', 'as JSON (src/cli/JSON.md, eligd.restore/1)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eligd restore /var/lib/eligd/backups/eligd-20261121-033000.db\n  eligd restore /mnt/backup/eligd.db --json\n',
+    )
+    .action(async (file: string, options: { json?: true }) => {
+      const config = await context.config();
+      const env = await commandEnv(context);
+      const from = resolve(context.cwd, file);
+      // Before anything is touched, and before the lock tells a running daemon's name.
+      inspectCopy(from);
+      const lock = lockInstance(config.state.path);
+      try {
+        const restored = restoreDatabase(config.state.path, from, env.clock.now(), quietMs(config));
+        const sources = await readAgain(context, config, restored);
+        if (options.json) printJson(context.stdout, restoreJson(restored, sources));
+        else context.stdout.write(`${restoreLines(restored, sources, config).join('\n')}\n`);
+      } finally {
+        lock.release();
+      }
+    });
+}
+
+/** Opens the restored database, which brings it to the form of this version, and has every connector rewind. */
+async function readAgain(context: CliContext, config: Config, restored: Restored): Promise<Sources[]> {
+  const env = await commandEnv(context);
+  const store = await openStore(config.state.path);
+  try {
+    const secrets = await context.secrets();
+    const means = { secrets, journal: (id: string) => connectorJournal(store, id, env.clock) };
+    const opened = await createConnectors(config, env, means);
+    const found: Sources[] = [];
+    for (const { id, connector } of opened) {
+      const since = restored.content.backed_up_at - SLACK_MS;
+      const read_again = (await connector.readAgain?.(since, new AbortController().signal)) ?? null;
+      const does_listen = connector.listen !== undefined;
+      const forgotten = restored.forgotten?.filter((each) => each.connector === id).map(({ name }) => name) ?? null;
+      found.push({ connector: id, read_again, does_listen, lost: does_listen ? forgotten : [] });
+      await connector.close?.();
+    }
+    return found;
+  } finally {
+    await store.close();
+  }
+}
+
+function restoreJson({ content, replaced }: Restored, sources: readonly Sources[]) {
+  const connectors = sources.map(({ connector, read_again, lost }) => ({ id: connector, read_again: read_again ?? 0, lost }));
+  return { schema: 'eligd.restore/1', ...contentJson(content), replaced, connectors };
+}
+
+function restoreLines({ content, replaced }: Restored, sources: readonly Sources[], config: Config): string[] {
+  const since = clinicTime(content.backed_up_at, config);
+  return [
+    `The database is that of ${since} again: ${contentWords(content)}.`,
+    ...(replaced === null
+      ? []
+      : [`The one that was there is kept: ${replaced}. It holds patient data; delete it when it is not needed.`]),
+    ...sources.flatMap((each) => sourceLines(each, since)),
+    `The daemon asks the service nothing for the next ${durationWords(quietMs(config))}, then compares the service's list, then goes on. Next: systemctl start eligd`,
+  ];
+}
+
+function quietMs({ service }: Config): number {
+  return quietAfterRestoreMs({ settle_seconds: service.settle_seconds, max_per_minute: service.submission.max_per_minute });
+}
+
+function durationWords(duration_ms: number): string {
+  return duration_ms < 120_000 ? `${Math.ceil(duration_ms / 1000)} seconds` : `${Math.ceil(duration_ms / 60_000)} minutes`;
+}
+
+function sourceLines({ connector, read_again, does_listen, lost }: Sources, since: string): string[] {
+  if (read_again === null && !does_listen) return [`${connector}: reads again what changed since.`];
+  const lines: string[] = [];
+  if (read_again !== null) lines.push(`${connector}: ${read_again} ${read_again === 1 ? 'file is' : 'files are'} read again.`);
+  if (does_listen) lines.push(`${connector}: ${lostSentence(lost, since, (read_again ?? 0) > 0)}`);
+  return lines;
+}
+
+function lostSentence(lost: readonly string[] | null, since: string, may_be_in_files: boolean): string {
+  const unless = may_be_in_files ? ' unless they are in those files' : '';
+  if (lost === null)
+    return `messages that were acknowledged since ${since} are lost${unless}, and the replaced database cannot say which. Have the practice management system send everything since then again.`;
+  if (lost.length === 0) return 'no message was acknowledged since.';
+  return `${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} lost${unless}; have the practice management system send again: ${lost.join(', ')}`;
+}

@@ -1,0 +1,273 @@
+import type { Command } from 'commander';
+import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
+import type { ClaimInput } from '../../domain/claim.ts';
+import { EligdError } from '../../domain/errors.ts';
+import { localDate } from '../../domain/time.ts';
+import type { Config } from '../../ops/config.ts';
+import { nearest, oneOf } from '../../ops/nearest.ts';
+import { ESTIMATE_CAUTION, estimateVisit, type ProcedureEstimate } from '../../records/estimate.ts';
+import type { ClaimSummary, EligibilitySummary } from '../../records/summary.ts';
+import type { DeliveryRow } from '../../store/answers/deliveries.ts';
+import type { Db } from '../../store/engine/database.ts';
+import {
+  type Found,
+  findSubject,
+  type InquiryDetail,
+  knownSourceIds,
+  readSubject,
+  type SubjectDetail,
+} from '../../store/views/subject.ts';
+import type { CliContext, Output } from '../context.ts';
+import { printJson, printTable } from '../output.ts';
+import { appointmentJson, patientName, subjectTitle } from './list.ts';
+import { clinicTime, isoTime, readState, SITUATION_NAMES } from './status.ts';
+
+/** What an ID may be; for the help of every command that takes one. */
+export const ID_HELP = 'the appointment’s id in the practice management system, CONNECTOR:ID, or inquiry:N';
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description('Shows everything about one appointment or one inquiry, the payer’s answer included. It only reads.')
+    .argument('<id>', ID_HELP)
+    .option('--patients', 'with name, birth date and member ids; without it none of them is shown')
+    .option('--json', 'as JSON (src/cli/JSON.md, eligd.show/1)')
+    .addHelpText(
+      'after',
+      `
+The answer is shown as it was delivered; what a payer said in words may name the patient.
+
+Examples:
+  eligd show 12045
+  eligd show front-desk:12045 --patients
+  eligd show inquiry:3 --json
+`,
+    )
+    .action(async (id: string, options: { patients?: true; json?: true }) => {
+      await readState(context, async ({ db, config, moment }) => {
+        const detail = await readSubject(db, await findOrFail(db, id), moment);
+        const patients = options.patients === true;
+        if (options.json) printJson(context.stdout, showJson(detail, patients, moment.now, config));
+        else showText(detail, patients, config, context.stdout);
+      });
+    });
+}
+
+/** What the ID of a command line names. Throws an EligdError with the nearest one that there is. */
+export async function findOrFail(db: Db, text: string): Promise<Extract<Found, { kind: 'appointment' | 'inquiry' }>> {
+  const found = await findSubject(db, text);
+  if (found.kind === 'appointment' || found.kind === 'inquiry') return found;
+  if (found.kind === 'ambiguous') {
+    throw new EligdError('failed', {
+      what: `There is more than one appointment ${text}.`,
+      why: `The connectors ${found.connectors.join(', ')} have one each.`,
+      next: `Write ${oneOf(found.connectors.map((connector) => `${connector}:${text}`))}.`,
+    });
+  }
+  const near = nearest(text, await knownSourceIds(db));
+  throw new EligdError('failed', {
+    what: `There is no appointment or inquiry ${text}.`,
+    why: 'eligd has read no appointment of that id from a practice management system.',
+    next: `${near === null ? '' : `The nearest one is ${near}. `}"eligd list" shows those that there are.`,
+  });
+}
+
+function showJson(detail: SubjectDetail, patients: boolean, now: number, config: Config): Record<string, unknown> {
+  return {
+    schema: 'eligd.show/1',
+    at: isoTime(now),
+    subject: detail.subject,
+    appointments: detail.appointments.map((each) => ({
+      ...appointmentJson(each, patients),
+      first_read_at: isoTime(each.created_at),
+      closed_at: isoTime(each.closed_at),
+      birth_date: patients ? each.input.patient.birth_date : null,
+      procedure_codes: each.input.procedure_codes,
+      coverages: coveragesOf(each.input).map(({ rank, carrier, payor_id, member_id, group_id }) => ({
+        rank,
+        carrier,
+        payor_id,
+        member_id: patients ? member_id : null,
+        group_id: patients ? group_id : null,
+      })),
+    })),
+    inquiries: detail.inquiries.map((each) => inquiryJson(each, estimatesOf(detail, each, config))),
+    attention: detail.attention.map(({ since, ...entry }) => ({ ...entry, since: isoTime(since) })),
+    deliveries: detail.deliveries.map(deliveryJson),
+  };
+}
+
+function inquiryJson({ row, coverage_rank, answer }: InquiryDetail, estimates: VisitEstimates[]): Record<string, unknown> {
+  return {
+    subject: `inquiry:${row.id}`,
+    coverage_rank,
+    state: row.state,
+    reason: row.reason,
+    hold_reason: row.hold_reason,
+    attempt: row.attempt,
+    service_id: row.service_id,
+    service_status: row.service_status,
+    due_at: isoTime(row.due_at),
+    sent_at: isoTime(row.sent_at),
+    look_at: isoTime(row.look_at),
+    poll_at: isoTime(row.poll_at),
+    overdue_since: isoTime(row.overdue_since),
+    answered_at: isoTime(row.answered_at),
+    answer:
+      answer === null
+        ? null
+        : { revision: answer.revision, recorded_at: isoTime(answer.created_at), summary: answer.summary, estimates },
+  };
+}
+
+function deliveryJson(row: DeliveryRow): Record<string, unknown> {
+  return {
+    key: row.key,
+    connector: row.connector,
+    inquiry: row.inquiry,
+    coverage_rank: row.coverage_rank,
+    state: row.state,
+    failures: row.failures,
+    batch: row.batch,
+    created_at: isoTime(row.created_at),
+    due_at: isoTime(row.due_at),
+    delivered_at: isoTime(row.delivered_at),
+    notes: JSON.parse(row.notes) as string[],
+  };
+}
+
+function showText(detail: SubjectDetail, patients: boolean, config: Config, stdout: Output): void {
+  for (const each of detail.appointments) {
+    const { until, why, next } = each.explanation;
+    const lines = [
+      subjectTitle(each, config),
+      ...(patients ? [`  Patient:    ${patientName(each.input)}, born ${each.input.patient.birth_date ?? 'unknown'}`] : []),
+      ...coverageLines(each.input, patients),
+      `  Situation:  ${SITUATION_NAMES[each.situation]}. ${why}${until === null ? '' : ` (${clinicTime(until, config)})`}`,
+      ...(next === null ? [] : [`  To do:      ${next}`]),
+    ];
+    stdout.write(`${lines.join('\n')}\n\n`);
+  }
+  inquiryTable(detail.inquiries, config, stdout);
+  for (const { what, next, reason, since } of detail.attention) {
+    stdout.write(`\nAttention (${reason}, since ${clinicTime(since, config)})\n  ${what}\n  → ${next}\n`);
+  }
+  deliveryTable(detail.deliveries, config, stdout);
+  for (const each of detail.inquiries) {
+    const { row, answer } = each;
+    if (answer === null) continue;
+    const heading = `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ${clinicTime(answer.created_at, config)}`;
+    const estimates = estimatesOf(detail, each, config).flatMap(estimateLines);
+    stdout.write(`\n${[heading, ...summaryLines(answer.summary), ...estimates].join('\n')}\n`);
+  }
+}
+
+type VisitEstimates = { appointment: string; procedures: ProcedureEstimate[] };
+
+/** What to expect of the procedures of each visit that stands on the inquiry. */
+function estimatesOf({ appointments }: SubjectDetail, { answer }: InquiryDetail, config: Config): VisitEstimates[] {
+  const record = answer?.record;
+  if (record?.schema !== 'eligd.eligibility/1') return [];
+  return appointments.flatMap(({ input, source_id, starts_at }) => {
+    if ('coverage' in input) return [];
+    const visit = { date: localDate(starts_at, config.clinic.time_zone), procedure_codes: input.procedure_codes };
+    const procedures = estimateVisit(record, visit);
+    return procedures.length === 0 ? [] : [{ appointment: source_id, procedures }];
+  });
+}
+
+/** Every line with the facts of the record that it rests on. */
+function estimateLines({ appointment, procedures }: VisitEstimates): string[] {
+  return [
+    `  For the visit ${appointment}: ${ESTIMATE_CAUTION}`,
+    ...procedures.flatMap(({ code, lines }) =>
+      lines.map(({ says, facts }) => {
+        const rests_on = facts.map(({ path, value }) => `${path} is ${value === null ? 'unknown' : JSON.stringify(value)}`);
+        return `    ${code}: ${says} (${rests_on.join('; ')})`;
+      }),
+    ),
+  ];
+}
+
+/** Of a claim the one that it was sent to. */
+function coveragesOf(input: AppointmentInput | ClaimInput): (CoverageInput & { rank: number })[] {
+  if ('coverage' in input) return [{ ...input.coverage, rank: input.coverage_rank }];
+  return input.coverages.map((coverage, index) => ({ ...coverage, rank: index + 1 }));
+}
+
+function coverageLines(input: AppointmentInput | ClaimInput, patients: boolean): string[] {
+  const coverages = coveragesOf(input);
+  if (coverages.length === 0) return ['  Coverage:   none'];
+  return coverages.map(({ rank, carrier, payor_id, member_id, group_id }) => {
+    const parts = [
+      carrier || 'payer without a name',
+      ...(payor_id === '' ? [] : [`payor id ${payor_id}`]),
+      ...(patients ? [`member id ${member_id || 'none'}`, `group ${group_id || 'none'}`] : []),
+    ];
+    return `  Coverage ${rank}: ${parts.join(', ')}`;
+  });
+}
+
+function inquiryTable(inquiries: readonly InquiryDetail[], config: Config, stdout: Output): void {
+  if (inquiries.length === 0) {
+    stdout.write('No inquiry.\n');
+    return;
+  }
+  const time = (at: number | null) => (at === null ? null : clinicTime(at, config));
+  printTable(
+    stdout,
+    [
+      { title: 'inquiry', is_whole: true },
+      { title: 'coverage' },
+      { title: 'state', is_whole: true },
+      { title: 'service id', is_whole: true },
+      { title: 'service status' },
+      { title: 'sent' },
+      { title: 'answered' },
+    ],
+    inquiries.map(({ row, coverage_rank }) => [
+      `inquiry:${row.id}`,
+      coverage_rank,
+      row.state,
+      row.service_id,
+      row.service_status,
+      time(row.sent_at),
+      time(row.answered_at),
+    ]),
+  );
+}
+
+function deliveryTable(deliveries: readonly DeliveryRow[], config: Config, stdout: Output): void {
+  if (deliveries.length === 0) return;
+  stdout.write('\n');
+  printTable(
+    stdout,
+    [
+      { title: 'delivery', is_whole: true },
+      { title: 'connector' },
+      { title: 'state', is_whole: true },
+      { title: 'failures', align: 'right' },
+      { title: 'next try' },
+      { title: 'delivered' },
+    ],
+    deliveries.map(({ key, connector, state, failures, due_at, delivered_at }) => [
+      key,
+      connector,
+      state,
+      failures,
+      state === 'pending' || state === 'failed' ? clinicTime(due_at, config) : null,
+      delivered_at === null ? null : clinicTime(delivered_at, config),
+    ]),
+  );
+}
+
+type SummaryValue = string | ({ code: string; line: string } | { name: string; line: string })[];
+
+/** What was not asked is left out; what is unknown says so (G8). */
+function summaryLines(summary: EligibilitySummary | ClaimSummary): string[] {
+  const { notes, ...values } = summary;
+  const pairs = Object.entries(values).flatMap(([name, value]: [string, SummaryValue]): [string, string][] => {
+    if (typeof value === 'string') return value === '' ? [] : [[name.replaceAll('_', ' '), value]];
+    return value.map((entry) => ['code' in entry ? entry.code : entry.name, entry.line]);
+  });
+  return [...pairs.map(([name, value]) => `  ${`${name}:`.padEnd(38)} ${value}`), ...notes.map((note) => `  Note: ${note}`)];
+}

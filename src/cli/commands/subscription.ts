@@ -1,0 +1,155 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { EligdError } from '../../domain/errors.ts';
+import type { Config } from '../../ops/config.ts';
+import { isLoopback } from '../../ops/config-values.ts';
+import type { Subscription } from '../../service/api.ts';
+import { isSameUrl } from '../../service/callback-url.ts';
+import type { CliContext } from '../context.ts';
+import { printJson } from '../output.ts';
+import { unwrap, withService } from '../service.ts';
+
+const DEFAULT_MINUTES = 5;
+const JSON_FORM = 'as JSON: {"schema", "subscription": {"callback_url", "update_frequency_min"}}; null: none';
+
+type Shown = { callback_url: string; update_frequency_min: number };
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Shows and changes where the service reports changes to (its webhook). The account has one subscription or none.',
+    )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd subscription show
+  eligd subscription set --url https://clinic.example/webhooks/inquiries --minutes 15
+  eligd subscription delete
+`,
+    );
+  registerShow(command, context);
+  registerSet(command, context);
+  registerDelete(command, context);
+}
+
+function registerShow(command: Command, context: CliContext): void {
+  command
+    .command('show')
+    .description('Shows the subscription that the service has.')
+    .option('--json', JSON_FORM)
+    .addHelpText('after', '\nExamples:\n  eligd subscription show\n  eligd subscription show --json\n')
+    .action(async (options: { json?: true }) => {
+      const found = await withService(context, async ({ client, config }) =>
+        unwrap(await client.getSubscription({ priority: 'urgent' }), { what: 'The subscription could not be read.' }, config),
+      );
+      say(context, found === null ? null : shown(found), options);
+    });
+}
+
+function registerSet(command: Command, context: CliContext): void {
+  command
+    .command('set')
+    .description('Makes the subscription, or changes the one that is there, and shows what the service keeps.')
+    .option('--url <address>', 'where the service reports to (default: webhook.public_url of the configuration)', webAddress)
+    .option(
+      '--minutes <number>',
+      'minutes between two reports (default: webhook.update_frequency_minutes of the configuration)',
+      wholeMinutes,
+    )
+    .option('--json', JSON_FORM)
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd subscription set --url https://clinic.example/webhooks/inquiries
+  eligd subscription set --url https://clinic.example/webhooks/inquiries --minutes 15
+`,
+    )
+    .action(async (options: { url?: string; minutes?: number; json?: true }) => {
+      const { webhook } = await context.config();
+      const minutes = options.minutes ?? webhook?.update_frequency_minutes ?? DEFAULT_MINUTES;
+      const wanted = wantedAddress(options.url, await context.config());
+      const kept = await withService(context, async ({ client, config }) => {
+        const result = await client.setSubscription(
+          { callback_url: wanted, update_frequency_min: minutes },
+          { priority: 'urgent' },
+        );
+        const attempt = { what: 'The subscription could not be set.', is_change: true, may_show_words: true };
+        return shown(unwrap(result, attempt, config));
+      });
+      say(context, kept, options);
+      for (const note of receiverNotes(await context.config(), kept.callback_url)) context.stderr.write(`Note: ${note}\n`);
+      if (!isSameUrl(kept.callback_url, wanted) || kept.update_frequency_min !== minutes) {
+        context.stderr.write('Note: the service keeps something else than what was asked for.\n');
+      }
+    });
+}
+
+function registerDelete(command: Command, context: CliContext): void {
+  command
+    .command('delete')
+    .description('Deletes the subscription, so that the service reports nothing by itself. eligd goes on asking it.')
+    .option('--json', JSON_FORM)
+    .addHelpText('after', '\nExamples:\n  eligd subscription delete\n')
+    .action(async (options: { json?: true }) => {
+      await withService(context, async ({ client, config }) => {
+        const attempt = { what: 'The subscription could not be deleted.', is_change: true };
+        unwrap(await client.deleteSubscription({ priority: 'urgent' }), attempt, config);
+      });
+      say(context, null, options);
+    });
+}
+
+function say({ stdout }: CliContext, subscription: Shown | null, options: { json?: true }): void {
+  if (options.json) printJson(stdout, { schema: 'eligd.subscription/1', subscription });
+  else if (subscription === null) stdout.write('The service has no subscription; eligd asks it by itself.\n');
+  else {
+    const { callback_url, update_frequency_min } = subscription;
+    const minutes = update_frequency_min === 1 ? 'minute' : `${update_frequency_min} minutes`;
+    stdout.write(`The service reports to ${callback_url} every ${minutes}.\n`);
+  }
+}
+
+function shown({ callback_url, update_frequency_min }: Subscription): Shown {
+  return { callback_url, update_frequency_min: update_frequency_min ?? DEFAULT_MINUTES };
+}
+
+/** A subscription alone brings nothing: somebody has to listen at its address, and a daemon sets what it is configured for. */
+function receiverNotes({ webhook }: Config, callback_url: string): string[] {
+  if (webhook === null) return ['the configuration has no part "webhook", so it is not eligd that listens there.'];
+  if (isSameUrl(webhook.public_url, callback_url)) return [];
+  const then = webhook.take_over ? 'the daemon takes it back' : 'the daemon leaves it alone and asks for answers';
+  return [`webhook.public_url is ${webhook.public_url}; ${then}.`];
+}
+
+/** Results with patient data will go to this address, so it has the rules of service.base_url. */
+function wantedAddress(given: string | undefined, config: Config): string {
+  const url = given ?? config.webhook?.public_url;
+  if (url === undefined) {
+    throw new EligdError('usage', {
+      what: 'The subscription was not set.',
+      why: 'There is neither --url nor webhook.public_url in the configuration.',
+      next: 'Say with --url where the service shall report to.',
+    });
+  }
+  if (/^http:/i.test(url) && !isLoopback(url) && !config.service.allow_insecure) {
+    throw new EligdError('usage', {
+      what: 'The subscription was not set.',
+      why: 'The address is plain http to another machine, where patient data can be read on the way.',
+      next: 'Give an address that begins with https://; for tests, set service.allow_insecure: true.',
+    });
+  }
+  return url;
+}
+
+function webAddress(text: string): string {
+  const url = URL.parse(text);
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.hash === '') return text;
+  throw new InvalidArgumentError('Write a web address, such as https://clinic.example/webhooks/inquiries.');
+}
+
+function wholeMinutes(text: string): number {
+  const minutes = Number(text);
+  if (/^\d{1,5}$/.test(text) && minutes >= 1) return minutes;
+  throw new InvalidArgumentError('Write a whole number of minutes, 1 or more.');
+}

@@ -1,0 +1,53 @@
+import type { Command } from 'commander';
+import { inquiryId } from '../../domain/ids.ts';
+import { verificationSchema } from '../../service/wire.ts';
+import type { CliContext } from '../context.ts';
+import { printJson, printTable } from '../output.ts';
+import { unwrap, withService } from '../service.ts';
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Shows how the service has checked the transcripts of the calls for an inquiry: each criterion, and whether it was met.',
+    )
+    .argument('<id>', 'the id that the service gave the inquiry')
+    .option('--json', 'as JSON: {"schema", "verifications": [{"id", "created_at", "items": [{"name", "status"}]}]}')
+    .option('--full', 'everything that the service says, as JSON: quotes of the call, so mind where it goes')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd verification 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11
+  eligd verification 2f1c7c1e-58a9-4b3f-9d55-0c9f4d1f7a11 --full
+`,
+    )
+    .action(async (id: string, options: { json?: true; full?: true }) => {
+      const found = await withService(context, async ({ client, config }) => {
+        const result = await client.verifications(inquiryId(id.trim()), { priority: 'urgent' });
+        return unwrap(result, { what: 'The verifications could not be read.' }, config);
+      });
+      if (options.full) printJson(context.stdout, { verifications: found });
+      else if (options.json) printJson(context.stdout, { schema: 'eligd.verifications/1', verifications: found.map(shown) });
+      else showTable(context, found);
+    });
+}
+
+/** Evidence and reasoning quote the call, so they are left out. */
+function shown(record: unknown) {
+  const { id = null, creation_ts, verification_items } = verificationSchema.catch({}).parse(record);
+  const items = (verification_items ?? []).map(({ name, status }) => ({ name: name ?? null, status: status ?? null }));
+  return { id, created_at: creation_ts ?? null, items };
+}
+
+function showTable(context: CliContext, found: readonly unknown[]): void {
+  if (found.length === 0) {
+    context.stdout.write('There are no verifications: the call has not ended yet, or the service does not know the inquiry.\n');
+    return;
+  }
+  const columns = [{ title: 'VERIFICATION', is_whole: true }, { title: 'CREATED' }, { title: 'CRITERION' }, { title: 'STATUS' }];
+  const rows = found.map(shown).flatMap(({ id, created_at, items }) => {
+    const all = items.length === 0 ? [{ name: null, status: null }] : items;
+    return all.map(({ name, status }) => [id, created_at, name, status]);
+  });
+  printTable(context.stdout, columns, rows);
+}

@@ -1,0 +1,13 @@
+import type { Command } from 'commander';
+import { withdraw } from '../../store/bookkeeping/operator.ts';
+import type { CliContext } from '../context.ts';
+import { registerOperation } from '../operate.ts';
+
+export function register(command: Command, context: CliContext): void {
+  registerOperation(command, context, {
+    description:
+      'Takes back the planned calls of an appointment and closes it. A call that may have begun cannot be taken back; then nothing is changed.',
+    examples: '  eligd withdraw 12045\n  eligd withdraw inquiry:3 --json',
+    work: withdraw,
+  });
+}

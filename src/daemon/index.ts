@@ -1,0 +1,330 @@
+/**
+ * The composition root: makes everything out of the configuration, starts it in order and stops it in reverse. `run` is the
+ * daemon; `once` takes every stage once.
+ */
+import cron, { type ScheduledTask } from 'node-cron';
+import { ClockWatch } from '../domain/clock-watch.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
+import { type HttpService, startHttpServers } from '../http/server.ts';
+import { type ConnectorMeans, createConnectors } from '../ops/connectors.ts';
+import { configNotes } from '../ops/profile.ts';
+import { Progress } from '../ops/progress.ts';
+import { inboxStep } from '../stages/collect/inbox/index.ts';
+import { askAboutAll, askForAllChecks, collectStep } from '../stages/collect/poll/index.ts';
+import { deliverStep, newDeliverMemory } from '../stages/deliver/index.ts';
+import { type LoopOptions, logStageFailure, runLoop, type StepResult, Waker } from '../stages/loop.ts';
+import { closeOldVisits, planStep } from '../stages/plan/index.ts';
+import { listenStep, pullStep } from '../stages/pull/index.ts';
+import { demandSweeps, ensureSwept, submitStep } from '../stages/submit/index.ts';
+import { connectorJournal } from '../store/bookkeeping/journal.ts';
+import { type InstanceLock, lockInstance } from '../store/engine/database.ts';
+import { openStore, type Store } from '../store/engine/store.ts';
+import {
+  backUp,
+  countEvents,
+  logSummary,
+  monitoringServices,
+  purgeOld,
+  startFields,
+  superviseDaemon,
+  watchedStore,
+} from './operations.ts';
+import { assemble, type DaemonOptions, makeClient, type Parts, type RunningConnector } from './parts.ts';
+import { subscriptionStep } from './subscription.ts';
+import { beginReports, subscriptionDeps, webhookService } from './webhook.ts';
+
+export type Daemon = {
+  /** Runs until `signal` is aborted; each stage then finishes the step in hand. */
+  run: (signal: AbortSignal) => Promise<void>;
+  /**
+   * Every stage until it has nothing due; asks about every open inquiry whatever its schedule. What is learned of the checks of
+   * many calls is written after their answers. Never sleeps for a look.
+   */
+  once: (signal: AbortSignal) => Promise<OnceResult>;
+  /** Lets go of everything, in reverse order of the start. May be repeated. */
+  close: () => Promise<void>;
+  /** For the demo's progress. */
+  store: Store;
+};
+
+/**
+ * `is_service_away`: the service's list could not be read, so nothing was sent; everything due is kept. `connectors_away`: the ids
+ * of those that could not read or write all of it.
+ */
+export type OnceResult = { is_service_away: boolean; connectors_away: string[]; failed_stages: string[] };
+
+/** A clock that jumps by more than this has the service's list swept again (design, "Sweep"). */
+const CLOCK_JUMP_MS = 5 * MINUTE_MS;
+const CLOCK_CHECK_MS = MINUTE_MS;
+const IDLE_MS = 30_000;
+/** How long a reply is waited for after a stop was asked for. */
+const STOP_GRACE_MS = 5_000;
+/** Steps of one stage in `once`: far above what any installation has due, and still an end (every loop has a bound). */
+const ONCE_STEPS_MAX = 10_000;
+
+/**
+ * Opens what the daemon needs: the lock against a second instance, the database, the client, the connectors. Throws an
+ * EligdError when one of them cannot be had, after letting go of the others.
+ */
+export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
+  const progress = new Progress(given.env.clock);
+  const event_counts = new Map<string, number>();
+  const options = { ...given, env: progress.watch(countEvents(given.env, event_counts)) };
+  const { config, env } = options;
+  const closers: (() => Promise<void> | void)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    const lock: InstanceLock = lockInstance(config.state.path);
+    closers.push(() => lock.release());
+    const store = watchedStore(await openStore(config.state.path), progress);
+    closers.push(() => store.close());
+    const clock_watch = new ClockWatch(env.clock);
+    const client = await makeClient(options, store, clock_watch);
+    closers.push(() => client.close());
+    const means: ConnectorMeans = { secrets: options.secrets, journal: (id) => connectorJournal(store, id, env.clock) };
+    const connectors = (await createConnectors(config, env, means)).map(({ id, connector }) => {
+      closers.push(() => connector.close?.());
+      return { id, connector, pull: new Waker(), deliver: new Waker(), memory: newDeliverMemory() };
+    });
+    const parts = await assemble(options, store, client, clock_watch, connectors, { progress, event_counts });
+    return { run: (signal) => run(parts, signal), once: (signal) => once(parts, signal), close, store };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** At every start, before anything is planned or sent: the service's list is compared, and with it the clock. */
+async function firstSweep({ options, submit }: Parts): Promise<boolean> {
+  return await ensureSwept(submit, options.config.clinic.specialty);
+}
+
+function stages(parts: Parts, signal: AbortSignal) {
+  const { options, store, wakers } = parts;
+  const { env, config } = options;
+  const external_id_template = config.service.external_id;
+  const { time_zone } = config.clinic;
+  const intake = ({ id, connector }: RunningConnector) => ({
+    store,
+    env,
+    connector_id: id,
+    connector,
+    onAccepted: () => wakers.plan.wake(),
+  });
+  return {
+    pull: (each: RunningConnector) => pullStep(intake(each), signal),
+    listen: (each: RunningConnector) => listenStep(intake(each), signal),
+    plan: () => planStep(parts.plan),
+    submit: async () => {
+      const result = await submitStep(parts.submit, { external_id_template, signal });
+      // What was refused is on the attention list now, which goes to the practice with the deliveries.
+      if (result.did > 0) for (const { deliver } of parts.connectors) deliver.wake();
+      return result;
+    },
+    collect: () => collectStep(parts.collect),
+    inbox: () => inboxStep(parts.collect),
+    deliver: ({ id, connector, memory }: RunningConnector) =>
+      deliverStep({ store, env, connector_id: id, connector, time_zone, memory }, signal),
+  };
+}
+
+/** What the local HTTP server offers; services with the same address share one. */
+function httpServices(parts: Parts): HttpService[] {
+  const { options, store, wakers, webhook_counts } = parts;
+  const { config, secrets, env } = options;
+  const { webhook } = config;
+  const services = monitoringServices(parts);
+  if (webhook !== null) {
+    const onStored = () => wakers.inbox.wake();
+    services.push(webhookService(webhook, secrets, { store, env, onStored, counts: webhook_counts }));
+  }
+  return services;
+}
+
+async function run(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { env } = parts.options;
+  env.log('daemon_started', startFields(parts.options));
+  await beginReports(parts.store, parts.options.config.webhook);
+  const servers = await startHttpServers(httpServices(parts), env);
+  try {
+    await runStages(parts, signal);
+  } finally {
+    await Promise.all(servers.map((server) => server.close()));
+  }
+  env.log('daemon_stopped');
+}
+
+/** Runs one of the daemon's loops, and lets its progress be watched. */
+type RunLoop = (of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number }) => Promise<void>;
+
+async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { options, wakers, connectors } = parts;
+  const { env, config } = options;
+  for (const note of configNotes(config)) env.log(note.event);
+  const hurry = hurryOnStop(parts, signal);
+  const step = stages(parts, signal);
+  const supervision = superviseDaemon(parts, signal);
+  const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
+  const loop: RunLoop = (of) => runLoop({ ...common, ...of, step: (stop) => parts.progress.step(of.name, () => of.step(stop)) });
+  const pull_ms = config.schedule.pull_seconds * 1000;
+  // At once: senders do not wait until the service has answered. To listen is to wait, so nobody watches its progress.
+  const listening = connectors
+    .filter(({ connector }) => connector.listen !== undefined)
+    .map((each) =>
+      runLoop({
+        ...common,
+        name: `listen ${each.id}`,
+        step: () => step.listen(each),
+        waker: new Waker(),
+        interval_ms: pull_ms,
+      }),
+    );
+  const swept = parts.progress.step('submit', () => firstSweep(parts));
+  await swept.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
+  const daily = schedule(parts, config.schedule.sweep_cron, () => beginDay(parts));
+  const nightly = config.backup.cron === null ? null : schedule(parts, config.backup.cron, () => backUp(options));
+  const loops = [
+    ...listening,
+    loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
+    loop({ name: 'submit', step: step.submit, waker: wakers.submit }),
+    loop({ name: 'collect', step: step.collect, waker: wakers.collect }),
+    loop({ name: 'inbox', step: step.inbox, waker: wakers.inbox }),
+    ...keepSubscription(parts, loop),
+    watchClock(parts, signal),
+    supervision,
+    ...connectors.flatMap((each) => [
+      loop({
+        name: `pull ${each.id}`,
+        step: () => step.pull(each),
+        waker: each.pull,
+        interval_ms: pull_ms,
+      }),
+      loop({ name: `deliver ${each.id}`, step: () => step.deliver(each), waker: each.deliver }),
+    ]),
+  ];
+  signal.addEventListener('abort', () => env.log('daemon_stopping'), { once: true });
+  try {
+    await Promise.all(loops);
+  } finally {
+    hurry.end();
+    await daily.destroy();
+    await nightly?.destroy();
+  }
+}
+
+/**
+ * A stop is over within ten seconds: what waits for its turn at the service goes back at once, and what is on the wire has a few
+ * seconds for its reply. What is cut off then is looked for after the next start (G1).
+ */
+function hurryOnStop({ client, options: { env } }: Parts, signal: AbortSignal): { end: () => void } {
+  const over = new AbortController();
+  const onAbort = () => {
+    void client.close();
+    env.clock.sleep(STOP_GRACE_MS, over.signal).then(
+      () => client.cut(),
+      () => {},
+    );
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return { end: () => over.abort() };
+}
+
+/** Where the service reports to, as long as the daemon runs; it stays so afterwards. */
+function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
+  const { options, wakers, store, client, collect } = parts;
+  const { webhook } = options.config;
+  if (webhook === null) return [];
+  const deps = subscriptionDeps(webhook, { store, client, env: options.env, watch: collect.webhook });
+  const step = () => subscriptionStep(deps);
+  return [loop({ name: 'subscription', step, waker: wakers.subscription, interval_ms: DAY_MS })];
+}
+
+/** Does `work` at the times of `expression` by the clinic's clock; when the computer slept through one, as soon as it is awake. */
+function schedule({ options }: Parts, expression: string, work: () => Promise<void>): ScheduledTask {
+  let is_running = false;
+  const run = async () => {
+    if (is_running) return;
+    is_running = true;
+    await work().finally(() => {
+      is_running = false;
+    });
+  };
+  const task = cron.schedule(expression, run, { timezone: options.config.clinic.time_zone });
+  task.on('execution:missed', run);
+  return task;
+}
+
+/** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */
+async function beginDay({ submit, plan, store, options, wakers }: Parts): Promise<void> {
+  demandSweeps(submit);
+  wakers.submit.wake();
+  try {
+    await closeOldVisits(plan, options.config.policy.give_up_after_days);
+    await purgeOld(options, store);
+    await logSummary(store, options.env);
+  } catch (error) {
+    logStageFailure(options.env, 'daily', error, DAY_MS);
+  }
+}
+
+/** A clock that was set, or a machine that slept: the service's list is swept before the next send. */
+async function watchClock({ options, submit }: Parts, signal: AbortSignal): Promise<void> {
+  const { clock } = options.env;
+  let wall = clock.now();
+  let monotonic = clock.elapsed();
+  while (!signal.aborted) {
+    await clock.sleep(Math.max(CLOCK_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
+    const jumped = clock.now() - wall - (clock.elapsed() - monotonic);
+    if (Math.abs(jumped) > CLOCK_JUMP_MS) demandSweeps(submit);
+    wall = clock.now();
+    monotonic = clock.elapsed();
+  }
+}
+
+async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
+  const { env } = parts.options;
+  const step = stages(parts, signal);
+  const away = new Set<string>();
+  const result: OnceResult = { is_service_away: false, connectors_away: [], failed_stages: [] };
+  const guarded = async (name: string, work: () => Promise<unknown>) => {
+    if (signal.aborted) return;
+    try {
+      await work();
+    } catch (error) {
+      result.failed_stages.push(name);
+      logStageFailure(env, name, error, 0);
+    }
+  };
+  const untilIdle = async (work: () => Promise<StepResult>) => {
+    for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1) if ((await work()).did === 0) return;
+  };
+  const noted = async (id: string, work: Promise<StepResult>) => {
+    const done = await work;
+    if (done.is_away === true) away.add(id);
+    return done;
+  };
+  for (const each of parts.connectors) await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
+  await guarded('submit', async () => {
+    result.is_service_away = !(await firstSweep(parts));
+  });
+  // What was sent a moment ago has no answer yet, so it is asked about the next time.
+  await guarded('inbox', () => untilIdle(step.inbox));
+  await guarded('collect', () => askAboutAll(parts.collect, signal));
+  await guarded('plan', () => untilIdle(step.plan));
+  await guarded('plan', () => closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days));
+  await guarded('submit', () => untilIdle(step.submit));
+  const deliverAll = async () => {
+    for (const each of parts.connectors)
+      await guarded(`deliver ${each.id}`, () => untilIdle(() => noted(each.id, step.deliver(each))));
+  };
+  await deliverAll();
+  let checked = 0;
+  await guarded('collect', async () => {
+    checked = await askForAllChecks(parts.collect, signal);
+  });
+  if (checked > 0) await deliverAll();
+  return { ...result, connectors_away: [...away] };
+}

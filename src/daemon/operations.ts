@@ -1,0 +1,152 @@
+/** The operator's part of the composition root: supervision, monitoring, backups, and what the log says of the whole. */
+import { join } from 'node:path';
+import type { Env, FieldsOf } from '../domain/env.ts';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { DAY_MS } from '../domain/time.ts';
+import { monitoringRoute } from '../http/monitoring.ts';
+import type { HttpService } from '../http/server.ts';
+import type { WebhookCounts } from '../http/webhook.ts';
+import type { Config } from '../ops/config.ts';
+import type { Progress } from '../ops/progress.ts';
+import { statusWords, supervise } from '../ops/supervision.ts';
+import { createNotifier, type Notifier } from '../ops/systemd.ts';
+import { purge } from '../store/bookkeeping/purge.ts';
+import { currentHalts } from '../store/calls/halts.ts';
+import { backupName, deleteOldCopies, newestBackup, rotateBackups } from '../store/engine/backup.ts';
+import { writeBackupAside } from '../store/engine/backup-thread.ts';
+import type { Store } from '../store/engine/store.ts';
+import { countSituations, oldestWaiting, readStatus } from '../store/views/overview.ts';
+import { addressOf } from './webhook.ts';
+
+/** A step may be silent for as long as this many requests take that are not answered. */
+const REQUESTS_UNHEARD = 4;
+
+type Watched = {
+  options: { config: Config; env: Env; version: string; notifier?: Notifier; idle_ms?: number };
+  store: Store;
+  progress: Progress;
+  event_counts: ReadonlyMap<string, number>;
+  webhook_counts: WebhookCounts;
+};
+
+function patienceMs({ service }: Config): number {
+  return REQUESTS_UNHEARD * service.timeout_seconds * 1000;
+}
+
+/** `env` whose log is counted by event. */
+export function countEvents(env: Env, counts: Map<string, number>): Env {
+  return {
+    ...env,
+    log: (event, fields) => {
+      counts.set(event, (counts.get(event) ?? 0) + 1);
+      env.log(event, fields);
+    },
+  };
+}
+
+/** Health and metrics, where the configuration has a part `monitoring`. */
+export function monitoringServices({ options, store, progress, event_counts, webhook_counts }: Watched): HttpService[] {
+  const { config, env, version } = options;
+  if (config.monitoring === null) return [];
+  const route = monitoringRoute({
+    store,
+    env,
+    version,
+    event_counts,
+    webhook_counts,
+    stuckStages: () => progress.stuck(patienceMs(config)).map(({ stage }) => stage),
+    newestBackupAt: () => newestBackup(config.backup.folder)?.at ?? null,
+  });
+  return [{ address: addressOf(config.monitoring.listen), route }];
+}
+
+/** Feeds systemd; outside of it, a stage that hangs is told in the log all the same. */
+export function superviseDaemon({ options, store, progress }: Watched, signal: AbortSignal): Promise<void> {
+  const { env, config, notifier = createNotifier({}), ...rest } = options;
+  const statusLine = async () => {
+    const halted = (await currentHalts(store.db)).length > 0 ? 'Calls are stopped (eligd status says why); ' : '';
+    return halted + statusWords(await countSituations(store.db, env.clock.now()));
+  };
+  return supervise({ env, progress, notifier, patience_ms: patienceMs(config), idle_ms: rest.idle_ms, statusLine, signal });
+}
+
+/** Commits are signs of life; one that waits for the disk is none. */
+export function watchedStore(store: Store, progress: Progress): Store {
+  return {
+    ...store,
+    write: async (work) => {
+      progress.mark();
+      const value = await store.write(work);
+      progress.mark();
+      return value;
+    },
+  };
+}
+
+/** Writes a copy of the database and deletes the oldest ones. That it failed is told; nothing else depends on it. */
+export async function backUp({ config, env }: { config: Config; env: Env }): Promise<void> {
+  const { folder, keep } = config.backup;
+  try {
+    const now = env.clock.now();
+    const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
+    const gone = rotateBackups(folder, keep);
+    env.log('backup_written', { total: content.appointments, count: gone });
+  } catch (error) {
+    env.log('backup_failed', {
+      error_name: error instanceof Error ? error.name : typeof error,
+      error_code: errorCode(error),
+      ...(error instanceof EligdError ? { reason: error.why } : {}),
+    });
+  }
+}
+
+/** Deletes what the clinic does not keep any longer. */
+export async function purgeOld({ config, env }: { config: Config; env: Env }, store: Store): Promise<void> {
+  const { days } = config.retention;
+  if (days === null) return;
+  const now = env.clock.now();
+  const before = now - days * DAY_MS;
+  const { appointments, inquiries } = await purge(store, before, now);
+  const copies = deleteOldCopies(config.state.path, config.backup.folder, before);
+  if (appointments + copies > 0) env.log('purged', { total: appointments, count: inquiries, copies });
+}
+
+/** One line that says where everything is. */
+export async function logSummary(store: Store, env: Env): Promise<void> {
+  const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now());
+  const { closed, ...open } = counts;
+  const oldest = await oldestWaiting(store.db);
+  env.log('daily_summary', {
+    ...open,
+    closed: Object.values(closed).reduce((sum, count) => sum + count, 0),
+    uncertain: inquiries.uncertain,
+    overdue: inquiries.overdue,
+    parked: deliveries.parked,
+    oldest_since: oldest === null ? null : new Date(oldest).toISOString(),
+  });
+}
+
+/** The effective settings that decide what is asked when and what costs money, for the one line at start. */
+export function startFields({ config, version }: { config: Config; version: string }): FieldsOf<'daemon_started'> {
+  const { service, policy } = config;
+  return {
+    version,
+    node: process.version,
+    pid: process.pid,
+    host: new URL(service.base_url).host,
+    path: config.state.path,
+    connectors: config.connectors.map(({ id }) => id).join(', '),
+    webhook: config.webhook !== null,
+    mode: service.submission.mode,
+    size: service.submission.batch_size,
+    limit: service.submission.max_per_minute,
+    settle_seconds: service.settle_seconds,
+    timeout_seconds: service.timeout_seconds,
+    look_ahead_days: policy.look_ahead_days,
+    reverify_after_days: policy.reverify_after_days,
+    attempts: policy.attempts,
+    calls_per_day: policy.calls_per_day,
+    calls_per_month: policy.calls_per_month,
+    poll_minutes: config.polling.interval_minutes,
+  };
+}

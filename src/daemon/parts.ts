@@ -1,0 +1,232 @@
+/** What the daemon is made of: the client, the wakers, and what each stage works with. */
+import type { Dispatcher } from 'undici';
+import type { Connector } from '../../connectors/contract.ts';
+import type { ClockWatch, SeenServiceDate } from '../domain/clock-watch.ts';
+import type { Env } from '../domain/env.ts';
+import type { Policy } from '../domain/policy.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { newWebhookCounts, type WebhookCounts } from '../http/webhook.ts';
+import type { Config } from '../ops/config.ts';
+import { loadPayers, NO_PAYERS } from '../ops/payers.ts';
+import { clinicProfile, policyOf } from '../ops/profile.ts';
+import type { Progress } from '../ops/progress.ts';
+import { revealCredentials, type SecretSource, type ServiceCredentials } from '../ops/secrets.ts';
+import type { Notifier } from '../ops/systemd.ts';
+import type { ServiceClient } from '../service/api.ts';
+import { createServiceClient } from '../service/client.ts';
+import type { CollectDeps } from '../stages/collect/deps.ts';
+import { newCollectMemory } from '../stages/collect/poll/ask.ts';
+import type { DeliverMemory } from '../stages/deliver/index.ts';
+import { logStageFailure, Waker } from '../stages/loop.ts';
+import type { PlanDeps } from '../stages/plan/deps.ts';
+import { newSweepMemory, type SubmitDeps } from '../stages/submit/index.ts';
+import { raiseAttention, resolveAttention, resolveMapped } from '../store/bookkeeping/attention.ts';
+import { logKey } from '../store/bookkeeping/log-key.ts';
+import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
+import type { Store } from '../store/engine/store.ts';
+import { webhookWatch } from './webhook.ts';
+
+export type DaemonOptions = {
+  config: Config;
+  credentials: ServiceCredentials;
+  /** For what connectors log in with, and the keys of the webhook's signature. */
+  secrets: SecretSource;
+  env: Env;
+  version: string;
+  /** Who is told that the daemon is up and gets on; nobody when left out. */
+  notifier?: Notifier;
+  /** How long a stage without work or a due time rests before it looks again; half a minute when left out. */
+  idle_ms?: number;
+  /** The way to the service; left out: connections of the client's own. */
+  dispatcher?: Dispatcher;
+};
+
+/** A connector with the loops' means beside it. */
+export type RunningConnector = { id: string; connector: Connector; pull: Waker; deliver: Waker; memory: DeliverMemory };
+
+type Wakers = { plan: Waker; submit: Waker; collect: Waker; inbox: Waker; subscription: Waker };
+
+/** What the daemon is made of. */
+export type Parts = {
+  options: DaemonOptions;
+  store: Store;
+  client: ServiceClient;
+  clock_watch: ClockWatch;
+  connectors: RunningConnector[];
+  progress: Progress;
+  event_counts: ReadonlyMap<string, number>;
+  submit: SubmitDeps;
+  collect: CollectDeps;
+  plan: PlanDeps;
+  wakers: Wakers;
+  webhook_counts: WebhookCounts;
+};
+
+/** The client of the service, under the rate limit; what it hears of the service's clock goes to `clock_watch`. */
+export async function makeClient(
+  { config, credentials, env, version, dispatcher }: DaemonOptions,
+  store: Store,
+  clock_watch: ClockWatch,
+): Promise<ServiceClient> {
+  const { service } = config;
+  const found = await endAbandonedSlots(store, env.clock.now());
+  return createServiceClient({
+    base_url: service.base_url,
+    credentials: revealCredentials(credentials),
+    timeout_ms: service.timeout_seconds * 1000,
+    concurrency: service.submission.concurrency,
+    proxy: service.proxy ?? undefined,
+    gate: createRateLimiter(store, env.clock, service.submission.max_per_minute, found),
+    env,
+    onServiceDate: (seen) => {
+      const was_heard = clock_watch.skewMs() !== null;
+      if (clock_watch.observe(seen)) judgeClock(store, env, clock_watch, { ...seen, was_heard });
+    },
+    user_agent: `eligd/${version}`,
+    ...(dispatcher === undefined ? {} : { dispatcher }),
+  });
+}
+
+/** Says once that the clock is wrong, or right again. */
+function judgeClock(store: Store, env: Env, clock_watch: ClockWatch, seen: SeenServiceDate & { was_heard: boolean }): void {
+  const skew_ms = clock_watch.skewMs() ?? 0;
+  const is_trusted = clock_watch.isTrusted();
+  if (!is_trusted) env.log('clock_wrong', { skew_ms });
+  else if (seen.was_heard) env.log('clock_right', { skew_ms });
+  store
+    .write(async (tx) => {
+      const about = { connector: null, appointment: null, inquiry: null, subject: 'clock' };
+      if (is_trusted) await resolveAttention(tx, 'clock', seen.received_ms, ['clock_wrong']);
+      else
+        await raiseAttention(
+          tx,
+          about,
+          {
+            reason: 'clock_wrong',
+            what: `The clock of this computer differs by ${Math.round(Math.abs(skew_ms) / MINUTE_MS)} minutes from the inquiry service's. No visit is taken for past until they agree.`,
+            next: 'Set the clock of this computer (timedatectl set-ntp true).',
+          },
+          seen.received_ms,
+        );
+    })
+    .catch((error: unknown) => logStageFailure(env, 'clock', error, 0));
+}
+
+/** The parts of a daemon on this database. */
+export async function assemble(
+  options: DaemonOptions,
+  store: Store,
+  client: ServiceClient,
+  clock_watch: ClockWatch,
+  connectors: RunningConnector[],
+  watched: Pick<Parts, 'progress' | 'event_counts'>,
+): Promise<Parts> {
+  const wakers: Wakers = {
+    plan: new Waker(),
+    submit: new Waker(),
+    collect: new Waker(),
+    inbox: new Waker(),
+    subscription: new Waker(),
+  };
+  const policy = policyOf(options.config);
+  const means: Means = { options, policy, store, client, connectors, wakers };
+  return {
+    options,
+    store,
+    client,
+    clock_watch,
+    connectors,
+    ...watched,
+    wakers,
+    webhook_counts: newWebhookCounts(),
+    plan: await planDeps(means, clock_watch),
+    submit: submitDeps(means, clock_watch),
+    collect: collectDeps(means, clock_watch),
+  };
+}
+
+/** What the stages' dependencies are made of. */
+type Means = Pick<Parts, 'options' | 'store' | 'client' | 'connectors' | 'wakers'> & { policy: Policy };
+
+async function planDeps({ options, policy, store, connectors, wakers }: Means, clock_watch: ClockWatch): Promise<PlanDeps> {
+  const { config, env } = options;
+  const clinic = clinicProfile(config);
+  const payers = config.policy.payers === null ? NO_PAYERS : await loadPayers(config.policy.payers);
+  await store.write((tx) => resolveMapped(tx, (id, name) => (payers.find(id, name)?.carrier ?? '') !== '', env.clock.now()));
+  return {
+    store,
+    env,
+    facts: () => ({ is_clock_trusted: clock_watch.isTrusted(), clinic, policy, payers }),
+    external_id_template: config.service.external_id,
+    log_key: await logKey(store, env.clock.now()),
+    onPlanned: () => {
+      wakers.submit.wake();
+      for (const { deliver } of connectors) deliver.wake();
+    },
+  };
+}
+
+function submitDeps({ options, policy, store, client, wakers }: Means, clock_watch: ClockWatch): SubmitDeps {
+  const { config, env } = options;
+  return {
+    store,
+    env,
+    client,
+    sweeps: newSweepMemory(),
+    onOpen: () => {
+      wakers.collect.wake();
+      wakers.inbox.wake();
+    },
+    onReplan: () => wakers.plan.wake(),
+    clockSkew: () => clock_watch.skewMs(),
+    settings: {
+      ...pollingOf(config),
+      mode: config.service.submission.mode,
+      batch_size: config.service.submission.batch_size,
+      bulk_shape: config.service.submission.bulk_shape,
+      timeout_ms: config.service.timeout_seconds * 1000,
+      is_shared_account: config.service.shared_account,
+      calls_per_day: policy.calls_per_day,
+      calls_per_month: policy.calls_per_month,
+      reverify_after_days: policy.reverify_after_days,
+    },
+  };
+}
+
+function collectDeps({ options, policy, store, client, connectors, wakers }: Means, clock_watch: ClockWatch): CollectDeps {
+  const { config, env } = options;
+  return {
+    store,
+    env,
+    client,
+    onRecord: () => {
+      for (const { deliver } of connectors) deliver.wake();
+    },
+    clockSkew: () => clock_watch.skewMs(),
+    onPlanned: () => wakers.submit.wake(),
+    memory: newCollectMemory(),
+    webhook: config.webhook === null ? null : webhookWatch(config.webhook, () => wakers.subscription.wake()),
+    settings: {
+      ...pollingOf(config),
+      give_up_after_days: policy.give_up_after_days,
+      attempts: policy.attempts,
+      max_claim_calls: policy.claims.max_calls,
+      attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
+      external_id_template: config.service.external_id,
+      min_lead_ms: policy.min_lead_hours * HOUR_MS,
+      verify_for_ms: config.verification.ask_for_hours * HOUR_MS,
+      verification_required: config.verification.require,
+    },
+  };
+}
+
+/** What both submit and collect go by. */
+function pollingOf({ polling, service, clinic }: Config) {
+  return {
+    poll_interval_ms: polling.interval_minutes * MINUTE_MS,
+    urgent_poll_interval_ms: polling.urgent_interval_minutes * MINUTE_MS,
+    settle_ms: service.settle_seconds * 1000,
+    concurrency: service.submission.concurrency,
+    time_zone: clinic.time_zone,
+  };
+}

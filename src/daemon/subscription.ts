@@ -1,0 +1,125 @@
+/**
+ * Keeps the service's one subscription as the configuration wants it. Not one of the five stages: it moves no rows. It is
+ * registered at the start, read back, compared on a schedule, and put right when somebody changed it. One that points
+ * elsewhere is somebody else's, and is replaced only when the configuration says `take_over`. At a stop it stays.
+ */
+import type { Attention } from '../domain/attention.ts';
+import { backoffMs } from '../domain/backoff.ts';
+import type { Env } from '../domain/env.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import type { ServiceClient, ServiceFailure, Subscription } from '../service/api.ts';
+import { isSameUrl, shownUrl } from '../service/callback-url.ts';
+import type { StepResult } from '../stages/loop.ts';
+import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
+import { readFact, writeFact } from '../store/bookkeeping/facts.ts';
+import type { Store } from '../store/engine/store.ts';
+
+/** How often it is compared when all is well. */
+const COMPARE_MS = 6 * HOUR_MS;
+const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: HOUR_MS };
+/** The address that was registered last: when the configuration has another one, that subscription is still ours. */
+const OURS = 'subscription_url';
+const ABOUT = { connector: null, appointment: null, inquiry: null, subject: 'subscription' };
+
+export type SubscriptionDeps = {
+  store: Store;
+  env: Env;
+  client: ServiceClient;
+  wanted: { callback_url: string; update_frequency_min: number };
+  take_over: boolean;
+  /** How many minutes lie between two reports, as the service keeps it. */
+  onKept: (update_frequency_min: number) => void;
+  /** Failures in a row. */
+  failures: number;
+};
+
+export async function subscriptionStep(deps: SubscriptionDeps): Promise<StepResult> {
+  const { client, env, store, wanted } = deps;
+  const found = await client.getSubscription();
+  if (!found.ok) return await failed(deps, found.failure);
+  const reason = await reasonToSet(deps, found.value);
+  if (reason === 'elsewhere') return await leaveElsewhere(deps, found.value?.callback_url ?? '');
+  let kept = found.value;
+  if (reason !== null) {
+    const set = await client.setSubscription(wanted);
+    if (!set.ok) return await failed(deps, set.failure);
+    if (!isSameUrl(set.value.callback_url, wanted.callback_url)) return await notKept(deps);
+    env.log('subscription_set', { reason, host: hostOf(wanted.callback_url) });
+    kept = set.value;
+  }
+  deps.onKept(kept?.update_frequency_min ?? wanted.update_frequency_min);
+  deps.failures = 0;
+  const now = env.clock.now();
+  await store.write(async (tx) => {
+    await writeFact(tx, OURS, wanted.callback_url, now);
+    await resolveAttention(tx, ABOUT.subject, now);
+  });
+  return { did: 0, next_at: now + COMPARE_MS };
+}
+
+/** Why it has to be set; null: it is as wanted. `elsewhere`: it is somebody else's. */
+async function reasonToSet(
+  { store, wanted, take_over }: SubscriptionDeps,
+  found: Subscription | null,
+): Promise<'absent' | 'changed' | 'moved' | 'taken_over' | 'elsewhere' | null> {
+  if (found === null) return 'absent';
+  if (isAsWanted(found, wanted)) return null;
+  if (isSameUrl(found.callback_url, wanted.callback_url)) return 'changed';
+  const ours = await readFact(store.db, OURS);
+  if (ours !== null && isSameUrl(found.callback_url, ours.value)) return 'moved';
+  return take_over ? 'taken_over' : 'elsewhere';
+}
+
+function isAsWanted(found: Subscription, wanted: SubscriptionDeps['wanted']): boolean {
+  const { callback_url, update_frequency_min } = found;
+  const is_as_often = update_frequency_min == null || update_frequency_min === wanted.update_frequency_min;
+  return isSameUrl(callback_url, wanted.callback_url) && is_as_often;
+}
+
+function hostOf(url: string): string {
+  return URL.parse(url)?.host ?? 'unknown';
+}
+
+async function leaveElsewhere({ store, env }: SubscriptionDeps, callback_url: string): Promise<StepResult> {
+  const now = env.clock.now();
+  env.log('subscription_elsewhere', { host: hostOf(callback_url) });
+  await tell(store, now, {
+    reason: 'subscription_elsewhere',
+    what: `The inquiry service reports to ${shownUrl(callback_url)}, and an account has only one such address. eligd left it alone and asks for answers instead.`,
+    next: 'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the configuration and restart eligd.',
+  });
+  return { did: 0, next_at: now + COMPARE_MS };
+}
+
+async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
+  const now = env.clock.now();
+  env.log('subscription_failed', { reason: 'not_kept' });
+  await tell(store, now, {
+    reason: 'subscription_failed',
+    what: 'The inquiry service did not keep the address that it shall report to. eligd asks for answers instead.',
+    next: 'Look at "eligd subscription show", and ask the operator of the service.',
+  });
+  return { did: 0, next_at: now + COMPARE_MS };
+}
+
+/** What does not mend itself is told to a person; the network does. */
+async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<StepResult> {
+  const { store, env } = deps;
+  deps.failures += 1;
+  const now = env.clock.now();
+  const wait_ms = backoffMs(deps.failures, FAILURE_LIMITS, env.random());
+  const http_status = 'status' in failure ? failure.status : null;
+  env.log('subscription_failed', { failure: failure.class, http_status, wait_ms });
+  if (failure.class === 'refused' || failure.class === 'stopped') {
+    await tell(store, now, {
+      reason: 'subscription_failed',
+      what: `The inquiry service refuses to report to this clinic (status ${failure.status}). eligd asks for answers instead.`,
+      next: 'Run "eligd subscription set", which shows what the service says to it, and ask the operator of the service.',
+    });
+  }
+  return { did: 0, next_at: now + wait_ms };
+}
+
+function tell(store: Store, now: number, entry: Attention): Promise<void> {
+  return store.write((tx) => raiseAttention(tx, ABOUT, entry, now));
+}

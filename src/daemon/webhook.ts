@@ -1,0 +1,69 @@
+/** The webhook's part of the composition root: what the daemon makes where the configuration has a part "webhook". */
+import type { Env } from '../domain/env.ts';
+import { MINUTE_MS } from '../domain/time.ts';
+import type { HttpService } from '../http/server.ts';
+import { type WebhookCounts, webhookRoute } from '../http/webhook.ts';
+import type { Config } from '../ops/config.ts';
+import { parseAddress } from '../ops/config-values.ts';
+import { type SecretSource, webhookSecrets } from '../ops/secrets.ts';
+import type { ServiceClient } from '../service/api.ts';
+import type { WebhookWatch } from '../stages/collect/deps.ts';
+import { Inbox } from '../store/answers/inbox.ts';
+import { beginListening, forgetWebhook } from '../store/answers/webhook-watch.ts';
+import type { Store } from '../store/engine/store.ts';
+import type { SubscriptionDeps } from './subscription.ts';
+
+type WebhookConfig = NonNullable<Config['webhook']>;
+
+/** The route for the service's deliveries; throws when there is no secret to judge them by. */
+export function webhookService(
+  webhook: WebhookConfig,
+  secrets: SecretSource,
+  parts: { store: Store; env: Env; onStored: () => void; counts: WebhookCounts },
+): HttpService {
+  const { store, ...rest } = parts;
+  const route = webhookRoute({
+    ...rest,
+    path: webhook.path ?? new URL(webhook.public_url).pathname,
+    signature_header: webhook.signature_header,
+    secrets: webhookSecrets(secrets).map((secret) => secret.reveal()),
+    body_bytes_max: webhook.max_body_megabytes * 1_000_000,
+    inbox: new Inbox(store, rest.env.clock),
+  });
+  return { address: addressOf(webhook.listen), route };
+}
+
+/** An address of the configuration, which has judged it. */
+export function addressOf(listen: string): { host: string; port: number } {
+  const address = parseAddress(listen);
+  if (address === null) throw new Error('The configuration was read with an address that is none.');
+  return address;
+}
+
+export function webhookWatch(webhook: WebhookConfig, onSilent: () => void): WebhookWatch {
+  return { grace_ms: graceMs(webhook.update_frequency_minutes), sample_at: 0, compare_at: 0, onSilent };
+}
+
+/** A report may come a whole group late, and is then given as long again. */
+function graceMs(update_frequency_minutes: number): number {
+  return (2 * update_frequency_minutes + 2) * MINUTE_MS;
+}
+
+export function subscriptionDeps(
+  webhook: WebhookConfig,
+  parts: { store: Store; env: Env; client: ServiceClient; watch: WebhookWatch | null },
+): SubscriptionDeps {
+  const { public_url, update_frequency_minutes, take_over } = webhook;
+  const { watch, ...rest } = parts;
+  const wanted = { callback_url: public_url, update_frequency_min: update_frequency_minutes };
+  // A service may report less often than it is asked to.
+  const onKept = (minutes: number) => {
+    if (watch !== null) watch.grace_ms = graceMs(minutes);
+  };
+  return { ...rest, wanted, take_over, onKept, failures: 0 };
+}
+
+/** At the start of the daemon: what it knows about the service's reports begins anew, or ends where nobody listens. */
+export async function beginReports(store: Store, webhook: WebhookConfig | null): Promise<void> {
+  await store.write((tx) => (webhook === null ? forgetWebhook(tx) : beginListening(tx)));
+}

@@ -1,0 +1,72 @@
+/** An answer of the service, on its way into the database. */
+import { canonicalExternalId, matchKeyOfEcho } from '../../../domain/matching.ts';
+import { finalStatus } from '../../../domain/states.ts';
+import { DAY_MS } from '../../../domain/time.ts';
+import type { Inquiry } from '../../../service/api.ts';
+import { answerHash, storeAnswer } from '../../../store/answers/answers.ts';
+import { resolveAttention } from '../../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
+import { type InquiryRow, moveInquiries, updateInquiry } from '../../../store/calls/inquiries.ts';
+import { planAgain } from '../../../store/calls/links.ts';
+import type { Tx } from '../../../store/engine/database.ts';
+import type { CollectDeps } from '../deps.ts';
+import { firstVerify } from '../verify/times.ts';
+
+/** A service revises answers now and then: asked once more, a day before the visit. */
+export const RECHECK_BEFORE_VISIT_MS = DAY_MS;
+
+/** Whether a read form is of the inquiry that the row holds the id of. */
+export function isOwn(row: InquiryRow, { request }: Inquiry): boolean {
+  return (
+    matchKeyOfEcho(request) === row.match_key && canonicalExternalId(request.external_id) === canonicalExternalId(row.external_id)
+  );
+}
+
+/** Commits an answer as it came: a reply, or (`is_reported`) what the service told by itself. */
+export async function takeAnswer(
+  tx: Tx,
+  deps: CollectDeps,
+  row: InquiryRow,
+  inquiry: Inquiry,
+  now: number,
+  is_reported = false,
+): Promise<void> {
+  if (row.state !== 'open' && row.state !== 'answered') return;
+  const content_hash = answerHash(inquiry);
+  const revision = await storeAnswer(
+    tx,
+    { inquiry: row.id, service_status: inquiry.status, raw: inquiry.raw, content_hash },
+    now,
+  );
+  const recheck_at = row.visit_at - RECHECK_BEFORE_VISIT_MS;
+  const changes = {
+    is_verified: 1,
+    service_status: inquiry.status,
+    hollow_since: null,
+    overdue_since: null,
+    empty_polls: 0,
+    ...(is_reported ? { is_unannounced: 0 } : {}),
+    poll_at: recheck_at > now + RECHECK_BEFORE_VISIT_MS ? recheck_at : null,
+  };
+  if (revision === null && row.state === 'answered') {
+    await updateInquiry(tx, row.id, changes, now);
+    return;
+  }
+  const reason =
+    revision === null || revision === 1
+      ? `The service ${is_reported ? 'reported' : 'ended'} the inquiry: ${finalStatus(inquiry.status)}.`
+      : 'The service revised its answer.';
+  const has_calls = finalStatus(inquiry.status) !== 'CANCELLED' && deps.settings.verify_for_ms > 0;
+  const verify = has_calls ? await firstVerify(tx, deps, inquiry.results, now) : {};
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: row.state, to: 'answered', reason },
+    { ...changes, ...verify, answered_at: now, answered_service_at: now - (deps.clockSkew() ?? 0) },
+    now,
+  );
+  // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has not got it.
+  if (revision === null) await planAgain(tx, row.id, now);
+  await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'answer_late', 'answer_missing', 'lost_at_service']);
+  deps.env.log('answer_received', { inquiry: row.id, service_id: row.service_id, status: finalStatus(inquiry.status) });
+}

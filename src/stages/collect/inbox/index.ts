@@ -1,0 +1,148 @@
+/**
+ * Drains the inbox of the service's reports. The wire carries no time of change and messages may come late, twice and in any
+ * order: a report may bring the first answer to an open inquiry (`inbox/event-answer.ts`), in the same commit that drops the
+ * message. Anything else that it tells of hastens the question, and what is read then decides.
+ */
+import { finalStatus } from '../../../domain/states.ts';
+import { MINUTE_MS } from '../../../domain/time.ts';
+import type { Inquiry } from '../../../service/api.ts';
+import { parseInquiry, webhookMessageSchema } from '../../../service/wire.ts';
+import { answerHash, newestAnswerHash } from '../../../store/answers/answers.ts';
+import { dropBody, forgetUnknown, hasUnknown, keepUnknown, messagesToDrain, takeKnown } from '../../../store/answers/inbox.ts';
+import { isTold } from '../../../store/answers/webhook-watch.ts';
+import { byServiceIds, type InquiryRow, inquiryById, updateInquiry } from '../../../store/calls/inquiries.ts';
+import type { Tx } from '../../../store/engine/database.ts';
+import { logStageFailure, type StepResult } from '../../loop.ts';
+import { takeAnswer } from '../conclude/take-answer.ts';
+import type { CollectDeps } from '../deps.ts';
+import { all } from '../poll/ask.ts';
+import { ask, finish } from '../poll/index.ts';
+import { noteHeard, scheduleAnew } from '../poll/webhook-watch.ts';
+import { isAnswer } from './event-answer.ts';
+
+const MESSAGES_PER_STEP = 50;
+/** While it is asked about at once, the schedule leaves an inquiry alone; a crash meanwhile costs this long. */
+const ASKED_AT_ONCE_MS = 2 * MINUTE_MS;
+
+/** Rows to ask about because of a message, and how many answers it brought. */
+type Drained = { hastened: number[]; answers: number };
+
+/** Drains what has come, and asks about the inquiries that it tells of and does not answer, the nearest visit first. */
+export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
+  const { store, env } = deps;
+  let was_told: boolean | null = null;
+  const hastened = new Set<number>();
+  let drained = 0;
+  let answers = 0;
+  for (let after = 0; ; ) {
+    const messages = await messagesToDrain(store.db, after, MESSAGES_PER_STEP);
+    const last = messages.at(-1);
+    if (last === undefined) break;
+    after = last.id;
+    was_told ??= await isTold(store.db);
+    // One that cannot be drained waits for the next step and holds up nobody (G7).
+    const outcomes = await Promise.allSettled(
+      messages.map(({ id, body }) => store.write((tx) => drain(tx, deps, id, body, env.clock.now()))),
+    );
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') logStageFailure(env, 'inbox', outcome.reason, 0);
+      else {
+        drained += 1;
+        answers += outcome.value.answers;
+        for (const inquiry of outcome.value.hastened) hastened.add(inquiry);
+      }
+    }
+  }
+  if (was_told === false && (await isTold(store.db))) await scheduleAnew(deps, true);
+  for (const inquiry of await settleUnknown(deps)) hastened.add(inquiry);
+  // Answers that are there do not wait for those that are asked for.
+  await all([...(answers > 0 ? [finish(deps)] : []), ...(hastened.size > 0 ? [askAtOnce(deps, [...hastened])] : [])]);
+  return { did: drained, next_at: null };
+}
+
+/** Drops the message and commits what it says, at once (G2). */
+async function drain(tx: Tx, deps: CollectDeps, id: number, body: Buffer, now: number): Promise<Drained> {
+  await dropBody(tx, id);
+  const drained: Drained = { hastened: [], answers: 0 };
+  const message = webhookMessageSchema.safeParse(JSON.parse(body.toString('utf8')));
+  if (!message.success) {
+    deps.env.log('webhook_unreadable', { count: 1 });
+    return drained;
+  }
+  const inquiries = message.data.inquiries.map(parseInquiry);
+  const unreadable = inquiries.filter((inquiry) => inquiry === null).length;
+  if (unreadable > 0) deps.env.log('webhook_unreadable', { count: unreadable });
+  const readable = inquiries.filter((inquiry) => inquiry !== null);
+  const reported: Map<string, Inquiry[]> = Map.groupBy(readable, (inquiry) => inquiry.id);
+  const rows = await byServiceIds(tx, [...reported.keys()]);
+  let was_news = false;
+  for (const row of rows) {
+    const forms = reported.get(row.service_id ?? '') ?? [];
+    const last = forms.at(-1);
+    if (last === undefined) continue;
+    reported.delete(last.id);
+    if (row.state === 'open' && finalStatus(last.status) !== null) was_news = true;
+    if (await isAnswer(tx, deps, row, forms, now)) {
+      await takeAnswer(tx, deps, row, last, now, true);
+      drained.answers += 1;
+    } else if (await isWorthAsking(tx, row, last, now)) drained.hastened.push(row.id);
+  }
+  if (rows.length > 0) await noteHeard(tx, deps, was_news, now);
+  const unknown = [...reported.values()].flatMap((forms) => forms.slice(-1));
+  await keepUnknown(
+    tx,
+    unknown.map(({ id: service_id, status }) => ({ service_id, has_ended: finalStatus(status) !== null })),
+    now,
+  );
+  await hasten(tx, drained.hastened, now);
+  return drained;
+}
+
+/** Whether the report may change something. Notes that it has told of an end, and of a call that is under way. */
+async function isWorthAsking(tx: Tx, row: InquiryRow, inquiry: Inquiry, now: number): Promise<boolean> {
+  if (finalStatus(inquiry.status) === null) {
+    const is_forward = row.state === 'open' && (row.service_status === null || isScheduled(row.service_status));
+    if (is_forward && !isScheduled(inquiry.status)) await updateInquiry(tx, row.id, { service_status: inquiry.status }, now);
+    return row.state === 'answered';
+  }
+  await updateInquiry(tx, row.id, { is_unannounced: 0 }, now);
+  if (row.state === 'open') return true;
+  return row.state === 'answered' && (await newestAnswerHash(tx, row.id)) !== hashOf(inquiry);
+}
+
+/** Null: it is nested more deeply than can be written out, so it is none of the answers that are stored. */
+function hashOf(inquiry: Inquiry): string | null {
+  try {
+    return answerHash(inquiry);
+  } catch {
+    return null;
+  }
+}
+
+function isScheduled(status: string): boolean {
+  return status.trim().toUpperCase() === 'SCHEDULED';
+}
+
+async function hasten(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
+  for (const inquiry of inquiries) await updateInquiry(tx, inquiry, { poll_at: now + ASKED_AT_ONCE_MS }, now);
+}
+
+/** What a report told of before the reply that brought its id; what is nobody's once no reply is awaited is forgotten. */
+async function settleUnknown({ store, env }: CollectDeps): Promise<number[]> {
+  if (!(await hasUnknown(store.db))) return [];
+  const now = env.clock.now();
+  const { known, forgotten } = await store.write(async (tx) => {
+    const ended = await takeKnown(tx);
+    for (const inquiry of ended) await updateInquiry(tx, inquiry, { is_unannounced: 0 }, now);
+    await hasten(tx, ended, now);
+    return { known: ended, forgotten: await forgetUnknown(tx) };
+  });
+  if (forgotten > 0) env.log('webhook_strangers', { count: forgotten });
+  return known;
+}
+
+async function askAtOnce(deps: CollectDeps, inquiries: readonly number[]): Promise<void> {
+  const rows = await Promise.all(inquiries.map((inquiry) => inquiryById(deps.store.db, inquiry)));
+  const known = rows.filter((row) => row !== null).sort((a, b) => a.visit_at - b.visit_at);
+  await ask(deps, known, { priority: 'urgent' });
+}

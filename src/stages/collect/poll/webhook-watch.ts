@@ -1,0 +1,120 @@
+/**
+ * Whether asking may be rare because the service tells by itself. It may while reports come and agree with what asking finds.
+ * An answer that was found by asking and that no report has told of within the time allowed proves that reports are lost:
+ * then asking takes over, and a person is told once.
+ *
+ *     unproven ─▶ heard      a report of one of our inquiries has come; every open inquiry is scheduled anew
+ *     unproven, heard ─▶ silent   an answer was found that none told of; every open inquiry is scheduled anew
+ *     silent ─▶ heard        a report was there before we asked, an hour or more after the last one was missed
+ */
+import type { InquiryDraft } from '../../../domain/inquiry.ts';
+import { isAnswerDue, nextPollAt } from '../../../domain/polling.ts';
+import { HOUR_MS } from '../../../domain/time.ts';
+import { firstUnannounced, isTold, noteWebhook, takeMissed, webhookState } from '../../../store/answers/webhook-watch.ts';
+import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
+import { type InquiryRow, nextOpenToAsk, openAfter, updateInquiry } from '../../../store/calls/inquiries.ts';
+import type { Tx } from '../../../store/engine/database.ts';
+import type { CollectDeps } from '../deps.ts';
+
+/** While the service tells by itself, one inquiry is asked about so often all the same, to see whether it has told. */
+const SAMPLE_MS = HOUR_MS;
+const HEARD_AGAIN_MS = HOUR_MS;
+const OPEN_PER_WRITE = 200;
+const ABOUT = { connector: null, appointment: null, inquiry: null, subject: 'webhook' };
+
+/** A report of one of our inquiries has come. `was_news`: it told of an end that we had not found by asking. */
+export async function noteHeard(tx: Tx, deps: CollectDeps, was_news: boolean, now: number): Promise<void> {
+  const { state, since } = await webhookState(tx);
+  if (state === 'heard' || (state === 'silent' && (!was_news || now < since + HEARD_AGAIN_MS))) return;
+  await noteWebhook(tx, 'heard', now);
+  await resolveAttention(tx, ABOUT.subject, now, ['webhook_silent']);
+  deps.env.log('webhook_heard');
+}
+
+/** Takes over from reports that are lost. Returns when it has to be judged again; null: when something is found. */
+export async function judgeReports(deps: CollectDeps): Promise<number | null> {
+  const { store, env, webhook } = deps;
+  if (webhook === null) return null;
+  const first = await firstUnannounced(store.db);
+  if (first === null) return null;
+  const now = env.clock.now();
+  if (now < first + webhook.grace_ms) return first + webhook.grace_ms;
+  const is_new = await store.write(async (tx) => {
+    const missed = await takeMissed(tx, now - webhook.grace_ms);
+    const { state } = await webhookState(tx);
+    if (missed === 0) return false;
+    await noteWebhook(tx, 'silent', now);
+    if (state === 'silent') return false;
+    env.log('webhook_silent', { count: missed });
+    await raiseAttention(
+      tx,
+      ABOUT,
+      {
+        reason: 'webhook_silent',
+        what: 'The inquiry service has stopped reporting answers by itself. Nothing is lost: eligd asks for them instead.',
+        next: 'Run "eligd check": it says whether the service can reach this computer, and what to mend.',
+      },
+      now,
+    );
+    return true;
+  });
+  if (is_new) {
+    await scheduleAnew(deps, false);
+    webhook.onSilent();
+  }
+  return await judgeReports(deps);
+}
+
+/**
+ * Schedules every open inquiry as it is with reports (`is_told`: later) or without them (sooner). What a report has hastened, and
+ * what nobody knows to have been open since, is left as it is.
+ */
+export async function scheduleAnew({ store, env, settings }: CollectDeps, is_told: boolean): Promise<void> {
+  const now = env.clock.now();
+  for (let after = 0; ; ) {
+    const rows = await openAfter(store.db, after, OPEN_PER_WRITE);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.id;
+    await store.write(async (tx) => {
+      for (const row of rows) {
+        const poll_at = nextPollAt(pollingFacts(row, { now, random: env.random(), is_told, settings }));
+        if (row.poll_at === null || row.poll_at <= now) continue;
+        if (is_told ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at) {
+          await updateInquiry(tx, row.id, { poll_at }, now);
+        }
+      }
+    });
+  }
+}
+
+/** The inquiry to ask about although the service tells by itself, once an hour while answers are due; null: none now. */
+export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null> {
+  const { store, env, webhook, settings } = deps;
+  const now = env.clock.now();
+  if (webhook === null || now < webhook.sample_at || !(await isTold(store.db))) return null;
+  const row = await nextOpenToAsk(store.db);
+  if (row === null || row.poll_at === null || row.poll_at <= now) return null;
+  const { desired_completion_date } = JSON.parse(row.draft) as InquiryDraft;
+  if (!isAnswerDue(now, desired_completion_date, settings.time_zone)) return null;
+  webhook.sample_at = now + SAMPLE_MS;
+  return row;
+}
+
+export function pollingFacts(
+  row: InquiryRow,
+  { now, random, is_told, settings }: { now: number; random: number; is_told: boolean; settings: CollectDeps['settings'] },
+) {
+  const draft = JSON.parse(row.draft) as InquiryDraft;
+  return {
+    now,
+    random,
+    // A late answer is asked for whatever the service tells.
+    is_told: is_told && row.overdue_since === null,
+    desired_completion_date: draft.desired_completion_date,
+    visit_at: row.visit_at,
+    interval_ms: settings.poll_interval_ms,
+    urgent_interval_ms: settings.urgent_poll_interval_ms,
+    time_zone: settings.time_zone,
+  };
+}

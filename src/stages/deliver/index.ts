@@ -1,0 +1,259 @@
+import {
+  type AttentionEntry,
+  type ClaimDelivery,
+  type Connector,
+  ConnectorError,
+  type Delivery,
+  type DeliveryOutcome,
+} from '../../../connectors/contract.ts';
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import { backoffMs } from '../../domain/backoff.ts';
+import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
+import type { Env } from '../../domain/env.ts';
+import { HOUR_MS, localDate, MINUTE_MS } from '../../domain/time.ts';
+import { estimateVisit } from '../../records/estimate.ts';
+import {
+  type AppointmentDelivery,
+  type ClaimedBatch,
+  type ClaimDelivery as ClaimedDelivery,
+  claimBatch,
+  type DeliveryToWrite,
+  nextDeliveryDue,
+  postponeBatch,
+  settleDelivery,
+  splitBatch,
+} from '../../store/answers/deliveries.ts';
+import { type AttentionRow, openAttention, raiseAttention } from '../../store/bookkeeping/attention.ts';
+import { deliverySubject } from '../../store/bookkeeping/audit.ts';
+import type { Store } from '../../store/engine/store.ts';
+import { logStageFailure, type StepResult } from '../loop.ts';
+
+export type DeliverDeps = {
+  store: Store;
+  env: Env;
+  connector_id: string;
+  connector: Connector;
+  /** The clinic's. */
+  time_zone: string;
+  /** How often writing to the connector has failed in a row; for the backoff. Lost with the process on purpose. */
+  memory: DeliverMemory;
+};
+
+export type DeliverMemory = { failures: number; published: string | null };
+
+export function newDeliverMemory(): DeliverMemory {
+  return { failures: 0, published: null };
+}
+
+const DELIVERIES_PER_BATCH = 200;
+/** Tries of one delivery after which a person is asked; with the backoff below that is about two days. */
+const FAILURES_MAX = 12;
+const ITEM_LIMITS = { first_ms: MINUTE_MS, max_ms: 6 * HOUR_MS };
+const CONNECTOR_LIMITS = { first_ms: 10_000, max_ms: 15 * MINUTE_MS };
+
+/**
+ * Writes due records back through one connector and brings its attention list up to date. The batch is committed before the
+ * write and settled after it, so that a crash between repeats the very same batch (G4).
+ */
+export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promise<StepResult> {
+  const { store, env, connector_id } = deps;
+  const due_at = await nextDeliveryDue(store.db, connector_id);
+  const is_due = due_at !== null && due_at <= env.clock.now();
+  const batch = is_due ? await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH)) : null;
+  const did = batch === null ? 0 : await deliver(deps, batch, signal);
+  if (batch === null || did < DELIVERIES_PER_BATCH) await publishAttention(deps, signal);
+  // What is due and was not taken waits for planning, which wakes this stage: to look for it again at once would be to spin.
+  const next_at = batch !== null ? await nextDeliveryDue(store.db, connector_id) : is_due ? null : due_at;
+  return { did, next_at, is_away: deps.memory.failures > 0 };
+}
+
+async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSignal): Promise<number> {
+  const { store, env, connector_id, memory } = deps;
+  let outcomes: DeliveryOutcome[];
+  try {
+    outcomes = await write(deps, batch, signal);
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) return await isolate(deps, batch, error);
+    memory.failures += 1;
+    const wait_ms = error.retry_after_ms ?? backoffMs(memory.failures, CONNECTOR_LIMITS, env.random());
+    await store.write((tx) => postponeBatch(tx, batch.id, env.clock.now() + wait_ms));
+    env.log('delivery_failed', {
+      connector: connector_id,
+      delivery_batch: batch.id,
+      count: batch.deliveries.length,
+      wait_ms,
+      reason: `${error.message} ${error.next}`,
+    });
+    return 0;
+  }
+  memory.failures = 0;
+  const by_key = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
+  const now = env.clock.now();
+  const delivered = await store.write(async (tx) => {
+    let count = 0;
+    for (const delivery of batch.deliveries) {
+      const outcome = by_key.get(delivery.key);
+      if (outcome?.outcome === 'delivered') {
+        await settleDelivery(
+          tx,
+          delivery,
+          { to: 'delivered', reason: `Written by ${connector_id}, batch ${batch.id}.`, due_at: now },
+          now,
+        );
+        count += 1;
+      } else {
+        await fail(tx, deps, delivery, outcome, now);
+      }
+    }
+    return count;
+  });
+  env.log('records_delivered', {
+    connector: connector_id,
+    delivery_batch: batch.id,
+    count: delivered,
+    total: batch.deliveries.length,
+  });
+  return batch.deliveries.length;
+}
+
+/** The connector stumbled, which is a defect of it: the deliveries go one by one, and the one at fault fails alone (G7). */
+async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): Promise<number> {
+  const { store, env, connector_id } = deps;
+  logStageFailure(env, `deliver ${connector_id}`, error, 0);
+  const [only, ...others] = batch.deliveries;
+  await store.write(async (tx) => {
+    if (others.length > 0) await splitBatch(tx, batch, connector_id);
+    else if (only !== undefined) await fail(tx, deps, only, undefined, env.clock.now());
+  });
+  return batch.deliveries.length;
+}
+
+/** One delivery did not get through: tried again with backoff, or put on the attention list. */
+async function fail(
+  tx: Parameters<Parameters<Store['write']>[0]>[0],
+  { env, connector_id }: DeliverDeps,
+  delivery: DeliveryToWrite,
+  outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined,
+  now: number,
+): Promise<void> {
+  const what = outcome?.what ?? 'The connector said nothing about it.';
+  const is_parked = outcome?.is_permanent === true || delivery.failures + 1 >= FAILURES_MAX;
+  if (!is_parked) {
+    const due_at = now + backoffMs(delivery.failures + 1, ITEM_LIMITS, env.random());
+    await settleDelivery(tx, delivery, { to: 'failed', reason: what, due_at }, now);
+    return;
+  }
+  await settleDelivery(tx, delivery, { to: 'parked', reason: what, due_at: now }, now);
+  await raiseAttention(
+    tx,
+    { connector: connector_id, appointment: delivery.appointment, inquiry: null, subject: deliverySubject(delivery.key) },
+    {
+      reason: 'delivery_parked',
+      what: `The answer is there but could not be written back. ${what}`,
+      next: `${parkedRemedy(outcome)} "eligd retry" with the id of the appointment then writes it.`,
+    },
+    now,
+  );
+  env.log('delivery_parked', { connector: connector_id });
+}
+
+/** What a connector says of a failure that passes holds for as long as it is tried again. */
+function parkedRemedy(outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined): string {
+  if (outcome?.is_permanent === true) return outcome.next;
+  return `It was tried ${FAILURES_MAX} times and is not tried again by itself. Mend what is wrong; the log of eligd says more.`;
+}
+
+async function write(
+  { connector, time_zone }: DeliverDeps,
+  batch: ClaimedBatch,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
+  const head = { id: batch.id, created_at: new Date(batch.created_at).toISOString() };
+  if (batch.kind === 'appointment')
+    return await connector.deliver({ ...head, deliveries: batch.deliveries.map((each) => toDelivery(each, time_zone)) }, signal);
+  if (connector.deliverClaims === undefined) return batch.deliveries.map(noPlaceFor);
+  return await connector.deliverClaims({ ...head, deliveries: batch.deliveries.map(toClaimDelivery) }, signal);
+}
+
+/** A connector that hands over claims and cannot write back what became of them has broken its promise. */
+function noPlaceFor({ key }: ClaimedDelivery): DeliveryOutcome {
+  const told = {
+    what: 'This connector cannot write claims.',
+    next: 'Look at the answer with eligd show, and tell the maker of the connector.',
+  };
+  return { key, outcome: 'failed', is_permanent: true, ...told };
+}
+
+function toClaimDelivery({ key, input, record, revision, notes }: ClaimedDelivery): ClaimDelivery {
+  const { source_id, claim_number, date_of_service, billed_amount, patient, coverage, coverage_rank, location, procedure_codes } =
+    input;
+  const claim = {
+    source_id,
+    claim_number,
+    date_of_service,
+    billed_amount,
+    patient,
+    coverage,
+    coverage_rank,
+    location,
+    procedure_codes,
+  };
+  return { key, claim, record, revision, notes };
+}
+
+function toDelivery(delivery: AppointmentDelivery, time_zone: string): Delivery {
+  const { key, input, coverage_rank, record, revision, notes, coordination } = delivery;
+  const visit = { date: localDate(Date.parse(input.starts_at), time_zone), procedure_codes: input.procedure_codes };
+  const coverage = input.coverages[coverage_rank - 1];
+  return {
+    key,
+    appointment: {
+      source_id: input.source_id,
+      starts_at: input.starts_at,
+      patient: input.patient,
+      location: input.location,
+      procedure_codes: input.procedure_codes,
+      coverage_rank,
+      coverage: coverage ?? { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null },
+    },
+    record,
+    revision,
+    notes,
+    estimates: estimateVisit(record, visit),
+    ...(coordination === null ? {} : { coordination }),
+  };
+}
+
+/** Replaces the connector's view of what needs a person, when it has changed. */
+async function publishAttention(
+  { store, env, connector, connector_id, memory }: DeliverDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  if (connector.publishAttention === undefined) return;
+  const entries = (await openAttention(store.db, connector_id)).map(toEntry);
+  const text = JSON.stringify(entries);
+  if (memory.published === text) return;
+  try {
+    await connector.publishAttention(entries, signal);
+    memory.published = text;
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    env.log('delivery_failed', { connector: connector_id, reason: `${error.message} ${error.next}` });
+  }
+}
+
+function toEntry(row: AttentionRow): AttentionEntry {
+  const input = row.content === null ? null : (JSON.parse(row.content) as AppointmentInput | ClaimInput);
+  const is_claim = row.kind === 'claim';
+  return {
+    source_id: is_claim ? null : row.source_id,
+    ...(is_claim && row.source_id !== null ? { claim_id: row.source_id } : {}),
+    starts_at: is_claim || row.starts_at === null ? null : new Date(row.starts_at).toISOString(),
+    patient_name: input === null ? null : `${input.patient.first_name} ${input.patient.last_name}`.trim(),
+    carrier: input === null ? null : (firstCoverage(input)?.carrier ?? null),
+    reason: row.reason,
+    what: row.what,
+    next: row.next,
+    since: new Date(row.since).toISOString(),
+  };
+}

@@ -1,0 +1,133 @@
+import { PLANNING_REASONS } from '../../domain/attention.ts';
+import { type PlannedClaim, planClaim, unsettled } from '../../domain/claim-planning.ts';
+import { draftMatchKey } from '../../domain/inquiry.ts';
+import { externalId } from '../../domain/needs.ts';
+import type { PlanningFacts } from '../../domain/planning.ts';
+import { finalStatus } from '../../domain/states.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import { latestRecord } from '../../store/answers/answers.ts';
+import { replaceAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import {
+  addPlanned,
+  type InquiryRow,
+  inquiryById,
+  latestForNeed,
+  moveInquiries,
+  updateInquiry,
+} from '../../store/calls/inquiries.ts';
+import { type ClaimRow, closeAppointment, inquiriesOf, link, setPlanDue, unlink } from '../../store/calls/links.ts';
+import type { Tx } from '../../store/engine/database.ts';
+import { RETRY_MS } from './deps.ts';
+import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
+
+/** What planning sets and takes back by itself each time it looks at a claim. */
+const CLAIM_REASONS = [...PLANNING_REASONS, 'claim_unsettled'] as const;
+
+/**
+ * Decides what becomes of a claim that is new, changed, answered or due. A claim is asked about until it is paid or denied, each
+ * time as another attempt of the same need, so that the guarantees of an inquiry hold for it as they do for a visit (G1).
+ */
+export async function planClaimRow(tx: Tx, row: ClaimRow, facts: PlanningFacts, external_id_template: string): Promise<void> {
+  const { now } = facts;
+  const about = subjectOf(row);
+  if (row.closed_reason === 'replaced') {
+    await setPlanDue(tx, row.id, null, null);
+    await resolveAttention(tx, about.subject, now);
+    await leaveUnsent(tx, row, null, now);
+    return;
+  }
+  const decision = planClaim(row.patient_key, row.input, row.missing_since !== null, facts);
+  if (decision.kind === 'ask') {
+    const next = await ask(tx, row, decision.claim, facts, external_id_template);
+    const entries = next.last === null ? [] : [unsettled(next.last.attempt)];
+    await replaceAttention(tx, { ...about, inquiry: next.last?.id ?? null }, CLAIM_REASONS, entries, now);
+    await setPlanDue(tx, row.id, next.at, next.wait);
+    return;
+  }
+  await leaveUnsent(tx, row, null, now);
+  if (decision.kind === 'close') {
+    await closeAppointment(tx, row.id, decision.reason, now);
+    return;
+  }
+  await replaceAttention(tx, about, CLAIM_REASONS, decision.kind === 'attend' ? decision.attention : [], now);
+  if (decision.kind === 'wait') await setPlanDue(tx, row.id, decision.until, decision.reason);
+  else await setPlanDue(tx, row.id, row.starts_at, null);
+}
+
+/** `last`: the inquiry after which there is no other one, although the claim is not settled. */
+type Next = { at: number; wait: string | null; last: InquiryRow | null };
+
+async function ask(
+  tx: Tx,
+  row: ClaimRow,
+  planned: PlannedClaim,
+  { now, policy }: PlanningFacts,
+  external_id_template: string,
+): Promise<Next> {
+  const newest = await latestForNeed(tx, planned.need_base, planned.benefit_year);
+  const latest = newest === null ? null : await answeredBefore(tx, newest);
+  await leaveUnsent(tx, row, latest?.id ?? null, now);
+  const rest: Next = { at: row.starts_at, wait: null, last: null };
+  if (latest !== null) {
+    const join = { inquiry: latest.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
+    await link(tx, join, now);
+    const comes_back = latest.state === 'withdrawn' || (latest.state === 'rejected' && !isSameContent(latest, planned.draft));
+    if (comes_back) await revive(tx, latest, now);
+    if (comes_back || latest.state === 'planned') await revise(tx, latest, planned, now);
+    if (latest.state !== 'answered') return rest;
+    const again_at = await asksAgainAt(tx, latest, policy.claims.ask_again_days);
+    if (again_at === null) return rest;
+    if (latest.attempt >= policy.claims.max_calls) return { ...rest, last: latest };
+    if (again_at > now) return { ...rest, at: again_at };
+  }
+  const added = await addPlanned(
+    tx,
+    {
+      connector: row.connector,
+      need_base: planned.need_base,
+      benefit_year: planned.benefit_year,
+      attempt: (newest?.attempt ?? 0) + 1,
+      retry: 0,
+      patient_key: row.patient_key,
+      specialty: planned.draft.specialty,
+      external_id: externalId(external_id_template, row.connector, row.source_id),
+      match_key: draftMatchKey(planned.draft),
+      due_at: now,
+      visit_at: planned.wanted_by,
+      draft: planned.draft,
+    },
+    latest === null ? 'The claim is old enough and not settled.' : 'The last answer did not settle the claim.',
+    now,
+  );
+  if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
+  const join = { inquiry: added.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
+  await link(tx, join, now);
+  return rest;
+}
+
+/** When the payer is asked again after an answer; null: not by itself, because it is final or a person decides. */
+async function asksAgainAt(tx: Tx, latest: InquiryRow, ask_again_days: number): Promise<number | null> {
+  if (finalStatus(latest.service_status ?? '') === 'CANCELLED') return null;
+  const record = (await latestRecord(tx, latest.id))?.record;
+  if (record?.schema === 'eligd.claim/1' && (record.claim.status === 'paid' || record.claim.status === 'denied')) return null;
+  return (latest.answered_at ?? latest.updated_at) + ask_again_days * DAY_MS;
+}
+
+/** Brings what will be asked up to date. The external id stays, since it is the claim's. */
+async function revise(tx: Tx, inquiry: InquiryRow, planned: PlannedClaim, now: number): Promise<void> {
+  const draft = JSON.stringify(planned.draft);
+  await updateInquiry(tx, inquiry.id, { draft, match_key: draftMatchKey(planned.draft), visit_at: planned.wanted_by }, now);
+}
+
+/** Takes the claim off every inquiry that was not sent but for `kept`; what was sent goes on, and its answer is written back. */
+async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: number): Promise<void> {
+  for (const { id } of await inquiriesOf(tx, row.id)) {
+    const inquiry = id === kept ? null : await inquiryById(tx, id);
+    if (inquiry?.state !== 'planned' && inquiry?.state !== 'rejected') continue;
+    await unlink(tx, id, row.id, now);
+    const reason = 'The claim does not need it any more.';
+    await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, {}, now);
+    await resolveAttention(tx, inquirySubject(id), now, ['refused']);
+  }
+}

@@ -1,0 +1,17 @@
+import type { Env } from '../../domain/env.ts';
+import type { PlanningFacts } from '../../domain/planning.ts';
+import type { Store } from '../../store/engine/store.ts';
+
+export type PlanDeps = {
+  store: Store;
+  env: Env;
+  /** Everything planning knows but the time. */
+  facts: () => Omit<PlanningFacts, 'now'>;
+  external_id_template: string;
+  /** Of the hashes by which appointments appear in the log. */
+  log_key: string;
+  onPlanned: () => void;
+};
+
+/** When planning comes back to what could not be planned: another inquiry goes first, the clock is in doubt, or an error. */
+export const RETRY_MS = 60_000;

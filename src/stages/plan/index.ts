@@ -1,0 +1,108 @@
+import { appointmentHash } from '../../domain/appointment-hash.ts';
+import { errorCode } from '../../domain/errors.ts';
+import { planAppointment } from '../../domain/planning.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import { expireAttention, nameNextVisit, raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { appointmentSubject } from '../../store/bookkeeping/audit.ts';
+import {
+  appointmentDueForPlanning,
+  closeAppointment,
+  dueForPlanning,
+  inquiriesUnder,
+  nextPlanDue,
+  setPlanDue,
+  stillOpen,
+} from '../../store/calls/links.ts';
+import type { Tx } from '../../store/engine/database.ts';
+import { logStageFailure, type StepResult } from '../loop.ts';
+import { planClaimRow } from './claims.ts';
+import { type PlanDeps, RETRY_MS } from './deps.ts';
+import { leaveUnsent, subjectOf } from './keep.ts';
+import { ask, doNotAsk } from './visit.ts';
+
+const APPOINTMENTS_PER_STEP = 200;
+
+/**
+ * Decides what becomes of appointments that are new, changed, or due: closes them, lets them wait, puts them on the attention
+ * list, or makes them stand on an inquiry. Pure rules are in `domain/planning.ts`; here they meet what is there already.
+ */
+export async function planStep(deps: PlanDeps): Promise<StepResult> {
+  const { store, env } = deps;
+  const now = env.clock.now();
+  const due = await dueForPlanning(store.db, now, APPOINTMENTS_PER_STEP);
+  // Written together, each in its own savepoint: one commit, and a bad appointment takes nobody with it (G7).
+  const results = await Promise.allSettled(due.map((id) => store.write((tx) => planOne(tx, deps, id, now))));
+  for (const [index, result] of results.entries()) {
+    if (result.status === 'fulfilled') continue;
+    const id = due[index];
+    const is_collision = errorCode(result.reason)?.startsWith('SQLITE_CONSTRAINT') === true;
+    if (!is_collision) logStageFailure(env, 'plan', result.reason, RETRY_MS);
+    if (id === undefined) continue;
+    await store.write(async (tx) => {
+      await setPlanDue(tx, id, now + RETRY_MS, is_collision ? 'other_inquiry_first' : 'planning_failed');
+      if (!is_collision) await attendUnplannable(tx, id, now);
+    });
+  }
+  const planned = due.filter((_, index) => results[index]?.status === 'fulfilled');
+  if (planned.length > 0) {
+    deps.onPlanned();
+    await logStanding(deps, planned, now);
+  }
+  return { did: due.length, next_at: await nextPlanDue(store.db) };
+}
+
+/** One line for each appointment and the inquiry it stands on: from here on the log speaks of inquiries. */
+async function logStanding({ store, env, log_key }: PlanDeps, appointments: readonly number[], now: number): Promise<void> {
+  for (const { connector, source_id, inquiry } of await inquiriesUnder(store.db, appointments, now)) {
+    env.log('appointment_planned', { connector, appointment: appointmentHash(log_key, connector, source_id), inquiry });
+  }
+}
+
+/** A fault of eligd's own, or of a connector: a person knows of it while eligd tries again (G2). */
+async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void> {
+  const appointment = await appointmentDueForPlanning(tx, id);
+  if (appointment === null) return;
+  await raiseAttention(
+    tx,
+    subjectOf(appointment),
+    {
+      reason: 'planning_failed',
+      what: 'eligd could not decide what this appointment or claim needs, because of an error of its own; the log has it (stage_failed). It tries again every minute.',
+      next: 'Call the payer yourself if the visit is near, and report the line of the log to whoever installed eligd.',
+    },
+    now,
+  );
+}
+
+/**
+ * Once a day: visits that are over for longer than an answer is waited for leave the attention list and are closed. Not while
+ * the clock is in doubt.
+ */
+export async function closeOldVisits({ store, env, facts }: PlanDeps, after_days: number): Promise<void> {
+  if (!facts().is_clock_trusted) return;
+  const now = env.clock.now();
+  await store.write(async (tx) => {
+    const expired = await expireAttention(tx, now - after_days * DAY_MS, now);
+    for (const id of await stillOpen(tx, expired)) await closeAppointment(tx, id, 'past', now);
+  });
+}
+
+async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
+  const appointment = await appointmentDueForPlanning(tx, id);
+  if (appointment === null) return;
+  const facts = { ...deps.facts(), now };
+  if (appointment.kind === 'claim') {
+    await planClaimRow(tx, appointment, facts, deps.external_id_template);
+    return;
+  }
+  if (appointment.closed_reason === 'replaced') {
+    await setPlanDue(tx, id, null, null);
+    await resolveAttention(tx, appointmentSubject(id), now);
+    await leaveUnsent(tx, deps, appointment, now);
+    await nameNextVisit(tx, { appointment: id }, now);
+    return;
+  }
+  const decision = planAppointment(appointment.patient_key, appointment.input, facts);
+  if (decision.kind === 'ask') await ask(tx, deps, appointment, decision, facts);
+  else await doNotAsk(tx, deps, appointment, decision, now);
+}

@@ -1,0 +1,358 @@
+import { createHash } from 'node:crypto';
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import type { ClaimInput } from '../../domain/claim.ts';
+import { DELIVERY_STEPS, type DeliveryState } from '../../domain/states.ts';
+import type { ClaimStatusRecord } from '../../records/claim-status.ts';
+import type { Coordination } from '../../records/coordination.ts';
+import type { EligibilityRecord } from '../../records/eligibility.ts';
+import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import type { Tables } from '../engine/tables.ts';
+
+export type DeliveryRow = Selectable<Tables['deliveries']>;
+
+/**
+ * Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is planned once. One that was parked
+ * because the appointment had become another one is taken up again; one that could not be written waits for a person. What waits
+ * for another place among the appointment's coverages, which it had before, is not written there any more.
+ */
+export async function planDelivery(
+  tx: Tx,
+  delivery: {
+    connector: string;
+    appointment: number;
+    inquiry: number;
+    record: number;
+    coverage_rank: number;
+    notes: string[];
+    /** How the coverages of the appointment go together as of now; null or left out with one coverage, and for a claim. */
+    coordination?: Coordination | null;
+  },
+  now: number,
+): Promise<boolean> {
+  const key = await deliveryKey(tx, delivery);
+  const row = await tx
+    .insertInto('deliveries')
+    .values({
+      ...delivery,
+      key,
+      notes: JSON.stringify(delivery.notes),
+      coordination: delivery.coordination == null ? null : JSON.stringify(delivery.coordination),
+      state: 'pending',
+      batch: null,
+      due_at: now,
+      delivered_at: null,
+      created_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  await parkOtherRanks(tx, delivery, now);
+  if (row === undefined) return await takeUpAgain(tx, key, now);
+  await writeAudit(tx, [
+    { at: now, subject: deliverySubject(key), from_state: null, to_state: 'pending', reason: 'An answer is there.' },
+  ]);
+  return true;
+}
+
+async function parkOtherRanks(
+  tx: Tx,
+  { appointment, inquiry, coverage_rank }: { appointment: number; inquiry: number; coverage_rank: number },
+  now: number,
+): Promise<void> {
+  const others = await tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state', 'failures'])
+    .where('appointment', '=', appointment)
+    .where('inquiry', '=', inquiry)
+    .where('coverage_rank', '!=', coverage_rank)
+    .where('state', 'in', ['pending', 'failed'])
+    .execute();
+  const reason = 'The coverages of the appointment are in another order now.';
+  for (const other of others) await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
+}
+
+async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boolean> {
+  const again = await tx
+    .updateTable('deliveries')
+    .set({ state: 'pending', due_at: now, failures: 0, batch: null })
+    .where('key', '=', key)
+    .where('state', '=', 'parked')
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('attention')
+            .select('id')
+            .where('subject', '=', deliverySubject(key))
+            .where('reason', '=', 'delivery_parked')
+            .where('resolved_at', 'is', null),
+        ),
+      ),
+    )
+    .returning('id')
+    .execute();
+  if (again.length === 0) return false;
+  const reason = 'The appointment is again what the answer is about.';
+  await writeAudit(tx, [{ at: now, subject: deliverySubject(key), from_state: 'parked', to_state: 'pending', reason }]);
+  return true;
+}
+
+/**
+ * Names the delivery for good, at the PMS as well: by what it is about and what it says, and not by numbers of this database,
+ * which begin again when it is lost or restored. So the same answer keeps its name (G4), and another one never takes its place.
+ */
+async function deliveryKey(
+  tx: Tx,
+  { appointment, coverage_rank, record }: { appointment: number; coverage_rank: number; record: number },
+): Promise<string> {
+  const said = await tx
+    .selectFrom('records')
+    .innerJoin('answers', 'answers.id', 'records.answer')
+    .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
+    .select(['inquiries.service_id', 'records.revision', 'answers.content_hash', 'answers.verifications'])
+    .where('records.id', '=', record)
+    .executeTakeFirstOrThrow();
+  const visit = await tx
+    .selectFrom('appointments')
+    .select(['connector', 'kind', 'source_id', 'patient_key'])
+    .where('id', '=', appointment)
+    .executeTakeFirstOrThrow();
+  const mark = createHash('sha256')
+    .update(
+      JSON.stringify([
+        visit.connector,
+        visit.kind,
+        visit.source_id,
+        visit.patient_key,
+        said.service_id,
+        said.revision,
+        said.content_hash,
+        ...(said.verifications === null ? [] : [said.verifications]),
+      ]),
+    )
+    .digest('hex')
+    .slice(0, 20);
+  return `${mark}-${coverage_rank}`;
+}
+
+/** Of one kind: a connector writes answers about visits and about claims in two ways. */
+export type ClaimedBatch = { id: string; created_at: number } & (
+  | { kind: 'appointment'; deliveries: AppointmentDelivery[] }
+  | { kind: 'claim'; deliveries: ClaimDelivery[] }
+);
+
+export type DeliveryToWrite = AppointmentDelivery | ClaimDelivery;
+
+export type AppointmentDelivery = WaitingDelivery & {
+  kind: 'appointment';
+  input: AppointmentInput;
+  record: EligibilityRecord;
+  coordination: Coordination | null;
+};
+
+export type ClaimDelivery = WaitingDelivery & { kind: 'claim'; input: ClaimInput; record: ClaimStatusRecord };
+
+type WaitingDelivery = {
+  id: number;
+  key: string;
+  state: DeliveryState;
+  failures: number;
+  coverage_rank: number;
+  notes: string[];
+  revision: number;
+  appointment: number;
+};
+
+/**
+ * Takes due deliveries of a connector as a batch and commits its id before anything is written, so that a repetition after a
+ * crash is the very same batch (G4). A batch that was begun and not settled comes first. Null when nothing is due.
+ *
+ * An appointment that has changed waits for planning first, which may find that the answer is about a coverage or a person that
+ * is not the appointment's any more: one patient's answer must never reach another's chart.
+ */
+export async function claimBatch(tx: Tx, connector: string, now: number, limit: number): Promise<ClaimedBatch | null> {
+  const begun = await dueDeliveries(tx, connector, now)
+    .select(['deliveries.batch'])
+    .where('deliveries.batch', 'is not', null)
+    .orderBy('deliveries.id')
+    .executeTakeFirst();
+  const batch = begun?.batch ?? (await beginBatch(tx, connector, now, limit));
+  if (batch === null) return null;
+  const { created_at } = await tx
+    .selectFrom('delivery_batches')
+    .select('created_at')
+    .where('id', '=', batch)
+    .executeTakeFirstOrThrow();
+  const deliveries = await deliveriesOf(tx, batch, now);
+  return { id: batch, created_at, kind: deliveries[0]?.kind ?? 'appointment', deliveries } as ClaimedBatch;
+}
+
+function dueDeliveries(tx: Tx, connector: string, now: number) {
+  return tx
+    .selectFrom('deliveries')
+    .innerJoin('appointments', 'appointments.id', 'deliveries.appointment')
+    .where('deliveries.connector', '=', connector)
+    .where('deliveries.state', 'in', ['pending', 'failed'])
+    .where('deliveries.due_at', '<=', now)
+    .where(isPlanned(now));
+}
+
+/** Planning has seen the appointment as it is now; that it is due again because time has passed changes no coverage. */
+function isPlanned(now: number) {
+  return (where: ExpressionBuilder<Tables, 'appointments'>) =>
+    where.or([
+      where('appointments.plan_due_at', 'is', null),
+      where('appointments.plan_due_at', '>', now),
+      where('appointments.plan_due_at', '>', where.ref('appointments.updated_at')),
+    ]);
+}
+
+async function beginBatch(tx: Tx, connector: string, now: number, limit: number): Promise<string | null> {
+  const waiting = await dueDeliveries(tx, connector, now)
+    .select(['deliveries.id', 'appointments.kind'])
+    .orderBy('deliveries.id')
+    .limit(sql.lit(limit))
+    .execute();
+  const due = waiting.filter(({ kind }) => kind === waiting[0]?.kind);
+  if (due.length === 0) return null;
+  const stamp = new Date(now).toISOString().replaceAll(/[-:]/g, '').slice(0, 15);
+  const { count } = await tx
+    .selectFrom('delivery_batches')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  const id = `${stamp}Z-${count + 1}`;
+  await tx.insertInto('delivery_batches').values({ id, connector, created_at: now }).execute();
+  await tx
+    .updateTable('deliveries')
+    .set({ batch: id })
+    .where(
+      'id',
+      'in',
+      due.map((row) => row.id),
+    )
+    .execute();
+  return id;
+}
+
+async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<DeliveryToWrite[]> {
+  const rows = await tx
+    .selectFrom('deliveries')
+    .innerJoin('records', 'records.id', 'deliveries.record')
+    .innerJoin('appointments', 'appointments.id', 'deliveries.appointment')
+    .select([
+      'deliveries.id',
+      'deliveries.key',
+      'deliveries.state',
+      'deliveries.failures',
+      'deliveries.coverage_rank',
+      'deliveries.notes',
+      'deliveries.coordination',
+      'deliveries.appointment',
+      'appointments.kind',
+      'records.revision',
+      'records.record',
+      'appointments.content',
+    ])
+    .where('deliveries.batch', '=', batch)
+    .where('deliveries.state', 'in', ['pending', 'failed'])
+    .where(isPlanned(now))
+    .orderBy('deliveries.id')
+    .execute();
+  return rows.map(({ record, content, notes, coordination, ...row }) => ({
+    ...row,
+    notes: JSON.parse(notes) as string[],
+    coordination: coordination === null ? null : (JSON.parse(coordination) as Coordination),
+    record: JSON.parse(record) as unknown,
+    input: JSON.parse(content) as unknown,
+  })) as DeliveryToWrite[];
+}
+
+/**
+ * Settles one delivery after the write was tried. One that failed leaves its batch, so that the next try is a batch of its
+ * own and the written neighbours are not written again (G7).
+ */
+export async function settleDelivery(
+  tx: Tx,
+  delivery: Pick<DeliveryToWrite, 'id' | 'key' | 'state' | 'failures'>,
+  outcome: { to: DeliveryState; reason: string; due_at: number },
+  now: number,
+): Promise<void> {
+  if (!DELIVERY_STEPS[delivery.state].includes(outcome.to))
+    throw new Error(`A delivery cannot go from ${delivery.state} to ${outcome.to}.`);
+  const is_delivered = outcome.to === 'delivered';
+  const settled = await tx
+    .updateTable('deliveries')
+    .set({
+      state: outcome.to,
+      due_at: outcome.due_at,
+      failures: is_delivered ? delivery.failures : delivery.failures + 1,
+      delivered_at: is_delivered ? now : null,
+      ...(is_delivered ? {} : { batch: null }),
+    })
+    .where('id', '=', delivery.id)
+    // Parked while it was written, because the appointment had become another one: it stays so.
+    .where('state', '=', delivery.state)
+    .returning('id')
+    .execute();
+  if (settled.length === 0) return;
+  await writeAudit(tx, [
+    { at: now, subject: deliverySubject(delivery.key), from_state: delivery.state, to_state: outcome.to, reason: outcome.reason },
+  ]);
+}
+
+/** Nothing more is written for an appointment, or nothing of one inquiry. */
+export async function parkDeliveriesOf(
+  tx: Tx,
+  what: { appointment: number; inquiry?: number },
+  reason: string,
+  now: number,
+): Promise<void> {
+  let query = tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state', 'failures'])
+    .where('appointment', '=', what.appointment)
+    .where('state', 'in', ['pending', 'failed']);
+  if (what.inquiry !== undefined) query = query.where('inquiry', '=', what.inquiry);
+  for (const delivery of await query.execute()) await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
+}
+
+/** Makes each delivery a batch of its own, for a connector that stumbled over one of them and could not say which (G7). */
+export async function splitBatch(tx: Tx, batch: ClaimedBatch, connector: string): Promise<void> {
+  for (const [index, { id }] of batch.deliveries.entries()) {
+    const own = `${batch.id}-${index + 1}`;
+    await tx.insertInto('delivery_batches').values({ id: own, connector, created_at: batch.created_at }).execute();
+    await tx.updateTable('deliveries').set({ batch: own }).where('id', '=', id).execute();
+  }
+}
+
+/** Puts a whole batch off without touching its id: nothing of it could be tried, and the repetition is the same batch. */
+export async function postponeBatch(tx: Tx, batch: string, due_at: number): Promise<void> {
+  await tx
+    .updateTable('deliveries')
+    .set({ due_at })
+    .where('batch', '=', batch)
+    .where('state', 'in', ['pending', 'failed'])
+    .execute();
+}
+
+export async function countDeliveries(db: Db): Promise<Partial<Record<DeliveryState, number>>> {
+  const rows = await db
+    .selectFrom('deliveries')
+    .select((select) => ['state' as const, select.fn.countAll<number>().as('count')])
+    .groupBy('state')
+    .execute();
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+}
+
+/** When the connector's next delivery falls due; null when none waits. */
+export async function nextDeliveryDue(db: Db, connector: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('deliveries')
+    .select((select) => select.fn.min('due_at').as('at'))
+    .where('connector', '=', sql.lit(connector))
+    .where('state', 'in', ['pending', 'failed'])
+    .executeTakeFirst();
+  return row?.at ?? null;
+}

@@ -1,0 +1,263 @@
+import { type SqlBool, sql } from 'kysely';
+import type { Attention, AttentionReason } from '../../domain/attention.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import type { SubjectKind } from '../engine/tables.ts';
+import { writeAudit } from './audit.ts';
+
+const PAYER_SUBJECT = 'payer:';
+
+export type AttentionSubject = {
+  connector: string | null;
+  appointment: number | null;
+  inquiry: number | null;
+  /** `appointment:12`, `inquiry:3`, `source:…`, `installation`. */
+  subject: string;
+};
+
+/**
+ * Puts an entry on the list, which is part of the subject's story, or brings the open one with this reason up to date, whose
+ * `since` stays.
+ */
+export async function raiseAttention(tx: Tx, about: AttentionSubject, entry: Attention, now: number): Promise<void> {
+  const open = await tx
+    .selectFrom('attention')
+    .select('id')
+    .where('subject', '=', about.subject)
+    .where('reason', '=', entry.reason)
+    .where('resolved_at', 'is', null)
+    .executeTakeFirst();
+  if (open === undefined) {
+    await writeAudit(tx, [{ at: now, subject: about.subject, from_state: null, to_state: 'attention', reason: entry.what }]);
+  }
+  await tx
+    .insertInto('attention')
+    .values({ ...about, ...entry, since: now, resolved_at: null })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['subject', 'reason'])
+        .where('resolved_at', 'is', null)
+        .doUpdateSet({ what: entry.what, next: entry.next, ...names(about) }),
+    )
+    .execute();
+}
+
+/** An entry that came up when no visit stood on its inquiry names the one that does now, so that the front desk sees whose it is. */
+function names({ connector, appointment }: AttentionSubject) {
+  return {
+    connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
+    appointment: sql<number | null>`coalesce(attention.appointment, ${appointment})`,
+  };
+}
+
+/**
+ * What the list says about inquiries, or one of them, and shows with this appointment is shown with the next open visit that stands on them: this
+ * one is over, or may be another patient's by now. Where there is none, it stays as it is.
+ */
+export async function nameNextVisit(
+  tx: Tx,
+  { appointment, inquiry }: { appointment: number; inquiry?: number },
+  now: number,
+): Promise<void> {
+  let update = tx
+    .updateTable('attention')
+    .set({
+      appointment: sql`coalesce(
+        (select a.id from inquiry_appointments l join appointments a on a.id = l.appointment
+          where l.inquiry = attention.inquiry and a.closed_reason is null
+          order by a.starts_at < ${now}, a.starts_at, a.id limit 1),
+        attention.appointment)`,
+    })
+    .where('appointment', '=', appointment)
+    .where(sql<SqlBool>`subject = 'inquiry:' || inquiry`)
+    .where('resolved_at', 'is', null);
+  if (inquiry !== undefined) update = update.where('inquiry', '=', inquiry);
+  await update.execute();
+}
+
+/** Takes entries off the list: those of `subject` with one of `reasons`, or all of them. */
+export async function resolveAttention(
+  tx: Tx,
+  subject: string,
+  now: number,
+  reasons?: readonly AttentionReason[],
+): Promise<void> {
+  let update = tx
+    .updateTable('attention')
+    .set({ resolved_at: now })
+    .where('subject', '=', subject)
+    .where('resolved_at', 'is', null);
+  if (reasons !== undefined) update = update.where('reason', 'in', reasons);
+  await update.execute();
+}
+
+/**
+ * Takes entries about visits off the list when both the visit and the entry are older than `before`: nobody can act any more,
+ * and the list stays one that a person reads. An entry about an inquiry stays for as long as a later visit that is open stands
+ * on it (G2). They stay in the story. Returns the appointments whose visits they were about.
+ */
+export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {
+  const expired = await tx
+    .updateTable('attention')
+    .set({ resolved_at: now })
+    .where('resolved_at', 'is', null)
+    .where('since', '<', before)
+    .where('appointment', 'in', (select) => select.selectFrom('appointments').select('id').where('starts_at', '<', before))
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('inquiry_appointments as l')
+            .innerJoin('appointments as a', 'a.id', 'l.appointment')
+            .select('l.appointment')
+            .whereRef('l.inquiry', '=', 'attention.inquiry')
+            .where('a.closed_reason', 'is', null)
+            .where('a.starts_at', '>=', before),
+        ),
+      ),
+    )
+    .returning(['appointment', 'inquiry'])
+    .execute();
+  const inquiries = expired.flatMap(({ inquiry }) => inquiry ?? []);
+  const standing =
+    inquiries.length === 0
+      ? []
+      : await tx.selectFrom('inquiry_appointments').select('appointment').where('inquiry', 'in', inquiries).execute();
+  return [...new Set([...expired, ...standing].flatMap(({ appointment }) => appointment ?? []))];
+}
+
+/** Puts the newest entry of `subject` with one of `reasons` on the list again, for another visit to which it applies as well. */
+export async function raiseAgain(
+  tx: Tx,
+  about: AttentionSubject,
+  reasons: readonly AttentionReason[],
+  now: number,
+): Promise<void> {
+  const last = await tx
+    .selectFrom('attention')
+    .select(['reason', 'what', 'next'])
+    .where('subject', '=', about.subject)
+    .where('reason', 'in', reasons)
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  if (last !== undefined) await raiseAttention(tx, about, { ...last, reason: last.reason as AttentionReason }, now);
+}
+
+/** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */
+export async function replaceAttention(
+  tx: Tx,
+  about: AttentionSubject,
+  reasons: readonly AttentionReason[],
+  entries: readonly Attention[],
+  now: number,
+): Promise<void> {
+  const gone = reasons.filter((reason) => !entries.some((entry) => entry.reason === reason));
+  if (gone.length > 0) await resolveAttention(tx, about.subject, now, gone);
+  // Several fields may be missing: one line says all of them.
+  for (const reason of new Set(entries.map((entry) => entry.reason))) {
+    const same = entries.filter((entry) => entry.reason === reason);
+    const join = (texts: string[]) => [...new Set(texts)].join(' ');
+    await raiseAttention(
+      tx,
+      about,
+      { reason, what: join(same.map(({ what }) => what)), next: join(same.map(({ next }) => next)) },
+      now,
+    );
+  }
+}
+
+export type AttentionRow = {
+  id: number;
+  connector: string | null;
+  appointment: number | null;
+  inquiry: number | null;
+  subject: string;
+  reason: string;
+  what: string;
+  next: string;
+  since: number;
+  kind: SubjectKind | null;
+  source_id: string | null;
+  starts_at: number | null;
+  content: string | null;
+};
+
+/**
+ * The open entries with the appointment each is about; for one connector (and the installation), or all. Those about a visit
+ * come first, the nearest one at the top.
+ */
+export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
+  let query = db
+    .selectFrom('attention')
+    .leftJoin('appointments', 'appointments.id', 'attention.appointment')
+    .select([
+      'attention.id',
+      'attention.connector',
+      'attention.appointment',
+      'attention.inquiry',
+      'attention.subject',
+      'attention.reason',
+      'attention.what',
+      'attention.next',
+      'attention.since',
+      'appointments.kind',
+      'appointments.source_id',
+      'appointments.starts_at',
+      'appointments.content',
+    ])
+    .where('attention.resolved_at', 'is', null)
+    .orderBy((order) => order('appointments.starts_at', 'is', null))
+    .orderBy('appointments.starts_at')
+    .orderBy('attention.id');
+  if (connector !== undefined) {
+    query = query.where((where) =>
+      where.or([where('attention.connector', '=', sql.lit(connector)), where('attention.connector', 'is', null)]),
+    );
+  }
+  return await query.execute();
+}
+
+/**
+ * Lists a payer for mapping: once, however many patients have it, because one line in payers.csv settles it for all. Its name
+ * and id stand in the subject, so that it is found again when the map has it.
+ */
+export async function listForMapping(
+  tx: Tx,
+  connector: string,
+  payer: { carrier: string; payor_id: string },
+  now: number,
+): Promise<void> {
+  await raiseAttention(
+    tx,
+    {
+      connector,
+      appointment: null,
+      inquiry: null,
+      subject: `${PAYER_SUBJECT}${JSON.stringify([payer.payor_id, payer.carrier])}`,
+    },
+    {
+      reason: 'payer_unmapped',
+      what: `The payer ${payer.carrier || '(no name)'}${payer.payor_id === '' ? '' : `, payor id ${payer.payor_id},`} is not in the payer map. Calls are made all the same, without saying which carrier it is.`,
+      next: 'Add a line for it to payers.csv (policy.payers in the configuration).',
+    },
+    now,
+  );
+}
+
+/** Takes payers off the list that the payer map knows now. */
+export async function resolveMapped(
+  tx: Tx,
+  isMapped: (payor_id: string, carrier: string) => boolean,
+  now: number,
+): Promise<void> {
+  const open = await tx
+    .selectFrom('attention')
+    .select('subject')
+    .where('reason', '=', 'payer_unmapped')
+    .where('subject', 'like', `${PAYER_SUBJECT}%`)
+    .where('resolved_at', 'is', null)
+    .execute();
+  for (const { subject } of open) {
+    const [payor_id, carrier] = JSON.parse(subject.slice(PAYER_SUBJECT.length)) as [string, string];
+    if (isMapped(payor_id, carrier)) await resolveAttention(tx, subject, now);
+  }
+}

@@ -1,0 +1,22 @@
+import { randomBytes } from 'node:crypto';
+import type { Db } from '../engine/database.ts';
+import type { Store } from '../engine/store.ts';
+import { readFact, writeFact } from './facts.ts';
+
+const FACT = 'log_key';
+
+/** The key of the hashes by which appointments appear in the log; made at the first start, and kept by backups. */
+export async function logKey(store: Store, now: number): Promise<string> {
+  return await store.write(async (tx) => {
+    const known = await readFact(tx, FACT);
+    if (known !== null) return known.value;
+    const made = randomBytes(32).toString('hex');
+    await writeFact(tx, FACT, made, now);
+    return made;
+  });
+}
+
+/** The same for who only reads; null before the first start of a version that has it. */
+export async function knownLogKey(db: Db): Promise<string | null> {
+  return (await readFact(db, FACT))?.value ?? null;
+}

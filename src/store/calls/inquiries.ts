@@ -1,0 +1,376 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { canonicalExternalId, givenName } from '../../domain/matching.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import { INQUIRY_STEPS, type InquiryState } from '../../domain/states.ts';
+import { earlier } from '../../domain/time.ts';
+import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import type { Tables } from '../engine/tables.ts';
+
+const IDS_PER_STATEMENT = 500;
+
+export type InquiryRow = Selectable<Tables['inquiries']>;
+
+export type NewInquiry = Pick<
+  Insertable<Tables['inquiries']>,
+  | 'connector'
+  | 'need_base'
+  | 'benefit_year'
+  | 'attempt'
+  | 'retry'
+  | 'patient_key'
+  | 'specialty'
+  | 'external_id'
+  | 'match_key'
+  | 'due_at'
+  | 'visit_at'
+> & { draft: InquiryDraft };
+
+/** Columns that a change of state may set along with it. */
+export type InquiryChanges = Omit<Updateable<Tables['inquiries']>, 'id' | 'state' | 'created_at' | 'updated_at' | 'reason'>;
+
+/**
+ * Adds a planned inquiry. Null when another row that the service could not tell from it is planned or under way: this one
+ * waits for that.
+ */
+export async function addPlanned(tx: Tx, inquiry: NewInquiry, reason: string, now: number): Promise<InquiryRow | null> {
+  const row = await tx
+    .insertInto('inquiries')
+    .values({
+      ...inquiry,
+      draft: JSON.stringify(inquiry.draft),
+      state: 'planned',
+      service_status: null,
+      body: null,
+      hold_reason: null,
+      service_id: null,
+      reply_group: null,
+      sent_at: null,
+      look_at: null,
+      poll_at: null,
+      hollow_since: null,
+      overdue_since: null,
+      answered_at: null,
+      reason,
+      created_at: now,
+      updated_at: now,
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  await writeAudit(tx, [{ at: now, subject: inquirySubject(row.id), from_state: null, to_state: 'planned', reason }]);
+  return row;
+}
+
+/**
+ * Moves inquiries from one of `from` to `to`, with the same changes and reason, and writes the audit trail. The step must
+ * stand in the table of `domain/states.ts`. Returns the rows that were in `from` and moved; a row that another step took
+ * meanwhile is not among them.
+ */
+export async function moveInquiries(
+  tx: Tx,
+  ids: readonly number[],
+  step: { from: InquiryState; to: InquiryState; reason: string },
+  changes: InquiryChanges,
+  now: number,
+): Promise<InquiryRow[]> {
+  if (!INQUIRY_STEPS[step.from].includes(step.to)) throw new Error(`An inquiry cannot go from ${step.from} to ${step.to}.`);
+  if (ids.length === 0) return [];
+  const moved = await tx
+    .updateTable('inquiries')
+    .set({ ...changes, state: step.to, reason: step.reason, updated_at: now })
+    .where('id', 'in', ids)
+    .where('state', '=', step.from)
+    .returningAll()
+    .execute();
+  await writeAudit(
+    tx,
+    moved.map(({ id }) => ({
+      at: now,
+      subject: inquirySubject(id),
+      from_state: step.from,
+      to_state: step.to,
+      reason: step.reason,
+    })),
+  );
+  return moved;
+}
+
+/** Changes columns without a change of state. */
+export async function updateInquiry(tx: Tx, id: number, changes: InquiryChanges, now: number): Promise<void> {
+  await tx
+    .updateTable('inquiries')
+    .set({ ...changes, updated_at: now })
+    .where('id', '=', id)
+    .execute();
+}
+
+export async function inquiryById(db: Db | Tx, id: number): Promise<InquiryRow | null> {
+  return (await db.selectFrom('inquiries').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+}
+
+export async function inquiriesById(tx: Tx, ids: readonly number[]): Promise<InquiryRow[]> {
+  if (ids.length === 0) return [];
+  return await tx.selectFrom('inquiries').selectAll().where('id', 'in', ids).orderBy('id').execute();
+}
+
+/** The newest attempt for a need, or null when there was none. */
+export async function latestForNeed(tx: Tx, need_base: string, benefit_year: number): Promise<InquiryRow | null> {
+  const row = await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('need_base', '=', need_base)
+    .where('benefit_year', '=', benefit_year)
+    .orderBy('attempt', 'desc')
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function attemptOfNeed(
+  tx: Tx,
+  need_base: string,
+  benefit_year: number,
+  attempt: number,
+): Promise<InquiryRow | null> {
+  const row = await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('need_base', '=', need_base)
+    .where('benefit_year', '=', benefit_year)
+    .where('attempt', '=', attempt)
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export type Claim = {
+  /** Not after. */
+  now: number;
+  limit: number;
+  specialties: readonly Specialty[];
+};
+
+/**
+ * Planned inquiries that may be sent now, the nearest visit first. Left out: those on hold, and those of which an appointment
+ * has changed and waits for planning, because the change may withdraw them.
+ */
+export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }: Claim): Promise<InquiryRow[]> {
+  if (limit <= 0 || specialties.length === 0) return [];
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', sql.lit('planned'))
+    .where('due_at', '<=', now)
+    .where('hold_reason', 'is', null)
+    .where('specialty', 'in', specialties)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('inquiry_appointments')
+            .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+            .select('appointments.id')
+            .whereRef('inquiry_appointments.inquiry', '=', 'inquiries.id')
+            .where('appointments.plan_due_at', '<=', now),
+        ),
+      ),
+    )
+    .orderBy('visit_at')
+    .orderBy('id')
+    .limit(sql.lit(limit))
+    .execute();
+}
+
+/** The specialty and the state of everything that may soon be sent or looked for, each pair once. */
+export async function waitingToSend(db: Db, now: number): Promise<{ specialty: Specialty; state: InquiryState }[]> {
+  return await db
+    .selectFrom('inquiries')
+    .select(['specialty', 'state'])
+    .distinct()
+    .where((where) =>
+      where.or([
+        where.and([where('state', '=', sql.lit('planned')), where('due_at', '<=', now)]),
+        where('state', 'in', ['sending', 'uncertain']),
+      ]),
+    )
+    .execute();
+}
+
+export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
+  return await db.selectFrom('inquiries').selectAll().where('state', '=', sql.lit(state)).orderBy('id').execute();
+}
+
+export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', sql.lit('uncertain'))
+    .where('look_at', '<=', now)
+    .orderBy('look_at')
+    .limit(sql.lit(limit))
+    .execute();
+}
+
+type Due = { states?: readonly ('open' | 'answered')[]; visits_from?: number; visits_until?: number };
+
+/** Inquiries whose time to be asked about has come, the longest waiting first; all, or those that `only` describes. */
+export async function dueForPolling(db: Db, now: number, limit: number, only: Due = {}): Promise<InquiryRow[]> {
+  const { states = ['open', 'answered'], visits_from, visits_until } = only;
+  let due = db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('service_id', 'is not', null)
+    .where('poll_at', '<=', now)
+    .where('state', 'in', states);
+  if (visits_from !== undefined) due = due.where('visit_at', '>=', visits_from);
+  if (visits_until !== undefined) due = due.where('visit_at', '<', visits_until);
+  return await due.orderBy('poll_at').limit(sql.lit(limit)).execute();
+}
+
+/** Has an inquiry asked about at `poll_at`, unless its time was changed from `before` meanwhile. */
+export async function putOff(tx: Tx, id: number, before: number | null, poll_at: number, now: number): Promise<void> {
+  await tx
+    .updateTable('inquiries')
+    .set({ poll_at, updated_at: now })
+    .where('id', '=', id)
+    .where('poll_at', '=', before)
+    .execute();
+}
+
+/** Answered inquiries of which the transcript verification is to be asked for, the longest waiting first. */
+export async function dueForVerification(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('verify_at', '<=', now)
+    .where('service_id', 'is not', null)
+    .orderBy('verify_at')
+    .limit(sql.lit(limit))
+    .execute();
+}
+
+/** What is due for verification now falls due at `verify_at`. */
+export async function putOffVerifications(tx: Tx, now: number, verify_at: number): Promise<void> {
+  await tx.updateTable('inquiries').set({ verify_at }).where('verify_at', '<=', now).execute();
+}
+
+/** The rows that hold these ids of the service. */
+export async function byServiceIds(db: Db | Tx, service_ids: readonly string[]): Promise<InquiryRow[]> {
+  const rows: InquiryRow[] = [];
+  for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
+    rows.push(
+      ...(await db
+        .selectFrom('inquiries')
+        .selectAll()
+        .where('service_id', 'in', service_ids.slice(first, first + IDS_PER_STATEMENT))
+        .execute()),
+    );
+  }
+  return rows;
+}
+
+/** Open inquiries in the order of their rows, after one. */
+export async function openAfter(db: Db, after: number, limit: number): Promise<InquiryRow[]> {
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', sql.lit('open'))
+    .where('service_id', 'is not', null)
+    .where('id', '>', after)
+    .orderBy('id')
+    .limit(sql.lit(limit))
+    .execute();
+}
+
+/** The ids that came in the same reply, for doubting them together. */
+export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow[]> {
+  return await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('reply_group', '=', reply_group)
+    .where('state', '=', sql.lit('open'))
+    .where('is_verified', '=', 0)
+    .execute();
+}
+
+/** How many calls were started since `from`, for the budget. A proven unsent one has no `sent_at` any more. */
+export async function sentSince(db: Db | Tx, from: number): Promise<number> {
+  const { count } = await db
+    .selectFrom('inquiries')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('sent_at', '>=', from)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Rows that ask the same, in any state, for telling a stranger from our own. */
+export async function inquiriesByMatch(tx: Tx, specialty: Specialty, match_key: string): Promise<InquiryRow[]> {
+  return await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('match_key', '=', match_key)
+    .where('specialty', '=', specialty)
+    .execute();
+}
+
+/** The first name that is asked about, which tells twins apart. */
+export function givenNameOf({ draft }: Pick<InquiryRow, 'draft'>): string {
+  return givenName((JSON.parse(draft) as InquiryDraft).patient_name);
+}
+
+/** Whether what the service shows may be the call of a row that asks the same: it bears its label and does not name a twin. */
+export function mayBeOf(row: InquiryRow, seen: { external_id: string; given_name: string }): boolean {
+  return canonicalExternalId(row.external_id) === seen.external_id && ['', givenNameOf(row)].includes(seen.given_name);
+}
+
+/** When the next planned row falls due or the next look does; null when there is none in the future. */
+export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
+  const { send_at, look_at } = await db
+    .selectNoFrom(({ selectFrom }) => [
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('due_at').as('at'))
+        .where('state', '=', sql.lit('planned'))
+        .where('hold_reason', 'is', null)
+        .where('due_at', '>', now)
+        .as('send_at'),
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('look_at').as('at'))
+        .where('state', '=', sql.lit('uncertain'))
+        .as('look_at'),
+    ])
+    .executeTakeFirstOrThrow();
+  return earlier(send_at, look_at);
+}
+
+/** The open inquiry whose turn to be asked about comes first. */
+export async function nextOpenToAsk(db: Db): Promise<InquiryRow | null> {
+  const row = await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', sql.lit('open'))
+    .where('poll_at', 'is not', null)
+    .where('service_id', 'is not', null)
+    .orderBy('poll_at')
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+/** When the next inquiry is to be asked about, or the verification of one. */
+export async function nextPollDue(db: Db): Promise<number | null> {
+  const { poll_at, verify_at } = await db
+    .selectNoFrom(({ selectFrom }) => [
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('poll_at').as('at'))
+        .where('poll_at', 'is not', null)
+        .where('state', 'in', ['open', 'answered'])
+        .as('poll_at'),
+      selectFrom('inquiries')
+        .select((select) => select.fn.min('verify_at').as('at'))
+        .where('verify_at', 'is not', null)
+        .as('verify_at'),
+    ])
+    .executeTakeFirstOrThrow();
+  return earlier(poll_at, verify_at);
+}

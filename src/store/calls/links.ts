@@ -1,0 +1,273 @@
+import { sql } from 'kysely';
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import { ANSWER_REASONS } from '../../domain/attention.ts';
+import type { ClaimInput } from '../../domain/claim.ts';
+import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { nameNextVisit, resolveAttention } from '../bookkeeping/attention.ts';
+import { appointmentSubject, inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import type { ClosedReason, SubjectKind } from '../engine/tables.ts';
+
+/** Which appointments an inquiry serves. The join has many rows on both sides: visits share a call, a visit has two coverages. */
+export type LinkedAppointment = {
+  id: number;
+  kind: SubjectKind;
+  connector: string;
+  source_id: string;
+  starts_at: number;
+  closed_reason: ClosedReason | null;
+  missing_since: number | null;
+  coverage_rank: number;
+  draft: InquiryDraft;
+};
+
+export async function link(
+  tx: Tx,
+  join: { inquiry: number; appointment: number; coverage_rank: number; draft: InquiryDraft },
+  now: number,
+): Promise<void> {
+  const values = { ...join, draft: JSON.stringify(join.draft), created_at: now };
+  await tx
+    .insertInto('inquiry_appointments')
+    .values(values)
+    .onConflict((conflict) =>
+      conflict.columns(['inquiry', 'appointment']).doUpdateSet({ draft: values.draft, coverage_rank: values.coverage_rank }),
+    )
+    .execute();
+}
+
+/** The coverage that the inquiry is about has another place on the appointment now. */
+export async function setCoverageRank(
+  tx: Tx,
+  join: { inquiry: number; appointment: number; coverage_rank: number },
+): Promise<void> {
+  const { inquiry, appointment, coverage_rank } = join;
+  await tx
+    .updateTable('inquiry_appointments')
+    .set({ coverage_rank })
+    .where('inquiry', '=', inquiry)
+    .where('appointment', '=', appointment)
+    .execute();
+}
+
+export async function unlink(tx: Tx, inquiry: number, appointment: number, now: number): Promise<void> {
+  await tx.deleteFrom('inquiry_appointments').where('inquiry', '=', inquiry).where('appointment', '=', appointment).execute();
+  await nameNextVisit(tx, { appointment, inquiry }, now);
+}
+
+/** In the order in which they joined: the first one lends its id to the inquiry. */
+export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<LinkedAppointment[]> {
+  const rows = await db
+    .selectFrom('inquiry_appointments')
+    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+    .select([
+      'appointments.id',
+      'appointments.kind',
+      'appointments.connector',
+      'appointments.source_id',
+      'appointments.starts_at',
+      'appointments.closed_reason',
+      'appointments.missing_since',
+      'inquiry_appointments.coverage_rank',
+      'inquiry_appointments.draft',
+    ])
+    .where('inquiry_appointments.inquiry', '=', inquiry)
+    .orderBy('inquiry_appointments.created_at')
+    .orderBy('appointments.id')
+    .execute();
+  return rows.map((row) => ({ ...row, draft: JSON.parse(row.draft) as InquiryDraft }));
+}
+
+export async function inquiriesOf(db: Db | Tx, appointment: number): Promise<{ id: number; coverage_rank: number }[]> {
+  return await db
+    .selectFrom('inquiry_appointments')
+    .select(['inquiry as id', 'coverage_rank'])
+    .where('appointment', '=', appointment)
+    .orderBy('coverage_rank')
+    .orderBy('inquiry')
+    .execute();
+}
+
+/** The inquiries of the appointment that the PMS has under this id now. */
+export async function inquiriesOfSource(
+  tx: Tx,
+  connector: string,
+  source_id: string,
+): Promise<{ id: number; coverage_rank: number }[]> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select('id')
+    .where('connector', '=', connector)
+    .where('source_id', '=', source_id)
+    .where('superseded_at', 'is', null)
+    .executeTakeFirst();
+  return row === undefined ? [] : await inquiriesOf(tx, row.id);
+}
+
+type PlannableRow = {
+  id: number;
+  connector: string;
+  source_id: string;
+  patient_key: string;
+  starts_at: number;
+  closed_reason: ClosedReason | null;
+  missing_since: number | null;
+};
+
+export type AppointmentRow = PlannableRow & { kind: 'appointment'; input: AppointmentInput };
+export type ClaimRow = PlannableRow & { kind: 'claim'; input: ClaimInput };
+
+/** Where each visit of a patient that is to take place, or has, stands in the practice management system now. */
+export async function visitsOf(
+  tx: Tx,
+  patient_key: string,
+): Promise<{ connector: string; source_id: string; starts_at: number }[]> {
+  return await tx
+    .selectFrom('appointments')
+    .select(['connector', 'source_id', 'starts_at'])
+    .where('patient_key', '=', patient_key)
+    .where('kind', '=', sql.lit('appointment'))
+    .where('superseded_at', 'is', null)
+    .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', sql.lit('past'))]))
+    .execute();
+}
+
+/** Appointments that planning has to look at, the longest waiting first. */
+export async function dueForPlanning(db: Db, now: number, limit: number): Promise<number[]> {
+  const rows = await db
+    .selectFrom('appointments')
+    .select('id')
+    .where('plan_due_at', '<=', now)
+    .orderBy('plan_due_at')
+    .limit(sql.lit(limit))
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** When the next appointment falls due for planning; null when none will by itself. */
+export async function nextPlanDue(db: Db): Promise<number | null> {
+  const row = await db
+    .selectFrom('appointments')
+    .select((select) => select.fn.min('plan_due_at').as('at'))
+    .where('plan_due_at', 'is not', null)
+    .executeTakeFirst();
+  return row?.at ?? null;
+}
+
+/** The appointment or claim as it is now, or null when planning has been there meanwhile. */
+export async function appointmentDueForPlanning(tx: Tx, id: number): Promise<AppointmentRow | ClaimRow | null> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select(['id', 'kind', 'connector', 'source_id', 'patient_key', 'starts_at', 'closed_reason', 'missing_since', 'content'])
+    .where('id', '=', id)
+    .where('plan_due_at', 'is not', null)
+    .executeTakeFirst();
+  if (row === undefined) return null;
+  const { content, ...rest } = row;
+  return { ...rest, input: JSON.parse(content) as unknown } as AppointmentRow | ClaimRow;
+}
+
+/** Says when planning looks again: `null` until the appointment changes. */
+export async function setPlanDue(tx: Tx, appointment: number, due_at: number | null, wait: string | null): Promise<void> {
+  await tx.updateTable('appointments').set({ plan_due_at: due_at, plan_wait: wait }).where('id', '=', appointment).execute();
+}
+
+/**
+ * Has planning look again at those appointments of inquiries that it left alone because a call was under way: too near, past,
+ * or waiting for their time since they were moved. Nothing is sent for them before it has.
+ */
+export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: now })
+    .where('closed_reason', 'is', null)
+    .where((where) =>
+      where.or([
+        where('plan_due_at', 'is', null),
+        where('plan_due_at', '>=', where.ref('starts_at')),
+        where('plan_wait', 'is not', null),
+      ]),
+    )
+    .where('id', 'in', (select) =>
+      select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', 'in', inquiries),
+    )
+    .execute();
+}
+
+/** Has planning look at every open appointment that stands on the inquiry. */
+export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: now })
+    .where('closed_reason', 'is', null)
+    .where('id', 'in', (select) => select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', '=', inquiry))
+    .execute();
+}
+
+/** Those of the inquiries that no open appointment stands on. */
+export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
+  const needed = await tx
+    .selectFrom('inquiry_appointments')
+    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+    .select('inquiry_appointments.inquiry')
+    .where('inquiry_appointments.inquiry', 'in', inquiries)
+    .where('appointments.closed_reason', 'is', null)
+    .execute();
+  const ids = new Set(needed.map(({ inquiry }) => inquiry));
+  return inquiries.filter((id) => !ids.has(id));
+}
+
+/** Those of the appointments that are not closed. */
+export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[]> {
+  if (ids.length === 0) return [];
+  const rows = await tx
+    .selectFrom('appointments')
+    .select('id')
+    .where('id', 'in', ids)
+    .where('closed_reason', 'is', null)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Closes an appointment with a reason (G2); what was on the attention list for it goes. */
+export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason, now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ closed_reason: reason, closed_at: now, plan_due_at: null, plan_wait: null })
+    .where('id', '=', id)
+    .execute();
+  await resolveAttention(tx, appointmentSubject(id), now);
+  // A visit that is over is another matter: what was not answered before it may still be missed.
+  if (reason !== 'past') await resolveAnswers(tx, id, now);
+  await nameNextVisit(tx, { appointment: id }, now);
+  await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason }]);
+}
+
+/** Takes off the list what is about answers that nobody waits for any more. */
+async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
+  for (const inquiry of await inquiriesOf(tx, id)) {
+    const standing = (await appointmentsOf(tx, inquiry.id)).filter(({ closed_reason }) => closed_reason === null);
+    if (standing.length === 0) await resolveAttention(tx, inquirySubject(inquiry.id), now, ANSWER_REASONS);
+  }
+}
+
+/**
+ * The inquiries that appointments stand on, with what names the appointment. Of those that are looked at again and again because
+ * they wait only what they came to stand on at `now`.
+ */
+export async function inquiriesUnder(
+  db: Db,
+  appointments: readonly number[],
+  now: number,
+): Promise<{ connector: string; source_id: string; inquiry: number }[]> {
+  return await db
+    .selectFrom('inquiry_appointments')
+    .innerJoin('appointments', 'appointments.id', 'inquiry_appointments.appointment')
+    .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
+    .select(['appointments.connector', 'appointments.source_id', 'inquiries.id as inquiry'])
+    .where('appointments.id', 'in', appointments)
+    .where((where) => where.or([where('inquiry_appointments.created_at', '=', now), where('appointments.plan_wait', 'is', null)]))
+    .where('inquiries.state', '<>', 'withdrawn')
+    .orderBy('inquiries.id')
+    .execute();
+}

@@ -1,0 +1,218 @@
+/**
+ * Copies of the database, made while the daemon runs and put back by `eligd restore`. A copy is one file without WAL: one
+ * unchanging view of the database, written anew, so that it also holds nothing of what was purged.
+ */
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import { damaged, refuseNewer } from './database.ts';
+
+/** What a verified copy holds. `backed_up_at` is the moment it shows; of a file that was copied in another way, its last step. */
+export type CopyContent = {
+  backed_up_at: number;
+  appointments: number;
+  inquiries: number;
+  answers: number;
+  deliveries: number;
+};
+
+/** The fact that a copy carries: the moment that it shows, in milliseconds since 1970. */
+const BACKED_UP_AT = 'backed_up_at';
+
+/**
+ * Writes a copy of the database at `path` to `file`, which must not exist, and opens, checks and counts it before it gets its
+ * name. Blocks while it copies; the daemon calls it in a thread (`backup-thread.ts`). The database may be of an older form.
+ */
+export function writeBackup(path: string, file: string, now: number): CopyContent {
+  if (existsSync(file)) {
+    throw new EligdError('failed', {
+      what: `${file} exists already.`,
+      why: 'A backup never replaces another file.',
+      next: 'Give another name, or move that file away.',
+    });
+  }
+  const part = join(dirname(file), `.${basename(file)}.part`);
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    rmSync(part, { force: true });
+    copyDatabase(path, part);
+    noteMoment(part, now);
+    const content = inspectCopy(part);
+    flush(part);
+    renameSync(part, file);
+    flush(dirname(file));
+    return content;
+  } catch (error) {
+    rmSync(part, { force: true });
+    if (error instanceof EligdError) throw error;
+    if (/^SQLITE_(CORRUPT|NOTADB)/.test(errorCode(error) ?? '')) throw damaged(path, error);
+    throw new EligdError('failed', {
+      what: `The backup ${file} could not be written.`,
+      why: `The system says ${errorCode(error) ?? 'no'}.`,
+      next: 'Check the space on the disk and the permissions of the folder. The database itself is as it was.',
+      cause: error,
+    });
+  }
+}
+
+/** One file without WAL, mode 600, of all that is committed in the database at `path`, its WAL included. */
+export function copyDatabase(path: string, to: string): void {
+  // Made before SQLite writes into it, so that nobody else can ever read it.
+  closeSync(openSync(to, 'wx', 0o600));
+  const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+  try {
+    source.prepare('VACUUM INTO ?').run(to);
+  } finally {
+    source.close();
+  }
+}
+
+function noteMoment(part: string, now: number): void {
+  const copy = new Database(part);
+  try {
+    copy
+      .prepare(
+        'insert into facts (name, value, updated_at) values (?, ?, ?) on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at',
+      )
+      .run(BACKED_UP_AT, String(now), now);
+  } finally {
+    copy.close();
+  }
+}
+
+/** Opens a copy, has SQLite check it, and counts what is in it. Throws when it is no sound database of this or an older eligd. */
+export function inspectCopy(file: string): CopyContent {
+  refuseUnreadable(file);
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(file, { readonly: true, fileMustExist: true });
+    const said = raw.pragma('integrity_check(1)', { simple: true });
+    if (said !== 'ok') throw notSound(file, 'SQLite’s own check finds errors in it');
+    refuseNewer(raw, file);
+    const count = (table: string) => raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
+    const at = raw.prepare('select value from facts where name = ?').pluck().get(BACKED_UP_AT) as string | undefined;
+    const last_step_at = raw.prepare('select max(at) from audit').pluck().get() as number | null;
+    return {
+      backed_up_at: at === undefined ? (last_step_at ?? statSync(file).mtimeMs) : Number(at),
+      appointments: count('appointments'),
+      inquiries: count('inquiries'),
+      answers: count('answers'),
+      deliveries: count('deliveries'),
+    };
+  } catch (error) {
+    if (error instanceof EligdError) throw error;
+    throw notSound(file, WHY_NOT[errorCode(error) ?? ''] ?? `the system says ${errorCode(error) ?? 'no'}`);
+  } finally {
+    raw?.close();
+  }
+}
+
+const WHY_NOT: Readonly<Record<string, string>> = {
+  SQLITE_NOTADB: 'it is no database',
+  SQLITE_ERROR: 'it is a database of something else, or an empty file',
+  SQLITE_CORRUPT: 'it is damaged',
+};
+
+/** SQLite would say that it cannot open it, and not why. */
+function refuseUnreadable(file: string): void {
+  try {
+    if (!statSync(file).isFile()) throw notSound(file, 'it is no file');
+    accessSync(file, constants.R_OK);
+  } catch (error) {
+    if (error instanceof EligdError) throw error;
+    if (errorCode(error) !== 'EACCES') throw notSound(file, 'it is not there');
+    throw new EligdError('failed', {
+      what: `${file} cannot be read.`,
+      why: `It lies where the user that eligd runs as may not read.`,
+      next: `Give that user a copy, and name the copy: install -o eligd -m 600 ${file} /var/lib/eligd/backups/`,
+    });
+  }
+}
+
+function notSound(file: string, why: string): EligdError {
+  return new EligdError('failed', {
+    what: `${file} is no sound copy of eligd's database.`,
+    why: `Looking at it, ${why}.`,
+    next: 'Name another backup; "eligd backup" and the daemon check every one that they write.',
+  });
+}
+
+/** `eligd-20261121-033000.db`: names of scheduled backups sort by time, UTC. */
+const NAME = /^eligd-\d{8}-\d{6}\.db$/;
+
+/** Of `eligd backup --before-upgrade`. */
+const BEFORE_UPGRADE = /^before-upgrade-from-.*\.db$/;
+
+export function beforeUpgradeName(version: string, now: number): string {
+  return `before-upgrade-from-${version.replaceAll(/[^\w.+~-]/g, '_')}-${backupName(now)}`;
+}
+
+export function backupName(now: number): string {
+  const digits = new Date(now).toISOString().replaceAll(/[-:]/g, '');
+  return `eligd-${digits.slice(0, 8)}-${digits.slice(9, 15)}.db`;
+}
+
+/** Deletes all but the newest `keep` scheduled backups of the folder, and says how many went. Other files stay. */
+export function rotateBackups(folder: string, keep: number): number {
+  const old = readdirSync(folder)
+    .filter((name) => NAME.test(name))
+    .sort()
+    .reverse()
+    .slice(keep);
+  for (const name of old) rmSync(join(folder, name));
+  return old.length;
+}
+
+/**
+ * Deletes the copies that no rotation takes and that were last written before `before`: those from before an upgrade, and databases at
+ * `path` that a restore has replaced. They hold what retention has deleted elsewhere. Says how many went.
+ */
+export function deleteOldCopies(path: string, folder: string, before: number): number {
+  const replaced = `${basename(path)}.replaced-`;
+  const old = [
+    ...listed(folder)
+      .filter((name) => BEFORE_UPGRADE.test(name))
+      .map((name) => join(folder, name)),
+    ...listed(dirname(path))
+      .filter((name) => name.startsWith(replaced))
+      .map((name) => join(dirname(path), name)),
+  ].filter((file) => statSync(file).mtimeMs < before);
+  for (const file of old) rmSync(file);
+  return old.filter((file) => !/-(?:wal|shm)$/.test(file)).length;
+}
+
+function listed(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** When the newest scheduled backup was written, by its name and age; null when there is none. */
+export function newestBackup(folder: string): { file: string; at: number } | null {
+  const name = listed(folder)
+    .filter((each) => NAME.test(each))
+    .sort()
+    .at(-1);
+  return name === undefined ? null : { file: join(folder, name), at: statSync(join(folder, name)).mtimeMs };
+}
+
+/** What was written lies on the disk and not in the system's memory. */
+export function flush(path: string): void {
+  const handle = openSync(path, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,295 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import Database from 'better-sqlite3';
+import { Kysely, type SqliteDatabase, SqliteDialect, type Transaction } from 'kysely';
+import { Migrator } from 'kysely/migration';
+import * as start from '../../../migrations/0001-start.ts';
+import * as webhooks from '../../../migrations/0002-webhooks.ts';
+import * as patients from '../../../migrations/0003-patients.ts';
+import * as claims from '../../../migrations/0004-claims.ts';
+import * as journal from '../../../migrations/0007-journal.ts';
+import * as purge from '../../../migrations/0008-purge.ts';
+import * as givenNames from '../../../migrations/0009-given-names.ts';
+import * as absentCalls from '../../../migrations/0010-absent-calls.ts';
+import * as serviceClock from '../../../migrations/0011-service-clock.ts';
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import type { Tables } from './tables.ts';
+
+export type Db = Kysely<Tables>;
+export type Tx = Transaction<Tables>;
+
+/** Every migration by name, in order. Forward only: a database is never changed back. */
+const MIGRATIONS = {
+  '0001-start': start,
+  '0002-webhooks': webhooks,
+  '0003-patients': patients,
+  '0004-claims': claims,
+  '0007-journal': journal,
+  '0008-purge': purge,
+  '0009-given-names': givenNames,
+  '0010-absent-calls': absentCalls,
+  '0011-service-clock': serviceClock,
+};
+
+const MEMOISED_STATEMENTS_MAX = 400;
+const CHECKPOINT_PAGES = 8_000; // 32 MB
+const BUSY_TIMEOUT_MS = 10_000;
+const WAL_RETRY_MS = 20;
+/** `eligd restore` makes its copy under this ending, and gives it the name of the database when that has been moved away. */
+export const RESTORING = '.restoring';
+
+/**
+ * Opens the database at `path`, makes its folder and file when they are missing, and migrates it. WAL, with synchronous FULL:
+ * a commit is on the disk before the outside effect that relies on it (fact 2, G3).
+ *
+ * Throws EligdError `configuration` when the folder cannot be made, the file is no database or damaged, or the database was
+ * written by a newer eligd.
+ */
+export async function openDatabase(path: string): Promise<Db> {
+  const existed = existsSync(path);
+  if (!existed) refuseHalfRestored(path);
+  const raw = openFile(path);
+  try {
+    raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    useWal(raw);
+    raw.pragma('synchronous = FULL');
+    // Reports and answers are long: with the usual 1000 pages they would have a checkpoint every few hundred.
+    raw.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    raw.pragma('foreign_keys = ON');
+    // What is deleted or replaced is patient data: its bytes are overwritten, also in free pages.
+    raw.pragma('secure_delete = ON');
+    if (existed) refuseDamaged(raw, path);
+  } catch (error) {
+    raw.close();
+    throw unusable(path, error);
+  }
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: memoised(raw) }) });
+  try {
+    await migrate(db, raw, path);
+  } catch (error) {
+    await db.destroy();
+    throw error;
+  }
+  return db;
+}
+
+/**
+ * What stands at `path`, without making, migrating or changing anything; for `eligd check`. `behind`: the next start will
+ * migrate it. Throws what `openDatabase` would throw for a damaged or newer database.
+ */
+export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
+  refuseExposed(path);
+  if (!existsSync(path)) return 'absent';
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(path, { readonly: true });
+    refuseDamaged(raw, path);
+    refuseNewer(raw, path);
+    return isCurrent(raw) ? 'current' : 'behind';
+  } catch (error) {
+    throw unusable(path, error);
+  } finally {
+    raw?.close();
+  }
+}
+
+/** A restore that was cut short after it had moved the old database away: a new, empty one would hide both. */
+function refuseHalfRestored(path: string): void {
+  if (!existsSync(path + RESTORING)) return;
+  throw new EligdError('configuration', {
+    what: `There is no database at ${path}, because a restore was cut short.`,
+    why: `${path}${RESTORING} is there, and the old database lies beside it.`,
+    next: 'Run the same "eligd restore" again.',
+  });
+}
+
+/** The database holds patient data: neither it nor its folder may be open to other users of this machine. */
+function refuseExposed(path: string): void {
+  for (const [each, mode_max] of [
+    [dirname(path), 0o700],
+    [path, 0o600],
+  ] as const) {
+    if (process.platform === 'win32' || !existsSync(each)) continue;
+    const mode = statSync(each).mode & 0o777;
+    if ((mode & ~mode_max & 0o077) === 0) continue;
+    throw new EligdError('configuration', {
+      what: `${each} is open to other users of this machine, so eligd did not use it.`,
+      why: `It holds patient data, and its mode is ${mode.toString(8)} instead of ${mode_max.toString(8)}.`,
+      next: `Run "chmod ${mode_max.toString(8)} ${each}"; if others need the folder, give eligd one of its own (state.path).`,
+    });
+  }
+}
+
+function openFile(path: string): Database.Database {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    refuseExposed(path);
+    const previous = process.umask(0o077);
+    try {
+      return new Database(path);
+    } finally {
+      process.umask(previous);
+    }
+  } catch (error) {
+    throw unusable(path, error);
+  }
+}
+
+/** SQLite does not wait for a busy database when it changes the journal, so two that make the same one take turns here. */
+function useWal(raw: Database.Database): void {
+  for (let waited_ms = 0; ; waited_ms += WAL_RETRY_MS) {
+    try {
+      raw.pragma('journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true || waited_ms >= BUSY_TIMEOUT_MS) throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
+    }
+  }
+}
+
+function refuseDamaged(raw: Database.Database, path: string): void {
+  if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
+}
+
+export function damaged(path: string, cause?: unknown): EligdError {
+  return new EligdError('configuration', {
+    what: `The database ${path} is damaged.`,
+    why: 'SQLite’s own check finds errors in it, or it is no database at all.',
+    next: 'See that state.path names the right file. Then stop the daemon and run "eligd restore" with the newest backup: it keeps the damaged file, and what the service has is found by its list before anything is sent.',
+    cause,
+  });
+}
+
+function unusable(path: string, error: unknown): EligdError {
+  if (error instanceof EligdError) return error;
+  const code = errorCode(error) ?? '';
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(path, error);
+  if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EIO)/.test(code)) {
+    return new EligdError('temporary', {
+      what: `The database ${path} could not be written.`,
+      why: code === 'SQLITE_FULL' || code === 'ENOSPC' ? 'Its disk is full.' : `Its disk reported an error (${code}).`,
+      next: 'Make room or look after the disk; nothing is lost, and the service starts again by itself when it can.',
+      cause: error,
+    });
+  }
+  return new EligdError('configuration', {
+    what: `The database ${path} cannot be opened.`,
+    why: `The system says ${errorCode(error) ?? 'that it is no SQLite database'}.`,
+    next: 'Check state.path in the configuration, the permissions of its folder, and the space on the disk.',
+    cause: error,
+  });
+}
+
+/**
+ * In one transaction that begins with the write lock: of two processes that start at once the second finds the work done, and
+ * a crash in the middle leaves the old form. kysely's own lock and transactions are none on SQLite.
+ */
+async function migrate(db: Db, raw: Database.Database, path: string): Promise<void> {
+  refuseNewer(raw, path);
+  if (isCurrent(raw)) return;
+  try {
+    raw.exec('BEGIN IMMEDIATE');
+    const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest();
+    if (error !== undefined) throw error;
+    raw.exec('COMMIT');
+  } catch (error) {
+    if (raw.inTransaction) raw.exec('ROLLBACK');
+    throw unusable(path, error);
+  }
+}
+
+function isCurrent(raw: Database.Database): boolean {
+  return appliedMigrations(raw).length === Object.keys(MIGRATIONS).length;
+}
+
+export function refuseNewer(raw: Database.Database, path: string): void {
+  if (appliedMigrations(raw).every((name) => name in MIGRATIONS)) return;
+  throw new EligdError('configuration', {
+    what: `The database ${path} was written by a newer eligd.`,
+    why: 'It has been migrated to a form that this version does not know, and going back could lose what is in it.',
+    next: 'Install the newer version again, or restore a backup that this version wrote.',
+  });
+}
+
+function appliedMigrations(raw: Database.Database): string[] {
+  const table = raw.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get();
+  return table === undefined ? [] : (raw.prepare('select name from kysely_migration').pluck().all() as string[]);
+}
+
+/**
+ * kysely prepares every statement anew, which costs more than running it; this keeps what was prepared, and begins anew when
+ * there is too much of it. SQLite itself compiles a statement anew at every run when a parameter could change its plan (a limit,
+ * or a state or connector beside an order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin
+ * with the write lock: one that reads first and finds, when it writes, that another process wrote in between fails at once,
+ * whatever `busy_timeout` says.
+ */
+function memoised(raw: Database.Database): SqliteDatabase {
+  const prepared = new Map<string, Database.Statement>();
+  return {
+    prepare: (statement_text: string) => {
+      // When a commit fails for want of room, SQLite has rolled back by itself, and kysely's rollback would put "no transaction
+      // is active" in the place of the reason.
+      if (statement_text === 'rollback' && !raw.inTransaction) return asKysely(raw.prepare('select 1'));
+      const text = statement_text === 'begin' ? 'begin immediate' : statement_text;
+      const known = prepared.get(text);
+      if (known !== undefined) return asKysely(known);
+      const statement = raw.prepare(text);
+      if (prepared.size >= MEMOISED_STATEMENTS_MAX) prepared.clear();
+      prepared.set(text, statement);
+      return asKysely(statement);
+    },
+    close: () => raw.close(),
+  };
+}
+
+function asKysely(statement: Database.Statement): ReturnType<SqliteDatabase['prepare']> {
+  return statement as unknown as ReturnType<SqliteDatabase['prepare']>;
+}
+
+export type InstanceLock = { release: () => void };
+
+/**
+ * The lock against a second daemon on the same state: an exclusive transaction held on a lock database beside it, because
+ * Node has no flock. The system gives it back when the process dies, however it dies.
+ */
+export function lockInstance(path: string): InstanceLock {
+  const file = lockFile(path);
+  let raw: Database.Database | undefined;
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    raw = new Database(file, { timeout: 0 });
+    raw.exec('BEGIN EXCLUSIVE');
+  } catch (error) {
+    raw?.close();
+    if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true) throw unusable(file, error);
+    throw new EligdError('temporary', {
+      what: 'Another eligd is running on this database.',
+      why: `${file} is locked. Two at once could make the same paid call twice.`,
+      next: 'Wait until the other one is done, or stop it (systemctl stop eligd, or Ctrl-C where it runs).',
+    });
+  }
+  const held = raw;
+  return { release: () => held.close() };
+}
+
+/** Whether a daemon holds the lock, without taking it or making its file. */
+export function isInstanceRunning(path: string): boolean {
+  const file = lockFile(path);
+  if (!existsSync(file)) return false;
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(file, { readonly: true, timeout: 0 });
+    raw.prepare('select count(*) from sqlite_master').get();
+    return false;
+  } catch (error) {
+    if (errorCode(error)?.startsWith('SQLITE_BUSY') === true) return true;
+    throw unusable(file, error);
+  } finally {
+    raw?.close();
+  }
+}
+
+function lockFile(path: string): string {
+  return join(dirname(path), `${basename(path)}.lock`);
+}

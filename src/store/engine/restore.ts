@@ -1,0 +1,105 @@
+/** Puts a copy in the place of the database. What `eligd restore` promises (G1, G2) is described at `restoreDatabase`. */
+import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import Database from 'better-sqlite3';
+import { EligdError } from '../../domain/errors.ts';
+import { type CopyContent, copyDatabase, flush, inspectCopy } from './backup.ts';
+import { RESTORING } from './database.ts';
+
+/** A source (file, message, page) that was acknowledged to the end and that the copy does not know. */
+export type ForgottenSource = { connector: string; name: string; completed_at: number };
+
+export type Restored = {
+  content: CopyContent;
+  /** Where the database that was replaced lies now; null when there was none. */
+  replaced: string | null;
+  /** Null when the replaced database could not be read, so that nobody can name them. */
+  forgotten: ForgottenSource[] | null;
+};
+
+/** The slots that were taken since the copy are not in it, and a minute frees them all (G5). */
+const SLOTS_MS = 60_000;
+
+/**
+ * Replaces the database at `path` by the copy in `from`, after checking it. The caller holds the lock of the instance. The old
+ * database is kept beside, with everything that belongs to it. Nothing is sent by this; the next start waits `quiet_ms`, and then
+ * compares the service's whole list with the copy before it sends, and takes what it finds there instead of a call (design, "Sweep").
+ */
+export function restoreDatabase(path: string, from: string, now: number, quiet_ms: number): Restored {
+  if (existsSync(path) && isSameFile(path, from)) {
+    throw new EligdError('usage', {
+      what: `${from} is the database itself, and nothing was changed.`,
+      why: 'A restore puts another file in its place.',
+      next: 'Name a backup.',
+    });
+  }
+  const content = inspectCopy(from);
+  const forgotten = forgottenSources(path, content.backed_up_at);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const part = path + RESTORING;
+  rmSync(part, { force: true });
+  copyDatabase(from, part);
+  pauseRequests(part, now, quiet_ms);
+  inspectCopy(part);
+  flush(part);
+  const replaced = moveAside(path, now);
+  renameSync(part, path);
+  flush(dirname(path));
+  return { content, replaced, forgotten };
+}
+
+/**
+ * How long no request goes out after a restore. What was sent right before it is in no copy, and a service may list it as late as
+ * two settle times after (G1); a list that is compared earlier would miss it.
+ */
+export function quietAfterRestoreMs({
+  settle_seconds,
+  max_per_minute,
+}: {
+  settle_seconds: number;
+  max_per_minute: number;
+}): number {
+  return Math.max(2 * settle_seconds * 1000, max_per_minute === 0 ? 0 : SLOTS_MS);
+}
+
+function isSameFile(one: string, other: string): boolean {
+  const [a, b] = [statSync(one), statSync(other, { throwIfNoEntry: false })];
+  return a.dev === b?.dev && a.ino === b.ino;
+}
+
+/** As `createRateLimiter` notes a pause that the service asked for. */
+function pauseRequests(file: string, now: number, quiet_ms: number): void {
+  const raw = new Database(file);
+  try {
+    raw
+      .prepare(
+        `insert into facts (name, value, updated_at) values ('requests_paused_until', ?, ?)
+         on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at`,
+      )
+      .run(String(now + quiet_ms), now);
+  } finally {
+    raw.close();
+  }
+}
+
+/** With WAL and index, or the newest commits would be missing from what is kept. */
+function moveAside(path: string, now: number): string | null {
+  const beside = `${path}.replaced-${new Date(now).toISOString().replaceAll(/[-:]|\.\d+/g, '')}`;
+  const parts = ['', '-wal', '-shm'].filter((end) => existsSync(path + end));
+  for (const end of parts) renameSync(path + end, beside + end);
+  return parts.includes('') ? beside : null;
+}
+
+function forgottenSources(path: string, since: number): ForgottenSource[] | null {
+  if (!existsSync(path)) return null;
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(path, { readonly: true });
+    const rows = raw.prepare('select connector, name, completed_at from sources where completed_at > ? order by completed_at');
+    return rows.all(since) as ForgottenSource[];
+  } catch {
+    return null;
+  } finally {
+    raw?.close();
+  }
+}

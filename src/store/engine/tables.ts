@@ -1,0 +1,159 @@
+/** The tables of `migrations/`, as kysely sees them. What each column means stands in the migration. */
+import type { Generated } from 'kysely';
+import type { Specialty } from '../../domain/specialty.ts';
+import type { DeliveryState, InquiryState } from '../../domain/states.ts';
+
+export type Tables = {
+  connectors: { id: string; cursor: string | null };
+  sources: {
+    id: Generated<number>;
+    connector: string;
+    key: string;
+    name: string;
+    first_seen_at: number;
+    completed_at: number | null;
+    reply: string | null;
+  };
+  patients: { connector: string; patient_id: string; coverages: string; updated_at: number };
+  appointments: AppointmentTable;
+  inquiries: InquiryTable;
+  absent_calls: {
+    inquiry: number;
+    specialty: Specialty;
+    external_id: string;
+    match_key: string;
+    given_name: string;
+    /** By the service's clock, as far as it was known. */
+    sent_at: number;
+  };
+  inquiry_appointments: { inquiry: number; appointment: number; coverage_rank: number; draft: string; created_at: number };
+  service_inquiries: {
+    service_id: string;
+    specialty: Specialty;
+    external_id: string;
+    match_key: string;
+    service_status: string;
+    created_at: number | null;
+    inquiry: number | null;
+    role: 'main' | 'extra' | 'unowned';
+    first_seen_at: number;
+    given_name: Generated<string>;
+  };
+  answers: {
+    id: Generated<number>;
+    inquiry: number;
+    revision: number;
+    service_status: string;
+    raw: string;
+    content_hash: string;
+    received_at: number;
+    is_normalized: Generated<number>;
+    verifications: Generated<string | null>;
+  };
+  records: { id: Generated<number>; answer: number; inquiry: number; revision: number; record: string; created_at: number };
+  deliveries: DeliveryTable;
+  delivery_batches: { id: string; connector: string; created_at: number };
+  connector_journal: { connector: string; key: string; value: string; updated_at: number };
+  attention: {
+    id: Generated<number>;
+    connector: string | null;
+    appointment: number | null;
+    inquiry: number | null;
+    subject: string;
+    reason: string;
+    what: string;
+    next: string;
+    since: number;
+    resolved_at: number | null;
+  };
+  audit: { id: Generated<number>; at: number; subject: string; from_state: string | null; to_state: string; reason: string };
+  rate_slots: { id: Generated<number>; taken_at: number; ended_at: number | null };
+  halts: { reason: string; since: number; next_try_at: number | null; detail: string };
+  facts: { name: string; value: string; updated_at: number };
+  inbox: { id: Generated<number>; message_hash: string; body: Buffer | null; received_at: number };
+  inbox_unknown: { service_id: string; has_ended: number; first_seen_at: number };
+};
+
+type AppointmentTable = {
+  id: Generated<number>;
+  kind: Generated<SubjectKind>;
+  connector: string;
+  source_id: string;
+  superseded_at: number | null;
+  content: string;
+  content_hash: string;
+  starts_at: number;
+  patient_key: string;
+  last_source: number | null;
+  missing_since: number | null;
+  closed_reason: ClosedReason | null;
+  closed_at: number | null;
+  plan_due_at: number | null;
+  plan_wait: string | null;
+  created_at: number;
+  updated_at: number;
+};
+
+/** What a row of `appointments` is. */
+export type SubjectKind = 'appointment' | 'claim';
+
+/** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
+export type ClosedReason = 'cancelled' | 'past' | 'no_coverage' | 'skipped' | 'replaced' | 'settled' | 'withdrawn';
+
+type InquiryTable = {
+  id: Generated<number>;
+  connector: string;
+  need_base: string;
+  benefit_year: number;
+  attempt: number;
+  retry: number;
+  patient_key: string;
+  specialty: Specialty;
+  state: InquiryState;
+  service_status: string | null;
+  external_id: string;
+  match_key: string;
+  draft: string;
+  body: string | null;
+  due_at: number;
+  visit_at: number;
+  hold_reason: string | null;
+  service_id: string | null;
+  is_verified: Generated<number>;
+  reply_group: string | null;
+  was_accepted: Generated<number>;
+  sent_at: number | null;
+  sent_service_at: Generated<number | null>;
+  look_at: number | null;
+  empty_looks: Generated<number>;
+  poll_at: number | null;
+  empty_polls: Generated<number>;
+  hollow_since: number | null;
+  overdue_since: number | null;
+  answered_at: number | null;
+  answered_service_at: Generated<number | null>;
+  verify_at: Generated<number | null>;
+  verify_until: Generated<number | null>;
+  reason: string | null;
+  is_unannounced: Generated<number>;
+  created_at: number;
+  updated_at: number;
+};
+
+type DeliveryTable = {
+  id: Generated<number>;
+  key: string;
+  connector: string;
+  appointment: number;
+  inquiry: number;
+  record: number;
+  coverage_rank: number;
+  notes: string;
+  coordination: Generated<string | null>;
+  state: DeliveryState;
+  batch: string | null;
+  failures: Generated<number>;
+  due_at: number;
+  delivered_at: number | null;
+  created_at: number;
+};

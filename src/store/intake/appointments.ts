@@ -1,0 +1,115 @@
+import { hash } from 'node:crypto';
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import { patientKey } from '../../domain/needs.ts';
+import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
+import type { Tx } from '../engine/database.ts';
+
+/** Variables a statement may have; SQLite takes 32,766. */
+export const IDS_PER_STATEMENT = 500;
+
+/** An appointment as it is stored, with what intake compares a new reading with. */
+export type KnownAppointment = {
+  id: number;
+  connector: string;
+  source_id: string;
+  content: string;
+  content_hash: string;
+  patient_key: string;
+  closed_reason: string | null;
+  missing_since: number | null;
+};
+
+/** An appointment with the row of the source that named it. */
+export type NamedAppointment = { appointment: AppointmentInput; source: number };
+
+/** Those of `source_ids` that are stored, by id. */
+export async function knownAppointments(
+  tx: Tx,
+  connector: string,
+  source_ids: readonly string[],
+): Promise<Map<string, KnownAppointment>> {
+  const known = new Map<string, KnownAppointment>();
+  for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
+    const rows = await tx
+      .selectFrom('appointments')
+      .select(['id', 'connector', 'source_id', 'content', 'content_hash', 'patient_key', 'closed_reason', 'missing_since'])
+      .where('connector', '=', connector)
+      .where('kind', '=', 'appointment')
+      .where('superseded_at', 'is', null)
+      .where('source_id', 'in', source_ids.slice(first, first + IDS_PER_STATEMENT))
+      .execute();
+    for (const row of rows) known.set(row.source_id, row);
+  }
+  return known;
+}
+
+export type PreparedAppointment = ReturnType<typeof prepare>;
+
+/** The row of an appointment as it was read just now: open, and due for planning. */
+export function prepare(connector: string, appointment: AppointmentInput, source: number, now: number) {
+  const content = JSON.stringify(appointment);
+  return {
+    connector,
+    source_id: appointment.source_id,
+    superseded_at: null,
+    content,
+    content_hash: hash('sha256', content, 'base64'),
+    starts_at: Date.parse(appointment.starts_at),
+    patient_key: patientKey(connector, appointment),
+    last_source: source,
+    missing_since: null,
+    closed_reason: null,
+    closed_at: null,
+    plan_due_at: now,
+    plan_wait: null,
+    created_at: now,
+    updated_at: now,
+  };
+}
+
+/** Another content of a known appointment that no source has named as a whole: it is due for planning again. */
+export async function changeContent(
+  tx: Tx,
+  row: Pick<KnownAppointment, 'id' | 'connector' | 'content'>,
+  appointment: AppointmentInput,
+  now: number,
+): Promise<void> {
+  const { content, content_hash, patient_key } = prepare(row.connector, appointment, 0, now);
+  await tx
+    .updateTable('appointments')
+    .set({ content, content_hash, patient_key, closed_reason: null, closed_at: null, plan_due_at: now, plan_wait: null })
+    .set({ updated_at: now })
+    .where('id', '=', row.id)
+    .execute();
+  await writeAudit(tx, [changed({ ...row, missing_since: null }, appointment, now)]);
+}
+
+/** The line of the audit trail that says what is different. */
+export function changed(
+  row: Pick<KnownAppointment, 'id' | 'content' | 'missing_since'>,
+  after: AppointmentInput,
+  now: number,
+): AuditEntry {
+  return {
+    at: now,
+    subject: appointmentSubject(row.id),
+    from_state: null,
+    to_state: 'changed',
+    reason: changeReason(row, after),
+  };
+}
+
+function changeReason(row: Pick<KnownAppointment, 'content' | 'missing_since'>, after: AppointmentInput): string {
+  if (row.missing_since !== null) return 'It is in the export again.';
+  const before = JSON.parse(row.content) as AppointmentInput;
+  const parts: [string, (appointment: AppointmentInput) => unknown][] = [
+    ['status', ({ status }) => status],
+    ['time', ({ starts_at }) => starts_at],
+    ['patient', ({ patient }) => patient],
+    ['coverage', ({ coverages }) => coverages],
+    ['provider or place', ({ provider, location }) => [provider, location]],
+    ['procedures', ({ procedure_codes }) => procedure_codes],
+  ];
+  const changed = parts.filter(([, of]) => JSON.stringify(of(before)) !== JSON.stringify(of(after))).map(([name]) => name);
+  return `Changed in the practice management system: ${changed.length === 0 ? 'other values' : changed.join(', ')}.`;
+}

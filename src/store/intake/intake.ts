@@ -1,0 +1,305 @@
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import type { ClaimInput } from '../../domain/claim.ts';
+import type { PatientUpdate } from '../../domain/patient-update.ts';
+import { parkDeliveriesOf } from '../answers/deliveries.ts';
+import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
+import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import {
+  changeContent,
+  changed,
+  IDS_PER_STATEMENT,
+  type KnownAppointment,
+  knownAppointments,
+  type NamedAppointment,
+  type PreparedAppointment,
+  prepare,
+} from './appointments.ts';
+import { settleMissingClaims, takeClaims } from './claims.ts';
+import { takePatientUpdates, withInsurance } from './patients.ts';
+import { forgetUnreadable, forgetUnreadableItems, type Rejected, reject } from './rejected.ts';
+
+/** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
+export type IntakeBatch = {
+  source: { key: string; name: string; is_last: boolean; completeness: 'full' | 'changes' | 'unknown' };
+  appointments: readonly AppointmentInput[];
+  claims?: readonly ClaimInput[];
+  patients?: readonly PatientUpdate[];
+  cancelled_ids?: readonly string[];
+  rejected: readonly Rejected[];
+  cursor: string | null;
+};
+
+export type IntakeCounts = { new: number; changed: number; unchanged: number; rejected: number; vanished: number };
+
+export const NOTHING_COUNTED: Readonly<IntakeCounts> = { new: 0, changed: 0, unchanged: 0, rejected: 0, vanished: 0 };
+
+/**
+ * Stores a batch: all of it, with the cursor, or nothing (G3). Taking the same batch twice changes nothing. Appointments that
+ * are new or changed become due for planning; nothing is decided here.
+ */
+export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch, now: number): Promise<IntakeCounts> {
+  const source = await rememberSource(tx, connector, batch.source, now);
+  const { readable, unreadable } = sift(batch.appointments);
+  const rejected = [...batch.rejected, ...unreadable];
+  const counts = { ...NOTHING_COUNTED, rejected: rejected.length };
+  const named = readable.map((appointment) => ({ appointment, source }));
+  await takePatientUpdates(tx, connector, batch.patients ?? [], counts, now);
+  await takeCancelled(tx, connector, { source_ids: batch.cancelled_ids ?? [], source }, counts, now);
+  await takeAppointments(tx, connector, named, counts, now);
+  await takeClaims(tx, connector, batch.claims ?? [], source, counts, now);
+  for (const item of rejected) await reject(tx, connector, batch.source, item, now);
+  if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
+  if (batch.source.is_last) {
+    if (batch.source.completeness !== 'changes') await forgetUnreadable(tx, connector, batch.source.key, now);
+    counts.vanished = await flagVanished(tx, { connector, source, completeness: batch.source.completeness }, now);
+    if (batch.source.completeness === 'full') counts.vanished += await settleMissingClaims(tx, connector, source, now);
+    await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
+  }
+  return counts;
+}
+
+/** A connector that names or dates an appointment badly costs that one, not its neighbours (G7). */
+function sift(appointments: readonly AppointmentInput[]) {
+  const readable: AppointmentInput[] = [];
+  const unreadable: IntakeBatch['rejected'][number][] = [];
+  for (const [index, appointment] of appointments.entries()) {
+    const field =
+      appointment.source_id === '' ? 'source_id' : Number.isNaN(Date.parse(appointment.starts_at)) ? 'starts_at' : null;
+    if (field === null) readable.push(appointment);
+    else
+      unreadable.push({
+        position: `appointment ${index + 1}`,
+        field,
+        value_class: field === 'source_id' ? 'empty' : 'not a date and time',
+        remedy: 'Tell the maker of the connector: every appointment needs an id and a start.',
+      });
+  }
+  return { readable, unreadable };
+}
+
+/** Stores appointments, of which the last one counts when several have the same id. */
+export async function takeAppointments(
+  tx: Tx,
+  connector: string,
+  named: readonly NamedAppointment[],
+  counts: IntakeCounts,
+  now: number,
+): Promise<void> {
+  if (named.length === 0) return;
+  const latest = new Map(named.map((each) => [each.appointment.source_id, each]));
+  const known = await knownAppointments(tx, connector, [...latest.keys()]);
+  const insured = await withInsurance(tx, connector, [...latest.values()]);
+  const audit: AuditEntry[] = [];
+  const seen: { id: number; source: number }[] = [];
+  const added: PreparedAppointment[] = [];
+  for (const { appointment, source } of insured) {
+    const prepared = prepare(connector, appointment, source, now);
+    const row = known.get(appointment.source_id);
+    if (row === undefined || (isSomebodyElse(row, prepared) && (await supersede(tx, row, now, audit)))) {
+      added.push(prepared);
+    } else if (row.content_hash === prepared.content_hash && row.missing_since === null) {
+      seen.push({ id: row.id, source });
+    } else {
+      await update(tx, row, prepared, now);
+      audit.push(changed(row, appointment, now));
+      counts.changed += 1;
+    }
+  }
+  await insert(tx, added, audit, now);
+  await touch(tx, seen);
+  await writeAudit(tx, audit);
+  await forgetUnreadableItems(tx, connector, [...latest.keys()], now);
+  counts.new += added.length;
+  counts.unchanged += seen.length;
+}
+
+/**
+ * Cancels appointments of which the source says nothing else; one that is not known, or cancelled already, is passed over. The source
+ * has named them, so they have not vanished.
+ */
+export async function takeCancelled(
+  tx: Tx,
+  connector: string,
+  { source_ids, source }: { source_ids: readonly string[]; source: number },
+  counts: IntakeCounts,
+  now: number,
+): Promise<void> {
+  const known = [...(await knownAppointments(tx, connector, source_ids)).values()];
+  for (const row of known) {
+    const appointment = JSON.parse(row.content) as AppointmentInput;
+    if (appointment.status === 'cancelled') continue;
+    await changeContent(tx, row, { ...appointment, status: 'cancelled' }, now);
+    counts.changed += 1;
+  }
+  await touch(
+    tx,
+    known.map(({ id }) => ({ id, source })),
+  );
+  await forgetUnreadableItems(tx, connector, source_ids, now);
+}
+
+/** Whether a source with this content was accepted to its end. */
+export async function isSourceAccepted(db: Db, connector: string, key: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('sources')
+    .select('id')
+    .where('connector', '=', connector)
+    .where('key', '=', key)
+    .where('completed_at', 'is not', null)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Whether the source that was last accepted to its end had this content, so that reading it again would change nothing. An
+ * export that is the same as an earlier one takes back what those between them changed, so it has to be read.
+ */
+export async function isLatestSource(db: Db, connector: string, key: string): Promise<boolean> {
+  const row = await db
+    .selectFrom('sources')
+    .select('key')
+    .where('connector', '=', connector)
+    .where('completed_at', 'is not', null)
+    .orderBy('completed_at', 'desc')
+    .orderBy('id', 'desc')
+    .executeTakeFirst();
+  return row?.key === key;
+}
+
+export async function cursorOf(db: Db, connector: string): Promise<string | null> {
+  const row = await db.selectFrom('connectors').select('cursor').where('id', '=', connector).executeTakeFirst();
+  return row?.cursor ?? null;
+}
+
+async function setCursor(tx: Tx, id: string, cursor: string): Promise<void> {
+  await tx
+    .insertInto('connectors')
+    .values({ id, cursor })
+    .onConflict((conflict) => conflict.column('id').doUpdateSet({ cursor }))
+    .execute();
+}
+
+async function rememberSource(tx: Tx, connector: string, source: IntakeBatch['source'], now: number): Promise<number> {
+  const row = await tx
+    .insertInto('sources')
+    .values({ connector, key: source.key, name: source.name, first_seen_at: now, completed_at: null })
+    .onConflict((conflict) => conflict.columns(['connector', 'key']).doUpdateSet({ name: source.name }))
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+/** A source id that comes back with another birth date and another member id is another appointment (design, section 3). */
+function isSomebodyElse(row: KnownAppointment, next: PreparedAppointment): boolean {
+  if (row.patient_key === next.patient_key) return false;
+  const before = JSON.parse(row.content) as AppointmentInput;
+  const after = JSON.parse(next.content) as AppointmentInput;
+  const member = (appointment: AppointmentInput) => appointment.coverages[0]?.member_id ?? '';
+  return before.patient.birth_date !== after.patient.birth_date && member(before) !== member(after);
+}
+
+async function supersede(tx: Tx, row: KnownAppointment, now: number, audit: AuditEntry[]): Promise<true> {
+  await tx
+    .updateTable('appointments')
+    .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
+    .where('id', '=', row.id)
+    .execute();
+  const reason = 'The practice management system uses this appointment id for somebody else now.';
+  // Written now, the answer would land in that other person's chart.
+  await parkDeliveriesOf(tx, { appointment: row.id }, reason, now);
+  audit.push({ at: now, subject: appointmentSubject(row.id), from_state: null, to_state: 'closed', reason });
+  return true;
+}
+
+async function update(tx: Tx, row: KnownAppointment, next: PreparedAppointment, now: number): Promise<void> {
+  const { created_at: _, ...changes } = next;
+  // A closed appointment opens again: planning decides anew what becomes of it.
+  await tx
+    .updateTable('appointments')
+    .set({ ...changes, updated_at: now })
+    .where('id', '=', row.id)
+    .execute();
+  if (row.missing_since !== null) await resolveAttention(tx, appointmentSubject(row.id), now, ['vanished']);
+}
+
+async function insert(tx: Tx, rows: readonly PreparedAppointment[], audit: AuditEntry[], now: number): Promise<void> {
+  for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
+    const ids = await tx
+      .insertInto('appointments')
+      .values(rows.slice(first, first + IDS_PER_STATEMENT))
+      .returning('id')
+      .execute();
+    for (const { id } of ids) {
+      audit.push({
+        at: now,
+        subject: appointmentSubject(id),
+        from_state: null,
+        to_state: 'accepted',
+        reason: 'Read from the practice management system.',
+      });
+    }
+  }
+}
+
+async function touch(tx: Tx, seen: readonly { id: number; source: number }[]): Promise<void> {
+  for (const [source, rows] of Map.groupBy(seen, ({ source }) => source)) {
+    for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
+      const ids = rows.slice(first, first + IDS_PER_STATEMENT).map(({ id }) => id);
+      await tx.updateTable('appointments').set({ last_source: source }).where('id', 'in', ids).execute();
+    }
+  }
+}
+
+/**
+ * Flags open, upcoming appointments that the source should have named and did not. A source that does not say whether it is
+ * full counts as full when it names at least half of what was known of its span of days; one row proves nothing.
+ */
+async function flagVanished(
+  tx: Tx,
+  source: { connector: string; source: number; completeness: IntakeBatch['source']['completeness'] },
+  now: number,
+): Promise<number> {
+  if (source.completeness === 'changes') return 0;
+  const span = await tx
+    .selectFrom('appointments')
+    .select((select) => [
+      select.fn.min('starts_at').as('first'),
+      select.fn.max('starts_at').as('last'),
+      select.fn.countAll<number>().as('named'),
+    ])
+    .where('connector', '=', source.connector)
+    .where('kind', '=', 'appointment')
+    .where('superseded_at', 'is', null)
+    .where('last_source', '=', source.source)
+    .where('starts_at', '>=', now)
+    .executeTakeFirstOrThrow();
+  if (span.named === 0) return 0;
+  const missing = await tx
+    .selectFrom('appointments')
+    .select(['id', 'missing_since'])
+    .where('connector', '=', source.connector)
+    .where('kind', '=', 'appointment')
+    .where('superseded_at', 'is', null)
+    .where('closed_reason', 'is', null)
+    .where('starts_at', '>=', span.first)
+    .where('starts_at', '<=', span.last)
+    .where((where) => where.or([where('last_source', '!=', source.source), where('last_source', 'is', null)]))
+    .execute();
+  if (source.completeness === 'unknown' && (span.named < 2 || missing.length > span.named)) return 0;
+  const fresh = missing.filter(({ missing_since }) => missing_since === null);
+  for (const { id } of fresh) {
+    await tx.updateTable('appointments').set({ missing_since: now, plan_due_at: now }).where('id', '=', id).execute();
+    await raiseAttention(
+      tx,
+      { connector: source.connector, appointment: id, inquiry: null, subject: appointmentSubject(id) },
+      {
+        reason: 'vanished',
+        what: 'The appointment was not in the last export, which held the others of those days. No call is made for it.',
+        next: 'If it was cancelled, cancel it in the practice management system; if it takes place, export it again.',
+      },
+      now,
+    );
+  }
+  return fresh.length;
+}

@@ -1,0 +1,116 @@
+/** Inquiries of a patient whose record was merged into another's: re-keyed, so that the person is not called about twice (G1). */
+import type { InquiryState } from '../../domain/states.ts';
+import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
+import { type InquiryRow, moveInquiries } from '../calls/inquiries.ts';
+import type { Tx } from '../engine/database.ts';
+
+/** Of two inquiries that have become the same need, the one that is further counts: the last in this order. */
+const ADVANCEMENT: readonly InquiryState[] = [
+  'withdrawn',
+  'rejected',
+  'planned',
+  'undecidable',
+  'uncertain',
+  'sending',
+  'open',
+  'answered',
+];
+
+/**
+ * Gives every need of `from_id` to `into_id`. The birth date in a need stays what was asked with: a corrected one is another
+ * need, as ever. Where both had an inquiry for the same need, the one that is further becomes the newest attempt, which planning
+ * finds, and what was not sent is withdrawn.
+ */
+export async function mergeNeeds(tx: Tx, connector: string, from_id: string, into_id: string, now: number): Promise<void> {
+  const prefix = `${connector}|${from_id}|`;
+  const moving = await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('need_base', '>=', prefix)
+    .where('need_base', '<', `${connector}|${from_id}}`)
+    .orderBy('id')
+    .execute();
+  const renamed = (text: string) => `${connector}|${into_id}|${text.slice(prefix.length)}`;
+  for (const [target, rows] of Map.groupBy(moving, ({ need_base, benefit_year }) => `${benefit_year} ${renamed(need_base)}`)) {
+    const [first] = rows;
+    if (first === undefined) continue;
+    const need_base = target.slice(target.indexOf(' ') + 1);
+    const standing = await tx
+      .selectFrom('inquiries')
+      .selectAll()
+      .where('need_base', '=', need_base)
+      .where('benefit_year', '=', first.benefit_year)
+      .execute();
+    await renumber(tx, joined(standing, rows), need_base, renamed(first.patient_key), now);
+    await withdrawUnsent(tx, standing, rows, now);
+  }
+}
+
+const newest = (rows: readonly InquiryRow[]) => rows.toSorted((a, b) => a.attempt - b.attempt).at(-1);
+
+/** Which of the two newest attempts is further; the one that stands when they are alike. */
+function winnerOf(standing: InquiryRow | undefined, moving: InquiryRow | undefined): InquiryRow | undefined {
+  if (standing === undefined || moving === undefined) return standing ?? moving;
+  return ADVANCEMENT.indexOf(moving.state) > ADVANCEMENT.indexOf(standing.state) ? moving : standing;
+}
+
+/** All attempts of both in the order in which they count from now on: each side keeps its own, the winner comes last. */
+function joined(standing: readonly InquiryRow[], moving: readonly InquiryRow[]): InquiryRow[] {
+  const winner = winnerOf(newest(standing), newest(moving));
+  const in_order = (rows: readonly InquiryRow[]) => rows.toSorted((a, b) => a.attempt - b.attempt);
+  const others = [...in_order(standing), ...in_order(moving)].filter((row) => row !== winner);
+  return winner === undefined ? others : [...others, winner];
+}
+
+/** The newest attempt that did not win is not sent any more. */
+async function withdrawUnsent(
+  tx: Tx,
+  standing: readonly InquiryRow[],
+  moving: readonly InquiryRow[],
+  now: number,
+): Promise<void> {
+  const both = [newest(standing), newest(moving)];
+  const winner = winnerOf(both[0], both[1]);
+  const unsent = both.flatMap((row) => (row !== undefined && row !== winner && row.state === 'planned' ? [row.id] : []));
+  await moveInquiries(
+    tx,
+    unsent,
+    { from: 'planned', to: 'withdrawn', reason: 'The merged record has an inquiry for the same need.' },
+    {},
+    now,
+  );
+}
+
+async function renumber(
+  tx: Tx,
+  order: readonly InquiryRow[],
+  need_base: string,
+  patient_key: string,
+  now: number,
+): Promise<void> {
+  // Out of each other's way first: (need, year, attempt) is unique.
+  for (const [index, { id }] of order.entries()) {
+    await tx
+      .updateTable('inquiries')
+      .set({ attempt: -1 - index })
+      .where('id', '=', id)
+      .execute();
+  }
+  for (const [index, { id }] of order.entries()) {
+    await tx
+      .updateTable('inquiries')
+      .set({ need_base, patient_key, attempt: index + 1, updated_at: now })
+      .where('id', '=', id)
+      .execute();
+  }
+  await writeAudit(
+    tx,
+    order.map(({ id, state }) => ({
+      at: now,
+      subject: inquirySubject(id),
+      from_state: state,
+      to_state: state,
+      reason: 'Two records of the patient were merged in the practice management system.',
+    })),
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * What becomes known about patients apart from appointments. Insurance is kept here and copied into the appointments, so that
+ * planning, delivery and every list find it where it is for all others.
+ */
+import type { AppointmentInput, CoverageInput, Patient } from '../../domain/appointment.ts';
+import type { ClaimInput } from '../../domain/claim.ts';
+import type { PatientUpdate } from '../../domain/patient-update.ts';
+import type { Tx } from '../engine/database.ts';
+import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
+import { mergeNeeds } from './merge-needs.ts';
+import { changeClaimsOf, insuredClaim } from './patient-claims.ts';
+
+/** The appointments with the insurance of their patients filled in, or marked as awaited when nothing is known of it. */
+export async function withInsurance(
+  tx: Tx,
+  connector: string,
+  named: readonly NamedAppointment[],
+): Promise<readonly NamedAppointment[]> {
+  if (named.every(({ appointment }) => appointment.insurance === undefined)) return named;
+  const ids = named.flatMap(({ appointment }) => insuredId(appointment));
+  const known = await insuranceOf(tx, connector, [...new Set(ids)]);
+  return named.map(({ appointment, source }) => ({ appointment: insured(appointment, known), source }));
+}
+
+/** Applies the updates one after another, as they came. `counts.changed` grows by the appointments that they changed. */
+export async function takePatientUpdates(
+  tx: Tx,
+  connector: string,
+  updates: readonly PatientUpdate[],
+  counts: { changed: number },
+  now: number,
+): Promise<void> {
+  for (const update of updates) {
+    if (update.kind === 'described') {
+      const { patient, coverages } = update;
+      if (coverages !== null) await storeInsurance(tx, connector, patient.id, coverages, now);
+      // What insurance a claim was sent to, is not changed by what the patient has today.
+      const insure = (claim: ClaimInput) =>
+        coverages !== null && claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim;
+      counts.changed += await changeAppointmentsOf(tx, connector, patient.id, (each) => described(each, patient), now);
+      counts.changed += await changeClaimsOf(tx, connector, patient.id, (each) => insure(described(each, patient)), now);
+    } else if (update.kind === 'merged') {
+      counts.changed += await merge(tx, connector, update, now);
+    } else {
+      const cancel = (each: AppointmentInput): AppointmentInput => ({ ...each, status: 'cancelled' });
+      counts.changed += await changeAppointmentsOf(tx, connector, update.patient_id, cancel, now);
+      const settle = (each: ClaimInput): ClaimInput => ({ ...each, status: 'settled' });
+      counts.changed += await changeClaimsOf(tx, connector, update.patient_id, settle, now);
+      await forgetInsurance(tx, connector, update.patient_id);
+    }
+  }
+}
+
+async function merge(
+  tx: Tx,
+  connector: string,
+  { from_id, into }: Extract<PatientUpdate, { kind: 'merged' }>,
+  now: number,
+): Promise<number> {
+  if (from_id === into.id) return 0;
+  const known = await insuranceOf(tx, connector, [from_id, into.id]);
+  const left = known.get(from_id);
+  if (left !== undefined && !known.has(into.id)) await storeInsurance(tx, connector, into.id, left, now);
+  await forgetInsurance(tx, connector, from_id);
+  await mergeNeeds(tx, connector, from_id, into.id, now);
+  const coverages = (await insuranceOf(tx, connector, [into.id])).get(into.id);
+  const insure = (claim: ClaimInput) => (claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim);
+  let moved = 0;
+  for (const id of [from_id, into.id]) {
+    moved += await changeAppointmentsOf(tx, connector, id, (each) => described(each, into), now);
+    moved += await changeClaimsOf(tx, connector, id, (each) => insure(described(each, into)), now);
+  }
+  return moved;
+}
+
+/** What the PMS left empty stays as it is known. */
+function described<Each extends { patient: Patient }>(each: Each, patient: Patient): Each {
+  const { first_name, last_name, birth_date } = each.patient;
+  const has_name = patient.first_name !== '' || patient.last_name !== '';
+  return {
+    ...each,
+    patient: {
+      id: patient.id,
+      first_name: has_name ? patient.first_name : first_name,
+      last_name: has_name ? patient.last_name : last_name,
+      birth_date: patient.birth_date ?? birth_date,
+    },
+  };
+}
+
+/**
+ * Changes the patient's appointments that are open or were closed for want of insurance. Returns how many are different now.
+ */
+async function changeAppointmentsOf(
+  tx: Tx,
+  connector: string,
+  patient_id: string,
+  change: (appointment: AppointmentInput) => AppointmentInput,
+  now: number,
+): Promise<number> {
+  const rows = await tx
+    .selectFrom('appointments')
+    .select(['id', 'connector', 'content'])
+    .where('patient_key', '>=', `${connector}|${patient_id}|`)
+    // The character after the bar: whatever begins with the id and a bar comes before it.
+    .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .where('kind', '=', 'appointment')
+    .where('superseded_at', 'is', null)
+    .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]))
+    .orderBy('id')
+    .execute();
+  let different = 0;
+  for (const row of rows) {
+    const before = JSON.parse(row.content) as AppointmentInput;
+    if (before.patient.id !== patient_id) continue;
+    const changed = change(before);
+    const known = await insuranceOf(tx, connector, insuredId(changed));
+    const after = insured(changed, known);
+    if (JSON.stringify(after) === row.content) continue;
+    await changeContent(tx, row, after, now);
+    different += 1;
+  }
+  return different;
+}
+
+/** The id of the patient whose insurance counts for the appointment; nothing when it has its own, or when there is no id to find it by. */
+function insuredId({ insurance, patient }: AppointmentInput): string[] {
+  return insurance === undefined || patient.id === null ? [] : [patient.id];
+}
+
+function insured(appointment: AppointmentInput, known: ReadonlyMap<string, CoverageInput[]>): AppointmentInput {
+  if (appointment.insurance === undefined) return appointment;
+  const coverages = appointment.patient.id === null ? undefined : known.get(appointment.patient.id);
+  if (coverages === undefined) return { ...appointment, coverages: [], insurance: 'awaited' };
+  return { ...appointment, coverages, insurance: 'of_patient' };
+}
+
+export async function insuranceOf(
+  tx: Tx,
+  connector: string,
+  patient_ids: readonly string[],
+): Promise<Map<string, CoverageInput[]>> {
+  const known = new Map<string, CoverageInput[]>();
+  for (let first = 0; first < patient_ids.length; first += IDS_PER_STATEMENT) {
+    const rows = await tx
+      .selectFrom('patients')
+      .select(['patient_id', 'coverages'])
+      .where('connector', '=', connector)
+      .where('patient_id', 'in', patient_ids.slice(first, first + IDS_PER_STATEMENT))
+      .execute();
+    for (const { patient_id, coverages } of rows) known.set(patient_id, JSON.parse(coverages) as CoverageInput[]);
+  }
+  return known;
+}
+
+async function storeInsurance(
+  tx: Tx,
+  connector: string,
+  patient_id: string,
+  coverages: readonly CoverageInput[],
+  now: number,
+): Promise<void> {
+  const values = { connector, patient_id, coverages: JSON.stringify(coverages), updated_at: now };
+  await tx
+    .insertInto('patients')
+    .values(values)
+    .onConflict((conflict) =>
+      conflict.columns(['connector', 'patient_id']).doUpdateSet({ coverages: values.coverages, updated_at: now }),
+    )
+    .execute();
+}
+
+async function forgetInsurance(tx: Tx, connector: string, patient_id: string): Promise<void> {
+  await tx.deleteFrom('patients').where('connector', '=', connector).where('patient_id', '=', patient_id).execute();
+}

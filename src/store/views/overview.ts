@@ -1,0 +1,325 @@
+/**
+ * What is where: the questions of `status`, `list`, the demo and the daily summary. Nothing here changes anything.
+ *
+ * A claim is in a situation as an appointment is, and is counted apart.
+ */
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect, sql } from 'kysely';
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import type { ClaimInput } from '../../domain/claim.ts';
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import type { InquiryState } from '../../domain/states.ts';
+import { countDeliveries } from '../answers/deliveries.ts';
+import { currentHalts, type Halt } from '../calls/halts.ts';
+import type { Db } from '../engine/database.ts';
+import type { ClosedReason, SubjectKind, Tables } from '../engine/tables.ts';
+import { type SituationWord, situationAt } from './situation.ts';
+
+/** Appointments by situation; the parts add up to `total`. */
+export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> & {
+  total: number;
+  closed: Partial<Record<ClosedReason, number>>;
+};
+
+/** The counts of the appointments, with those of the claims beside them. */
+export type AllCounts = SituationCounts & { claims: SituationCounts };
+
+export async function countSituations(db: Db, now: number): Promise<AllCounts> {
+  const groups = await situationGroups(db, now);
+  return { ...foldCounts(groups, 'appointment'), claims: foldCounts(groups, 'claim') };
+}
+
+type SituationGroup = {
+  kind: SubjectKind;
+  situation: SituationWord;
+  /** Why it is closed, or what planning waits for. */
+  reason: string | null;
+  count: number;
+  next_at: number | null;
+  first_visit_at: number;
+};
+
+/** One pass over the appointments. */
+async function situationGroups(db: Db, now: number): Promise<SituationGroup[]> {
+  return await db
+    .selectFrom((from) =>
+      from
+        .selectFrom('appointments')
+        .select(['kind', 'starts_at', 'plan_due_at', 'plan_wait', 'closed_reason', situationAt(now).as('situation')])
+        .as('each'),
+    )
+    .select((select) => [
+      'kind' as const,
+      'situation' as const,
+      sql<string | null>`case situation when 'closed' then closed_reason when 'waiting' then plan_wait end`.as('reason'),
+      select.fn.countAll<number>().as('count'),
+      select.fn.min('plan_due_at').as('next_at'),
+      select.fn.min('starts_at').as('first_visit_at'),
+    ])
+    .groupBy(['kind', 'situation', 'reason'])
+    .execute();
+}
+
+function foldCounts(groups: readonly SituationGroup[], of: SubjectKind): SituationCounts {
+  const counts: SituationCounts = {
+    total: 0,
+    waiting: 0,
+    planned: 0,
+    asking: 0,
+    answered: 0,
+    delivered: 0,
+    attention: 0,
+    closed: {},
+  };
+  for (const { kind, situation, reason, count } of groups) {
+    if (kind !== of) continue;
+    counts.total += count;
+    if (situation === 'closed') counts.closed[reason as ClosedReason] = count;
+    else counts[situation] += count;
+  }
+  return counts;
+}
+
+/** An appointment, or a claim, whose `starts_at` says nothing to a person (domain/claim.ts). */
+export type AppointmentOverview = OverviewRow &
+  ({ kind: 'appointment'; input: AppointmentInput } | { kind: 'claim'; input: ClaimInput });
+
+type OverviewRow = {
+  id: number;
+  connector: string;
+  source_id: string;
+  starts_at: number;
+  situation: SituationWord;
+  closed_reason: ClosedReason | null;
+  closed_at: number | null;
+  plan_due_at: number | null;
+  plan_wait: string | null;
+  created_at: number;
+  superseded_at: number | null;
+};
+
+export type OverviewFilter = {
+  /** Absent: every situation but `closed`. */
+  situation?: SituationWord;
+  connector?: string;
+  /** Rows of `appointments`. */
+  ids?: readonly number[];
+};
+
+function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
+  let query = db
+    .selectFrom('appointments')
+    .select([
+      'id',
+      'kind',
+      'connector',
+      'source_id',
+      'starts_at',
+      'closed_reason',
+      'closed_at',
+      'plan_due_at',
+      'plan_wait',
+      'created_at',
+      'superseded_at',
+      'content',
+      situationAt(now).as('situation'),
+    ]);
+  if (filter.connector !== undefined) query = query.where('connector', '=', filter.connector);
+  if (filter.ids !== undefined) return query.where('id', 'in', filter.ids);
+  if (filter.situation === undefined) return query.where('closed_reason', 'is', null);
+  return query.where(situationAt(now), '=', filter.situation);
+}
+
+/** The appointments that the filter lets through, the nearest visit first, and how many there are beyond `limit`. */
+export async function listAppointments(
+  db: Db,
+  filter: OverviewFilter,
+  limit: number,
+  now: number,
+): Promise<{ total: number; appointments: AppointmentOverview[] }> {
+  const query = overviewQuery(db, filter, now);
+  const rows = await query.orderBy('starts_at').orderBy('id').limit(sql.lit(limit)).execute();
+  const appointments = rows.map(
+    ({ content, ...row }) => ({ ...row, input: JSON.parse(content) as unknown }) as AppointmentOverview,
+  );
+  if (rows.length < limit) return { total: rows.length, appointments };
+  const { total } = await query
+    .clearSelect()
+    .select((select) => select.fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { total, appointments };
+}
+
+export type StatusOverview = {
+  counts: SituationCounts;
+  claims: SituationCounts;
+  /** The earliest visit in each situation but `closed`. */
+  first_visits: Partial<Record<SituationWord, number>>;
+  /** What planning waits for; `next_at` is when it looks at the first of them. Null: new or changed. */
+  waiting: { reason: string | null; count: number; next_at: number | null }[];
+  inquiries: InquiryCounts;
+  deliveries: { pending: number; failed: number; parked: number; oldest_at: number | null };
+  halts: Halt[];
+  attention: { reason: string; count: number; since: number }[];
+  /** When the last source of each connector was read to its end. */
+  last_reads: { connector: string; at: number }[];
+};
+
+export type InquiryCounts = Record<Extract<InquiryState, 'planned' | 'sending' | 'uncertain' | 'open'>, number> & {
+  held: { reason: string; count: number }[];
+  overdue: number;
+  /** The inquiry that has been with the service longest. */
+  longest: { inquiry: number; sent_at: number } | null;
+};
+
+/** Everything that `eligd status` says, from one look at the database. */
+export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
+  const groups = await situationGroups(db, now);
+  const first_visits: StatusOverview['first_visits'] = {};
+  for (const { kind, situation, first_visit_at } of groups) {
+    if (kind === 'appointment' && situation !== 'closed')
+      first_visits[situation] = Math.min(first_visit_at, first_visits[situation] ?? Infinity);
+  }
+  const attention = await db
+    .selectFrom('attention')
+    .select((select) => ['reason' as const, select.fn.countAll<number>().as('count'), select.fn.min('since').as('since')])
+    .where('resolved_at', 'is', null)
+    .groupBy('reason')
+    .orderBy('reason')
+    .execute();
+  const last_reads = await db
+    .selectFrom('sources')
+    .select((select) => ['connector' as const, select.fn.max('completed_at').as('at')])
+    .where('completed_at', 'is not', null)
+    .groupBy('connector')
+    .execute();
+  return {
+    counts: foldCounts(groups, 'appointment'),
+    claims: foldCounts(groups, 'claim'),
+    first_visits,
+    waiting: groups
+      .filter(({ kind, situation }) => kind === 'appointment' && situation === 'waiting')
+      .map(({ reason, count, next_at }) => ({ reason, count, next_at })),
+    inquiries: await inquiryCounts(db),
+    deliveries: await deliveryCounts(db),
+    halts: await currentHalts(db),
+    attention,
+    last_reads: last_reads.flatMap(({ connector, at }) => (at === null ? [] : [{ connector, at }])),
+  };
+}
+
+async function inquiryCounts(db: Db): Promise<InquiryCounts> {
+  const rows = await db
+    .selectFrom('inquiries')
+    .select((select) => [
+      'state' as const,
+      'hold_reason' as const,
+      select.fn.countAll<number>().as('count'),
+      select.fn.count<number>('overdue_since').as('overdue'),
+      select.fn.min('sent_at').as('sent_at'),
+    ])
+    .where('state', 'in', ['planned', 'sending', 'uncertain', 'open'])
+    .groupBy(['state', 'hold_reason'])
+    .execute();
+  const of = (state: InquiryState) => rows.filter((row) => row.state === state);
+  const sum = (counted: { count: number }[]) => counted.reduce((total, { count }) => total + count, 0);
+  const sent = rows.flatMap(({ state, sent_at }) => (state === 'planned' || sent_at === null ? [] : [sent_at]));
+  return {
+    planned: sum(of('planned')),
+    sending: sum(of('sending')),
+    uncertain: sum(of('uncertain')),
+    open: sum(of('open')),
+    held: of('planned').flatMap(({ hold_reason, count }) => (hold_reason === null ? [] : [{ reason: hold_reason, count }])),
+    overdue: of('open').reduce((total, { overdue }) => total + overdue, 0),
+    longest: sent.length === 0 ? null : await sentAt(db, Math.min(...sent)),
+  };
+}
+
+/** Since when the oldest appointment is known whose newest answer is not written back and that is not closed; null: none. */
+export async function oldestWaiting(db: Db): Promise<number | null> {
+  const { oldest_at } = await db
+    .selectFrom('appointments')
+    .select((select) => select.fn.min('created_at').as('oldest_at'))
+    .where('closed_reason', 'is', null)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('deliveries')
+            .select('deliveries.id')
+            .whereRef('deliveries.appointment', '=', 'appointments.id')
+            .where('deliveries.state', '=', 'delivered'),
+        ),
+      ),
+    )
+    .executeTakeFirstOrThrow();
+  return oldest_at;
+}
+
+async function sentAt(db: Db, sent_at: number): Promise<InquiryCounts['longest']> {
+  const row = await db
+    .selectFrom('inquiries')
+    .select('id')
+    .where('sent_at', '=', sent_at)
+    .where('state', 'in', ['sending', 'uncertain', 'open'])
+    .orderBy('id')
+    .executeTakeFirst();
+  return row === undefined ? null : { inquiry: row.id, sent_at };
+}
+
+async function deliveryCounts(db: Db): Promise<StatusOverview['deliveries']> {
+  const { pending = 0, failed = 0, parked = 0 } = await countDeliveries(db);
+  const { oldest_at } = await db
+    .selectFrom('deliveries')
+    .select((select) => select.fn.min('created_at').as('oldest_at'))
+    .where('state', 'in', ['pending', 'failed', 'parked'])
+    .executeTakeFirstOrThrow();
+  return { pending, failed, parked, oldest_at };
+}
+
+/**
+ * Runs `work` on one unchanging view of the database at `path`, read-only and without the lock of the instance: the daemon may
+ * be running meanwhile. Makes and migrates nothing.
+ *
+ * Throws EligdError `configuration` when there is no database yet, or when it cannot be read or has another version's form.
+ */
+export async function readDatabase<Value>(path: string, work: (db: Db) => Promise<Value>): Promise<Value> {
+  if (!existsSync(path)) {
+    throw new EligdError('configuration', {
+      what: `There is no database at ${path} yet.`,
+      why: 'eligd has not run with this configuration, or state.path is not the one that it ran with.',
+      next: 'Start it with "eligd run" or "eligd once", or name the right configuration with --config FILE.',
+    });
+  }
+  let db: Db | undefined;
+  try {
+    const database = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+    db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+    return await db.transaction().execute(work);
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    await db?.destroy();
+  }
+}
+
+function unreadable(path: string, error: unknown): unknown {
+  const code = errorCode(error);
+  if (code?.startsWith('SQLITE_') !== true) return error;
+  // SQLite's word for a table or a column that is not there.
+  if (code === 'SQLITE_ERROR') {
+    return new EligdError('configuration', {
+      what: `The database ${path} does not have the form that this version of eligd reads.`,
+      why: 'It is empty, or another version of eligd wrote it.',
+      next: 'Use the version that runs as the daemon; "eligd once" or "eligd run" of a newer version brings the database up to date.',
+      cause: error,
+    });
+  }
+  return new EligdError('configuration', {
+    what: `The database ${path} cannot be read.`,
+    why: `The system says ${code}.`,
+    next: 'Check state.path in the configuration, the permissions of the file and its folder, and the disk.',
+    cause: error,
+  });
+}

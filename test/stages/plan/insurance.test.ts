@@ -1,0 +1,246 @@
+/** Insurance that comes with the patient and not with the appointment: waits, joins, merges and deletions. */
+import { describe, expect, test } from 'vitest';
+import { claim } from '../../../connectors/conformance/examples.ts';
+import type { CoverageInput } from '../../../src/domain/appointment.ts';
+import type { ClaimInput } from '../../../src/domain/claim.ts';
+import type { InquiryDraft } from '../../../src/domain/inquiry.ts';
+import type { PatientUpdate } from '../../../src/domain/patient-update.ts';
+import { DAY_MS } from '../../../src/domain/time.ts';
+import { addPlanned } from '../../../src/store/calls/inquiries.ts';
+import { acceptBatch } from '../../../src/store/intake/intake.ts';
+import { aCoverage } from '../../domain/examples.ts';
+import { type Installation, install } from '../installation.ts';
+
+const ADA = { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' };
+const OF_PATIENT = { coverages: [], insurance: 'of_patient' as const };
+
+let keys = 0;
+
+async function say(clinic: Installation, ...patients: PatientUpdate[]): Promise<void> {
+  keys += 1;
+  const source = { key: `adt:${keys}`, name: 'message', is_last: true, completeness: 'changes' as const };
+  await clinic.store.write((tx) =>
+    acceptBatch(tx, 'front-desk', { source, appointments: [], patients, rejected: [], cursor: null }, clinic.now()),
+  );
+}
+
+const described = (coverages: CoverageInput[] | null, patient = ADA): PatientUpdate => ({
+  kind: 'described',
+  patient,
+  coverages,
+});
+
+const states = async (clinic: Installation) => (await clinic.inquiries()).map(({ state }) => state);
+
+async function appointment(clinic: Installation) {
+  return await clinic.store.db.selectFrom('appointments').selectAll().orderBy('id').executeTakeFirstOrThrow();
+}
+
+describe('an appointment whose insurance has not come', () => {
+  test('waits, visibly, and is planned when it comes', async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1', OF_PATIENT));
+    await clinic.planNow();
+    expect((await appointment(clinic)).plan_wait).toBe('insurance_awaited');
+    expect(await clinic.attention()).toEqual(['insurance_awaited']);
+    await say(clinic, described([aCoverage()]));
+    await clinic.planNow();
+    expect(await states(clinic)).toEqual(['planned']);
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('asks nobody before the day on which the call should be made', async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1', OF_PATIENT, 20));
+    await clinic.planNow();
+    expect((await appointment(clinic)).plan_wait).toBe('insurance_awaited');
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('is no self-pay visit until the patient is said to have none', async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1', OF_PATIENT));
+    await say(clinic, described(null));
+    await clinic.planNow();
+    expect((await appointment(clinic)).closed_reason).toBeNull();
+    await say(clinic, described([]));
+    await clinic.planNow();
+    expect((await appointment(clinic)).closed_reason).toBe('no_coverage');
+    // And is insured after all.
+    await say(clinic, described([aCoverage()]));
+    await clinic.planNow();
+    expect(await states(clinic)).toEqual(['planned']);
+  });
+});
+
+describe('insurance that is known', () => {
+  test('serves an appointment that comes later, and one that names its own is left alone', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage({ member_id: 'OF-PATIENT' })]));
+    await clinic.read(clinic.visit('A-1', OF_PATIENT), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'OWN' })] }));
+    await clinic.planNow();
+    const asked = (await clinic.inquiries()).map(({ draft }) => (JSON.parse(draft) as { member_id: string }).member_id);
+    expect(asked).toEqual(['OF-PATIENT', 'OWN']);
+  });
+
+  test('that changes before the call withdraws the old inquiry for a new one', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage()]));
+    await clinic.read(clinic.visit('A-1', OF_PATIENT));
+    await clinic.planNow();
+    await say(clinic, described([aCoverage({ member_id: 'W999' })]));
+    await clinic.planNow();
+    expect(await states(clinic)).toEqual(['withdrawn', 'planned']);
+  });
+
+  test('that comes again without a change changes nothing', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage()]));
+    await clinic.read(clinic.visit('A-1', OF_PATIENT));
+    await clinic.planNow();
+    const before = await appointment(clinic);
+    await say(clinic, described([aCoverage()]));
+    expect(await appointment(clinic)).toEqual(before);
+  });
+
+  test('of a patient whose id begins with the id of another stays with that patient', async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1', { ...OF_PATIENT, patient: { ...ADA, id: 'P-1|x' } }));
+    await say(clinic, described([aCoverage()]));
+    await clinic.planNow();
+    expect(await states(clinic)).toEqual([]);
+  });
+});
+
+describe('two records of one person that are merged', () => {
+  const merged: PatientUpdate = { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } };
+
+  test('keep the call that was made under the old id', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage()]));
+    await clinic.read(clinic.visit('A-1', OF_PATIENT));
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+    await say(clinic, merged);
+    await clinic.read(clinic.visit('A-2', { ...OF_PATIENT, patient: { ...ADA, id: 'P-2' } }, 4));
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    const links = await clinic.store.db.selectFrom('inquiry_appointments').select('appointment').execute();
+    expect(links).toHaveLength(2);
+    expect(JSON.parse((await appointment(clinic)).content)).toMatchObject({ patient: { id: 'P-2' }, insurance: 'of_patient' });
+  });
+
+  test('with a call planned for each are called about once', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage()]), described([aCoverage()], { ...ADA, id: 'P-2' }));
+    await clinic.read(clinic.visit('A-1', OF_PATIENT), clinic.visit('A-2', { ...OF_PATIENT, patient: { ...ADA, id: 'P-2' } }, 4));
+    await clinic.planNow();
+    expect(await states(clinic)).toEqual(['planned', 'planned']);
+    await say(clinic, merged);
+    expect((await states(clinic)).toSorted()).toEqual(['planned', 'withdrawn']);
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+  });
+
+  test('of which one was called about and the other only planned keep the one that was', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage()]), described([aCoverage()], { ...ADA, id: 'P-2' }));
+    await clinic.read(clinic.visit('A-1', OF_PATIENT));
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+    await clinic.read(clinic.visit('A-2', { ...OF_PATIENT, patient: { ...ADA, id: 'P-2' } }, 4));
+    await clinic.planNow();
+    await say(clinic, merged);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    expect((await states(clinic)).toSorted()).toEqual(['open', 'withdrawn']);
+  });
+});
+
+describe('claims of a patient', () => {
+  async function claimed(clinic: Installation, over: Partial<ClaimInput> = {}) {
+    const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);
+    await clinic.readClaims({ ...claim(1), date_of_service, patient: ADA, ...over });
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+  }
+
+  test('who is merged are the other record’s, and nobody is called about them again (G1)', async () => {
+    const clinic = await install();
+    await claimed(clinic);
+    await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    expect(await states(clinic)).toEqual(['open']);
+    const row = await appointment(clinic);
+    expect([JSON.parse(row.content).patient.id, row.patient_key]).toEqual(['P-2', 'front-desk|P-2|1980-01-02']);
+  });
+
+  test('who is deleted are settled', async () => {
+    const clinic = await install();
+    await claimed(clinic, { insurance: 'of_patient' });
+    expect(await clinic.attention()).toEqual(['insurance_awaited']);
+    await say(clinic, { kind: 'deleted', patient_id: 'P-1' });
+    await clinic.planNow();
+    expect((await appointment(clinic)).closed_reason).toBe('settled');
+    expect(await clinic.attention()).toEqual([]);
+  });
+
+  test('of whom the birth date is entered are asked about then', async () => {
+    const clinic = await install();
+    await claimed(clinic, { patient: { ...ADA, birth_date: null } });
+    expect(await clinic.attention()).toEqual(['field_missing']);
+    await say(clinic, described(null));
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual([]);
+    expect(await states(clinic)).toEqual(['planned']);
+  });
+
+  test('keep the insurance that they were sent to, whatever the patient has later', async () => {
+    const clinic = await install();
+    await say(clinic, described([aCoverage()]));
+    await claimed(clinic, { insurance: 'of_patient' });
+    await say(clinic, described([aCoverage({ member_id: 'NEW-1' })]));
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect((await clinic.service.ledger()).map(({ request }) => request.member_id)).toEqual([aCoverage().member_id]);
+  });
+});
+
+test('a patient who is merged keeps the next attempt that is planned', async () => {
+  const clinic = await install();
+  await say(clinic, described([aCoverage()]));
+  await clinic.read(clinic.visit('A-1', OF_PATIENT));
+  await clinic.planNow();
+  const [first] = await clinic.inquiries();
+  await clinic.store.write(async (tx) => {
+    await tx.updateTable('inquiries').set({ state: 'answered', service_status: 'UNSUCCESSFUL' }).execute();
+    const { id: _, ...same } = first!;
+    await addPlanned(tx, { ...same, attempt: 2, draft: JSON.parse(first!.draft) as InquiryDraft }, 'Again.', clinic.now());
+  });
+  await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });
+  const after = (await clinic.inquiries()).map(({ state, attempt, patient_key }) => [state, attempt, patient_key]);
+  expect(after).toEqual([
+    ['answered', 1, 'front-desk|P-2|1980-01-02'],
+    ['planned', 2, 'front-desk|P-2|1980-01-02'],
+  ]);
+});
+
+test('a patient who is deleted has no appointments any more', async () => {
+  const clinic = await install();
+  await say(clinic, described([aCoverage()]));
+  await clinic.read(clinic.visit('A-1', OF_PATIENT));
+  await clinic.planNow();
+  await say(clinic, { kind: 'deleted', patient_id: 'P-1' });
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual(['withdrawn']);
+  expect((await appointment(clinic)).closed_reason).toBe('cancelled');
+});

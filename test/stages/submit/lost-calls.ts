@@ -1,0 +1,93 @@
+/** What tests about lost replies, and about what the service holds already, have in common. */
+import { type Installation, SETTLE_MS, send } from '../installation.ts';
+
+/** Twins have all of it in common. */
+export const TWINS = {
+  type: 'BENEFITS',
+  desired_completion_date: '12-31-2026',
+  dob: '01-02-2018',
+  member_id: 'W123',
+  tax_id: '123456789',
+  benefits_query: ['STANDARD'],
+  insurance: 'DELTA_DENTAL',
+  billing_npi: '1234567893',
+};
+
+export const twin = (first_name: string) => ({
+  patient: { id: first_name, first_name, last_name: 'Example', birth_date: '2018-01-02' },
+});
+
+/** What the service holds is listed only from when `show` is called. */
+export function hideCalls({ client, service }: Installation): { show: (index: number) => Promise<void> } {
+  const { list } = client;
+  const shown = new Set<string>();
+  client.list = async (...given) => {
+    const result = await list(...given);
+    if (!result.ok) return result;
+    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => shown.has(id)) } };
+  };
+  return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
+}
+
+/** Replies to creates are lost, and what they brought is hidden. */
+export async function loseAndHide(clinic: Installation, times: number) {
+  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times, when: 'after', action: 'reset' });
+  return hideCalls(clinic);
+}
+
+/** The service says that its calls ended so. */
+export function callsEnd({ client }: Installation, statusOf: (form: { id: string }) => string): void {
+  const { list, read } = client;
+  const ended = <Form extends { id: string; status: string }>(form: Form): Form => ({ ...form, status: statusOf(form) });
+  client.list = async (...given) => {
+    const result = await list(...given);
+    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(ended) } } : result;
+  };
+  client.read = async (...given) => {
+    const result = await read(...given);
+    return result.ok && result.value !== null ? { ok: true, value: ended(result.value) } : result;
+  };
+}
+
+export function callsBringNothing(clinic: Installation): void {
+  callsEnd(clinic, () => 'UNSUCCESSFUL');
+}
+
+/** Both looks, a settle time apart. */
+export async function look({ pass, submitNow }: Installation): Promise<void> {
+  for (let taken = 0; taken < 2; taken += 1) {
+    pass(SETTLE_MS + 1);
+    await submitNow();
+  }
+}
+
+/** A visit is called for again, because two looks did not find the first call; that is found then, and brings nothing. */
+export async function callTwiceForNothing(clinic: Installation, times: number) {
+  const hidden = await loseAndHide(clinic, times);
+  await send(clinic, clinic.visit('A-1'));
+  await clinic.service.advance({ seconds: 60 });
+  await look(clinic);
+  await hidden.show(0);
+  await look(clinic);
+  callsBringNothing(clinic);
+  await clinic.collectAll();
+  return hidden;
+}
+
+/** The service's ids of the calls too many. */
+export async function extras({ store }: Installation): Promise<string[]> {
+  const rows = await store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
+  return rows.map(({ service_id }) => service_id);
+}
+
+/**
+ * To the 30th of December, from which the next visits lie in two benefit years. Returns the last day of the year as the service
+ * writes it.
+ */
+export async function goToYearsEnd({ now, pass, service }: Installation): Promise<string> {
+  const year = new Date(now()).getUTCFullYear();
+  const ahead_ms = Date.UTC(year, 11, 30, 18) - now();
+  pass(ahead_ms);
+  await service.advance({ seconds: Math.round(ahead_ms / 1000) });
+  return `12-31-${year}`;
+}
