@@ -1,9 +1,9 @@
-// Who may import whom (src/ARCHITECTURE.md). `npm run imports` checks it, and test/imports.test.ts plants a violation of
-// every rule and sees it found.
+// Who may import whom (src/ARCHITECTURE.md). `npm run imports` checks it, and test/imports.test.ts
+// plants a violation of every rule and sees it found.
 const { Visitor } = require('@swc/core/Visitor.js');
 
-// The visitor of swc 1.16, with which dependency-cruiser walks a file, does not know `using` and ends with "Unknown statement
-// type". It is taught here; test/imports.test.ts has a file with it.
+// The visitor of swc 1.16, with which dependency-cruiser walks a file, does not know `using` and
+// ends with "Unknown statement type". It is taught here; test/imports.test.ts has a file with it.
 const visitStatement = Visitor.prototype.visitStatement;
 Visitor.prototype.visitStatement = function (statement) {
   if (statement.type !== 'UsingDeclaration') return visitStatement.call(this, statement);
@@ -30,7 +30,12 @@ const onlyTypes = (name, from, to) => ({
 });
 
 /** Nothing but the files under `allowed` may import what is under `to`. */
-const onlyFrom = (name, allowed, to) => ({ name, severity: 'error', from: { pathNot: allowed }, to: { path: to } });
+const onlyFrom = (name, allowed, to) => ({
+  name,
+  severity: 'error',
+  from: { pathNot: allowed },
+  to: { path: to },
+});
 
 module.exports = {
   forbidden: [
@@ -40,9 +45,21 @@ module.exports = {
     only('records import records and domain', '^src/records/', ['^src/records/', '^src/domain/']),
     onlyTypes('domain takes only types from records', '^src/domain/', '^src/records/'),
     onlyTypes('records take only types from domain', '^src/records/', '^src/domain/'),
-    only('store imports domain and records', '^src/store/', ['^src/store/', '^src/domain/', '^src/records/', '^migrations/']),
-    only('service imports domain and records', '^src/service/', ['^src/service/', '^src/domain/', '^src/records/']),
-    only('the contract imports domain and records', '^connectors/contract\\.ts$', ['^src/domain/', '^src/records/']),
+    only('store imports domain and records', '^src/store/', [
+      '^src/store/',
+      '^src/domain/',
+      '^src/records/',
+      '^migrations/',
+    ]),
+    only('service imports domain and records', '^src/service/', [
+      '^src/service/',
+      '^src/domain/',
+      '^src/records/',
+    ]),
+    only('the contract imports domain and records', '^connectors/contract\\.ts$', [
+      '^src/domain/',
+      '^src/records/',
+    ]),
     onlyTypes('the contract takes only types', '^connectors/contract\\.ts$', ours),
     only('a connector imports the contract, domain and records', '^connectors/([^/]+)/', [
       '^connectors/$1/',
@@ -51,7 +68,11 @@ module.exports = {
       '^src/records/',
     ]),
     onlyFrom('nothing names a connector', '^connectors/', '^connectors/[^/]+/'),
-    onlyFrom('the conformance suite stays in tests', '^connectors/conformance/', '^connectors/conformance/'),
+    onlyFrom(
+      'the conformance suite stays in tests',
+      '^connectors/conformance/',
+      '^connectors/conformance/',
+    ),
     {
       name: 'stages never import each other',
       severity: 'error',
@@ -72,7 +93,11 @@ module.exports = {
       '^src/domain/',
       '^src/service/signature\\.ts$',
     ]),
-    only('ops imports domain and the contract', '^src/ops/', ['^src/ops/', '^src/domain/', '^connectors/contract\\.ts$']),
+    only('ops imports domain and the contract', '^src/ops/', [
+      '^src/ops/',
+      '^src/domain/',
+      '^connectors/contract\\.ts$',
+    ]),
     only('the sandbox imports nothing of ours', '^src/sandbox/', ['^src/sandbox/']),
     only('migrations import nothing of ours', '^migrations/', ['^migrations/']),
     {
@@ -81,7 +106,11 @@ module.exports = {
       from: { path: '^src/cli/' },
       to: { path: '^src/(stages/|main\\.ts$)' },
     },
-    onlyFrom('only run, once and demo import the daemon', '^src/(cli/commands/(run|once|demo)\\.ts$|daemon/)', '^src/daemon/'),
+    onlyFrom(
+      'only run, once and demo import the daemon',
+      '^src/(cli/commands/(run|once|demo)\\.ts$|daemon/)',
+      '^src/daemon/',
+    ),
     {
       name: 'the daemon imports neither cli nor main',
       severity: 'error',
@@ -93,7 +122,11 @@ module.exports = {
       '^(src/store/|src/sandbox/|migrations/)|(^|/)node_modules/',
       '(^|/)node_modules/(@types/)?(better-sqlite3|kysely)/',
     ),
-    onlyFrom('node-cron stays in the daemon', '^src/daemon/|(^|/)node_modules/', '(^|/)node_modules/node-cron/'),
+    onlyFrom(
+      'node-cron stays in the daemon',
+      '^src/daemon/|(^|/)node_modules/',
+      '(^|/)node_modules/node-cron/',
+    ),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

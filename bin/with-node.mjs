@@ -1,7 +1,8 @@
 #!/usr/bin/env node
-// Runs `node ARGS…` on the Node 24 that the project brings as a package, installing the packages first when they are
-// missing or not those of package-lock.json. It is written for old versions of Node too, because the host's Node starts it
-// and a shell has found that one before any script could change the PATH.
+// Runs `node ARGS…` on the Node 24 that the project brings as a package, installing the packages
+// first when they are missing or not those of package-lock.json. It is written for old versions of
+// Node too, because the host's Node starts it and a shell has found that one before any script
+// could change the PATH.
 //
 //   node bin/with-node.mjs [--no-install] FILE [ARGS…]
 import { spawn, spawnSync } from 'node:child_process';
@@ -16,12 +17,17 @@ const args = process.argv.slice(2);
 const may_install = args[0] !== '--no-install';
 if (!may_install) args.shift();
 
-/** Whether every package that is installed is the one the lockfile names, and none that must be there is missing. */
+/**
+ * Whether every package that is installed is the one the lockfile names, and none that must be
+ * there is missing.
+ */
 function packages_match_lockfile() {
   let wanted, installed;
   try {
     wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
-    installed = JSON.parse(readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8')).packages;
+    installed = JSON.parse(
+      readFileSync(join(root, 'node_modules', '.package-lock.json'), 'utf8'),
+    ).packages;
   } catch {
     return false;
   }
@@ -44,35 +50,53 @@ function fail(sentence) {
 
 if (may_install && existsSync(join(root, 'package-lock.json')) && !packages_match_lockfile()) {
   console.error('eligd: installing its packages (npm ci), once …');
-  const npm = spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
+  const npm = spawnSync(
+    'npm',
+    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    {
+      cwd: root,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  );
   if (npm.error)
-    fail(`eligd: npm could not be started (${npm.error.message}). Install npm, or run "npm ci --ignore-scripts" in ${root}.`);
-  if (npm.status !== 0) fail(`eligd: "npm ci" failed; its words are above. Mend that and run the same command again.`);
+    fail(
+      `eligd: npm could not be started (${npm.error.message}). Install npm, or run "npm ci ` +
+        `--ignore-scripts" in ${root}.`,
+    );
+  if (npm.status !== 0)
+    fail(`eligd: "npm ci" failed; its words are above. Mend that and run the same command again.`);
 }
 
 let node;
 if (existsSync(bundled_node)) node = bundled_node;
-else if (is_supported(process.version) && existsSync(join(root, 'node_modules'))) node = process.execPath;
+else if (is_supported(process.version) && existsSync(join(root, 'node_modules')))
+  node = process.execPath;
 else if (existsSync(join(root, 'node_modules')))
   fail(
-    `eligd: this machine has Node ${process.version} and eligd needs Node 24.10 or a later 24; there is no Node package for ${process.platform} ${process.arch}, so install Node 24 and run the same command again.`,
+    `eligd: this machine has Node ${process.version} and eligd needs Node 24.10 or a later ` +
+      `24; there is no Node package for ${process.platform} ${process.arch}, so install Node ` +
+      '24 and run the same command again.',
   );
 else
   fail(
-    `eligd: its packages are not installed; run "npm ci --ignore-scripts --loglevel=error" in ${root}, and then the same command again.`,
+    'eligd: its packages are not installed; run "npm ci --ignore-scripts --loglevel=error" ' +
+      `in ${root}, and then the same command again.`,
   );
 
 const child = spawn(node, args, {
   stdio: 'inherit',
   env: { ...process.env, PATH: `${dirname(node)}:${process.env.PATH ?? ''}` },
 });
-// Ctrl-C reaches the child by itself (same process group): wait for it. Other signals are sent to this process alone.
+// Ctrl-C reaches the child by itself (same process group): wait for it. Other signals are sent to
+// this process alone.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
 child.on('error', (error) =>
-  fail(`eligd: ${node} could not be started (${error.message}); run "npm ci --ignore-scripts" in ${root}.`),
+  fail(
+    `eligd: ${node} could not be started (${error.message}); run "npm ci --ignore-scripts" ` +
+      `in ${root}.`,
+  ),
 );
-child.on('exit', (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
+child.on('exit', (code, signal) =>
+  process.exit(signal === null ? code : 128 + constants.signals[signal]),
+);

@@ -1,9 +1,11 @@
 /**
- * What a connector is: the one place where eligd and a practice management system (PMS) meet. `README.md` beside this file
- * says how to write one; `conformance/suite.ts` is the test that every connector passes.
+ * What a connector is: the one place where eligd and a practice management system (PMS) meet.
+ * `README.md` beside this file says how to write one; `conformance/suite.ts` is the test that every
+ * connector passes.
  *
- * A connector module has one default export, a `ConnectorType`. Everything around it (retries, backoff, metrics, logs, the
- * journal of what was delivered) is eligd's and wraps the connector from outside; nothing of that belongs in a connector.
+ * A connector module has one default export, a `ConnectorType`. Everything around it (retries,
+ * backoff, metrics, logs, the journal of what was delivered) is eligd's and wraps the connector
+ * from outside; nothing of that belongs in a connector.
  */
 import type { ZodType } from 'zod';
 import type { AppointmentInput, FieldProblem } from '../src/domain/appointment.ts';
@@ -18,7 +20,10 @@ import type { ProcedureEstimate } from '../src/records/estimate.ts';
 export type ConnectorType<Config = unknown> = {
   /** The word after `type:` in the configuration. */
   name: string;
-  /** Strict schema of the connector's own keys (without `id` and `type`); its descriptions become the documentation. */
+  /**
+   * Strict schema of the connector's own keys (without `id` and `type`); its descriptions become
+   * the documentation.
+   */
   config: ZodType<Config>;
   create: (config: Config, env: ConnectorEnv) => Connector;
 };
@@ -28,19 +33,29 @@ export type ConnectorEnv = Env & {
   connector_id: string;
   /** The clinic's IANA time zone, for wall times without an offset. */
   time_zone: string;
-  /** A path of the configuration made absolute: relative ones are relative to the configuration file. */
+  /**
+   * A path of the configuration made absolute: relative ones are relative to the configuration
+   * file.
+   */
   resolvePath: (path: string) => string;
-  /** A secret of this connector by the last part of its name: `token` of the connector `ehr` is `ELIGD_EHR_TOKEN`. */
+  /**
+   * A secret of this connector by the last part of its name: `token` of the connector `ehr` is
+   * `ELIGD_EHR_TOKEN`.
+   */
   secret: (name: string) => ConnectorSecret;
   journal: Journal;
 };
 
-/** `name` in full, to name it when it is missing (null). The value never goes into a log or an error. */
+/**
+ * `name` in full, to name it when it is missing (null). The value never goes into a log or an
+ * error.
+ */
 export type ConnectorSecret = { name: string; value: string | null };
 
 /**
- * What a connector has to know of its own writes after a crash, e.g. the id that the PMS gave to what it wrote. `write` is durable when
- * it resolves. The PMS has the last word: a journal may be older than the PMS (a restored database), or gone.
+ * What a connector has to know of its own writes after a crash, e.g. the id that the PMS gave to
+ * what it wrote. `write` is durable when it resolves. The PMS has the last word: a journal may be
+ * older than the PMS (a restored database), or gone.
  */
 export type Journal = {
   read: (key: string) => Promise<string | null>;
@@ -48,30 +63,44 @@ export type Journal = {
 };
 
 export type Connector = {
-  /** Reads what is there and returns; eligd calls it again on its schedule. A connector has this, `listen`, or both. */
+  /**
+   * Reads what is there and returns; eligd calls it again on its schedule. A connector has this,
+   * `listen`, or both.
+   */
   pull?: (call: PullCall) => Promise<void>;
-  /** Receives until `signal` is aborted; resolves when the last acknowledgement is out. One that ends before is called again. */
+  /**
+   * Receives until `signal` is aborted; resolves when the last acknowledgement is out. One that
+   * ends before is called again.
+   */
   listen?: (call: ListenCall) => Promise<void>;
   /**
-   * Writes records into the PMS, all of one batch. Repeatable (G4): the same batch again, even after a crash in the middle,
-   * leaves the PMS as one call would; `batch.id` and `delivery.key` are stable for that. One outcome per delivery, in any
-   * order; a delivery without one counts as failed. Throws `ConnectorError` when nothing could be tried.
+   * Writes records into the PMS, all of one batch. Repeatable (G4): the same batch again, even
+   * after a crash in the middle, leaves the PMS as one call would; `batch.id` and `delivery.key`
+   * are stable for that. One outcome per delivery, in any order; a delivery without one counts as
+   * failed. Throws `ConnectorError` when nothing could be tried.
    */
   deliver: (batch: DeliveryBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
   /**
-   * The same for what payers said about claims; batches hold either the one or the other. Left out by a connector that hands
-   * over no claims.
+   * The same for what payers said about claims; batches hold either the one or the other. Left out
+   * by a connector that hands over no claims.
    */
   deliverClaims?: (batch: ClaimBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
-  /** Replaces the PMS's view of what needs a person by this whole list. Repeatable. Left out when the PMS has no place for it. */
+  /**
+   * Replaces the PMS's view of what needs a person by this whole list. Repeatable. Left out when
+   * the PMS has no place for it.
+   */
   publishAttention?: (entries: AttentionEntry[], signal: AbortSignal) => Promise<void>;
   /**
-   * For `eligd restore`: makes every source that was acknowledged at `since` (epoch milliseconds) or later readable again, and gives how
-   * many there were. Reading one again does no harm, so in doubt it is one more. Left out when a source cannot be had again (a
-   * message) or comes again by its cursor, which the database holds.
+   * For `eligd restore`: makes every source that was acknowledged at `since` (epoch milliseconds)
+   * or later readable again, and gives how many there were. Reading one again does no harm, so in
+   * doubt it is one more. Left out when a source cannot be had again (a message) or comes again by
+   * its cursor, which the database holds.
    */
   readAgain?: (since: number, signal: AbortSignal) => Promise<number>;
-  /** Looks whether everything the connector needs is there, without changing anything. For `eligd check`. */
+  /**
+   * Looks whether everything the connector needs is there, without changing anything. For `eligd
+   * check`.
+   */
   check: (signal: AbortSignal) => Promise<CheckLine[]>;
   /** Lets go of sockets, files and timers. Called once, after `pull` and `listen` have returned. */
   close?: () => Promise<void>;
@@ -81,47 +110,66 @@ export type PullCall = {
   /** What the connector gave with its last accepted batch; null at first. */
   cursor: string | null;
   /**
-   * Commits a batch. Only after it resolved may the source be acknowledged: the file moved, the message answered, the cursor
-   * passed (G3). Accepting the same batch twice is harmless. Batches are committed in the order of the calls; a connector that
-   * does not wait for one before it hands over the next shares its commit.
+   * Commits a batch. Only after it resolved may the source be acknowledged: the file moved, the
+   * message answered, the cursor passed (G3). Accepting the same batch twice is harmless. Batches
+   * are committed in the order of the calls; a connector that does not wait for one before it hands
+   * over the next shares its commit.
    */
   accept: (batch: PullBatch) => Promise<Accepted>;
-  /** Whether the source that was last accepted to its end had this key: reading it again would change nothing. */
+  /**
+   * Whether the source that was last accepted to its end had this key: reading it again would
+   * change nothing.
+   */
   isAccepted: (source_key: string) => Promise<boolean>;
   signal: AbortSignal;
 };
 
 export type ListenCall = Pick<PullCall, 'accept' | 'signal'>;
 
-/** `reply`: what the source is answered, when it has a `reply`: its own, or the one that was stored when it came before. */
+/**
+ * `reply`: what the source is answered, when it has a `reply`: its own, or the one that was stored
+ * when it came before.
+ */
 export type Accepted = { reply: string | null };
 
-/** A piece of one source (a file, a message, a page), small enough to be committed at once: a few hundred appointments. */
+/**
+ * A piece of one source (a file, a message, a page), small enough to be committed at once: a few
+ * hundred appointments.
+ */
 export type PullBatch = {
   source: {
     /** Identifies the source's content for good, e.g. `sha256:…` of a file. */
     key: string;
-    /** What a person would call it: the file's name, a control id. Kept in the database, not logged. */
+    /**
+     * What a person would call it: the file's name, a control id. Kept in the database, not logged.
+     */
     name: string;
     /** True on the last batch of the source. */
     is_last: boolean;
     /**
-     * Whether the source claims to hold every appointment of the time it covers, so that one which is missing has vanished.
-     * `unknown`: it does if most of what was known is in it.
+     * Whether the source claims to hold every appointment of the time it covers, so that one which
+     * is missing has vanished. `unknown`: it does if most of what was known is in it.
      */
     completeness: 'full' | 'changes' | 'unknown';
     /**
-     * For a source that is one message, whole in this batch, and that somebody may send again: what it is answered. It is stored
-     * with the message; when one with this key comes again, nothing else happens and `accept` gives back what was stored.
+     * For a source that is one message, whole in this batch, and that somebody may send again: what
+     * it is answered. It is stored with the message; when one with this key comes again, nothing
+     * else happens and `accept` gives back what was stored.
      */
     reply?: string;
   };
   appointments: AppointmentInput[];
-  /** Claims that were sent to payers; left out when the source holds none. They need `deliverClaims`. */
+  /**
+   * Claims that were sent to payers; left out when the source holds none. They need
+   * `deliverClaims`.
+   */
   claims?: ClaimInput[];
   /** What the source says about patients apart from appointments. Taken before `appointments`. */
   patients?: PatientUpdate[];
-  /** Ids of appointments that do not take place, from a source that says nothing else about them. An unknown one is passed over. */
+  /**
+   * Ids of appointments that do not take place, from a source that says nothing else about them. An
+   * unknown one is passed over.
+   */
   cancelled_ids?: string[];
   /** Items that cannot even be named or dated. They go to the attention list as they are. */
   rejected: RejectedItem[];
@@ -132,11 +180,17 @@ export type PullBatch = {
 export type RejectedItem = FieldProblem & {
   /** Where it stands in the source: `row 17`, `message 3`. */
   position: string;
-  /** The appointment's id, when that at least could be read: the entry leaves the attention list when the appointment comes readable. */
+  /**
+   * The appointment's id, when that at least could be read: the entry leaves the attention list
+   * when the appointment comes readable.
+   */
   source_id?: string;
 };
 
-/** Records for one connector, at most a few hundred. `id` stays the same when the same batch is delivered again. */
+/**
+ * Records for one connector, at most a few hundred. `id` stays the same when the same batch is
+ * delivered again.
+ */
 export type DeliveryBatch = { id: string; created_at: string; deliveries: Delivery[] };
 
 export type Delivery = {
@@ -146,14 +200,21 @@ export type Delivery = {
   record: EligibilityRecord;
   /** 1 for the first answer, counted up when the service revised it. */
   revision: number;
-  /** Plain sentences a person should see beside the record, e.g. that the call was made before the benefit year began. */
+  /**
+   * Plain sentences a person should see beside the record, e.g. that the call was made before the
+   * benefit year began.
+   */
   notes: string[];
   /**
-   * What is to be expected of each scheduled procedure; empty when nothing was answered or no procedure is scheduled. Never shown
-   * without its caution: `estimateSentences` makes texts of both.
+   * What is to be expected of each scheduled procedure; empty when nothing was answered or no
+   * procedure is scheduled. Never shown without its caution: `estimateSentences` makes texts of
+   * both.
    */
   estimates: ProcedureEstimate[];
-  /** How the answers about all coverages of the appointment go together; left out when it has one coverage. */
+  /**
+   * How the answers about all coverages of the appointment go together; left out when it has one
+   * coverage.
+   */
   coordination?: Coordination;
 };
 
@@ -166,7 +227,10 @@ export type DeliveredAppointment = Pick<
   coverage: AppointmentInput['coverages'][number];
 };
 
-/** Claim records for one connector, at most a few hundred. `id` stays the same when the same batch is delivered again. */
+/**
+ * Claim records for one connector, at most a few hundred. `id` stays the same when the same batch
+ * is delivered again.
+ */
 export type ClaimBatch = { id: string; created_at: string; deliveries: ClaimDelivery[] };
 
 export type ClaimDelivery = {
@@ -174,7 +238,10 @@ export type ClaimDelivery = {
   key: string;
   claim: DeliveredClaim;
   record: ClaimStatusRecord;
-  /** 1 for the first answer of a call, counted up when the service revised it. Another call about the claim begins anew. */
+  /**
+   * 1 for the first answer of a call, counted up when the service revised it. Another call about
+   * the claim begins anew.
+   */
   revision: number;
   notes: string[];
 };
@@ -197,9 +264,15 @@ export type DeliveryOutcome =
   /** `is_permanent`: trying again cannot help; it goes to the attention list at once. */
   | { key: string; outcome: 'failed'; is_permanent: boolean; what: string; next: string };
 
-/** One line of the attention list: something waits for a person. May hold protected health information; it stays in the PMS. */
+/**
+ * One line of the attention list: something waits for a person. May hold protected health
+ * information; it stays in the PMS.
+ */
 export type AttentionEntry = {
-  /** The appointment's id in the PMS, or null when the entry is about a claim, a source or the installation. */
+  /**
+   * The appointment's id in the PMS, or null when the entry is about a claim, a source or the
+   * installation.
+   */
   source_id: string | null;
   /** The claim's id in the PMS; left out when the entry is not about a claim. */
   claim_id?: string;
@@ -218,8 +291,9 @@ export type AttentionEntry = {
 export type CheckLine = { ok: boolean; what: string; next?: string };
 
 /**
- * What a connector throws. `transient`: the PMS is away or busy, eligd tries again by itself; `permanent`: a person must act.
- * The sentences are shown and logged, so they hold no protected health information.
+ * What a connector throws. `transient`: the PMS is away or busy, eligd tries again by itself;
+ * `permanent`: a person must act. The sentences are shown and logged, so they hold no protected
+ * health information.
  */
 export class ConnectorError extends Error {
   override readonly name = 'ConnectorError';

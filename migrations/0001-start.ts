@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * The first schema. Times are milliseconds since 1970-01-01T00:00:00Z (columns `*_at`), flags are 0 or 1, `json` is text.
- * Tables are STRICT, so that a wrong type is an error and not a conversion.
+ * The first schema. Times are milliseconds since 1970-01-01T00:00:00Z (columns `*_at`), flags are 0
+ * or 1, `json` is text. Tables are STRICT, so that a wrong type is an error and not a conversion.
  */
 const TABLES = [
   // One row per configured connector that ever ran.
@@ -40,9 +40,11 @@ const TABLES = [
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
   ) STRICT`,
-  `CREATE UNIQUE INDEX appointments_current ON appointments (connector, source_id) WHERE superseded_at IS NULL`,
+  'CREATE UNIQUE INDEX appointments_current ON appointments (connector, source_id) WHERE ' +
+    'superseded_at IS NULL',
   `CREATE INDEX appointments_plan_due ON appointments (plan_due_at) WHERE plan_due_at IS NOT NULL`,
-  `CREATE INDEX appointments_upcoming ON appointments (connector, starts_at) WHERE superseded_at IS NULL`,
+  'CREATE INDEX appointments_upcoming ON appointments (connector, starts_at) WHERE ' +
+    'superseded_at IS NULL',
   `CREATE INDEX appointments_patient ON appointments (patient_key)`,
 
   // One row per need, with the inquiry that serves it (G1).
@@ -82,9 +84,11 @@ const TABLES = [
     UNIQUE (need_base, benefit_year, attempt)
   ) STRICT`,
   // Two rows that the service could not tell apart are never under way at once.
-  `CREATE UNIQUE INDEX inquiries_unsettled ON inquiries (external_id, match_key) WHERE state IN ('planned', 'sending', 'uncertain')`,
+  'CREATE UNIQUE INDEX inquiries_unsettled ON inquiries (external_id, match_key) WHERE state ' +
+    `IN ('planned', 'sending', 'uncertain')`,
   `CREATE UNIQUE INDEX inquiries_service_id ON inquiries (service_id) WHERE service_id IS NOT NULL`,
-  // The state leads, because SQLite uses no partial index for a state that comes as a parameter. The first also counts by state.
+  // The state leads, because SQLite uses no partial index for a state that comes as a parameter.
+  // The first also counts by state.
   `CREATE INDEX inquiries_due ON inquiries (state, visit_at, id)`,
   `CREATE INDEX inquiries_look ON inquiries (state, look_at) WHERE look_at IS NOT NULL`,
   `CREATE INDEX inquiries_poll ON inquiries (state, poll_at) WHERE poll_at IS NOT NULL`,
@@ -193,10 +197,13 @@ const TABLES = [
     reason TEXT NOT NULL
   ) STRICT`,
   `CREATE INDEX audit_subject ON audit (subject, id)`,
-  `CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END`,
-  `CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the audit trail is append-only'); END`,
+  `CREATE TRIGGER audit_no_update BEFORE UPDATE ON audit BEGIN SELECT RAISE(ABORT, 'the ` +
+    `audit trail is append-only'); END`,
+  `CREATE TRIGGER audit_no_delete BEFORE DELETE ON audit BEGIN SELECT RAISE(ABORT, 'the ` +
+    `audit trail is append-only'); END`,
 
-  // The rate limit (G5): a slot is taken before a request and is free again 60 s after the request ended.
+  // The rate limit (G5): a slot is taken before a request and is free again 60 s after the request
+  // ended.
   `CREATE TABLE rate_slots (
     id INTEGER PRIMARY KEY,
     taken_at INTEGER NOT NULL,

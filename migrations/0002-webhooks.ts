@@ -1,8 +1,12 @@
 import { type Kysely, sql } from 'kysely';
 
-/** What the service reports by itself. Times are milliseconds since 1970-01-01T00:00:00Z, flags 0 or 1. */
+/**
+ * What the service reports by itself. Times are milliseconds since 1970-01-01T00:00:00Z, flags 0 or
+ * 1.
+ */
 const CHANGES = [
-  // One row per message that was acknowledged; never deleted, because the same message may come again at any time (G3).
+  // One row per message that was acknowledged; never deleted, because the same message may come
+  // again at any time (G3).
   `CREATE TABLE inbox (
     id INTEGER PRIMARY KEY,
     message_hash TEXT NOT NULL UNIQUE,
@@ -18,10 +22,12 @@ const CHANGES = [
     first_seen_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
 
-  // 1 while the inquiry is known to have been open when eligd already listened, and no message has told of its end. An answer
-  // that is found by asking with this still at 1 is one that the webhook has missed.
+  // 1 while the inquiry is known to have been open when eligd already listened, and no message has
+  // told of its end. An answer that is found by asking with this still at 1 is one that the webhook
+  // has missed.
   `ALTER TABLE inquiries ADD COLUMN is_unannounced INTEGER NOT NULL DEFAULT 0`,
-  `CREATE INDEX inquiries_unannounced ON inquiries (is_unannounced, state, answered_at) WHERE answered_at IS NOT NULL`,
+  'CREATE INDEX inquiries_unannounced ON inquiries (is_unannounced, state, answered_at) ' +
+    'WHERE answered_at IS NOT NULL',
 ];
 
 export async function up(db: Kysely<never>): Promise<void> {

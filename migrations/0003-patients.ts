@@ -1,11 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 
-/** Messages: what each was answered, and insurance that comes with the patient instead of the appointment. */
+/**
+ * Messages: what each was answered, and insurance that comes with the patient instead of the
+ * appointment.
+ */
 const STATEMENTS = [
-  // What a message was answered; the same message again is answered the same. Null for files and pages.
+  // What a message was answered; the same message again is answered the same. Null for files and
+  // pages.
   'ALTER TABLE sources ADD COLUMN reply TEXT',
 
-  // The insurance of patients whose source keeps it with them. A patient about whose insurance nothing came has no row.
+  // The insurance of patients whose source keeps it with them. A patient about whose insurance
+  // nothing came has no row.
   `CREATE TABLE patients (
     connector TEXT NOT NULL,
     patient_id TEXT NOT NULL,                  -- the PMS's id

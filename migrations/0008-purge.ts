@@ -1,8 +1,9 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * The audit trail stays append-only, but for the purge of what is older than the clinic keeps: its sentences may hold what the
- * service said about a patient. A purge says so in `facts` for as long as its transaction runs.
+ * The audit trail stays append-only, but for the purge of what is older than the clinic keeps: its
+ * sentences may hold what the service said about a patient. A purge says so in `facts` for as long
+ * as its transaction runs.
  */
 export async function up(db: Kysely<never>): Promise<void> {
   await sql`DROP TRIGGER audit_no_delete`.execute(db);

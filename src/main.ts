@@ -1,16 +1,24 @@
 import module from 'node:module';
 
-// Compiled code is kept between runs: two thirds of the time until the first line. Imports come after it, or it misses them.
+// Compiled code is kept between runs: two thirds of the time until the first line. Imports come
+// after it, or it misses them.
 module.enableCompileCache();
 const { runCli } = await import('./cli/program.ts');
 const { reportError } = await import('./cli/exit.ts');
 
-const host = { stdout: process.stdout, stderr: process.stderr, environment: process.env, cwd: process.cwd() };
+const host = {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  environment: process.env,
+  cwd: process.cwd(),
+};
 
 /** Ends the process once everything that was printed is out; a pipe takes it later than a file. */
 async function exit(code: number): Promise<never> {
   await Promise.all(
-    [process.stdout, process.stderr].map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
+    [process.stdout, process.stderr].map(
+      (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
+    ),
   );
   process.exit(code);
 }

@@ -19,7 +19,10 @@ type Parts = {
   packages: Readonly<Record<string, LockedPackage>>;
 };
 
-type Component = { 'bom-ref': string; type: string; name: string; version: string } & Record<string, unknown>;
+type Component = { 'bom-ref': string; type: string; name: string; version: string } & Record<
+  string,
+  unknown
+>;
 type Bill = {
   metadata: { component: Component } & Record<string, unknown>;
   components: Component[];
@@ -31,13 +34,21 @@ const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 export function writeBillOfMaterials({ root, folder, version, made_at, packages }: Parts): void {
   const bill = billOf(root, version, made_at, packages);
   const serialNumber = uuidOf(JSON.stringify(bill));
-  writeFileSync(join(folder, 'sbom.cdx.json'), `${JSON.stringify({ ...bill, serialNumber }, null, 2)}\n`);
+  writeFileSync(
+    join(folder, 'sbom.cdx.json'),
+    `${JSON.stringify({ ...bill, serialNumber }, null, 2)}\n`,
+  );
   const licences = Object.entries(packages).map(([path, locked]) => licenceOf(root, path, locked));
-  const head = 'eligd itself is not licensed to the public. It brings the programs below, each under its own licence.\n';
+  const head =
+    'eligd itself is not licensed to the public. It brings the programs below, each under ' +
+    'its own licence.\n';
   writeFileSync(join(folder, 'copyright'), [head, ...licences].join('\n\n'));
 }
 
-/** npm's bill, with nothing that only builds or tests, and with the two programs that packages bring compiled. */
+/**
+ * npm's bill, with nothing that only builds or tests, and with the two programs that packages bring
+ * compiled.
+ */
 function billOf(root: string, version: string, made_at: number, packages: Parts['packages']): Bill {
   const said = execFileSync('npm', ['sbom', '--package-lock-only', '--sbom-format=cyclonedx'], {
     cwd: root,
@@ -47,7 +58,9 @@ function billOf(root: string, version: string, made_at: number, packages: Parts[
   });
   const { serialNumber: _, ...bill } = JSON.parse(said) as Bill;
   const own = bill.metadata.component['bom-ref'];
-  const inside = new Set(Object.entries(packages).map(([path, locked]) => `${nameOf(path)}@${locked.version}`));
+  const inside = new Set(
+    Object.entries(packages).map(([path, locked]) => `${nameOf(path)}@${locked.version}`),
+  );
   const isInside = (ref: string) => inside.has(ref) || ref === own;
   const components = bill.components.filter((each) => isInside(each['bom-ref']));
   if (components.length !== inside.size)

@@ -1,10 +1,12 @@
 /**
- * `npm run package`: makes `dist/eligd_VERSION_ARCH.deb` and `dist/eligd-VERSION-linux-ARCH.tar.gz` out of the working copy, with
- * the Node runtime, the packages that run (none that only build or test), their licences and a bill of materials inside.
+ * `npm run package`: makes `dist/eligd_VERSION_ARCH.deb` and `dist/eligd-VERSION-linux-ARCH.tar.gz`
+ * out of the working copy, with the Node runtime, the packages that run (none that only build or
+ * test), their licences and a bill of materials inside.
  *
  *     node bin/with-node.mjs systemd/package.ts [--out FOLDER] [--version VERSION] [--quick]
  *
- * `--quick` leaves compression out and makes the .deb only, for tests. Needs dpkg-deb, which every Debian and Ubuntu has.
+ * `--quick` leaves compression out and makes the .deb only, for tests. Needs dpkg-deb, which every
+ * Debian and Ubuntu has.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -48,9 +50,15 @@ const NOT_NEEDED = [
 type Options = { out: string; version: string; is_quick: boolean };
 
 const { values } = parseArgs({
-  options: { out: { type: 'string' }, version: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  options: {
+    out: { type: 'string' },
+    version: { type: 'string' },
+    quick: { type: 'boolean', default: false },
+  },
 });
-const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+  version: string;
+};
 makePackage({
   out: resolve(values.out ?? join(ROOT, 'dist')),
   version: values.version ?? manifest.version,
@@ -68,12 +76,21 @@ function makePackage({ out, version, is_quick }: Options): void {
     const environment = { ...process.env, SOURCE_DATE_EPOCH: String(sourceDate()) };
     const deb = join(out, `eligd_${version}_${architecture}.deb`);
     const compression = is_quick ? ['-Znone'] : ['-Zxz', '-z6'];
-    execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', tree, deb], { env: environment, stdio: 'pipe' });
+    execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', tree, deb], {
+      env: environment,
+      stdio: 'pipe',
+    });
     console.log(deb);
     if (is_quick) return;
     const tarball = join(out, `eligd-${version}-linux-${process.arch}.tar.gz`);
     rmSync(join(tree, 'DEBIAN'), { recursive: true });
-    const stable = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', `--mtime=@${environment.SOURCE_DATE_EPOCH}`];
+    const stable = [
+      '--sort=name',
+      '--owner=0',
+      '--group=0',
+      '--numeric-owner',
+      `--mtime=@${environment.SOURCE_DATE_EPOCH}`,
+    ];
     execFileSync('tar', ['-C', work, ...stable, '-czf', tarball, basename(tree)]);
     console.log(tarball);
   } finally {
@@ -81,9 +98,13 @@ function makePackage({ out, version, is_quick }: Options): void {
   }
 }
 
-/** Seconds since 1970 of the commit: the same commit makes the same bytes, whenever it is packed. */
+/**
+ * Seconds since 1970 of the commit: the same commit makes the same bytes, whenever it is packed.
+ */
 function sourceDate(): number {
-  const { status, stdout } = spawnSync('git', ['-C', ROOT, 'log', '-1', '--format=%ct'], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync('git', ['-C', ROOT, 'log', '-1', '--format=%ct'], {
+    encoding: 'utf8',
+  });
   return status === 0 ? Number(stdout) : 0;
 }
 
@@ -96,7 +117,10 @@ function stage(tree: string, version: string): void {
       filter: (from) => !NOT_RUN.some((pattern) => pattern.test(from.slice(ROOT.length + 1))),
     });
   }
-  const packed = { ...(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>), version };
+  const packed = {
+    ...(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>),
+    version,
+  };
   writeFileSync(join(program, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
   const packages = runningPackages();
   for (const path of Object.keys(packages)) copyPackage(path, program);
@@ -120,14 +144,24 @@ function stage(tree: string, version: string): void {
   put('SECURITY.md', 'usr/share/doc/eligd/SECURITY.md');
   mkdirSync(join(tree, 'usr/bin'), { recursive: true });
   symlinkSync('../lib/eligd/bin/eligd', join(tree, 'usr/bin/eligd'));
-  writeBillOfMaterials({ root: ROOT, folder: join(tree, 'usr/share/doc/eligd'), version, made_at: sourceDate(), packages });
+  writeBillOfMaterials({
+    root: ROOT,
+    folder: join(tree, 'usr/share/doc/eligd'),
+    version,
+    made_at: sourceDate(),
+    packages,
+  });
 }
 
 /** Installed packages that are not for development only, by their path under the working copy. */
 function runningPackages(): Record<string, LockedPackage> {
-  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as { packages: Record<string, LockedPackage> };
+  const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
+    packages: Record<string, LockedPackage>;
+  };
   return Object.fromEntries(
-    Object.entries(lock.packages).filter(([path, { dev }]) => path !== '' && dev !== true && existsSync(join(ROOT, path))),
+    Object.entries(lock.packages).filter(
+      ([path, { dev }]) => path !== '' && dev !== true && existsSync(join(ROOT, path)),
+    ),
   );
 }
 
@@ -137,7 +171,8 @@ function copyPackage(path: string, program: string): void {
   cpSync(join(ROOT, path), join(program, path), {
     recursive: true,
     filter: (from) =>
-      !from.slice(join(ROOT, path).length).includes('/node_modules') && !NOT_NEEDED.some((pattern) => pattern.test(inside(from))),
+      !from.slice(join(ROOT, path).length).includes('/node_modules') &&
+      !NOT_NEEDED.some((pattern) => pattern.test(inside(from))),
   });
 }
 
@@ -160,6 +195,11 @@ function writeMaintainerFiles(tree: string, version: string, architecture: strin
 
 /** By the files alone: what folders and blocks take is another number on every disk. */
 function kilobytesOf(tree: string): number {
-  const files = readdirSync(tree, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
-  return Math.ceil(files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) / 1024);
+  const files = readdirSync(tree, { recursive: true, withFileTypes: true }).filter((each) =>
+    each.isFile(),
+  );
+  return Math.ceil(
+    files.reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0) /
+      1024,
+  );
 }

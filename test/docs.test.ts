@@ -10,7 +10,10 @@ import { DELIVERY_STEPS, INQUIRY_STEPS } from '../src/domain/states.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
 const find = (pattern: string) =>
-  globSync(pattern, { cwd: ROOT, exclude: (path) => /(^|\/)(node_modules|\.git)(\/|$)/.test(path) }).toSorted();
+  globSync(pattern, {
+    cwd: ROOT,
+    exclude: (path) => /(^|\/)(node_modules|\.git)(\/|$)/.test(path),
+  }).toSorted();
 
 const PAGES = find('**/*.md');
 const README = read('README.md');
@@ -37,21 +40,31 @@ function codeSpans(text: string): string[] {
 
 describe('README.md', () => {
   test('has every command with its summary, and no other', () => {
-    const documented = table(README, 'command', 'does').map(([command = '', does]) => [codeSpans(command)[0], does]);
-    expect(Object.fromEntries(documented)).toEqual(Object.fromEntries(COMMANDS.map(({ name, summary }) => [name, summary])));
+    const documented = table(README, 'command', 'does').map(([command = '', does]) => [
+      codeSpans(command)[0],
+      does,
+    ]);
+    expect(Object.fromEntries(documented)).toEqual(
+      Object.fromEntries(COMMANDS.map(({ name, summary }) => [name, summary])),
+    );
     expect(documented).toHaveLength(COMMANDS.length);
   });
 
   test('gives an example of the command in whose row it stands', () => {
     for (const [command = '', , examples = ''] of table(README, 'command', 'does')) {
       const name = codeSpans(command)[0];
-      expect(codeSpans(examples).map((example) => example.split(' ').slice(0, 2))).toContainEqual(['bin/eligd', name]);
+      expect(codeSpans(examples).map((example) => example.split(' ').slice(0, 2))).toContainEqual([
+        'bin/eligd',
+        name,
+      ]);
     }
   });
 
   test('has every exit code, and no other', () => {
     const [, sentence = ''] = /^Exit codes: (.*?)\n\n/ms.exec(README) ?? [];
-    expect([...sentence.matchAll(/\d+/g)].map(([code]) => Number(code))).toEqual(Object.values(EXIT_CODES));
+    expect([...sentence.matchAll(/\d+/g)].map(([code]) => Number(code))).toEqual(
+      Object.values(EXIT_CODES),
+    );
   });
 });
 
@@ -68,10 +81,14 @@ describe('src/ARCHITECTURE.md', () => {
   });
 
   test('names files that are there', () => {
-    const named = codeSpans(ARCHITECTURE).filter((code) => /^[\w./-]+\.(ts|cjs|md|yaml)$/.test(code));
+    const named = codeSpans(ARCHITECTURE).filter((code) =>
+      /^[\w./-]+\.(ts|cjs|md|yaml)$/.test(code),
+    );
     expect(named.length).toBeGreaterThan(20);
     const places = ['', 'src'];
-    expect(named.filter((file) => !places.some((place) => existsSync(join(ROOT, place, file))))).toEqual([]);
+    expect(
+      named.filter((file) => !places.some((place) => existsSync(join(ROOT, place, file)))),
+    ).toEqual([]);
   });
 });
 
@@ -83,13 +100,17 @@ describe('every page', () => {
   });
 
   test.each(PAGES)('%s calls commands that are there', (page) => {
-    const called = [...read(page).matchAll(/(?:^|[`\s])bin\/eligd ([a-z]+)/gm)].map(([, name]) => name);
+    const called = [...read(page).matchAll(/(?:^|[`\s])bin\/eligd ([a-z]+)/gm)].map(
+      ([, name]) => name,
+    );
     const known = COMMANDS.map(({ name }) => name);
     expect(called.filter((name) => name === undefined || !known.includes(name))).toEqual([]);
   });
 
   test('was found', () => {
-    expect(PAGES).toEqual(expect.arrayContaining(['README.md', 'connectors/csv/README.md', 'src/sandbox/README.md']));
+    expect(PAGES).toEqual(
+      expect.arrayContaining(['README.md', 'connectors/csv/README.md', 'src/sandbox/README.md']),
+    );
   });
 });
 
@@ -111,9 +132,14 @@ function isThere(page: string, target: string): boolean {
 describe('the events of the log', () => {
   test('are each logged somewhere, and nothing else is', () => {
     const source = [...find('src/**/*.ts'), ...find('connectors/**/*.ts')].map(read).join('\n');
-    // The first argument of every call of a log; notes on the configuration carry the name of theirs.
-    const named = [...source.matchAll(/\blog\(([^,)]*)|\bevent: ('\w+')/g)].map(([, argument, event]) => argument ?? event ?? '');
-    const logged = new Set(named.flatMap((text) => [...text.matchAll(/'(\w+)'/g)].map(([, name]) => name)));
+    // The first argument of every call of a log; notes on the configuration carry the name of
+    // theirs.
+    const named = [...source.matchAll(/\blog\(([^,)]*)|\bevent: ('\w+')/g)].map(
+      ([, argument, event]) => argument ?? event ?? '',
+    );
+    const logged = new Set(
+      named.flatMap((text) => [...text.matchAll(/'(\w+)'/g)].map(([, name]) => name)),
+    );
     expect([...logged].toSorted()).toEqual(Object.keys(EVENTS).toSorted());
   });
 });

@@ -1,4 +1,7 @@
-/** The invented patients, visits and claims of the conformance tests, and what is written back about them. */
+/**
+ * The invented patients, visits and claims of the conformance tests, and what is written back about
+ * them.
+ */
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import { type ClaimStatusRecord, claimStatusRecordSchema } from '../../src/records/claim-status.ts';
@@ -9,7 +12,14 @@ import type { AttentionEntry, ClaimBatch, DeliveryBatch } from '../contract.ts';
 /** What every PMS can say about an appointment; the suite compares no more. */
 export function essence({ source_id, starts_at, status, patient, coverages }: AppointmentInput) {
   const member_ids = coverages.map((coverage) => coverage.member_id);
-  return { source_id, starts_at, status, birth_date: patient.birth_date, last_name: patient.last_name, member_ids };
+  return {
+    source_id,
+    starts_at,
+    status,
+    birth_date: patient.birth_date,
+    last_name: patient.last_name,
+    member_ids,
+  };
 }
 
 /** Values that must not be found in a log line or an error message. */
@@ -21,7 +31,12 @@ export function appointment(number: number): AppointmentInput {
     source_id: `A-${number}`,
     starts_at: `2026-11-24T${String(14 + (number % 8)).padStart(2, '0')}:30:00.000Z`,
     status: 'booked',
-    patient: { id: `P-${number}`, first_name: 'Zebulon', last_name: `Quillfeather-${number}`, birth_date: '1987-02-14' },
+    patient: {
+      id: `P-${number}`,
+      first_name: 'Zebulon',
+      last_name: `Quillfeather-${number}`,
+      birth_date: '1987-02-14',
+    },
     coverages: [
       {
         carrier: 'Delta Dental of Illinois',
@@ -31,7 +46,13 @@ export function appointment(number: number): AppointmentInput {
         subscriber: null,
       },
     ],
-    provider: { rendering_npi: '1234567893', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    provider: {
+      rendering_npi: '1234567893',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: 'dental',
     procedure_codes: ['D0120', 'D1110'],
@@ -45,12 +66,27 @@ export function batchOf(id: number, numbers: readonly number[], revision = 1): D
     id: `batch-${id}`,
     created_at: '2026-11-23T18:00:00.000Z',
     deliveries: numbers.map((number) => {
-      const { source_id, starts_at, patient, location, procedure_codes, coverages } = appointment(number);
-      const coverage = coverages[0] ?? { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
+      const { source_id, starts_at, patient, location, procedure_codes, coverages } =
+        appointment(number);
+      const coverage = coverages[0] ?? {
+        carrier: '',
+        payor_id: '',
+        member_id: '',
+        group_id: '',
+        subscriber: null,
+      };
       const record = sampleRecord(number, revision);
       return {
         key: `d-${number}-${revision}`,
-        appointment: { source_id, starts_at, patient, location, procedure_codes, coverage_rank: 1, coverage },
+        appointment: {
+          source_id,
+          starts_at,
+          patient,
+          location,
+          procedure_codes,
+          coverage_rank: 1,
+          coverage,
+        },
         record,
         revision,
         estimates: estimateVisit(record, { date: starts_at.slice(0, 10), procedure_codes }),
@@ -87,7 +123,13 @@ export function claim(number: number): ClaimInput {
     date_of_service: '2026-10-01',
     billed_amount: '180.00',
     patient,
-    coverage: coverages[0] ?? { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null },
+    coverage: coverages[0] ?? {
+      carrier: '',
+      payor_id: '',
+      member_id: '',
+      group_id: '',
+      subscriber: null,
+    },
     coverage_rank: 1,
     provider,
     location: null,
@@ -127,7 +169,8 @@ export function claimBatchOf(id: number, numbers: readonly number[], revision = 
     id: `claims-batch-${id}`,
     created_at: '2026-11-23T18:00:00.000Z',
     deliveries: numbers.map((number) => {
-      const { source_id, claim_number, date_of_service, billed_amount, patient, ...rest } = claim(number);
+      const { source_id, claim_number, date_of_service, billed_amount, patient, ...rest } =
+        claim(number);
       const { coverage, coverage_rank, location, procedure_codes } = rest;
       const what = { source_id, claim_number, date_of_service, billed_amount, procedure_codes };
       return {
@@ -150,7 +193,12 @@ function sampleClaimRecord(number: number, revision: number): ClaimStatusRecord 
     status: 'SUCCESS',
     completeness: 'complete',
     summary: null,
-    asked: { claim_number: `PAYER-${number}`, date_of_service: '2026-10-01', procedure_codes: ['D0120'], billed_amount: null },
+    asked: {
+      claim_number: `PAYER-${number}`,
+      date_of_service: '2026-10-01',
+      procedure_codes: ['D0120'],
+      billed_amount: null,
+    },
     calls: [],
     verification: null,
     claim: {

@@ -1,8 +1,18 @@
-/** What a connector stands in during the conformance tests: the PMS of its harness, and eligd's core as the suite plays it. */
+/**
+ * What a connector stands in during the conformance tests: the PMS of its harness, and eligd's core
+ * as the suite plays it.
+ */
 import { expect } from 'vitest';
 import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
-import type { Connector, ConnectorEnv, ConnectorType, PullBatch, PullCall, RejectedItem } from '../contract.ts';
+import type {
+  Connector,
+  ConnectorEnv,
+  ConnectorType,
+  PullBatch,
+  PullCall,
+  RejectedItem,
+} from '../contract.ts';
 import { claimEssence, essence, PATIENT_DATA } from './examples.ts';
 
 export type Harness<Config> = {
@@ -15,23 +25,32 @@ export type TestPms = {
   /** The connector's keys for this PMS, as they would stand in the configuration. */
   config: Record<string, unknown>;
   /**
-   * Lets the PMS hand out these appointments as one source: drops a file, sends messages, puts resources on its server. Resolves
-   * when it has been done and, for a PMS that sends, answered, however it was answered. Without `broken_items` everything is well-formed;
-   * with it, so many items that nobody can understand stand between the appointments.
+   * Lets the PMS hand out these appointments as one source: drops a file, sends messages, puts
+   * resources on its server. Resolves when it has been done and, for a PMS that sends, answered,
+   * however it was answered. Without `broken_items` everything is well-formed; with it, so many
+   * items that nobody can understand stand between the appointments.
    */
   offer: (source: Source) => Promise<void>;
   /** The same for claims, as one source; left out when the connector hands over none. */
   offerClaims?: (source: { name: string; claims: ClaimInput[] }) => Promise<void>;
   /** For a PMS that sends: sends again what was not acknowledged. */
   offerAgain?: () => Promise<void>;
-  /** How many sources are not acknowledged. Left out when the PMS knows no acknowledgement (it is read by a cursor). */
+  /**
+   * How many sources are not acknowledged. Left out when the PMS knows no acknowledgement (it is
+   * read by a cursor).
+   */
   unacknowledged?: () => Promise<number>;
-  /** What `deliver` and `publishAttention` left in the PMS, comparable between two PMSs (no paths, no times of writing). */
+  /**
+   * What `deliver` and `publishAttention` left in the PMS, comparable between two PMSs (no paths,
+   * no times of writing).
+   */
   written: () => Promise<unknown>;
   close?: () => Promise<void>;
 };
 
-/** `name` tells two sources apart; the same appointments under another name are the same content. */
+/**
+ * `name` tells two sources apart; the same appointments under another name are the same content.
+ */
 export type Source = { name: string; appointments: AppointmentInput[]; broken_items?: number };
 
 /** One test's PMS, core and connector. */
@@ -100,7 +119,9 @@ export class Bench<Config> {
     }
   }
 
-  /** A connector may report what went wrong by throwing; what it says holds no patient data (G6). */
+  /**
+   * A connector may report what went wrong by throwing; what it says holds no patient data (G6).
+   */
   async receiveFailing(offer: () => Promise<void>): Promise<void> {
     await this.receive(offer).catch((error: unknown) => this.world.hear(String(error)));
   }
@@ -167,7 +188,8 @@ class Core {
     if (reply !== undefined) this.replies.set(key, reply);
     this.batches.push(batch);
     for (const update of batch.patients ?? []) {
-      if (update.kind === 'described' && update.coverages !== null) this.insurance.set(update.patient.id, update.coverages);
+      if (update.kind === 'described' && update.coverages !== null)
+        this.insurance.set(update.patient.id, update.coverages);
     }
     for (const id of batch.cancelled_ids ?? []) {
       const known = this.appointments.get(id);
@@ -181,25 +203,35 @@ class Core {
   }
 
   summary() {
-    const byNumber = (a: AppointmentInput, b: AppointmentInput) => Number(a.source_id.slice(2)) - Number(b.source_id.slice(2));
+    const byNumber = (a: AppointmentInput, b: AppointmentInput) =>
+      Number(a.source_id.slice(2)) - Number(b.source_id.slice(2));
     const insured = (one: AppointmentInput) =>
-      one.insurance === 'of_patient' ? { ...one, coverages: this.insurance.get(one.patient.id ?? '') ?? [] } : one;
+      one.insurance === 'of_patient'
+        ? { ...one, coverages: this.insurance.get(one.patient.id ?? '') ?? [] }
+        : one;
     return [...this.appointments.values()].sort(byNumber).map(insured).map(essence);
   }
 
   claimSummary() {
-    return [...this.claims.values()].sort((a, b) => (a.source_id < b.source_id ? -1 : 1)).map(claimEssence);
+    return [...this.claims.values()]
+      .sort((a, b) => (a.source_id < b.source_id ? -1 : 1))
+      .map(claimEssence);
   }
 
   batchesBySource(): Map<string, PullBatch[]> {
     const sources = new Map<string, PullBatch[]>();
-    for (const batch of this.batches) sources.set(batch.source.key, [...(sources.get(batch.source.key) ?? []), batch]);
+    for (const batch of this.batches)
+      sources.set(batch.source.key, [...(sources.get(batch.source.key) ?? []), batch]);
     return sources;
   }
 }
 
 /** A world whose clock stands still until somebody sleeps. */
-export function makeSuiteEnv(): { env: ConnectorEnv; said: () => string; hear: (words: string) => void } {
+export function makeSuiteEnv(): {
+  env: ConnectorEnv;
+  said: () => string;
+  hear: (words: string) => void;
+} {
   let elapsed_ms = 0;
   const lines: string[] = [];
   const notes = new Map<string, string>();
@@ -208,7 +240,10 @@ export function makeSuiteEnv(): { env: ConnectorEnv; said: () => string; hear: (
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
     secret: (name) => ({ name: `ELIGD_SUITE_${name.toUpperCase()}`, value: null }),
-    journal: { read: async (key) => notes.get(key) ?? null, write: async (key, value) => void notes.set(key, value) },
+    journal: {
+      read: async (key) => notes.get(key) ?? null,
+      write: async (key, value) => void notes.set(key, value),
+    },
     random: () => 0.5,
     log: (event, fields) => void lines.push(JSON.stringify([event, fields])),
     clock: {
@@ -226,5 +261,6 @@ export function makeSuiteEnv(): { env: ConnectorEnv; said: () => string; hear: (
 }
 
 function expectNoPatientData(said: string): void {
-  for (const value of PATIENT_DATA) expect(said, 'G6: log lines and messages hold no patient data').not.toContain(value);
+  for (const value of PATIENT_DATA)
+    expect(said, 'G6: log lines and messages hold no patient data').not.toContain(value);
 }

@@ -1,12 +1,22 @@
 /**
- * The conformance tests that every connector passes. The test of a connector gives a `Harness`, which plays the practice
- * management system (PMS), and calls `connectorSuite`; see `test/connectors/csv.test.ts`, which is about thirty lines.
+ * The conformance tests that every connector passes. The test of a connector gives a `Harness`,
+ * which plays the practice management system (PMS), and calls `connectorSuite`; see
+ * `test/connectors/csv.test.ts`, which is about thirty lines.
  *
- * The suite plays eligd's core: `accept` that commits, fails, or commits and then dies; the stored cursor; the clock.
+ * The suite plays eligd's core: `accept` that commits, fails, or commits and then dies; the stored
+ * cursor; the clock.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AttentionEntry, ClaimBatch, DeliveryBatch } from '../contract.ts';
-import { appointment, attention, batchOf, claim, claimBatchOf, claimEssence, essence } from './examples.ts';
+import {
+  appointment,
+  attention,
+  batchOf,
+  claim,
+  claimBatchOf,
+  claimEssence,
+  essence,
+} from './examples.ts';
 import { Bench, type Harness } from './harness.ts';
 
 /** Longer than any connector may take to notice that it should stop, in real time. */
@@ -31,7 +41,9 @@ export function connectorSuite<Config>(name: string, harness: Harness<Config>): 
 function configurationTests<Config>(bench: Bench<Config>): void {
   it('refuses a configuration key that it does not know', () => {
     expect(bench.harness.type.config.safeParse(bench.pms.config).success).toBe(true);
-    expect(bench.harness.type.config.safeParse({ ...bench.pms.config, no_such_key: 1 }).success).toBe(false);
+    expect(
+      bench.harness.type.config.safeParse({ ...bench.pms.config, no_such_key: 1 }).success,
+    ).toBe(false);
   });
 
   it('pulls or listens', () => {
@@ -42,7 +54,10 @@ function configurationTests<Config>(bench: Bench<Config>): void {
 
 function receivingTests<Config>(bench: Bench<Config>): void {
   it('hands over every appointment of a source and acknowledges it', async () => {
-    const source = { name: 'monday', appointments: [appointment(1), appointment(2), appointment(3)] };
+    const source = {
+      name: 'monday',
+      appointments: [appointment(1), appointment(2), appointment(3)],
+    };
     await bench.receive(() => bench.pms.offer(source));
     expect(bench.core.summary()).toEqual(source.appointments.map(essence));
     expect(bench.core.rejected).toEqual([]);
@@ -59,16 +74,27 @@ function receivingTests<Config>(bench: Bench<Config>): void {
     const appointments = Array.from({ length: 1200 }, (_, i) => appointment(i));
     await bench.receive(() => bench.pms.offer({ name: 'large', appointments }));
     expect(bench.core.summary()).toHaveLength(1200);
-    expect(Math.max(...bench.core.batches.map((batch) => batch.appointments.length))).toBeLessThanOrEqual(1000);
+    expect(
+      Math.max(...bench.core.batches.map((batch) => batch.appointments.length)),
+    ).toBeLessThanOrEqual(1000);
     for (const batches of bench.core.batchesBySource().values()) {
-      expect(batches.map((batch) => batch.source.is_last).lastIndexOf(false)).toBeLessThan(batches.length - 1);
+      expect(batches.map((batch) => batch.source.is_last).lastIndexOf(false)).toBeLessThan(
+        batches.length - 1,
+      );
       expect(batches.filter((batch) => batch.source.is_last)).toHaveLength(1);
     }
   });
 
   it('says when an appointment was cancelled', async () => {
-    await bench.receive(() => bench.pms.offer({ name: 'first', appointments: [appointment(1), appointment(2)] }));
-    await bench.receive(() => bench.pms.offer({ name: 'second', appointments: [{ ...appointment(1), status: 'cancelled' }] }));
+    await bench.receive(() =>
+      bench.pms.offer({ name: 'first', appointments: [appointment(1), appointment(2)] }),
+    );
+    await bench.receive(() =>
+      bench.pms.offer({
+        name: 'second',
+        appointments: [{ ...appointment(1), status: 'cancelled' }],
+      }),
+    );
     expect(bench.core.appointments.get('A-1')?.status).toBe('cancelled');
     expect(bench.core.appointments.get('A-2')?.status).toBe('booked');
   });
@@ -107,7 +133,8 @@ function failureTests<Config>(bench: Bench<Config>): void {
     bench.core.fate = 'refuse';
     await bench.receiveFailing(() => bench.pms.offer({ name: 'refused', appointments }));
     expect(bench.core.summary()).toEqual([]);
-    if (bench.pms.unacknowledged) expect(await bench.pms.unacknowledged()).toBeGreaterThanOrEqual(1);
+    if (bench.pms.unacknowledged)
+      expect(await bench.pms.unacknowledged()).toBeGreaterThanOrEqual(1);
     const offered = bench.core.offered[0];
     bench.core.fate = 'commit';
     await bench.receive(() => bench.again());
@@ -129,7 +156,9 @@ function failureTests<Config>(bench: Bench<Config>): void {
 
   it('goes on with new sources after one that was refused for a while', async () => {
     bench.core.fate = 'refuse';
-    await bench.receiveFailing(() => bench.pms.offer({ name: 'first', appointments: [appointment(1)] }));
+    await bench.receiveFailing(() =>
+      bench.pms.offer({ name: 'first', appointments: [appointment(1)] }),
+    );
     bench.core.fate = 'commit';
     await bench.receive(async () => {
       await bench.again();
@@ -175,7 +204,8 @@ function stoppingTests<Config>(bench: Bench<Config>): void {
 }
 
 function deliveryTests<Config>(bench: Bench<Config>): void {
-  const deliver = (batch: DeliveryBatch) => bench.connector().deliver(batch, new AbortController().signal);
+  const deliver = (batch: DeliveryBatch) =>
+    bench.connector().deliver(batch, new AbortController().signal);
 
   it('tells the outcome of every delivery', async () => {
     const outcomes = await deliver(batchOf(1, [1, 2, 3]));
@@ -202,7 +232,9 @@ function deliveryTests<Config>(bench: Bench<Config>): void {
     bench.restart();
     await deliver(batchOf(1, [1, 2, 3]));
     expect(await bench.pms.written()).toEqual(
-      await bench.elsewhere((other) => other.deliver(batchOf(1, [1, 2, 3]), new AbortController().signal)),
+      await bench.elsewhere((other) =>
+        other.deliver(batchOf(1, [1, 2, 3]), new AbortController().signal),
+      ),
     );
   });
 
@@ -221,39 +253,49 @@ function deliveryTests<Config>(bench: Bench<Config>): void {
 
 /** For a connector that takes part in claims; every other one is let pass. */
 function claimTests<Config>(bench: Bench<Config>): void {
-  it('hands over claims where the PMS has them, acknowledges them, and has a way to write the answers', async () => {
-    const { offerClaims } = bench.pms;
-    if (offerClaims === undefined) return;
-    expect(bench.connector().deliverClaims).toBeDefined();
-    const claims = [claim(1), claim(2)];
-    await bench.receive(() => offerClaims({ name: 'claims', claims }));
-    expect(bench.core.claimSummary()).toEqual(claims.map(claimEssence));
-    await bench.expectUnacknowledged(0);
-  });
+  it(
+    'hands over claims where the PMS has them, acknowledges them, and has a way to write the ' +
+      'answers',
+    async () => {
+      const { offerClaims } = bench.pms;
+      if (offerClaims === undefined) return;
+      expect(bench.connector().deliverClaims).toBeDefined();
+      const claims = [claim(1), claim(2)];
+      await bench.receive(() => offerClaims({ name: 'claims', claims }));
+      expect(bench.core.claimSummary()).toEqual(claims.map(claimEssence));
+      await bench.expectUnacknowledged(0);
+    },
+  );
 
-  it('leaves the PMS the same when a batch of claims is delivered twice, and writes a later revision (G4)', async () => {
-    const deliver = async (batch: ClaimBatch) => await bench.connector().deliverClaims?.(batch, new AbortController().signal);
-    const outcomes = await deliver(claimBatchOf(1, [1, 2]));
-    if (outcomes === undefined) return;
-    expect(outcomes.map(({ key, outcome }) => [key, outcome])).toEqual([
-      ['c-1-1', 'delivered'],
-      ['c-2-1', 'delivered'],
-    ]);
-    const once = await bench.pms.written();
-    bench.restart();
-    await deliver(claimBatchOf(1, [1, 2]));
-    expect(await bench.pms.written()).toEqual(once);
-    await deliver(claimBatchOf(2, [1], 2));
-    expect(await bench.pms.written()).not.toEqual(once);
-    expect(await deliver(claimBatchOf(3, []))).toEqual([]);
-  });
+  it(
+    'leaves the PMS the same when a batch of claims is delivered twice, and writes a later ' +
+      'revision (G4)',
+    async () => {
+      const deliver = async (batch: ClaimBatch) =>
+        await bench.connector().deliverClaims?.(batch, new AbortController().signal);
+      const outcomes = await deliver(claimBatchOf(1, [1, 2]));
+      if (outcomes === undefined) return;
+      expect(outcomes.map(({ key, outcome }) => [key, outcome])).toEqual([
+        ['c-1-1', 'delivered'],
+        ['c-2-1', 'delivered'],
+      ]);
+      const once = await bench.pms.written();
+      bench.restart();
+      await deliver(claimBatchOf(1, [1, 2]));
+      expect(await bench.pms.written()).toEqual(once);
+      await deliver(claimBatchOf(2, [1], 2));
+      expect(await bench.pms.written()).not.toEqual(once);
+      expect(await deliver(claimBatchOf(3, []))).toEqual([]);
+    },
+  );
 }
 
 function attentionTests<Config>(bench: Bench<Config>): void {
   it('replaces the attention list as a whole, repeatably', async () => {
     const { publishAttention } = bench.connector();
     if (publishAttention === undefined) return;
-    const publish = (entries: AttentionEntry[]) => publishAttention(entries, new AbortController().signal);
+    const publish = (entries: AttentionEntry[]) =>
+      publishAttention(entries, new AbortController().signal);
     await publish([]);
     const empty = await bench.pms.written();
     await publish([attention(1), attention(2)]);
@@ -268,15 +310,22 @@ function attentionTests<Config>(bench: Bench<Config>): void {
 
 function checkTests<Config>(bench: Bench<Config>): void {
   it('checks without changing anything', async () => {
-    if (bench.connect().pull !== undefined) await bench.pms.offer({ name: 'waiting', appointments: [appointment(1)] });
-    const before = { written: await bench.pms.written(), unacknowledged: await bench.pms.unacknowledged?.() };
+    if (bench.connect().pull !== undefined)
+      await bench.pms.offer({ name: 'waiting', appointments: [appointment(1)] });
+    const before = {
+      written: await bench.pms.written(),
+      unacknowledged: await bench.pms.unacknowledged?.(),
+    };
     const lines = await bench.connector().check(new AbortController().signal);
     expect(lines.length).toBeGreaterThan(0);
     for (const line of lines) {
       expect(line.ok, line.what).toBe(true);
       expect(line.what).not.toBe('');
     }
-    expect({ written: await bench.pms.written(), unacknowledged: await bench.pms.unacknowledged?.() }).toEqual(before);
+    expect({
+      written: await bench.pms.written(),
+      unacknowledged: await bench.pms.unacknowledged?.(),
+    }).toEqual(before);
     expect(bench.core.offered).toEqual([]);
   });
 }

@@ -1,12 +1,18 @@
-/** Writing CSV that people open in a spreadsheet and programs import: CRLF, quotation marks where needed, no formulas. */
+/**
+ * Writing CSV that people open in a spreadsheet and programs import: CRLF, quotation marks where
+ * needed, no formulas.
+ */
 
-/** Spreadsheets run a cell that begins so as a formula; the wide forms are the same to some of them. */
+/**
+ * Spreadsheets run a cell that begins so as a formula; the wide forms are the same to some of them.
+ */
 const FORMULA_START = /^[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
 const CONTROL = /[\p{Cc}\u2028\u2029]+/gu;
 
 /**
- * One cell. What would run as a formula gets a leading apostrophe, which spreadsheets show as text and our own reader takes away
- * again; line breaks become spaces, so that a record is one line for every reader.
+ * One cell. What would run as a formula gets a leading apostrophe, which spreadsheets show as text
+ * and our own reader takes away again; line breaks become spaces, so that a record is one line for
+ * every reader.
  */
 export function csvCell(value: string): string {
   const is_formula = FORMULA_START.test(value);

@@ -24,11 +24,20 @@ async function checkAccess(folder: Folder): Promise<CheckLine> {
   try {
     const found = await stat(folder.root);
     if (!found.isDirectory())
-      return { ok: false, what: 'What "folder:" names is not a folder.', next: 'Name a folder in the configuration.' };
+      return {
+        ok: false,
+        what: 'What "folder:" names is not a folder.',
+        next: 'Name a folder in the configuration.',
+      };
     await access(folder.root, constants.R_OK | constants.W_OK | constants.X_OK);
     if (process.platform !== 'win32' && (found.mode & 0o007) !== 0) {
-      const next = 'Run "chmod o-rwx" on the folder of "folder:"; let the PMS reach it by its owner or group.';
-      return { ok: false, what: 'The drop folder holds patient data and is open to every user of this machine.', next };
+      const next =
+        'Run "chmod o-rwx" on the folder of "folder:"; let the PMS reach it by its owner or group.';
+      return {
+        ok: false,
+        what: 'The drop folder holds patient data and is open to every user of this machine.',
+        next,
+      };
     }
     for (const part of PARTS) await accessIfThere(folder[part]);
     return { ok: true, what: 'The drop folder can be read and written.' };
@@ -55,7 +64,8 @@ function notWritable(error: unknown): CheckLine {
   const code = errorCode(error) ?? 'unknown';
   const next =
     code === 'ENOENT'
-      ? 'Make the folder above it, or correct "folder:"; if it is on a network share, check that the share is mounted.'
+      ? 'Make the folder above it, or correct "folder:"; if it is on a network share, check ' +
+        'that the share is mounted.'
       : 'Give the user that eligd runs as the right to write it and everything inside it.';
   return { ok: false, what: `The drop folder cannot be used (${code}).`, next };
 }
@@ -85,22 +95,38 @@ async function checkFiles(folder: Folder): Promise<CheckLine[]> {
     what: `${count(inbox.exports.length, 'file')} in inbox/.`,
   });
   if (inbox.unreadable.length > 0) {
-    const next = 'Give the user that eligd runs as the right to read them; links and folders are not followed.';
-    lines.push({ ok: false, what: `${count(inbox.unreadable.length, 'file')} in inbox/ cannot be read.`, next });
+    const next =
+      'Give the user that eligd runs as the right to read them; links and folders are not ' +
+      'followed.';
+    lines.push({
+      ok: false,
+      what: `${count(inbox.unreadable.length, 'file')} in inbox/ cannot be read.`,
+      next,
+    });
   }
   if (inbox.other.length > 0) {
     const next = 'Only .csv, .txt and .tsv are read. Save spreadsheets as CSV.';
-    lines.push({ ok: false, what: `${count(inbox.other.length, 'file')} in inbox/ with another ending.`, next });
+    lines.push({
+      ok: false,
+      what: `${count(inbox.other.length, 'file')} in inbox/ with another ending.`,
+      next,
+    });
   }
   const left = await namesIn(folder.processing);
   const stuck = left.filter((name) => !name.startsWith('.')).length;
-  if (stuck > 0) lines.push({ ok: true, what: `${count(stuck, 'file')} in processing/, read again at the next look.` });
+  if (stuck > 0)
+    lines.push({
+      ok: true,
+      what: `${count(stuck, 'file')} in processing/, read again at the next look.`,
+    });
   const rejected = (await namesIn(folder.rejected)).filter(
     (name) => !name.startsWith('.') && !name.endsWith('.reasons.csv'),
   ).length;
   if (rejected === 0) lines.push({ ok: true, what: 'No file in rejected/.' });
   else {
-    const next = 'Read the .reasons.csv beside each, mend, put the file into inbox/ again, and delete the rejected one.';
+    const next =
+      'Read the .reasons.csv beside each, mend, put the file into inbox/ again, and delete ' +
+      'the rejected one.';
     lines.push({ ok: false, what: `${count(rejected, 'file')} in rejected/.`, next });
   }
   return lines;

@@ -5,18 +5,32 @@ import type { RejectedItem } from '../contract.ts';
 import type { ColumnPlan } from './columns.ts';
 import type { CsvConfig } from './config.ts';
 import type { Row } from './records.ts';
-import { Cells, patientName, readCoverage, readTreatment, rejectedRow, type Settings, type Sheet, sheetOf } from './rows.ts';
+import {
+  Cells,
+  patientName,
+  readCoverage,
+  readTreatment,
+  rejectedRow,
+  type Settings,
+  type Sheet,
+  sheetOf,
+} from './rows.ts';
 import * as values from './values.ts';
 import { claimStatusReader, readRank } from './words.ts';
 
 export type MappedClaim = { claim: ClaimInput } | { rejected: RejectedItem };
 export type ClaimMapper = (row: Row) => MappedClaim;
 
-export function claimMapper(columns: ColumnPlan, settings: Settings & Pick<CsvConfig, 'claim_statuses'>): ClaimMapper {
+export function claimMapper(
+  columns: ColumnPlan,
+  settings: Settings & Pick<CsvConfig, 'claim_statuses'>,
+): ClaimMapper {
   const sheet = sheetOf(columns, settings);
   const statusOf = claimStatusReader(settings.claim_statuses);
   return (row) =>
-    'fault' in row ? { rejected: rejectedRow(row.number, row.fault) } : mapClaim(sheet, statusOf, row.number, row.cells);
+    'fault' in row
+      ? { rejected: rejectedRow(row.number, row.fault) }
+      : mapClaim(sheet, statusOf, row.number, row.cells);
 }
 
 const NO_COVERAGE = { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
@@ -36,11 +50,18 @@ function mapClaim(
       field: sheet.columns.header.claim_id,
       ...(source_id === ''
         ? { value_class: 'empty', remedy: 'Give the claim its number, or take the row out.' }
-        : { value_class: 'number in scientific notation', remedy: 'Export again without opening the file in a spreadsheet.' }),
+        : {
+            value_class: 'number in scientific notation',
+            remedy: 'Export again without opening the file in a spreadsheet.',
+          }),
     };
     return { rejected };
   }
-  const patient = { id: cells.id('patient_id') || null, ...patientName(sheet, cells), birth_date: cells.date('dob') };
+  const patient = {
+    id: cells.id('patient_id') || null,
+    ...patientName(sheet, cells),
+    birth_date: cells.date('dob'),
+  };
   const claim = {
     source_id,
     status: readClaimStatus(cells, statusOf),
@@ -56,11 +77,15 @@ function mapClaim(
   return { claim: { ...claim, problems: cells.problems } };
 }
 
-function readClaimStatus(cells: Cells, statusOf: ReturnType<typeof claimStatusReader>): ClaimInput['status'] {
+function readClaimStatus(
+  cells: Cells,
+  statusOf: ReturnType<typeof claimStatusReader>,
+): ClaimInput['status'] {
   const status = statusOf(cells.plain('claim_status'));
   if (status !== null) return status;
   const remedy =
-    'Say in the configuration what it means, under "claim_statuses:" as "<word>: open" or "<word>: settled". Until then it counts as open.';
+    'Say in the configuration what it means, under "claim_statuses:" as "<word>: open" or ' +
+    '"<word>: settled". Until then it counts as open.';
   cells.report('claim_status', 'unknown word', remedy);
   return 'open';
 }
@@ -70,11 +95,18 @@ function readCoverageRank(cells: Cells): number {
   if (text === '') return 1;
   const rank = readRank(text);
   if (rank === null)
-    cells.report('coverage', 'unknown word', 'Write 1 or primary, 2 or secondary. Until then it counts as primary.');
+    cells.report(
+      'coverage',
+      'unknown word',
+      'Write 1 or primary, 2 or secondary. Until then it counts as primary.',
+    );
   return rank ?? 1;
 }
 
-/** Rows that follow one another and are one claim: many exports have a row for each of its procedures. */
+/**
+ * Rows that follow one another and are one claim: many exports have a row for each of its
+ * procedures.
+ */
 export class ClaimRows {
   #claim: ClaimInput | null = null;
   #amounts: string[] = [];
@@ -114,7 +146,9 @@ function isSameClaim(one: ClaimInput, other: ClaimInput): boolean {
 /** A claim is filed under its first day, and open while a part of it is. */
 function joined(claim: ClaimInput, row: ClaimInput): ClaimInput {
   const days = [claim.date_of_service, row.date_of_service].filter((day) => day !== null).sort();
-  const all = (one: readonly string[], other: readonly string[]) => [...new Set([...one, ...other])];
+  const all = (one: readonly string[], other: readonly string[]) => [
+    ...new Set([...one, ...other]),
+  ];
   return {
     ...claim,
     status: claim.status === 'open' || row.status === 'open' ? 'open' : 'settled',
@@ -126,7 +160,10 @@ function joined(claim: ClaimInput, row: ClaimInput): ClaimInput {
   };
 }
 
-/** Different amounts are those of the procedures. Equal ones may be that of the claim each time, so they say nothing. */
+/**
+ * Different amounts are those of the procedures. Equal ones may be that of the claim each time, so
+ * they say nothing.
+ */
 function billedAmount(amounts: readonly string[]): string {
   const known = amounts.filter((amount) => amount !== '');
   if (known.length <= 1) return known[0] ?? '';

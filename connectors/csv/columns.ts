@@ -1,6 +1,6 @@
 /**
- * From header names to columns. An alias is compared in normal form (letters and digits only, lower case, `#` as "number"), so
- * `Appt. ID`, `appt_id` and `ApptID` are one.
+ * From header names to columns. An alias is compared in normal form (letters and digits only, lower
+ * case, `#` as "number"), so `Appt. ID`, `appt_id` and `ApptID` are one.
  */
 
 const SINGLE = [
@@ -13,7 +13,13 @@ const SINGLE = [
 const CLAIM = ['claim_id', 'claim_number', 'date_of_service', 'claim_status', 'coverage'] as const;
 
 /** What only an appointment has: in claims-*.csv these names mean nothing, or something else. */
-const NOT_OF_CLAIMS: readonly string[] = ['appointment_id', 'appointment_at', 'appointment_date', 'appointment_time', 'status'];
+const NOT_OF_CLAIMS: readonly string[] = [
+  'appointment_id',
+  'appointment_at',
+  'appointment_date',
+  'appointment_time',
+  'status',
+];
 
 const COVERAGE = [
   'carrier', 'payor_id', 'member_id', 'group_id', 'subscriber_name', 'subscriber_last_name', 'subscriber_first_name', 'subscriber_dob',
@@ -35,67 +41,115 @@ export type RowKind = 'appointments' | 'claims';
 /** Header names of practice management systems, beside the canonical name itself. */
 const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | CoverageColumn, string> = {
   appointment_id:
-    'apt num, apt number, apt id, appt id, appt num, appt number, appt no, appt #, appointment, appointment #, appointment no, appointment num, appointment number, appt key, visit id, visit #, encounter id, schedule id, event id, booking id',
+    'apt num, apt number, apt id, appt id, appt num, appt number, appt no, appt #, ' +
+    'appointment, appointment #, appointment no, appointment num, appointment number, appt ' +
+    'key, visit id, visit #, encounter id, schedule id, event id, booking id',
   appointment_at:
-    'apt date time, appt date time, appointment date time, appointment datetime, appointment start, appt start, appointment timestamp, scheduled at, start date time, start datetime, starts at, appt date/time, date/time, date and time, appt date & time, appointment date & time, scheduled date time',
+    'apt date time, appt date time, appointment date time, appointment datetime, appointment ' +
+    'start, appt start, appointment timestamp, scheduled at, start date time, start ' +
+    'datetime, starts at, appt date/time, date/time, date and time, appt date & time, ' +
+    'appointment date & time, scheduled date time',
   appointment_date:
-    'apt date, appt date, appointment day, appt day, visit date, scheduled date, date of service, service date, dos',
+    'apt date, appt date, appointment day, appt day, visit date, scheduled date, date of ' +
+    'service, service date, dos',
   appointment_time:
-    'apt time, appt time, appointment start time, appt start time, start time, visit time, scheduled time, time of day',
-  status: 'apt status, appt status, appointment status, visit status, schedule status, confirmation status, appt state',
+    'apt time, appt time, appointment start time, appt start time, start time, visit time, ' +
+    'scheduled time, time of day',
+  status:
+    'apt status, appt status, appointment status, visit status, schedule status, ' +
+    'confirmation status, appt state',
   patient_id:
-    'pat num, pat id, patient #, patient no, patient num, patient number, chart, chart #, chart no, chart num, chart number, chart id, mrn, medical record number, account #, account number, acct #, acct no, patient account, patient key, patient mrn, emr id',
+    'pat num, pat id, patient #, patient no, patient num, patient number, chart, chart #, ' +
+    'chart no, chart num, chart number, chart id, mrn, medical record number, account #, ' +
+    'account number, acct #, acct no, patient account, patient key, patient mrn, emr id',
   patient_name:
-    'patient, pat name, patient full name, full name, patient name (last first), name of patient, pt name, patient last first',
+    'patient, pat name, patient full name, full name, patient name (last first), name of ' +
+    'patient, pt name, patient last first',
   last_name:
-    'l name, last, patient last name, pat last name, patient last, surname, family name, pt last name, patientlname, lastname',
+    'l name, last, patient last name, pat last name, patient last, surname, family name, pt ' +
+    'last name, patientlname, lastname',
   first_name:
-    'f name, first, patient first name, pat first name, patient first, given name, pt first name, patientfname, firstname',
-  dob: 'birth date, birthdate, date of birth, patient dob, patient birth date, patient birthdate, patient date of birth, pat dob, pt dob, birthday, birth',
+    'f name, first, patient first name, pat first name, patient first, given name, pt first ' +
+    'name, patientfname, firstname',
+  dob:
+    'birth date, birthdate, date of birth, patient dob, patient birth date, patient birthdate, ' +
+    'patient date of birth, pat dob, pt dob, birthday, birth',
   rendering_npi:
-    'national prov id, provider npi, prov npi, npi, rendering provider npi, treating provider npi, treating npi, doctor npi, dentist npi, npi #, npi number, provider national id, individual npi, rendering npi number, provider npi number',
+    'national prov id, provider npi, prov npi, npi, rendering provider npi, treating ' +
+    'provider npi, treating npi, doctor npi, dentist npi, npi #, npi number, provider ' +
+    'national id, individual npi, rendering npi number, provider npi number',
   procedure_codes:
-    'proc codes, procs, procedures, procedure, procedure code, proc code, ada code, ada codes, cdt codes, cdt code, cpt codes, cpt code, cpt, codes, service codes, service code, treatment codes, tx codes, planned procedures, procedures scheduled',
+    'proc codes, procs, procedures, procedure, procedure code, proc code, ada code, ada ' +
+    'codes, cdt codes, cdt code, cpt codes, cpt code, cpt, codes, service codes, service ' +
+    'code, treatment codes, tx codes, planned procedures, procedures scheduled',
   diagnosis_codes:
-    'diag codes, diagnosis, diagnoses, diagnosis code, dx, dx code, dx codes, icd, icd10, icd 10, icd codes, icd10 codes, icd 10 codes',
+    'diag codes, diagnosis, diagnoses, diagnosis code, dx, dx code, dx codes, icd, icd10, ' +
+    'icd 10, icd codes, icd10 codes, icd 10 codes',
   specialty: 'provider specialty, service type, appointment specialty, department specialty',
   location:
-    'clinic, clinic name, office, office name, site, facility, location name, department, department name, practice location, appt location, clinic num',
+    'clinic, clinic name, office, office name, site, facility, location name, department, ' +
+    'department name, practice location, appt location, clinic num',
   tax_id:
-    'tin, ein, tax id number, taxid, tax identification number, provider tax id, billing tax id, federal tax id, practice tax id',
+    'tin, ein, tax id number, taxid, tax identification number, provider tax id, billing tax ' +
+    'id, federal tax id, practice tax id',
   billing_npi:
-    'billing provider npi, group npi, organization npi, practice npi, facility npi, clinic npi, type 2 npi, billing npi number',
+    'billing provider npi, group npi, organization npi, practice npi, facility npi, clinic ' +
+    'npi, type 2 npi, billing npi number',
   is_specialist: 'specialist, provider is specialist',
   in_network: 'innetwork, is in network, network status, provider in network, par status, network',
   place_of_service: 'pos, pos code, place of service code, place svc',
   billed_amount:
-    'amount billed, billed, billed amt, charge, charges, charge amount, total charge, total charges, claim fee, fee billed, total billed, claim amount, claim total, total fee, fee',
+    'amount billed, billed, billed amt, charge, charges, charge amount, total charge, total ' +
+    'charges, claim fee, fee billed, total billed, claim amount, claim total, total fee, fee',
   claim_id: 'claim num, claim key, claim identifier, internal claim id, claim record, pms claim id',
   claim_number:
-    'claim #, claim no, payer claim number, payor claim number, payer claim control number, claim control number, carrier claim number, insurance claim number, claim reference number, icn, dcn, pccn',
+    'claim #, claim no, payer claim number, payor claim number, payer claim control number, ' +
+    'claim control number, carrier claim number, insurance claim number, claim reference ' +
+    'number, icn, dcn, pccn',
   date_of_service:
-    'service date, dos, date of svc, service from date, date of service from, from date of service, procedure date, visit date, treatment date, proc date',
+    'service date, dos, date of svc, service from date, date of service from, from date of ' +
+    'service, procedure date, visit date, treatment date, proc date',
   claim_status: 'status, claim state, state of claim, billing status',
   coverage: 'coverage rank, insurance order, ins order, claim type, payer order, billed to',
   carrier:
-    'carrier name, ins carrier, ins carrier name, insurance, insurance carrier, insurance company, insurance name, ins name, ins company, ins co, insurance co, payer, payor, payer name, payor name, insurance plan carrier, insurance package, insurance payer, dental insurance, dental carrier',
+    'carrier name, ins carrier, ins carrier name, insurance, insurance carrier, insurance ' +
+    'company, insurance name, ins name, ins company, ins co, insurance co, payer, payor, ' +
+    'payer name, payor name, insurance plan carrier, insurance package, insurance payer, ' +
+    'dental insurance, dental carrier',
   payor_id:
-    'elect id, electronic id, electronic payer id, payer id, payer #, payer number, payor #, payor number, payer code, payor code, carrier id, insurance payer id, insurance id code, edi payer id, ins payer id, carrier payer id, payer no',
+    'elect id, electronic id, electronic payer id, payer id, payer #, payer number, payor #, ' +
+    'payor number, payer code, payor code, carrier id, insurance payer id, insurance id ' +
+    'code, edi payer id, ins payer id, carrier payer id, payer no',
   member_id:
-    'subscriber id, subscriber #, subscriber number, subscriber no, member #, member number, member no, policy #, policy number, policy no, policy id, insurance id, ins id, insured id, insurance id number, insurance member id, insurance policy number, id on card, ins subscriber id, policy holder id, certificate number, idnumber',
+    'subscriber id, subscriber #, subscriber number, subscriber no, member #, member number, ' +
+    'member no, policy #, policy number, policy no, policy id, insurance id, ins id, insured ' +
+    'id, insurance id number, insurance member id, insurance policy number, id on card, ins ' +
+    'subscriber id, policy holder id, certificate number, idnumber',
   group_id:
-    'group num, group #, group number, group no, grp #, grp num, grp no, plan group number, insurance group, insurance group number, ins group, ins group #, group plan number, policy group number, employer group number',
+    'group num, group #, group number, group no, grp #, grp num, grp no, plan group number, ' +
+    'insurance group, insurance group number, ins group, ins group #, group plan number, ' +
+    'policy group number, employer group number',
   subscriber_name:
-    'subscriber, insured, insured name, policy holder, policyholder, policy holder name, policyholder name, guarantor insured name, subscriber full name',
-  subscriber_last_name: 'subscriber lname, subs l name, insured last name, policy holder last name, subscriber last',
-  subscriber_first_name: 'subscriber fname, subs f name, insured first name, policy holder first name, subscriber first',
+    'subscriber, insured, insured name, policy holder, policyholder, policy holder name, ' +
+    'policyholder name, guarantor insured name, subscriber full name',
+  subscriber_last_name:
+    'subscriber lname, subs l name, insured last name, policy holder last name, subscriber last',
+  subscriber_first_name:
+    'subscriber fname, subs f name, insured first name, policy holder first name, subscriber first',
   subscriber_dob:
-    'subscriber birth date, subscriber birthdate, subscriber date of birth, insured dob, insured birth date, insured date of birth, policy holder dob, policyholder dob, policy holder birth date',
+    'subscriber birth date, subscriber birthdate, subscriber date of birth, insured dob, ' +
+    'insured birth date, insured date of birth, policy holder dob, policyholder dob, policy ' +
+    'holder birth date',
   relationship:
-    'relation, rel to insured, relationship to subscriber, relationship to insured, relation to subscriber, patient relationship, patient relationship to insured, subscriber relationship, relat',
+    'relation, rel to insured, relationship to subscriber, relationship to insured, relation ' +
+    'to subscriber, patient relationship, patient relationship to insured, subscriber ' +
+    'relationship, relat',
 };
 
-/** Words too general to be trusted beside a clearer name: they count only when nothing else names the column. */
+/**
+ * Words too general to be trusted beside a clearer name: they count only when nothing else names
+ * the column.
+ */
 const WEAK_ALIASES: Partial<Record<(typeof SINGLE)[number] | CoverageColumn, string>> = {
   appointment_id: 'id, key',
   appointment_at: 'start, scheduled, when',
@@ -110,7 +164,10 @@ const WEAK_ALIASES: Partial<Record<(typeof SINGLE)[number] | CoverageColumn, str
   rendering_npi: 'npi 1',
 };
 
-/** Letters and digits only, lower case, without accents; `#` is a word of its own, because `Group #` and `Group` differ. */
+/**
+ * Letters and digits only, lower case, without accents; `#` is a word of its own, because `Group #`
+ * and `Group` differ.
+ */
 export function normalHeader(name: string): string {
   return name
     .replaceAll('#', ' number')
@@ -121,7 +178,10 @@ export function normalHeader(name: string): string {
 
 type Known = { column: CanonicalColumn; is_weak: boolean };
 
-const KNOWN: Record<RowKind, Map<string, Known>> = { appointments: knownHeaders('appointments'), claims: knownHeaders('claims') };
+const KNOWN: Record<RowKind, Map<string, Known>> = {
+  appointments: knownHeaders('appointments'),
+  claims: knownHeaders('claims'),
+};
 
 function knownHeaders(kind: RowKind): Map<string, Known> {
   const known = new Map<string, Known>();
@@ -129,7 +189,10 @@ function knownHeaders(kind: RowKind): Map<string, Known> {
     const key = normalHeader(name);
     if (!known.has(key)) known.set(key, { column, is_weak });
   };
-  const singles = kind === 'claims' ? [...CLAIM, ...SINGLE.filter((column) => !NOT_OF_CLAIMS.includes(column))] : SINGLE;
+  const singles =
+    kind === 'claims'
+      ? [...CLAIM, ...SINGLE.filter((column) => !NOT_OF_CLAIMS.includes(column))]
+      : SINGLE;
   const names = (column: keyof typeof ALIASES) => [column, ...ALIASES[column].split(', ')];
   for (const column of singles) for (const name of names(column)) add(name, column, false);
   for (const column of COVERAGE) {
@@ -166,7 +229,10 @@ function knownHeaders(kind: RowKind): Map<string, Known> {
   return known;
 }
 
-/** Where each column stands, and what it is called there. `index[column]` is -1 when the file has no such column. */
+/**
+ * Where each column stands, and what it is called there. `index[column]` is -1 when the file has no
+ * such column.
+ */
 export type ColumnPlan = {
   width: number;
   index: Record<CanonicalColumn, number>;
@@ -192,20 +258,30 @@ function configuredNames(columns: ColumnMap): Map<string, CanonicalColumn> {
   for (const column of CANONICAL_COLUMNS) {
     const given = columns[column];
     if (given === undefined) continue;
-    for (const name of Array.isArray(given) ? given : [given]) names.set(normalHeader(name), column);
+    for (const name of Array.isArray(given) ? given : [given])
+      names.set(normalHeader(name), column);
   }
   return names;
 }
 
-/** The plan, or the column that two headers claim. Configured names win over strong aliases, strong over weak ones. */
+/**
+ * The plan, or the column that two headers claim. Configured names win over strong aliases, strong
+ * over weak ones.
+ */
 export function planColumns(
   header: readonly string[],
   columns: ColumnMap,
   kind: RowKind,
 ): ColumnPlan | { claimed_twice: CanonicalColumn } {
   const configured = configuredNames(columns);
-  const index = Object.fromEntries(CANONICAL_COLUMNS.map((column) => [column, -1])) as Record<CanonicalColumn, number>;
-  const names = Object.fromEntries(CANONICAL_COLUMNS.map((column) => [column, column])) as Record<CanonicalColumn, string>;
+  const index = Object.fromEntries(CANONICAL_COLUMNS.map((column) => [column, -1])) as Record<
+    CanonicalColumn,
+    number
+  >;
+  const names = Object.fromEntries(CANONICAL_COLUMNS.map((column) => [column, column])) as Record<
+    CanonicalColumn,
+    string
+  >;
   const normal = header.map(normalHeader);
   for (const [name, column] of configured) {
     const i = normal.indexOf(name);
@@ -216,8 +292,14 @@ export function planColumns(
   }
   const known = KNOWN[kind];
   const tiers: ((name: string) => CanonicalColumn | undefined)[] = [
-    (name) => (configured.has(name) || known.get(name)?.is_weak !== false ? undefined : known.get(name)?.column),
-    (name) => (configured.has(name) || known.get(name)?.is_weak !== true ? undefined : known.get(name)?.column),
+    (name) =>
+      configured.has(name) || known.get(name)?.is_weak !== false
+        ? undefined
+        : known.get(name)?.column,
+    (name) =>
+      configured.has(name) || known.get(name)?.is_weak !== true
+        ? undefined
+        : known.get(name)?.column,
   ];
   for (const columnOf of tiers) {
     const before = { ...index };
@@ -243,6 +325,7 @@ export function missingColumn(
     return needed.find((column) => plan.index[column] === -1) ?? null;
   }
   if (plan.index.appointment_id === -1) return 'appointment_id';
-  if (plan.index.appointment_at === -1 && plan.index.appointment_date === -1) return 'appointment_at';
+  if (plan.index.appointment_at === -1 && plan.index.appointment_date === -1)
+    return 'appointment_at';
   return null;
 }

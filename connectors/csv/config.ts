@@ -4,13 +4,18 @@ import { CANONICAL_COLUMNS } from './columns.ts';
 
 const headerNames = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
 
-/** The keys of a connector of type `csv`. Everything but `folder` has a default that suits the exports we know. */
+/**
+ * The keys of a connector of type `csv`. Everything but `folder` has a default that suits the
+ * exports we know.
+ */
 export const csvConfigSchema = z
   .strictObject({
     folder: z
       .string()
       .min(1)
-      .describe('The drop folder. inbox/, processing/, processed/, rejected/ and outbox/ are made inside.'),
+      .describe(
+        'The drop folder. inbox/, processing/, processed/, rejected/ and outbox/ are made inside.',
+      ),
     stable_seconds: z
       .number()
       .min(0)
@@ -21,12 +26,15 @@ export const csvConfigSchema = z
       .partialRecord(z.enum(CANONICAL_COLUMNS), headerNames)
       .default({})
       .describe(
-        "Which header names hold which column, e.g. member_id: 'Policy No'. A name given here wins over the known aliases.",
+        "Which header names hold which column, e.g. member_id: 'Policy No'. A name given " +
+          'here wins over the known aliases.',
       ),
     encoding: z
       .enum(['auto', 'utf-8', 'utf-16le', 'utf-16be', 'windows-1252'])
       .default('auto')
-      .describe('auto: by the byte order mark, else UTF-8 when the whole file is valid, else Windows-1252.'),
+      .describe(
+        'auto: by the byte order mark, else UTF-8 when the whole file is valid, else Windows-1252.',
+      ),
     separator: z
       .enum(['auto', ',', ';', '\t', '|'])
       .default('auto')
@@ -34,33 +42,59 @@ export const csvConfigSchema = z
     date_order: z
       .enum(['mdy', 'dmy', 'ymd'])
       .default('mdy')
-      .describe('How 03/04/2026 is read. ISO dates (2026-03-04) and month names are always understood.'),
+      .describe(
+        'How 03/04/2026 is read. ISO dates (2026-03-04) and month names are always understood.',
+      ),
     statuses: z
       .record(z.string().min(1), z.enum(['booked', 'cancelled']))
       .default({})
-      .describe("The PMS's own words for the state of an appointment, e.g. 'Left message': booked."),
+      .describe(
+        "The PMS's own words for the state of an appointment, e.g. 'Left message': booked.",
+      ),
     claim_statuses: z
       .record(z.string().min(1), z.enum(['open', 'settled']))
       .default({})
-      .describe("The PMS's own words for the state of a claim, e.g. 'Sent to clearinghouse': open."),
+      .describe(
+        "The PMS's own words for the state of a claim, e.g. 'Sent to clearinghouse': open.",
+      ),
     name_order: z
       .enum(['auto', 'last_first', 'first_last'])
       .default('auto')
-      .describe('How a name in one cell is written. auto: "Last, First" with a comma, "First Last" without.'),
+      .describe(
+        'How a name in one cell is written. auto: "Last, First" with a comma, "First Last" ' +
+          'without.',
+      ),
     export: z
       .enum(['auto', 'full', 'changes'])
       .default('auto')
       .describe(
-        'full: every file holds all appointments of the days it covers, so one that is missing has vanished. changes: never. auto: when most of what is known is in it.',
+        'full: every file holds all appointments of the days it covers, so one that is ' +
+          'missing has vanished. changes: never. auto: when most of what is known is in it.',
       ),
     claims_export: z
       .enum(['changes', 'full'])
       .default('changes')
-      .describe('full: every claims file holds all open claims, so one that is missing is settled. changes: never.'),
-    max_rows: z.int().min(1).max(10_000_000).default(500_000).describe('A file with more lines is rejected.'),
-    max_megabytes: z.number().positive().max(100_000).default(512).describe('A file that is larger is rejected.'),
+      .describe(
+        'full: every claims file holds all open claims, so one that is missing is settled. ' +
+          'changes: never.',
+      ),
+    max_rows: z
+      .int()
+      .min(1)
+      .max(10_000_000)
+      .default(500_000)
+      .describe('A file with more lines is rejected.'),
+    max_megabytes: z
+      .number()
+      .positive()
+      .max(100_000)
+      .default(512)
+      .describe('A file that is larger is rejected.'),
   })
-  .describe('Reads exports of appointments and claims out of a drop folder and writes the answers beside it.');
+  .describe(
+    'Reads exports of appointments and claims out of a drop folder and writes the answers ' +
+      'beside it.',
+  );
 
 export type CsvConfig = z.infer<typeof csvConfigSchema>;
 
@@ -80,12 +114,15 @@ const READING_KEYS = [
 ] as const;
 
 /**
- * What a source key carries behind the content hash: nothing with the default settings, else a short hash of those that change
- * the reading. A file that was read wrongly is read again when it is dropped again after the settings were mended.
+ * What a source key carries behind the content hash: nothing with the default settings, else a
+ * short hash of those that change the reading. A file that was read wrongly is read again when it
+ * is dropped again after the settings were mended.
  */
 export function readingFingerprint(config: CsvConfig): string {
   const defaults = csvConfigSchema.parse({ folder: config.folder });
-  const changed = READING_KEYS.filter((key) => JSON.stringify(config[key]) !== JSON.stringify(defaults[key]));
+  const changed = READING_KEYS.filter(
+    (key) => JSON.stringify(config[key]) !== JSON.stringify(defaults[key]),
+  );
   if (changed.length === 0) return '';
   const text = JSON.stringify(changed.map((key) => [key, config[key]]));
   return `+${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;

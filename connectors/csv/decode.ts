@@ -1,4 +1,7 @@
-/** First pass over a file: its content hash, its encoding, its beginning. Nothing is kept but a few kilobytes. */
+/**
+ * First pass over a file: its content hash, its encoding, its beginning. Nothing is kept but a few
+ * kilobytes.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 
@@ -21,29 +24,45 @@ export const READ_CHUNK_BYTES = 262_144;
 
 const NOT_TEXT: Undecodable = {
   value_class: 'not a text file',
-  remedy: 'Export as CSV (comma separated values). A file made by a spreadsheet program is saved with "Save as", type CSV.',
+  remedy:
+    'Export as CSV (comma separated values). A file made by a spreadsheet program is saved ' +
+    'with "Save as", type CSV.',
 };
 const WORKBOOK: Undecodable = {
   value_class: 'spreadsheet workbook',
   remedy:
-    'Open the file in the spreadsheet program and save it as CSV (comma separated values); another name alone does not change what it is.',
+    'Open the file in the spreadsheet program and save it as CSV (comma separated values); ' +
+    'another name alone does not change what it is.',
 };
 
 /** Reads the whole file once. `wanted` is the configured encoding. */
-export async function surveyFile(path: string, wanted: Encoding | 'auto', signal: AbortSignal): Promise<Survey> {
+export async function surveyFile(
+  path: string,
+  wanted: Encoding | 'auto',
+  signal: AbortSignal,
+): Promise<Survey> {
   const hash = createHash('sha256');
   let head = Buffer.alloc(0);
   let check: TextCheck | null = null;
   let lines = 0;
-  for await (const chunk of createReadStream(path, { highWaterMark: READ_CHUNK_BYTES, signal }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, {
+    highWaterMark: READ_CHUNK_BYTES,
+    signal,
+  }) as AsyncIterable<Buffer>) {
     hash.update(chunk);
-    if (head.length < HEAD_BYTES) head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
+    if (head.length < HEAD_BYTES)
+      head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.length)]);
     check ??= new TextCheck(wanted, chunk);
     check.push(chunk);
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines += 1;
   }
   const encoding = check === null ? 'utf-8' : check.end();
-  return { sha256: hash.digest('hex'), encoding, head: typeof encoding === 'string' ? decodeHead(head, encoding) : '', lines };
+  return {
+    sha256: hash.digest('hex'),
+    encoding,
+    head: typeof encoding === 'string' ? decodeHead(head, encoding) : '',
+    lines,
+  };
 }
 
 /** Decodes the beginning; a character cut in two at its end is left out. */
@@ -70,7 +89,8 @@ class TextCheck {
     // A byte order mark is the file's own word; it outweighs the configuration.
     this.candidate = mark ?? (wanted === 'auto' ? (guessUtf16(first) ?? 'utf-8') : wanted);
     this.may_fall_back = mark === null && wanted === 'auto' && this.candidate === 'utf-8';
-    this.decoder = this.candidate === 'windows-1252' ? null : new TextDecoder(this.candidate, { fatal: true });
+    this.decoder =
+      this.candidate === 'windows-1252' ? null : new TextDecoder(this.candidate, { fatal: true });
   }
 
   push(chunk: Buffer): void {
@@ -123,9 +143,16 @@ function guessUtf16(bytes: Buffer): Encoding | null {
 }
 
 /** Second pass: the file's text, piece by piece. */
-export async function* readText(path: string, encoding: Encoding, signal: AbortSignal): AsyncGenerator<string> {
+export async function* readText(
+  path: string,
+  encoding: Encoding,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
   const decoder = new TextDecoder(encoding);
-  for await (const chunk of createReadStream(path, { highWaterMark: READ_CHUNK_BYTES, signal }) as AsyncIterable<Buffer>) {
+  for await (const chunk of createReadStream(path, {
+    highWaterMark: READ_CHUNK_BYTES,
+    signal,
+  }) as AsyncIterable<Buffer>) {
     yield decoder.decode(chunk, { stream: true });
   }
   yield decoder.decode();

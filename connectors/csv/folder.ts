@@ -1,6 +1,16 @@
 /** The drop folder: its parts, moves that survive a power cut, and which files in it are ready. */
 import { constants, type Stats } from 'node:fs';
-import { access, lstat, mkdir, open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
+import {
+  access,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  unlink,
+} from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
 import type { Clock } from '../../src/domain/env.ts';
 import { errorCode } from '../../src/domain/errors.ts';
@@ -24,7 +34,10 @@ export function folderAt(root: string): Folder {
   };
 }
 
-/** Makes what is missing. The parent is not made: a share that is not mounted must not be replaced by an empty folder. */
+/**
+ * Makes what is missing. The parent is not made: a share that is not mounted must not be replaced
+ * by an empty folder.
+ */
 export async function ensureFolder(folder: Folder): Promise<void> {
   try {
     await makeDirectory(folder.root);
@@ -43,20 +56,27 @@ export async function makeDirectory(path: string): Promise<void> {
   }
 }
 
-/** What a failed file operation means. The path is not in it: below the folder, names of files may be names of people (G6). */
+/**
+ * What a failed file operation means. The path is not in it: below the folder, names of files may
+ * be names of people (G6).
+ */
 export function folderError(error: unknown): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const code = errorCode(error) ?? 'unknown';
   if (code === 'ENOENT' || code === 'ENOTDIR') {
     return new ConnectorError('permanent', {
       what: `The drop folder cannot be made, because the folder above it is not there (${code}).`,
-      next: 'Check "folder:" in the configuration; if it is on a network share, check that the share is mounted.',
+      next:
+        'Check "folder:" in the configuration; if it is on a network share, check that the ' +
+        'share is mounted.',
     });
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new ConnectorError('permanent', {
       what: `The drop folder may not be written (${code}).`,
-      next: 'Give the user that eligd runs as the right to write the folder of "folder:" and everything inside it.',
+      next:
+        'Give the user that eligd runs as the right to write the folder of "folder:" and ' +
+        'everything inside it.',
     });
   }
   return new ConnectorError('transient', {
@@ -75,7 +95,8 @@ export async function syncDirectory(path: string): Promise<void> {
     await handle.sync();
   } catch (error) {
     // Some network file systems cannot sync a directory; they write it through.
-    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM', 'EISDIR'].includes(errorCode(error) ?? '')) throw error;
+    if (!['EINVAL', 'ENOTSUP', 'EBADF', 'EPERM', 'EISDIR'].includes(errorCode(error) ?? ''))
+      throw error;
   } finally {
     await handle.close();
   }
@@ -91,8 +112,9 @@ export async function moveFile(from: string, to_directory: string, name: string)
 }
 
 /**
- * Moves what came into `processed/` at `since` or later back into the inbox, oldest first, and gives how many files that were.
- * The time of the move is the file's change of status; the export's own time, by which files are read in order, stays.
+ * Moves what came into `processed/` at `since` or later back into the inbox, oldest first, and
+ * gives how many files that were. The time of the move is the file's change of status; the export's
+ * own time, by which files are read in order, stays.
  */
 export async function moveBack(folder: Folder, since: number): Promise<number> {
   const { exports } = await listFiles(folder.processed).catch((error: unknown) => {
@@ -101,7 +123,8 @@ export async function moveBack(folder: Folder, since: number): Promise<number> {
   });
   let moved = 0;
   for (const { name } of exports) {
-    if (name.endsWith('.reasons.csv') || (await stat(join(folder.processed, name))).ctimeMs < since) continue;
+    if (name.endsWith('.reasons.csv') || (await stat(join(folder.processed, name))).ctimeMs < since)
+      continue;
     await moveFile(join(folder.processed, name), folder.inbox, name);
     moved += 1;
   }
@@ -114,7 +137,10 @@ const NAME_BYTES_MAX = 180;
 export function shortName(name: string): string {
   if (Buffer.byteLength(name) <= NAME_BYTES_MAX) return name;
   const extension = extname(name);
-  const base = Buffer.from(name.slice(0, name.length - extension.length)).subarray(0, NAME_BYTES_MAX - 20);
+  const base = Buffer.from(name.slice(0, name.length - extension.length)).subarray(
+    0,
+    NAME_BYTES_MAX - 20,
+  );
   return new TextDecoder().decode(base).replaceAll('\ufffd', '') + extension;
 }
 
@@ -134,8 +160,9 @@ export async function freeName(directory: string, name: string): Promise<string>
 }
 
 /**
- * Replaces a file at once and for good: temporary name, fsync, rename, fsync of the directory (unless the caller does that for
- * many files together). A file that holds these bytes already is left alone; says whether it wrote.
+ * Replaces a file at once and for good: temporary name, fsync, rename, fsync of the directory
+ * (unless the caller does that for many files together). A file that holds these bytes already is
+ * left alone; says whether it wrote.
  */
 export async function writeAtomically(
   directory: string,
@@ -177,14 +204,17 @@ export async function removeIfThere(path: string): Promise<void> {
 /** What a file in the inbox is to us, by its name alone. */
 export type NameClass = 'export' | 'temporary' | 'other';
 
-const TEMPORARY = /^(?:\.|~)|(?:\.(?:tmp|temp|part|partial|crdownload|download|filepart|swp|lock|writing)|~)$/i;
+const TEMPORARY =
+  /^(?:\.|~)|(?:\.(?:tmp|temp|part|partial|crdownload|download|filepart|swp|lock|writing)|~)$/i;
 
 export function classifyName(name: string): NameClass {
   if (TEMPORARY.test(name)) return 'temporary';
   return /\.(?:csv|txt|tsv)$/i.test(name) ? 'export' : 'other';
 }
 
-/** What the rows of a file are: its name alone says so, because the columns of both are much alike. */
+/**
+ * What the rows of a file are: its name alone says so, because the columns of both are much alike.
+ */
 export function rowKindOf(name: string): RowKind {
   return /^claims-/i.test(name) ? 'claims' : 'appointments';
 }
@@ -192,7 +222,10 @@ export function rowKindOf(name: string): RowKind {
 export type SeenFile = { name: string; size: number; modified_ms: number; inode: number };
 
 export type Listing = {
-  /** Regular files with the name of an export, oldest first, so that a later export has the last word. */
+  /**
+   * Regular files with the name of an export, oldest first, so that a later export has the last
+   * word.
+   */
   exports: SeenFile[];
   other: string[];
   /** Files with the right name that cannot be read: a link, a folder, no permission. */
@@ -215,9 +248,12 @@ export async function listFiles(directory: string): Promise<Listing> {
         listing.exports.push(seen(name, found));
       }
     } catch (error) {
-      // A name that is no UTF-8 cannot be asked for again; a file that is gone is none of our business.
-      if (errorCode(error) === 'ENOENT' && name.includes('\ufffd')) listing.unreadable.push({ name, cause: 'name is not UTF-8' });
-      else if (errorCode(error) !== 'ENOENT') listing.unreadable.push({ name, cause: errorCode(error) ?? 'unknown' });
+      // A name that is no UTF-8 cannot be asked for again; a file that is gone is none of our
+      // business.
+      if (errorCode(error) === 'ENOENT' && name.includes('\ufffd'))
+        listing.unreadable.push({ name, cause: 'name is not UTF-8' });
+      else if (errorCode(error) !== 'ENOENT')
+        listing.unreadable.push({ name, cause: errorCode(error) ?? 'unknown' });
     }
   }
   listing.exports.sort((a, b) => a.modified_ms - b.modified_ms || (a.name < b.name ? -1 : 1));
@@ -229,7 +265,9 @@ function seen(name: string, found: Stats): SeenFile {
 }
 
 export function isSameFile(a: SeenFile, b: SeenFile): boolean {
-  return a.name === b.name && a.size === b.size && a.modified_ms === b.modified_ms && a.inode === b.inode;
+  return (
+    a.name === b.name && a.size === b.size && a.modified_ms === b.modified_ms && a.inode === b.inode
+  );
 }
 
 /** The file as it is now, or null when it is gone. */
@@ -243,8 +281,8 @@ export async function lookAt(path: string, name: string): Promise<SeenFile | nul
 }
 
 /**
- * Finds files that nobody is writing any more: same size and time at two looks `stable_ms` apart. Looks are remembered between
- * calls, so that a file seen long enough ago need not be waited for.
+ * Finds files that nobody is writing any more: same size and time at two looks `stable_ms` apart.
+ * Looks are remembered between calls, so that a file seen long enough ago need not be waited for.
  */
 export class StabilityWatch {
   private readonly clock: Clock;
@@ -257,7 +295,10 @@ export class StabilityWatch {
   }
 
   /** Looks, waits when something new is there, looks again. */
-  async readyFiles(list: () => Promise<Listing>, signal: AbortSignal): Promise<{ ready: SeenFile[]; listing: Listing }> {
+  async readyFiles(
+    list: () => Promise<Listing>,
+    signal: AbortSignal,
+  ): Promise<{ ready: SeenFile[]; listing: Listing }> {
     const first = await list();
     const wait_ms = this.note(first.exports);
     if (wait_ms === 0) return { ready: this.ready(first.exports), listing: first };
@@ -275,7 +316,8 @@ export class StabilityWatch {
     let wait_ms = 0;
     for (const file of files) {
       const before = this.seen.get(file.name);
-      const since_ms = before !== undefined && isSameFile(before.file, file) ? before.since_ms : now_ms;
+      const since_ms =
+        before !== undefined && isSameFile(before.file, file) ? before.since_ms : now_ms;
       next.set(file.name, { file, since_ms });
       wait_ms = Math.max(wait_ms, this.stable_ms - (now_ms - since_ms));
     }
@@ -285,6 +327,8 @@ export class StabilityWatch {
 
   private ready(files: readonly SeenFile[]): SeenFile[] {
     const now_ms = this.clock.elapsed();
-    return files.filter((file) => now_ms - (this.seen.get(file.name)?.since_ms ?? now_ms) >= this.stable_ms);
+    return files.filter(
+      (file) => now_ms - (this.seen.get(file.name)?.since_ms ?? now_ms) >= this.stable_ms,
+    );
   }
 }

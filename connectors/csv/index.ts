@@ -1,10 +1,14 @@
 /**
- * The drop-folder connector: appointment exports come in as files, answers go out as files. What a file goes through:
+ * The drop-folder connector: appointment exports come in as files, answers go out as files. What a
+ * file goes through:
  *
- *     inbox/ ──stable?──▶ processing/ ──read, accepted──▶ processed/  (and, when something is to be mended,
- *                                     └─nothing usable──▶ rejected/    <name>.reasons.csv beside it)
+ *     inbox/ ──stable?──▶ processing/ ──read, accepted──▶ processed/
+ *                                     └─nothing usable──▶ rejected/
  *
- * A file leaves `inbox/` by rename, so that it is read once, and `processing/` only after the last `accept` (G3).
+ * Next to a file that has something to fix is <name>.reasons.csv.
+ *
+ * A file leaves `inbox/` by rename, so that it is read once, and `processing/` only after the last
+ * `accept` (G3).
  */
 import { join } from 'node:path';
 import { errorCode } from '../../src/domain/errors.ts';
@@ -75,10 +79,15 @@ class Inbox {
     await ensureFolder(this.folder);
     const left = await this.list(this.folder.processing);
     this.tellUnreadable(left);
-    const { ready, listing } = await this.watch.readyFiles(() => this.list(this.folder.inbox), call.signal);
+    const { ready, listing } = await this.watch.readyFiles(
+      () => this.list(this.folder.inbox),
+      call.signal,
+    );
     this.tell(listing);
-    // What was claimed earlier is older than what waits. One that is refused again and again must not hold up the rest.
-    const is_stuck = ({ name }: { name: string }) => (this.failures.get(name) ?? 0) >= FAILURES_BEFORE_LAST;
+    // What was claimed earlier is older than what waits. One that is refused again and again must
+    // not hold up the rest.
+    const is_stuck = ({ name }: { name: string }) =>
+      (this.failures.get(name) ?? 0) >= FAILURES_BEFORE_LAST;
     const leftover = (name: string): Work => ({ name, was_left: true });
     const work: Work[] = [
       ...left.exports.filter((file) => !is_stuck(file)).map(({ name }) => leftover(name)),
@@ -99,12 +108,24 @@ class Inbox {
     }
   }
 
-  /** A file that cannot be read or moved is left for the next pull; only a refused batch and an abort end this one. */
+  /**
+   * A file that cannot be read or moved is left for the next pull; only a refused batch and an
+   * abort end this one.
+   */
   private async take({ name, was_left }: Work, call: PullCall): Promise<void> {
     let claimed = name;
     try {
-      if (!was_left) claimed = await moveFile(join(this.folder.inbox, name), this.folder.processing, shortName(name));
-      await takeFile({ config: this.config, env: this.env, folder: this.folder, call }, claimed, was_left);
+      if (!was_left)
+        claimed = await moveFile(
+          join(this.folder.inbox, name),
+          this.folder.processing,
+          shortName(name),
+        );
+      await takeFile(
+        { config: this.config, env: this.env, folder: this.folder, call },
+        claimed,
+        was_left,
+      );
       this.failures.delete(claimed);
       this.told.delete(`unusable ${claimed}`);
     } catch (error) {

@@ -7,7 +7,15 @@ import { type ClaimMapper, ClaimRows, claimMapper } from './claim-rows.ts';
 import type { RowKind } from './columns.ts';
 import { type CsvConfig, readingFingerprint } from './config.ts';
 import { type Encoding, readText, type Survey, surveyFile } from './decode.ts';
-import { type Folder, freeName, isSameFile, lookAt, moveFile, rowKindOf, type SeenFile } from './folder.ts';
+import {
+  type Folder,
+  freeName,
+  isSameFile,
+  lookAt,
+  moveFile,
+  rowKindOf,
+  type SeenFile,
+} from './folder.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { ReasonsFile } from './reasons.ts';
 import { type Row, RowReader } from './records.ts';
@@ -22,14 +30,18 @@ export type Intake = {
   call: Pick<PullCall, 'accept' | 'isAccepted' | 'signal'>;
 };
 
-/** `accept` failed: nothing is wrong with the file. It stays in `processing/` and is read from its beginning at the next pull. */
+/**
+ * `accept` failed: nothing is wrong with the file. It stays in `processing/` and is read from its
+ * beginning at the next pull.
+ */
 export class NotAccepted extends Error {
   override readonly name = 'NotAccepted';
 }
 
 /**
- * Reads a file in `processing/`. `was_left` says that an earlier pull did not come to its end with it: it is read again even when
- * all of it was accepted, because its reasons file may be missing; accepting twice is harmless.
+ * Reads a file in `processing/`. `was_left` says that an earlier pull did not come to its end with
+ * it: it is read again even when all of it was accepted, because its reasons file may be missing;
+ * accepting twice is harmless.
  */
 export async function takeFile(intake: Intake, name: string, was_left: boolean): Promise<void> {
   const { config, folder, env, call } = intake;
@@ -60,27 +72,53 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
     throw error;
   }
   const { accepted, rejected } = reader;
-  await leave(intake, name, reader.reasons, accepted === 0 && rejected > 0 ? 'rejected' : 'processed');
+  await leave(
+    intake,
+    name,
+    reader.reasons,
+    accepted === 0 && rejected > 0 ? 'rejected' : 'processed',
+  );
   const duration_ms = Math.round(env.clock.elapsed() - started_ms);
-  env.log('csv_file_read', { connector: env.connector_id, accepted, rejected, size: before.size, duration_ms });
+  env.log('csv_file_read', {
+    connector: env.connector_id,
+    accepted,
+    rejected,
+    size: before.size,
+    duration_ms,
+  });
 }
 
 type Understood = { encoding: Encoding; layout: Layout; kind: RowKind };
 
-function understand(survey: Survey, file: SeenFile, config: CsvConfig): Understood | { fault: FieldProblem } {
-  const fault = (value_class: string, remedy: string) => ({ fault: { field: 'file', value_class, remedy } });
+function understand(
+  survey: Survey,
+  file: SeenFile,
+  config: CsvConfig,
+): Understood | { fault: FieldProblem } {
+  const fault = (value_class: string, remedy: string) => ({
+    fault: { field: 'file', value_class, remedy },
+  });
   if (file.size > config.max_megabytes * 1_000_000)
-    return fault('too large', 'Export fewer days at once, or raise "max_megabytes:" in the configuration.');
+    return fault(
+      'too large',
+      'Export fewer days at once, or raise "max_megabytes:" in the configuration.',
+    );
   const { encoding } = survey;
   if (typeof encoding !== 'string') return fault(encoding.value_class, encoding.remedy);
   if (survey.lines > config.max_rows)
-    return fault('too many rows', 'Export fewer days at once, or raise "max_rows:" in the configuration.');
+    return fault(
+      'too many rows',
+      'Export fewer days at once, or raise "max_rows:" in the configuration.',
+    );
   const kind = rowKindOf(file.name);
   const layout = findLayout(survey.head, config, kind);
   return 'columns' in layout ? { encoding, layout, kind } : { fault: layout };
 }
 
-/** Nothing in the file can be used: one item for the attention list, and the file goes to `rejected/` with its reason. */
+/**
+ * Nothing in the file can be used: one item for the attention list, and the file goes to
+ * `rejected/` with its reason.
+ */
 async function rejectWhole(
   intake: Intake,
   file: { key: string; name: string; size: number },
@@ -91,20 +129,34 @@ async function rejectWhole(
   const item: RejectedItem = { position: 'file', field, value_class, remedy };
   if (!(await call.isAccepted(file.key))) {
     // `changes`: that nothing could be read does not mean that appointments have vanished.
-    const source = { key: file.key, name: file.name, is_last: true, completeness: 'changes' as const };
+    const source = {
+      key: file.key,
+      name: file.name,
+      is_last: true,
+      completeness: 'changes' as const,
+    };
     await acceptOrThrow(call, { source, appointments: [], rejected: [item], cursor: null });
   }
   const reasons = new ReasonsFile(folder.processing, file.name);
   await reasons.add(item.position, item, false);
   await leave(intake, file.name, reasons, 'rejected');
-  env.log('csv_file_rejected', { connector: env.connector_id, reason: value_class, size: file.size });
+  env.log('csv_file_rejected', {
+    connector: env.connector_id,
+    reason: value_class,
+    size: file.size,
+  });
 }
 
 /**
- * Takes the file out of `processing/`; everything in it was accepted by now (G3). The file goes last: as long as it is there, an
- * interrupted pull begins again.
+ * Takes the file out of `processing/`; everything in it was accepted by now (G3). The file goes
+ * last: as long as it is there, an interrupted pull begins again.
  */
-async function leave(intake: Intake, name: string, reasons: ReasonsFile, part: 'processed' | 'rejected'): Promise<void> {
+async function leave(
+  intake: Intake,
+  name: string,
+  reasons: ReasonsFile,
+  part: 'processed' | 'rejected',
+): Promise<void> {
   const { folder } = intake;
   const free = await freeName(folder[part], name);
   await reasons.publish(folder[part], free);
@@ -139,10 +191,16 @@ class FileReader {
     this.intake = intake;
     this.understood = understood;
     const of_claims = understood.kind === 'claims';
-    const completeness = of_claims ? config.claims_export : config.export === 'auto' ? 'unknown' : config.export;
+    const completeness = of_claims
+      ? config.claims_export
+      : config.export === 'auto'
+        ? 'unknown'
+        : config.export;
     this.source = { key, name, completeness };
     const settings = { ...config, time_zone: env.time_zone };
-    this.map = of_claims ? claimMapper(understood.layout.columns, settings) : rowMapper(understood.layout.columns, settings);
+    this.map = of_claims
+      ? claimMapper(understood.layout.columns, settings)
+      : rowMapper(understood.layout.columns, settings);
     this.reasons = new ReasonsFile(intake.folder.processing, name);
   }
 
@@ -151,7 +209,8 @@ class FileReader {
     const { layout, encoding } = this.understood;
     const { width, used } = layout.columns;
     const rows = new RowReader({ separator: layout.separator, width, used }, layout.begin);
-    for await (const text of readText(path, encoding, this.intake.call.signal)) await this.take(rows.push(text));
+    for await (const text of readText(path, encoding, this.intake.call.signal))
+      await this.take(rows.push(text));
     await this.take(rows.end());
     this.put(this.claim_rows.end());
     const after = await lookAt(path, before.name);
@@ -162,7 +221,8 @@ class FileReader {
 
   private async take(rows: readonly Row[]): Promise<void> {
     for (const row of rows) {
-      if (this.appointments.length + this.claims.length + this.rejects.length >= ROWS_PER_BATCH) await this.hand(false);
+      if (this.appointments.length + this.claims.length + this.rejects.length >= ROWS_PER_BATCH)
+        await this.hand(false);
       const mapped = this.map(row);
       if ('rejected' in mapped) {
         this.rejected += 1;
@@ -184,7 +244,13 @@ class FileReader {
 
   private async hand(is_last: boolean): Promise<void> {
     const { appointments, claims, rejects: rejected } = this;
-    const batch = { source: { ...this.source, is_last }, appointments, claims, rejected, cursor: null };
+    const batch = {
+      source: { ...this.source, is_last },
+      appointments,
+      claims,
+      rejected,
+      cursor: null,
+    };
     this.appointments = [];
     this.claims = [];
     this.rejects = [];

@@ -10,7 +10,10 @@ export type Layout = {
   begin: { lines: number; rows: number };
 };
 
-/** Why no row of a file can be understood. `field` is a canonical column: a header that we do not know may hold data. */
+/**
+ * Why no row of a file can be understood. `field` is a canonical column: a header that we do not
+ * know may hold data.
+ */
 export type NoLayout = { field: CanonicalColumn | 'file'; value_class: string; remedy: string };
 
 const SEPARATORS = [',', ';', '\t', '|'];
@@ -22,9 +25,17 @@ const KNOWN_NAMES_MIN = 2;
 
 type Candidate = { header: string[]; separator: string; known: number; begin: Layout['begin'] };
 
-export function findLayout(head: string, config: { separator: string; columns: ColumnMap }, kind: RowKind): Layout | NoLayout {
+export function findLayout(
+  head: string,
+  config: { separator: string; columns: ColumnMap },
+  kind: RowKind,
+): Layout | NoLayout {
   if (head.trim() === '')
-    return { field: 'file', value_class: 'empty', remedy: `Export the ${kind} again; this file holds nothing.` };
+    return {
+      field: 'file',
+      value_class: 'empty',
+      remedy: `Export the ${kind} again; this file holds nothing.`,
+    };
   const lines = head.replaceAll(/\r\n?/g, '\n').split('\n');
   const separators = config.separator === 'auto' ? SEPARATORS : [config.separator];
   // Excel's own first line `sep=;` is not shown as a row.
@@ -33,15 +44,24 @@ export function findLayout(head: string, config: { separator: string; columns: C
   let best: Candidate | null = null;
   for (let i = first; i < Math.min(lines.length, first + ROWS_SEARCHED); i += 1) {
     for (const separator of told?.[1] && config.separator === 'auto' ? [told[1]] : separators) {
-      const found = headerAt(lines, i, separator, (header) => countKnown(header, config.columns, kind));
+      const found = headerAt(lines, i, separator, (header) =>
+        countKnown(header, config.columns, kind),
+      );
       if (found === null || (best !== null && found.known <= best.known)) continue;
       best = { ...found, begin: { lines: i + found.lines, rows: i - first + 1 } };
     }
   }
-  return best === null || best.known < KNOWN_NAMES_MIN ? unknownHeader(kind) : layoutOf(best, config.columns, kind);
+  return best === null || best.known < KNOWN_NAMES_MIN
+    ? unknownHeader(kind)
+    : layoutOf(best, config.columns, kind);
 }
 
-function headerAt(lines: readonly string[], at: number, separator: string, countOf: (header: readonly string[]) => number) {
+function headerAt(
+  lines: readonly string[],
+  at: number,
+  separator: string,
+  countOf: (header: readonly string[]) => number,
+) {
   for (let count = 1; count <= LINES_OF_HEADER && at + count <= lines.length; count += 1) {
     const header = strictRow(lines.slice(at, at + count).join('\n'), separator);
     if (header !== null) return { header, separator, known: countOf(header), lines: count };
@@ -58,7 +78,9 @@ function layoutOf(found: Candidate, map: ColumnMap, kind: RowKind): Layout | NoL
     return {
       field: column,
       value_class: 'two columns of one meaning',
-      remedy: `Two header names mean ${column}. Name the right one in the configuration, under "columns:" as "${column}: <header name>".`,
+      remedy:
+        `Two header names mean ${column}. Name the right one in the configuration, under ` +
+        `"columns:" as "${column}: <header name>".`,
     };
   }
   const missing = missingColumn(columns, kind);
@@ -66,7 +88,9 @@ function layoutOf(found: Candidate, map: ColumnMap, kind: RowKind): Layout | NoL
   return {
     field: missing,
     value_class: 'no such column',
-    remedy: `Add the column to the export, or name its header in the configuration, under "columns:" as "${missing}: <header name>".`,
+    remedy:
+      'Add the column to the export, or name its header in the configuration, under "columns:" ' +
+      `as "${missing}: <header name>".`,
   };
 }
 
@@ -74,6 +98,8 @@ function unknownHeader(kind: RowKind): NoLayout {
   return {
     field: kind === 'claims' ? 'claim_id' : 'appointment_id',
     value_class: 'no known header row',
-    remedy: 'The first row must hold the column names. Export with headers, or name them in the configuration under "columns:".',
+    remedy:
+      'The first row must hold the column names. Export with headers, or name them in the ' +
+      'configuration under "columns:".',
   };
 }

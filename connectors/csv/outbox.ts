@@ -1,14 +1,33 @@
-/** What eligd writes: `outbox/eligibility-<batch>.csv`, `outbox/claims-<batch>.csv`, the full records under `outbox/records/`, and `outbox/attention.csv`. */
+/**
+ * What eligd writes: `outbox/eligibility-<batch>.csv`, `outbox/claims-<batch>.csv`, the full
+ * records under `outbox/records/`, and `outbox/attention.csv`.
+ */
 import { join } from 'node:path';
 import { Temporal } from 'temporal-polyfill';
 import { estimateSentences } from '../../src/records/estimate.ts';
 import { summarizeClaim, summarizeEligibility } from '../../src/records/summary.ts';
-import type { AttentionEntry, ClaimBatch, ClaimDelivery, Delivery, DeliveryBatch, DeliveryOutcome } from '../contract.ts';
+import type {
+  AttentionEntry,
+  ClaimBatch,
+  ClaimDelivery,
+  Delivery,
+  DeliveryBatch,
+  DeliveryOutcome,
+} from '../contract.ts';
 import { ConnectorError } from '../contract.ts';
 import { csvFile } from './cells.ts';
-import { type Folder, folderError, makeDirectory, syncDirectory, writeAtomically } from './folder.ts';
+import {
+  type Folder,
+  folderError,
+  makeDirectory,
+  syncDirectory,
+  writeAtomically,
+} from './folder.ts';
 
-/** Columns of `eligibility-<batch>.csv`, in order. Described in README.md; new ones are only ever added at the end. */
+/**
+ * Columns of `eligibility-<batch>.csv`, in order. Described in README.md; new ones are only ever
+ * added at the end.
+ */
 export const RESULT_COLUMNS = [
   'delivery_key', 'revision', 'appointment_id', 'appointment_at', 'location', 'patient_id', 'patient_name', 'dob', 'coverage', 'carrier',
   'payor_id', 'member_id', 'group_id', 'status', 'completeness', 'is_active', 'in_network', 'plan_name', 'plan_type', 'effective_date',
@@ -41,8 +60,8 @@ const FILES_AT_ONCE = 8;
 const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,149}$/;
 
 /**
- * All or nothing: the CSV names JSON files that are all there. The bytes depend on the batch alone, so that the same batch again,
- * also after a crash in the middle, leaves the same files (G4).
+ * All or nothing: the CSV names JSON files that are all there. The bytes depend on the batch alone,
+ * so that the same batch again, also after a crash in the middle, leaves the same files (G4).
  */
 export async function writeBatch(
   folder: Folder,
@@ -50,10 +69,16 @@ export async function writeBatch(
   time_zone: string,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
-  return await writeAll(folder, batch, { prefix: 'eligibility', columns: RESULT_COLUMNS }, signal, (delivery) => {
-    const line = resultLine(delivery, batch.created_at, time_zone);
-    return RESULT_COLUMNS.map((column) => line[column]);
-  });
+  return await writeAll(
+    folder,
+    batch,
+    { prefix: 'eligibility', columns: RESULT_COLUMNS },
+    signal,
+    (delivery) => {
+      const line = resultLine(delivery, batch.created_at, time_zone);
+      return RESULT_COLUMNS.map((column) => line[column]);
+    },
+  );
 }
 
 /** The same for claims: `claims-<batch>.csv`. */
@@ -63,10 +88,16 @@ export async function writeClaims(
   time_zone: string,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
-  return await writeAll(folder, batch, { prefix: 'claims', columns: CLAIM_RESULT_COLUMNS }, signal, (delivery) => {
-    const line = claimLine(delivery, batch.created_at, time_zone);
-    return CLAIM_RESULT_COLUMNS.map((column) => line[column]);
-  });
+  return await writeAll(
+    folder,
+    batch,
+    { prefix: 'claims', columns: CLAIM_RESULT_COLUMNS },
+    signal,
+    (delivery) => {
+      const line = claimLine(delivery, batch.created_at, time_zone);
+      return CLAIM_RESULT_COLUMNS.map((column) => line[column]);
+    },
+  );
 }
 
 type Written = { key: string; record: unknown };
@@ -90,7 +121,11 @@ async function writeAll<One extends Written>(
     await makeDirectory(records);
     if (await writeRecords(records, writable, signal)) await syncDirectory(records);
     if (writable.length > 0) {
-      await writeAtomically(folder.outbox, `${file.prefix}-${batch.id}.csv`, csvFile(file.columns, writable.map(cellsOf)));
+      await writeAtomically(
+        folder.outbox,
+        `${file.prefix}-${batch.id}.csv`,
+        csvFile(file.columns, writable.map(cellsOf)),
+      );
     }
   } catch (error) {
     signal.throwIfAborted();
@@ -99,7 +134,11 @@ async function writeAll<One extends Written>(
   return batch.deliveries.map(outcomeOf);
 }
 
-async function writeRecords(directory: string, deliveries: readonly Written[], signal: AbortSignal): Promise<boolean> {
+async function writeRecords(
+  directory: string,
+  deliveries: readonly Written[],
+  signal: AbortSignal,
+): Promise<boolean> {
   let has_written = false;
   for (let i = 0; i < deliveries.length; i += FILES_AT_ONCE) {
     signal.throwIfAborted();
@@ -116,13 +155,17 @@ async function writeRecords(directory: string, deliveries: readonly Written[], s
 
 function outcomeOf({ key }: Written): DeliveryOutcome {
   if (SAFE_NAME.test(key)) return { key, outcome: 'delivered' };
-  const told = { what: 'The delivery has a key that cannot be the name of a file.', next: 'Report this to the makers of eligd.' };
+  const told = {
+    what: 'The delivery has a key that cannot be the name of a file.',
+    next: 'Report this to the makers of eligd.',
+  };
   return { key, outcome: 'failed', is_permanent: true, ...told };
 }
 
 function resultLine(delivery: Delivery, written_at: string, time_zone: string): ResultLine {
   const { appointment, record } = delivery;
-  const { active, call_ended_at, procedure_codes, procedure_classes, notes, ...summary } = summarizeEligibility(record);
+  const { active, call_ended_at, procedure_codes, procedure_classes, notes, ...summary } =
+    summarizeEligibility(record);
   return {
     ...summary,
     delivery_key: delivery.key,
@@ -151,8 +194,18 @@ function resultLine(delivery: Delivery, written_at: string, time_zone: string): 
   };
 }
 
-function claimLine({ key, claim, record, revision, notes }: ClaimDelivery, written_at: string, time_zone: string): ClaimLine {
-  const { call_ended_at, codes, claim_number, notes: own_notes, ...summary } = summarizeClaim(record);
+function claimLine(
+  { key, claim, record, revision, notes }: ClaimDelivery,
+  written_at: string,
+  time_zone: string,
+): ClaimLine {
+  const {
+    call_ended_at,
+    codes,
+    claim_number,
+    notes: own_notes,
+    ...summary
+  } = summarizeClaim(record);
   return {
     ...summary,
     delivery_key: key,
@@ -180,8 +233,15 @@ function claimLine({ key, claim, record, revision, notes }: ClaimDelivery, writt
   };
 }
 
-/** The whole list, most urgent appointment first as given; a header alone says that nothing waits for a person. */
-export async function writeAttention(folder: Folder, entries: readonly AttentionEntry[], time_zone: string): Promise<void> {
+/**
+ * The whole list, most urgent appointment first as given; a header alone says that nothing waits
+ * for a person.
+ */
+export async function writeAttention(
+  folder: Folder,
+  entries: readonly AttentionEntry[],
+  time_zone: string,
+): Promise<void> {
   const lines = entries.map((entry) => [
     entry.source_id ?? '',
     localTime(entry.starts_at ?? '', time_zone),
@@ -200,7 +260,10 @@ export async function writeAttention(folder: Folder, entries: readonly Attention
   }
 }
 
-/** The clinic's wall clock with its offset, `2026-11-23T09:30:00-06:00`; a text that is no instant stays as it is. */
+/**
+ * The clinic's wall clock with its offset, `2026-11-23T09:30:00-06:00`; a text that is no instant
+ * stays as it is.
+ */
 function localTime(text: string, time_zone: string): string {
   const at_ms = Date.parse(text);
   if (Number.isNaN(at_ms)) return text;

@@ -1,4 +1,7 @@
-/** The file beside a read one that says what a person should mend. It names row and column, never a value. */
+/**
+ * The file beside a read one that says what a person should mend. It names row and column, never a
+ * value.
+ */
 import { type FileHandle, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FieldProblem } from '../../src/domain/appointment.ts';
@@ -10,7 +13,10 @@ const FLUSH_CHARS = 65_536;
 
 export const reasonsName = (name: string) => `${name}.reasons.csv`;
 
-/** Written as the rows go by, under a temporary name in `processing/`: a large file with a fault in every row is not held in memory. */
+/**
+ * Written as the rows go by, under a temporary name in `processing/`: a large file with a fault in
+ * every row is not held in memory.
+ */
 export class ReasonsFile {
   count = 0;
   private readonly path: string;
@@ -26,11 +32,20 @@ export class ReasonsFile {
     if (this.count === 0) this.pending = `\ufeff${csvLine(HEADER)}`;
     this.count += 1;
     const row = position.startsWith('row ') ? position.slice(4) : '';
-    this.pending += csvLine([row, problem.field, problem.value_class, problem.remedy, row_used ? 'yes' : 'no']);
+    this.pending += csvLine([
+      row,
+      problem.field,
+      problem.value_class,
+      problem.remedy,
+      row_used ? 'yes' : 'no',
+    ]);
     if (this.pending.length > FLUSH_CHARS) await this.flush();
   }
 
-  /** Puts the file where the one it is about will be. Without reasons there is none, also none of an earlier file of that name. */
+  /**
+   * Puts the file where the one it is about will be. Without reasons there is none, also none of an
+   * earlier file of that name.
+   */
   async publish(directory: string, name: string): Promise<void> {
     if (this.count === 0) {
       await this.discard();

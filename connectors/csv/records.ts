@@ -1,11 +1,13 @@
 /**
  * From text to rows of cells, such that one bad row costs one row (G7).
  *
- * csv-parse splits rows into cells; alone it would let a quotation mark that is never closed swallow every row up to the next
- * one, and with it other patients. So rows are cut here first: a line with an even number of quotation marks is a row. One with
- * an odd number either begins a cell that goes over several lines, or has a stray mark; it is taken together with what follows
- * only if that gives exactly one proper row in which no column that we read goes over a line, and none of the lines is a row by
- * itself. Otherwise the line stands alone, and if it cannot be split so, it alone is reported.
+ * csv-parse splits rows into cells; alone it would let a quotation mark that is never closed
+ * swallow every row up to the next one, and with it other patients. So rows are cut here first: a
+ * line with an even number of quotation marks is a row. One with an odd number either begins a cell
+ * that goes over several lines, or has a stray mark; it is taken together with what follows only if
+ * that gives exactly one proper row in which no column that we read goes over a line, and none of
+ * the lines is a row by itself. Otherwise the line stands alone, and if it cannot be split so, it
+ * alone is reported.
  */
 import { parse } from 'csv-parse/sync';
 
@@ -78,7 +80,9 @@ export class RowReader {
   private line(text: string): Line {
     const is_too_long = this.is_skipping || text.length > MAX_LINE_CHARS;
     this.is_skipping = false;
-    return is_too_long ? { text: '', is_odd: false, is_too_long } : { text, is_odd: hasOddQuotes(text), is_too_long };
+    return is_too_long
+      ? { text: '', is_odd: false, is_too_long }
+      : { text, is_odd: hasOddQuotes(text), is_too_long };
   }
 
   private rows(lines: Line[], is_end: boolean): Row[] {
@@ -100,7 +104,8 @@ export class RowReader {
         break;
       }
       this.row_number += 1;
-      const cells = typeof end === 'number' ? multilineRow(queue.slice(i, end + 1), this.shape) : null;
+      const cells =
+        typeof end === 'number' ? multilineRow(queue.slice(i, end + 1), this.shape) : null;
       if (cells !== null && typeof end === 'number') {
         flush();
         rows.push({ number: this.row_number, cells });
@@ -127,7 +132,10 @@ function hasOddQuotes(text: string): boolean {
   return is_odd;
 }
 
-/** The next line with an odd number of quotation marks: where a cell that begins on line `from` would end. */
+/**
+ * The next line with an odd number of quotation marks: where a cell that begins on line `from`
+ * would end.
+ */
 function closingLine(lines: readonly Line[], from: number): number | 'not yet seen' | null {
   let chars = lines[from]?.text.length ?? 0;
   for (let i = from + 1; i < lines.length; i += 1) {
@@ -143,7 +151,8 @@ function multilineRow(lines: readonly Line[], shape: Shape): string[] | null {
   const cells = strictRow(lines.map((line) => line.text).join('\n'), shape.separator);
   if (cells === null || cells.length !== shape.width) return null;
   for (const i of shape.used) if (cells[i]?.includes('\n')) return null;
-  // Two patients in one row is the worst that can happen here; a line that is a row by itself is taken as one.
+  // Two patients in one row is the worst that can happen here; a line that is a row by itself is
+  // taken as one.
   const is_row = (line: Line) => looseRow(line.text, shape.separator)?.length === shape.width;
   return lines.slice(1).some(is_row) ? null : cells;
 }
@@ -168,15 +177,25 @@ function looseRow(text: string, separator: string): string[] | null {
   }
 }
 
-const OPTIONS = { relax_quotes: true, relax_column_count: true, record_delimiter: '\n', bom: false } as const;
+const OPTIONS = {
+  relax_quotes: true,
+  relax_column_count: true,
+  record_delimiter: '\n',
+  bom: false,
+} as const;
 
-/** Many lines in one call of csv-parse, which is what makes it fast; one by one when a stray mark has joined some of them. */
+/**
+ * Many lines in one call of csv-parse, which is what makes it fast; one by one when a stray mark
+ * has joined some of them.
+ */
 function splitPlainLines(lines: readonly Numbered[], shape: Shape, rows: Row[]): void {
   const usable: Numbered[] = [];
   for (const numbered of lines) {
     if (!numbered.line.is_too_long && numbered.line.text.trim() !== '') usable.push(numbered);
   }
-  const cells = splitTogether(usable, shape.separator) ?? usable.map(({ line }) => looseRow(line.text, shape.separator));
+  const cells =
+    splitTogether(usable, shape.separator) ??
+    usable.map(({ line }) => looseRow(line.text, shape.separator));
   let at = 0;
   for (const { number, line } of lines) {
     if (line.is_too_long) rows.push({ number, fault: 'too long' });
@@ -191,18 +210,25 @@ function splitPlainLines(lines: readonly Numbered[], shape: Shape, rows: Row[]):
 function splitTogether(lines: readonly Numbered[], separator: string): string[][] | null {
   if (lines.length === 0) return [];
   try {
-    const records = parse(lines.map(({ line }) => line.text).join('\n'), { ...OPTIONS, delimiter: separator });
+    const records = parse(lines.map(({ line }) => line.text).join('\n'), {
+      ...OPTIONS,
+      delimiter: separator,
+    });
     return records.length === lines.length ? records : null;
   } catch {
     return null;
   }
 }
 
-/** Null for a row of empty cells, which spreadsheets leave at the end. Empty cells beyond the header are let pass. */
+/**
+ * Null for a row of empty cells, which spreadsheets leave at the end. Empty cells beyond the header
+ * are let pass.
+ */
 function checkedRow(number: number, cells: string[] | null, width: number): Row | null {
   if (cells === null) return { number, fault: 'stray quotation mark' };
   if (cells.every((cell) => cell.trim() === '')) return null;
   if (cells.length < width) return { number, fault: 'too few cells' };
-  if (cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')) return { number, fault: 'too many cells' };
+  if (cells.length > width && cells.slice(width).some((cell) => cell.trim() !== ''))
+    return { number, fault: 'too many cells' };
   return { number, cells };
 }

@@ -1,4 +1,7 @@
-/** From the cells of a row to an appointment. Made once per file, so that whatever depends on the header is looked up once. */
+/**
+ * From the cells of a row to an appointment. Made once per file, so that whatever depends on the
+ * header is looked up once.
+ */
 import type {
   AppointmentInput,
   AppointmentStatus,
@@ -18,7 +21,9 @@ import { isSelf, type PersonName, splitName, statusReader } from './words.ts';
 export type MappedRow = { appointment: AppointmentInput } | { rejected: RejectedItem };
 export type RowMapper = (row: Row) => MappedRow;
 
-export type Settings = Pick<CsvConfig, 'date_order' | 'name_order' | 'statuses'> & { time_zone: string };
+export type Settings = Pick<CsvConfig, 'date_order' | 'name_order' | 'statuses'> & {
+  time_zone: string;
+};
 
 /** What the functions below share for one file. */
 export type Sheet = {
@@ -31,24 +36,34 @@ export type Sheet = {
 };
 
 const ROW_REMEDIES: Record<RowFault, string> = {
-  'stray quotation mark': 'Take the quotation mark out of this row, or export again with text in quotation marks.',
+  'stray quotation mark':
+    'Take the quotation mark out of this row, or export again with text in quotation marks.',
   'too long': 'Look at this row in the export; it is longer than any appointment can be.',
-  'too few cells': 'The row has fewer cells than the header, so nobody can say which is which. Export again, or mend this row.',
+  'too few cells':
+    'The row has fewer cells than the header, so nobody can say which is which. Export ' +
+    'again, or mend this row.',
   'too many cells':
-    'The row has more cells than the header: usually a separator inside a name or note. Export with text in quotation marks, or mend this row.',
+    'The row has more cells than the header: usually a separator inside a name or note. ' +
+    'Export with text in quotation marks, or mend this row.',
 };
 
 const DATE_REMEDIES: Record<string, string> = {
   'impossible date':
-    'There is no such day. Correct it in the practice management system; if day and month are swapped everywhere, set "date_order:".',
+    'There is no such day. Correct it in the practice management system; if day and month ' +
+    'are swapped everywhere, set "date_order:".',
   'two-digit year': 'Export years with four digits; 24 may be 1924 or 2024.',
-  'not a date': 'Correct the date in the practice management system, or export dates as YYYY-MM-DD.',
-  'not a date in the configured order': 'Export dates as YYYY-MM-DD, or set "date_order:" to mdy or dmy.',
+  'not a date':
+    'Correct the date in the practice management system, or export dates as YYYY-MM-DD.',
+  'not a date in the configured order':
+    'Export dates as YYYY-MM-DD, or set "date_order:" to mdy or dmy.',
   'no time of day': 'Export the time of the appointment as well.',
   'not a time': 'Correct the time in the practice management system, or export it as HH:MM.',
 };
 
-/** Distinct values of dates and times in a file are few; a file of a million different ones must not fill the memory. */
+/**
+ * Distinct values of dates and times in a file are few; a file of a million different ones must not
+ * fill the memory.
+ */
 const MEMO_MAX = 20_000;
 
 function memoized<T>(read: (text: string) => T): (text: string) => T {
@@ -65,7 +80,10 @@ function memoized<T>(read: (text: string) => T): (text: string) => T {
 
 export function rowMapper(columns: ColumnPlan, settings: Settings): RowMapper {
   const sheet = sheetOf(columns, settings);
-  return (row) => ('fault' in row ? { rejected: rejectedRow(row.number, row.fault) } : mapRow(sheet, row.number, row.cells));
+  return (row) =>
+    'fault' in row
+      ? { rejected: rejectedRow(row.number, row.fault) }
+      : mapRow(sheet, row.number, row.cells);
 }
 
 export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
@@ -88,7 +106,12 @@ export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
 
 /** A row that is none. */
 export function rejectedRow(number: number, fault: RowFault): RejectedItem {
-  return { position: `row ${number}`, field: 'row', value_class: fault, remedy: ROW_REMEDIES[fault] };
+  return {
+    position: `row ${number}`,
+    field: 'row',
+    value_class: fault,
+    remedy: ROW_REMEDIES[fault],
+  };
 }
 
 /** Cells of one row by canonical column, and the list of what is wrong with them. */
@@ -115,14 +138,17 @@ export class Cells {
     return values.cleanCell(this.raw(column)).replaceAll(/\s+/g, ' ');
   }
 
-  /** An identifier, with its leading zeros; empty with a problem when a spreadsheet has rounded it. */
+  /**
+   * An identifier, with its leading zeros; empty with a problem when a spreadsheet has rounded it.
+   */
   id(column: CanonicalColumn): string {
     const text = this.plain(column);
     if (!values.isScientific(text)) return text;
     this.report(
       column,
       'number in scientific notation',
-      'A spreadsheet has rounded this number. Export again without opening the file in a spreadsheet.',
+      'A spreadsheet has rounded this number. Export again without opening the file in a ' +
+        'spreadsheet.',
     );
     return '';
   }
@@ -139,7 +165,9 @@ export class Cells {
     return value;
   }
 
-  /** Dollars as decimal text; empty when there is none, or, with a problem, when it cannot be read. */
+  /**
+   * Dollars as decimal text; empty when there is none, or, with a problem, when it cannot be read.
+   */
   amount(column: CanonicalColumn): string {
     const reading = readAmount(this.plain(column));
     if (reading.is === 'silent') return '';
@@ -148,10 +176,17 @@ export class Cells {
     return '';
   }
 
-  codes(column: CanonicalColumn, readCell: (text: string) => { codes: string[]; lost: boolean }): string[] {
+  codes(
+    column: CanonicalColumn,
+    readCell: (text: string) => { codes: string[]; lost: boolean },
+  ): string[] {
     const { codes, lost } = readCell(this.plain(column));
     if (lost)
-      this.report(column, 'no code in it', 'Export the codes themselves (D1110), separated by commas, not their descriptions.');
+      this.report(
+        column,
+        'no code in it',
+        'Export the codes themselves (D1110), separated by commas, not their descriptions.',
+      );
     return codes;
   }
 
@@ -163,13 +198,28 @@ export class Cells {
 function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow {
   const cells = new Cells(sheet, row);
   const reject = (column: CanonicalColumn, value_class: string, remedy: string): MappedRow => ({
-    rejected: { position: `row ${number}`, field: sheet.columns.header[column], value_class, remedy },
+    rejected: {
+      position: `row ${number}`,
+      field: sheet.columns.header[column],
+      value_class,
+      remedy,
+    },
   });
   const source_id = cells.plain('appointment_id');
-  if (source_id === '') return reject('appointment_id', 'empty', 'Give the appointment its number, or take the row out.');
-  // Many numbers become the same one in scientific notation: one appointment would take the place of another.
+  if (source_id === '')
+    return reject(
+      'appointment_id',
+      'empty',
+      'Give the appointment its number, or take the row out.',
+    );
+  // Many numbers become the same one in scientific notation: one appointment would take the place
+  // of another.
   if (values.isScientific(source_id)) {
-    return reject('appointment_id', 'number in scientific notation', 'Export again without opening the file in a spreadsheet.');
+    return reject(
+      'appointment_id',
+      'number in scientific notation',
+      'Export again without opening the file in a spreadsheet.',
+    );
   }
   const start = readRowStart(sheet, cells);
   if (start.value === null) {
@@ -177,7 +227,11 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
     const column = startColumn(sheet, fault);
     return reject(column, fault, DATE_REMEDIES[fault] ?? 'Give the appointment its date and time.');
   }
-  const patient = { id: cells.id('patient_id') || null, ...patientName(sheet, cells), birth_date: cells.date('dob') };
+  const patient = {
+    id: cells.id('patient_id') || null,
+    ...patientName(sheet, cells),
+    birth_date: cells.date('dob'),
+  };
   const status = readStatus(sheet, cells);
   const place_of_service = cells.name('place_of_service');
   const billed_amount = cells.amount('billed_amount');
@@ -199,7 +253,10 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
 /** Who treats, where, and what: the same columns for a visit and for a claim. */
 export function readTreatment(
   cells: Cells,
-): Pick<AppointmentInput, 'provider' | 'location' | 'specialty' | 'procedure_codes' | 'diagnosis_codes'> {
+): Pick<
+  AppointmentInput,
+  'provider' | 'location' | 'specialty' | 'procedure_codes' | 'diagnosis_codes'
+> {
   return {
     provider: {
       rendering_npi: cells.id('rendering_npi'),
@@ -209,7 +266,11 @@ export function readTreatment(
       in_network: cells.read('in_network', values.readYesNo, 'Write yes or no.'),
     },
     location: cells.name('location') || null,
-    specialty: cells.read('specialty', values.readSpecialty, 'Write dental, medical or mental_health.'),
+    specialty: cells.read(
+      'specialty',
+      values.readSpecialty,
+      'Write dental, medical or mental_health.',
+    ),
     procedure_codes: cells.codes('procedure_codes', values.readProcedureCodes),
     diagnosis_codes: cells.codes('diagnosis_codes', values.readDiagnosisCodes),
   };
@@ -224,7 +285,9 @@ function readRowStart(sheet: Sheet, cells: Cells): Read<string> {
     const read = sheet.startOf(at);
     // `Start` beside `Date` holds the time only.
     if (read.value !== null || date === '')
-      return read.fault === 'no time of day' && time !== '' ? sheet.startOf(`${at}\n${time}`) : read;
+      return read.fault === 'no time of day' && time !== ''
+        ? sheet.startOf(`${at}\n${time}`)
+        : read;
     return sheet.startOf(`${date}\n${at}`);
   }
   return sheet.startOf(time === '' ? date : `${date}\n${time}`);
@@ -233,7 +296,9 @@ function readRowStart(sheet: Sheet, cells: Cells): Read<string> {
 function startColumn(sheet: Sheet, fault: string): CanonicalColumn {
   if (sheet.columns.index.appointment_at !== -1) return 'appointment_at';
   const has_time = sheet.columns.index.appointment_time !== -1;
-  return has_time && (fault === 'not a time' || fault === 'no time of day') ? 'appointment_time' : 'appointment_date';
+  return has_time && (fault === 'not a time' || fault === 'no time of day')
+    ? 'appointment_time'
+    : 'appointment_date';
 }
 
 /** `text`: a date with its time behind it, or date and time with a line break between them. */
@@ -258,7 +323,8 @@ function timeBehindDate(text: string, settings: Settings): TimeParts | null {
 function readDate(text: string, settings: Settings): Read<string> {
   const { value, fault } = values.readDateParts(text, settings.date_order, false);
   if (value === null) return { value: null, fault };
-  if (value.rest !== '' && values.readTime(value.rest) === null) return { value: null, fault: 'not a date' };
+  if (value.rest !== '' && values.readTime(value.rest) === null)
+    return { value: null, fault: 'not a date' };
   return { value: values.isoDate(value), fault: null };
 }
 
@@ -268,7 +334,8 @@ function readStatus(sheet: Sheet, cells: Cells): AppointmentStatus {
   cells.report(
     'status',
     'unknown word',
-    'Say in the configuration what it means, under "statuses:" as "<word>: booked" or "<word>: cancelled". Until then it counts as booked.',
+    'Say in the configuration what it means, under "statuses:" as "<word>: booked" or ' +
+      '"<word>: cancelled". Until then it counts as booked.',
   );
   return 'booked';
 }
@@ -284,7 +351,9 @@ type ReadPatient = PersonName & { birth_date: string | null };
 
 function readCoverages(sheet: Sheet, cells: Cells, patient: ReadPatient): CoverageInput[] {
   const first = readCoverage(sheet, cells, patient, (column) => column);
-  const second = sheet.has_second_coverage ? readCoverage(sheet, cells, patient, (column) => `${column}_2`) : null;
+  const second = sheet.has_second_coverage
+    ? readCoverage(sheet, cells, patient, (column) => `${column}_2`)
+    : null;
   return [first, second].filter((coverage) => coverage !== null);
 }
 
@@ -301,9 +370,20 @@ export function readCoverage(
   const member_id = cells.id(named('member_id'));
   const group_id = cells.id(named('group_id'));
   // A value that could not be read is not an absent one: the coverage stays, with its problem.
-  const is_empty = carrier === '' && payor_id === '' && member_id === '' && group_id === '' && cells.problems.length === before;
+  const is_empty =
+    carrier === '' &&
+    payor_id === '' &&
+    member_id === '' &&
+    group_id === '' &&
+    cells.problems.length === before;
   if (is_empty) return null;
-  return { carrier, payor_id, member_id, group_id, subscriber: readSubscriber(sheet, cells, patient, named) };
+  return {
+    carrier,
+    payor_id,
+    member_id,
+    group_id,
+    subscriber: readSubscriber(sheet, cells, patient, named),
+  };
 }
 
 /** The policy holder, when that is somebody else than the patient. */
@@ -315,14 +395,19 @@ function readSubscriber(
 ): Subscriber | null {
   const relationship = cells.plain(named('relationship'));
   if (isSelf(relationship)) return null;
-  const parts = { last_name: cells.name(named('subscriber_last_name')), first_name: cells.name(named('subscriber_first_name')) };
+  const parts = {
+    last_name: cells.name(named('subscriber_last_name')),
+    first_name: cells.name(named('subscriber_first_name')),
+  };
   const person =
     parts.last_name === '' && parts.first_name === ''
       ? splitName(cells.name(named('subscriber_name')), sheet.settings.name_order)
       : parts;
   const name = fullName(person);
   const birth_date = cells.date(named('subscriber_dob'));
-  const is_same_person = sameWords(name, fullName(patient)) && (birth_date === null || birth_date === patient.birth_date);
+  const is_same_person =
+    sameWords(name, fullName(patient)) &&
+    (birth_date === null || birth_date === patient.birth_date);
   if (is_same_person && relationship === '') return null;
   if (name === '' && relationship === '' && birth_date === null) return null;
   return { name, birth_date, relationship };

@@ -1,6 +1,7 @@
 /**
- * Single cells: what an export's text means. Everything here returns a value or a *class* of what is wrong with it, never the
- * text itself (G6): classes and remedies go into reasons files and onto the attention list.
+ * Single cells: what an export's text means. Everything here returns a value or a *class* of what
+ * is wrong with it, never the text itself (G6): classes and remedies go into reasons files and onto
+ * the attention list.
  */
 import { Temporal } from 'temporal-polyfill';
 import type { Specialty } from '../../src/domain/specialty.ts';
@@ -22,7 +23,10 @@ export function cleanCell(cell: string): string {
   return is_wrapped ? text.slice(2, -1).replaceAll('""', '"').trim() : text;
 }
 
-/** A cell that is no name: a database's words for "nothing" count as empty. (Null is also a family name.) */
+/**
+ * A cell that is no name: a database's words for "nothing" count as empty. (Null is also a family
+ * name.)
+ */
 export function plainCell(cell: string): string {
   const text = cleanCell(cell);
   return NULL_WORDS.has(text) ? '' : text;
@@ -44,17 +48,28 @@ const COMPACT_DATE = /^(\d{4})(\d{2})(\d{2})(?:[T ]?(\d{4,6}.*))?$/is;
 const NUMERIC_DATE = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?:[T ,]+(.*))?$/is;
 const NAMED_MONTH_FIRST =
   /^(?:[a-z]{3,9}\.?,? +)?([a-z]{3,9})\.? +(\d{1,2})(?:st|nd|rd|th)?,? +(\d{4})(?:[T ,]+(?:at )?(.*))?$/is;
-const NAMED_DAY_FIRST = /^(?:[a-z]{3,9}\.?,? +)?(\d{1,2})(?:st|nd|rd|th)?[- .]+([a-z]{3,9})\.?[- ,]+(\d{4})(?:[T ,]+(.*))?$/is;
+const NAMED_DAY_FIRST =
+  /^(?:[a-z]{3,9}\.?,? +)?(\d{1,2})(?:st|nd|rd|th)?[- .]+([a-z]{3,9})\.?[- ,]+(\d{4})(?:[T ,]+(.*))?$/is;
 
-/** The date at the beginning of a cell. An order is configured and never guessed: 13/04/2026 under `mdy` is impossible, not April. */
-export function readDateParts(text: string, order: DateOrder, two_digit_years: boolean): Read<DateParts> {
+/**
+ * The date at the beginning of a cell. An order is configured and never guessed: 13/04/2026 under
+ * `mdy` is impossible, not April.
+ */
+export function readDateParts(
+  text: string,
+  order: DateOrder,
+  two_digit_years: boolean,
+): Read<DateParts> {
   if (text === '') return EMPTY;
   const parts = matchDate(text, order, two_digit_years);
   if (typeof parts === 'string') return { value: null, fault: parts };
   const { year, month, day } = parts;
   // `0001-01-01` and `0000-00-00` are how some databases write "no date".
-  if ((year === 1 && month === 1 && day === 1) || (year === 0 && month === 0 && day === 0)) return EMPTY;
-  return isCalendarDate(year, month, day) ? { value: parts, fault: null } : { value: null, fault: 'impossible date' };
+  if ((year === 1 && month === 1 && day === 1) || (year === 0 && month === 0 && day === 0))
+    return EMPTY;
+  return isCalendarDate(year, month, day)
+    ? { value: parts, fault: null }
+    : { value: null, fault: 'impossible date' };
 }
 
 function matchDate(text: string, order: DateOrder, two_digit_years: boolean): DateParts | string {
@@ -68,7 +83,9 @@ function matchDate(text: string, order: DateOrder, two_digit_years: boolean): Da
     const year = numeric[4] ?? '';
     if (year.length === 2 && !two_digit_years) return 'two-digit year';
     const full = year.length === 2 ? `20${year}` : year;
-    return order === 'mdy' ? parts(full, numeric[1], numeric[3], numeric[5]) : parts(full, numeric[3], numeric[1], numeric[5]);
+    return order === 'mdy'
+      ? parts(full, numeric[1], numeric[3], numeric[5])
+      : parts(full, numeric[3], numeric[1], numeric[5]);
   }
   const named = NAMED_MONTH_FIRST.exec(text);
   if (named) return namedParts(named[3], named[1], named[2], named[4]);
@@ -86,13 +103,26 @@ function parts(
   return { year: Number(year), month: Number(month), day: Number(day), rest: (rest ?? '').trim() };
 }
 
-function namedParts(year: string | undefined, month: string | undefined, day: string | undefined, rest: string | undefined) {
+function namedParts(
+  year: string | undefined,
+  month: string | undefined,
+  day: string | undefined,
+  rest: string | undefined,
+) {
   const number = MONTHS.indexOf((month ?? '').slice(0, 3).toLowerCase()) + 1;
   return number === 0 ? 'not a date' : parts(year, String(number), day, rest);
 }
 
 function isCalendarDate(year: number, month: number, day: number): boolean {
-  if (year < 1850 || year > 2200 || month < 1 || month > 12 || day < 1 || day > (DAYS_IN_MONTH[month - 1] ?? 0)) return false;
+  if (
+    year < 1850 ||
+    year > 2200 ||
+    month < 1 ||
+    month > 12 ||
+    day < 1 ||
+    day > (DAYS_IN_MONTH[month - 1] ?? 0)
+  )
+    return false;
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0));
 }
 
@@ -104,7 +134,13 @@ export function isoDate(date: DateParts): string {
 const pad = (number: number) => (number < 10 ? `0${number}` : String(number));
 
 /** A wall time; `offset_minutes` is null when the clinic's zone counts. */
-export type TimeParts = { hour: number; minute: number; second: number; millisecond: number; offset_minutes: number | null };
+export type TimeParts = {
+  hour: number;
+  minute: number;
+  second: number;
+  millisecond: number;
+  offset_minutes: number | null;
+};
 
 const CLOCK_TIME =
   /^(\d{1,2})(?:[:.](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?)? ?(am?|pm?|a\.m\.?|p\.m\.?)?(?: ?(z|utc|gmt|[+-]\d{2}(?::?\d{2})?))?(?: ?\[[\w/+-]+\])?$/i;
@@ -130,7 +166,14 @@ export function readTime(text: string): TimeParts | null {
     );
   }
   const compact = COMPACT_TIME.exec(text);
-  if (compact) return checkedTime(Number(compact[1]), Number(compact[2]), Number(compact[3] ?? 0), 0, compact[4]);
+  if (compact)
+    return checkedTime(
+      Number(compact[1]),
+      Number(compact[2]),
+      Number(compact[3] ?? 0),
+      0,
+      compact[4],
+    );
   return null;
 }
 
@@ -155,8 +198,8 @@ function offsetMinutes(offset: string): number {
 }
 
 /**
- * The instant of a wall time, as the contract wants it. Without an offset it is the clinic's time: a time in a daylight-saving
- * gap moves forward, in an overlap the first counts.
+ * The instant of a wall time, as the contract wants it. Without an offset it is the clinic's time:
+ * a time in a daylight-saving gap moves forward, in an overlap the first counts.
  */
 export function instantText(date: DateParts, time: TimeParts, time_zone: string): string {
   if (time.offset_minutes !== null) {
@@ -172,13 +215,33 @@ export function instantText(date: DateParts, time: TimeParts, time_zone: string)
     return new Date(utc).toISOString();
   }
   const wall = Temporal.PlainDateTime.from({ ...calendar(date), ...clockOf(time) });
-  return new Date(wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds).toISOString();
+  return new Date(
+    wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds,
+  ).toISOString();
 }
 
 const calendar = ({ year, month, day }: DateParts) => ({ year, month, day });
-const clockOf = ({ hour, minute, second, millisecond }: TimeParts) => ({ hour, minute, second, millisecond });
+const clockOf = ({ hour, minute, second, millisecond }: TimeParts) => ({
+  hour,
+  minute,
+  second,
+  millisecond,
+});
 
-const YES = new Set(['yes', 'y', 'true', 't', '1', 'x', 'in', 'in network', 'in-network', 'innetwork', 'par', 'participating']);
+const YES = new Set([
+  'yes',
+  'y',
+  'true',
+  't',
+  '1',
+  'x',
+  'in',
+  'in network',
+  'in-network',
+  'innetwork',
+  'par',
+  'participating',
+]);
 const NO = new Set([
   'no',
   'n',
@@ -198,13 +261,18 @@ export function readYesNo(text: string): Read<boolean> {
   if (text === '') return EMPTY;
   const word = text.toLowerCase();
   if (YES.has(word)) return { value: true, fault: null };
-  return NO.has(word) ? { value: false, fault: null } : { value: null, fault: 'neither yes nor no' };
+  return NO.has(word)
+    ? { value: false, fault: null }
+    : { value: null, fault: 'neither yes nor no' };
 }
 
 const SPECIALTY_WORDS: [Specialty, RegExp][] = [
   ['mental_health', /mental|behaviou?ral|psych|counsel|therapist|lcsw|substance|^mh$/],
   ['dental', /dent|ortho(?!p)|endo(?!c)|perio|prostho|oral|pedo|hygien/],
-  ['medical', /medic|physician|primary care|family|internal|cardio|pediatric|surgery|ob ?gyn|orthop|endoc|derm|urgent/],
+  [
+    'medical',
+    /medic|physician|primary care|family|internal|cardio|pediatric|surgery|ob ?gyn|orthop|endoc|derm|urgent/,
+  ],
 ];
 
 export function readSpecialty(text: string): Read<Specialty> {
@@ -215,13 +283,16 @@ export function readSpecialty(text: string): Read<Specialty> {
 }
 
 const PROCEDURE_CODE = /^[A-Z]?\d{4}[A-Z0-9]?(?:[.-][A-Z0-9]{1,4})?$/;
-/** A code of CDT, CPT or HCPCS with a modifier (99213-25) or a suffix of the clinic's own (D0140.LTD): payers go by the code alone. */
+/**
+ * A code of CDT, CPT or HCPCS with a modifier (99213-25) or a suffix of the clinic's own
+ * (D0140.LTD): payers go by the code alone.
+ */
 const MODIFIED_CODE = /^([A-Z]\d{4}|\d{4}[A-Z0-9])[.-][A-Z0-9]{1,4}$/;
 const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
 
 /**
- * Codes of a cell, upper case, without repeats. Between separators a clinic's own one-word codes are kept; of `D0120 - Periodic
- * exam` only the code is. `lost` says that a piece held no code.
+ * Codes of a cell, upper case, without repeats. Between separators a clinic's own one-word codes
+ * are kept; of `D0120 - Periodic exam` only the code is. `lost` says that a piece held no code.
  */
 function readCodes(text: string, pattern: RegExp): { codes: string[]; lost: boolean } {
   const codes = new Set<string>();
@@ -230,7 +301,8 @@ function readCodes(text: string, pattern: RegExp): { codes: string[]; lost: bool
     const words = piece.split(/\s+/).filter((word) => word !== '');
     const known = words.filter((word) => pattern.test(word));
     if (known.length > 0) for (const word of known) codes.add(word);
-    else if (words.length === 1 && words[0] !== undefined && /^[A-Z0-9][A-Z0-9.-]*$/.test(words[0])) codes.add(words[0]);
+    else if (words.length === 1 && words[0] !== undefined && /^[A-Z0-9][A-Z0-9.-]*$/.test(words[0]))
+      codes.add(words[0]);
     else if (words.length > 0) lost = true;
   }
   return { codes: [...codes], lost };

@@ -1,11 +1,30 @@
-/** The words of practice management systems: states of an appointment and of a claim, names of people, relationships. */
+/**
+ * The words of practice management systems: states of an appointment and of a claim, names of
+ * people, relationships.
+ */
 import type { AppointmentStatus } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 
 const BOOKED =
-  'scheduled, schedule, firm, fixed, booked, confirmed, unconfirmed, not confirmed, tentative, pending, planned, proposed, requested, new, active, open, ok, asap, arrived, here, in room, roomed, seated, in chair, in operatory, in progress, in treatment, checked in, check in, checkin, checked out, check out, checkout, complete, completed, done, finished, fulfilled, ready, waiting, in waiting room, reminded, reminder sent, left message, lm, left voicemail, no answer, texted, emailed, e mailed, called, preconfirmed, pre confirmed, late, running late, walk in, walkin, ontime, on time, telehealth, future, filled, kept, billed, charge entered, ready for doctor, booked online, web confirmed, sms confirmed';
+  'scheduled, schedule, firm, fixed, booked, confirmed, unconfirmed, not confirmed, ' +
+  'tentative, pending, planned, proposed, requested, new, active, open, ok, asap, arrived, ' +
+  'here, in room, roomed, seated, in chair, in operatory, in progress, in treatment, checked ' +
+  'in, check in, checkin, checked out, check out, checkout, complete, completed, done, ' +
+  'finished, fulfilled, ready, waiting, in waiting room, reminded, reminder sent, left ' +
+  'message, lm, left voicemail, no answer, texted, emailed, e mailed, called, preconfirmed, ' +
+  'pre confirmed, late, running late, walk in, walkin, ontime, on time, telehealth, future, ' +
+  'filled, kept, billed, charge entered, ready for doctor, booked online, web confirmed, sms ' +
+  'confirmed';
 const CANCELLED =
-  'cancelled, canceled, cancel, cancelled by patient, canceled by patient, patient cancelled, patient canceled, cancelled by office, canceled by office, office cancelled, office canceled, cancelled by provider, canceled by provider, late cancel, late cancellation, cancellation, cxl, cx, canx, x cancelled, x canceled, broken, broken appt, broken appointment, failed, no show, noshow, no showed, no show appt, did not keep, dnka, did not attend, dna, missed, missed appointment, deleted, removed, void, voided, inactive, rejected, declined, unschedlist, unscheduled, unscheduled list, unsched, not scheduled, rescheduled, moved, bumped, entered in error, error, pt note, ptnote, pt note completed, ptnotecompleted, pinboard';
+  'cancelled, canceled, cancel, cancelled by patient, canceled by patient, patient ' +
+  'cancelled, patient canceled, cancelled by office, canceled by office, office cancelled, ' +
+  'office canceled, cancelled by provider, canceled by provider, late cancel, late ' +
+  'cancellation, cancellation, cxl, cx, canx, x cancelled, x canceled, broken, broken appt, ' +
+  'broken appointment, failed, no show, noshow, no showed, no show appt, did not keep, dnka, ' +
+  'did not attend, dna, missed, missed appointment, deleted, removed, void, voided, ' +
+  'inactive, rejected, declined, unschedlist, unscheduled, unscheduled list, unsched, not ' +
+  'scheduled, rescheduled, moved, bumped, entered in error, error, pt note, ptnote, pt note ' +
+  'completed, ptnotecompleted, pinboard';
 
 /** Words, lower case, one space between: `No-Show` and `no show` are one. */
 export function normalWord(text: string): string {
@@ -20,18 +39,29 @@ const STATUS_WORDS = new Map<string, AppointmentStatus>([
   ...CANCELLED.split(', ').map((word): [string, AppointmentStatus] => [word, 'cancelled']),
 ]);
 
-/** Reads the state of an appointment; null for a word that nobody has told us. Configured words win. */
-export function statusReader(configured: Record<string, AppointmentStatus>): (text: string) => AppointmentStatus | null {
+/**
+ * Reads the state of an appointment; null for a word that nobody has told us. Configured words win.
+ */
+export function statusReader(
+  configured: Record<string, AppointmentStatus>,
+): (text: string) => AppointmentStatus | null {
   const words = new Map(STATUS_WORDS);
   for (const [word, status] of Object.entries(configured)) words.set(normalWord(word), status);
   const exact = new Map(Object.entries(configured));
-  return (text) => (text === '' ? 'booked' : (exact.get(text) ?? words.get(normalWord(text)) ?? null));
+  return (text) =>
+    text === '' ? 'booked' : (exact.get(text) ?? words.get(normalWord(text)) ?? null);
 }
 
 const OPEN_CLAIM =
-  'open, unpaid, outstanding, sent, submitted, resubmitted, billed, rebilled, accepted, acknowledged, pending, in process, processing, in progress, on hold, hold, waiting, waiting to send, waiting on primary, ready to submit, unsent, transmitted, delivered, denied, rejected, appealed, in appeal, under review, partially paid, partial';
+  'open, unpaid, outstanding, sent, submitted, resubmitted, billed, rebilled, accepted, ' +
+  'acknowledged, pending, in process, processing, in progress, on hold, hold, waiting, ' +
+  'waiting to send, waiting on primary, ready to submit, unsent, transmitted, delivered, ' +
+  'denied, rejected, appealed, in appeal, under review, partially paid, partial';
 const SETTLED_CLAIM =
-  'settled, paid, paid in full, closed, complete, completed, finished, done, received, finalized, posted, zero balance, written off, write off, void, voided, cancelled, canceled, withdrawn, deleted, removed, resolved, adjusted off, transferred to patient, patient balance';
+  'settled, paid, paid in full, closed, complete, completed, finished, done, received, ' +
+  'finalized, posted, zero balance, written off, write off, void, voided, cancelled, ' +
+  'canceled, withdrawn, deleted, removed, resolved, adjusted off, transferred to patient, ' +
+  'patient balance';
 
 const CLAIM_WORDS = new Map<string, ClaimInput['status']>([
   ...OPEN_CLAIM.split(', ').map((word): [string, 'open'] => [word, 'open']),
@@ -51,7 +81,11 @@ export function claimStatusReader(
 export function readRank(text: string): number | null {
   const word = normalWord(text);
   if (/^[1-9]$/.test(word)) return Number(word);
-  const rank = [/^(?:p|pri|prim|primary|1st|first)\b/, /^(?:s|sec|secondary|2nd|second)\b/, /^(?:t|ter|tertiary|3rd|third)\b/];
+  const rank = [
+    /^(?:p|pri|prim|primary|1st|first)\b/,
+    /^(?:s|sec|secondary|2nd|second)\b/,
+    /^(?:t|ter|tertiary|3rd|third)\b/,
+  ];
   const found = rank.findIndex((pattern) => pattern.test(word));
   return found === -1 ? null : found + 1;
 }
@@ -63,7 +97,10 @@ const SUFFIX = /^(?:jr|sr|ii|iii|iv|v|md|dds|dmd|phd|esq)\.?$/i;
 const PARTICLE =
   /^(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|st\.?|ste\.?|ter|ten|zu|y|mc|mac|'t)$/i;
 
-/** Splits a name in one cell. What goes to the payer is "First Last", so a name split at the wrong place still reads right. */
+/**
+ * Splits a name in one cell. What goes to the payer is "First Last", so a name split at the wrong
+ * place still reads right.
+ */
 export function splitName(text: string, order: NameOrder): PersonName {
   const comma = text.indexOf(',');
   if (comma !== -1) {
@@ -76,7 +113,8 @@ export function splitName(text: string, order: NameOrder): PersonName {
   }
   const words = text.split(/\s+/).filter((word) => word !== '');
   if (words.length < 2) return { first_name: '', last_name: words.join(' ') };
-  if (order === 'last_first') return { last_name: words[0] ?? '', first_name: words.slice(1).join(' ') };
+  if (order === 'last_first')
+    return { last_name: words[0] ?? '', first_name: words.slice(1).join(' ') };
   let start = words.length - 1;
   while (start > 1 && SUFFIX.test(words[start] ?? '')) start -= 1;
   while (start > 1 && PARTICLE.test(words[start - 1] ?? '')) start -= 1;

@@ -1,4 +1,7 @@
-/** What `eligd check` says about a FHIR server: what it lacks, what follows from that, and what to do. Changes nothing. */
+/**
+ * What `eligd check` says about a FHIR server: what it lacks, what follows from that, and what to
+ * do. Changes nothing.
+ */
 import { localDate } from '../../src/domain/time.ts';
 import { type CheckLine, type ConnectorEnv, ConnectorError } from '../contract.ts';
 import type { FhirConfig } from './config.ts';
@@ -49,19 +52,33 @@ async function line(
 }
 
 function serverLine({ is_known, software, fhir_version }: Capability): CheckLine {
-  if (is_known) return { ok: true, what: `The server is ${software || 'not named'}, FHIR ${fhir_version || 'R4'}.` };
-  const next = 'Check base_url:. If it is right, eligd works without: it asks for no includes, and looks before every write.';
-  return { ok: false, what: 'The server gives no CapabilityStatement that can be read (/metadata).', next };
+  if (is_known)
+    return {
+      ok: true,
+      what: `The server is ${software || 'not named'}, FHIR ${fhir_version || 'R4'}.`,
+    };
+  const next =
+    'Check base_url:. If it is right, eligd works without: it asks for no includes, and ' +
+    'looks before every write.';
+  return {
+    ok: false,
+    what: 'The server gives no CapabilityStatement that can be read (/metadata).',
+    next,
+  };
 }
 
 function scopeLines({ client, config }: Parts): CheckLine[] {
   const granted = client.grantedScopes();
   if (granted === null) return [];
   const missing = missingScopes(config, granted);
-  if (missing.length === 0) return [{ ok: true, what: 'The login allows everything that is asked for.' }];
+  if (missing.length === 0)
+    return [{ ok: true, what: 'The login allows everything that is asked for.' }];
   const next =
-    'Have these scopes added to the client of eligd at the FHIR server, or leave out what needs them (write_back:, attention:).';
-  return [{ ok: false, what: `The login does not allow all of it for: ${missing.join(', ')}.`, next }];
+    'Have these scopes added to the client of eligd at the FHIR server, or leave out what ' +
+    'needs them (write_back:, attention:).';
+  return [
+    { ok: false, what: `The login does not allow all of it for: ${missing.join(', ')}.`, next },
+  ];
 }
 
 /** Without these nobody can be called; the others only add to a call. */
@@ -69,7 +86,9 @@ const NEEDED: readonly string[] = ['Appointment', 'Patient', 'Coverage'];
 
 function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
   const lacking = readTypes(config).filter(
-    (type) => capability.interaction(type, 'read') === false && capability.interaction(type, 'search-type') === false,
+    (type) =>
+      capability.interaction(type, 'read') === false &&
+      capability.interaction(type, 'search-type') === false,
   );
   const needed = lacking.filter((type) => NEEDED.includes(type));
   const others = lacking.filter((type) => !NEEDED.includes(type));
@@ -78,27 +97,40 @@ function readLines(config: FhirConfig, capability: Capability): CheckLine[] {
     const next = 'Have the server allow it; without it this connector cannot work.';
     lines.push({ ok: false, what: `The server does not offer ${needed.join(', ')}.`, next });
   }
-  if (others.length > 0) lines.push({ ok: true, what: `The server does not offer ${others.join(', ')}; eligd works without.` });
+  if (others.length > 0)
+    lines.push({
+      ok: true,
+      what: `The server does not offer ${others.join(', ')}; eligd works without.`,
+    });
   if (!capability.is_known) return lines;
   if (!capability.include('Appointment', 'actor'))
     lines.push({
       ok: true,
-      what: 'The server sends no patients along with appointments (_include), so they are read one by one.',
+      what:
+        'The server sends no patients along with appointments (_include), so they are read one ' +
+        'by one.',
     });
   const isSearched = (name: string) => capability.searchParameter('Coverage', name) !== false;
   if (!needed.includes('Coverage') && !isSearched('patient') && !isSearched('beneficiary')) {
-    const next = 'Have the server allow a search of Coverage by patient; without it nobody’s insurance is known.';
+    const next =
+      'Have the server allow a search of Coverage by patient; without it nobody’s insurance ' +
+      'is known.';
     lines.push({ ok: false, what: 'The server does not search Coverage by patient.', next });
   }
   return lines;
 }
 
 /** Tries the very searches that the connector makes, for one appointment each. */
-async function searchLines({ client, config, env }: Parts, capability: Capability, signal: AbortSignal): Promise<CheckLine[]> {
+async function searchLines(
+  { client, config, env }: Parts,
+  capability: Capability,
+  signal: AbortSignal,
+): Promise<CheckLine[]> {
   const now = env.clock.now();
   const found: Resource[] = [];
   let is_refused = false;
-  const queryFor = (cursor: Cursor) => nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now).query;
+  const queryFor = (cursor: Cursor) =>
+    nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now).query;
   const anew: Cursor = { since: null, window_on: null, claims_on: null };
   const search = (cursor: Cursor, what: string) => {
     const query = queryFor(cursor);
@@ -120,7 +152,8 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
     const hint =
       config.search_by.length > 0
         ? 'Check the names and values in search_by:.'
-        : 'If the server wants a place or a person, name them in search_by:, e.g. "- location: Location/12".';
+        : 'If the server wants a place or a person, name them in search_by:, e.g. "- location: ' +
+          'Location/12".';
     return [{ ...window, next: `${window.next ?? ''} ${hint}`.trim() }];
   }
   const since = new Date(now).toISOString();
@@ -128,8 +161,10 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
     { since, window_on: localDate(now, env.time_zone), claims_on: null },
     'Appointments can be asked for by what has changed.',
   );
-  const is_told_changes = changes.ok && capability.searchParameter('Appointment', '_lastUpdated') !== false;
-  const instead = 'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.';
+  const is_told_changes =
+    changes.ok && capability.searchParameter('Appointment', '_lastUpdated') !== false;
+  const instead =
+    'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.';
   return [
     window,
     ...(await ignoredLines({ client, config, env }, queryFor(anew), signal)),
@@ -138,7 +173,10 @@ async function searchLines({ client, config, env }: Parts, capability: Capabilit
   ];
 }
 
-/** A server may leave out a parameter that it does not know, and send the visits of all places: tried with a value that is nobody's. A refusal is as good as none. */
+/**
+ * A server may leave out a parameter that it does not know, and send the visits of all places:
+ * tried with a value that is nobody's. A refusal is as good as none.
+ */
 async function ignoredLines(
   { client, config }: Parts,
   window: readonly [string, string][],
@@ -150,20 +188,33 @@ async function ignoredLines(
       // `location:not` and its like turn the meaning round.
       if (name.includes(':') || ignored.has(name)) continue;
       const nobody = { ...extra, [name]: `${value.split(',')[0]}-none` };
-      const found = await firstPage(client, [...Object.entries(nobody), ...window], signal).catch((error: unknown) => {
-        if (error instanceof FhirError) return [];
-        throw error;
-      });
+      const found = await firstPage(client, [...Object.entries(nobody), ...window], signal).catch(
+        (error: unknown) => {
+          if (error instanceof FhirError) return [];
+          throw error;
+        },
+      );
       if (found.length > 0) ignored.add(name);
     }
   }
   if (ignored.size === 0) return [];
   const next =
-    'Check the name in search_by:. As it stands, the appointments of all places would be read, and the payers of all of them called.';
-  return [{ ok: false, what: `The server ignores ${[...ignored].join(', ')} in a search of Appointment (search_by:).`, next }];
+    'Check the name in search_by:. As it stands, the appointments of all places would be ' +
+    'read, and the payers of all of them called.';
+  return [
+    {
+      ok: false,
+      what: `The server ignores ${[...ignored].join(', ')} in a search of Appointment (search_by:).`,
+      next,
+    },
+  ];
 }
 
-async function firstPage(client: FhirClient, query: readonly [string, string][], signal: AbortSignal): Promise<Resource[]> {
+async function firstPage(
+  client: FhirClient,
+  query: readonly [string, string][],
+  signal: AbortSignal,
+): Promise<Resource[]> {
   for await (const { matches } of client.search('Appointment', query, signal)) return matches;
   return [];
 }
@@ -186,33 +237,51 @@ async function insuranceLines(
     });
     const target = targetOf(patient, config.base_url);
     if (!read.ok || target.kind !== 'local') return [read];
-    return [read, await line('Coverage can be searched by patient.', () => chart.coveragesOf(target.id))];
+    return [
+      read,
+      await line('Coverage can be searched by patient.', () => chart.coveragesOf(target.id)),
+    ];
   }
   const where = config.search_by.length === 0 ? '' : ' with what search_by: names';
-  const what = `The first page holds no visit of a patient${where}, so whether patients and coverages can be read was not tried.`;
+  const what =
+    `The first page holds no visit of a patient${where}, so whether patients and coverages can ` +
+    'be read was not tried.';
   return [{ ok: true, what }];
 }
 
 function writeLines({ config }: Parts, capability: Capability): CheckLine[] {
   const types = writtenTypes(config);
-  if (types.length === 0) return [{ ok: true, what: 'Nothing is written to the server (write_back: none, attention: none).' }];
+  if (types.length === 0)
+    return [
+      { ok: true, what: 'Nothing is written to the server (write_back: none, attention: none).' },
+    ];
   if (!capability.is_known) return [];
   const refused = types.filter((type) => capability.interaction(type, 'create') === false);
-  const looked = types.filter((type) => !refused.includes(type) && type !== 'Provenance' && !capability.conditionalCreate(type));
-  const fixed = types.filter((type) => !refused.includes(type) && capability.interaction(type, 'update') === false);
+  const looked = types.filter(
+    (type) =>
+      !refused.includes(type) && type !== 'Provenance' && !capability.conditionalCreate(type),
+  );
+  const fixed = types.filter(
+    (type) => !refused.includes(type) && capability.interaction(type, 'update') === false,
+  );
   const lines: CheckLine[] = [];
   if (refused.length > 0) {
     const next =
-      'Have the server allow it, or choose what it takes in write_back: and attention:; connectors/fhir/README.md says what eligd falls back to.';
+      'Have the server allow it, or choose what it takes in write_back: and attention:; ' +
+      'connectors/fhir/README.md says what eligd falls back to.';
     lines.push({ ok: false, what: `The server takes no ${refused.join(', ')}.`, next });
   } else lines.push({ ok: true, what: `The server takes ${types.join(', ')}.` });
   if (looked.length > 0)
     lines.push({
       ok: true,
-      what: `The server has no conditional create for ${looked.join(', ')}, so eligd looks before it writes.`,
+      what:
+        `The server has no conditional create for ${looked.join(', ')}, so eligd looks before ` +
+        'it writes.',
     });
   if (fixed.length > 0) {
-    const next = 'Have the server allow updates; without them a corrected answer cannot take the place of the first one.';
+    const next =
+      'Have the server allow updates; without them a corrected answer cannot take the place ' +
+      'of the first one.';
     lines.push({ ok: false, what: `The server does not update ${fixed.join(', ')}.`, next });
   }
   return lines;

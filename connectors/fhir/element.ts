@@ -1,6 +1,6 @@
 /**
- * Reading JSON that a server sent. What is not there, or not of the kind that FHIR says, reads as empty: servers deviate, and one
- * odd element must not cost the appointment (G7).
+ * Reading JSON that a server sent. What is not there, or not of the kind that FHIR says, reads as
+ * empty: servers deviate, and one odd element must not cost the appointment (G7).
  */
 export type Json = { readonly [name: string]: unknown };
 
@@ -11,7 +11,11 @@ export function isJson(value: unknown): value is Json {
 }
 
 export function isResource(value: unknown): value is Resource {
-  return isJson(value) && typeof value.resourceType === 'string' && (value.id === undefined || typeof value.id === 'string');
+  return (
+    isJson(value) &&
+    typeof value.resourceType === 'string' &&
+    (value.id === undefined || typeof value.id === 'string')
+  );
 }
 
 /** What stands under these names, one inside the other; undefined when any of them is not there. */
@@ -44,16 +48,22 @@ export function textsAt(value: unknown, ...names: string[]): string[] {
 /** The codings of a CodeableConcept, or of a list of them. */
 export function codingsAt(value: unknown, ...names: string[]): { system: string; code: string }[] {
   return listAt(value, ...names).flatMap((concept) =>
-    listAt(concept, 'coding').map((coding) => ({ system: textAt(coding, 'system'), code: textAt(coding, 'code') })),
+    listAt(concept, 'coding').map((coding) => ({
+      system: textAt(coding, 'system'),
+      code: textAt(coding, 'code'),
+    })),
   );
 }
 
 /**
- * The value of the first identifier that is recognised by one of `systems` (a URI, or the code of its type), in the order of
- * `systems`. One that is marked `old` or has ended before `today` counts last.
+ * The value of the first identifier that is recognised by one of `systems` (a URI, or the code of
+ * its type), in the order of `systems`. One that is marked `old` or has ended before `today` counts
+ * last.
  */
 export function identifierOf(resource: unknown, systems: readonly string[], today: string): string {
-  const identifiers = listAt(resource, 'identifier').filter((identifier) => textAt(identifier, 'value') !== '');
+  const identifiers = listAt(resource, 'identifier').filter(
+    (identifier) => textAt(identifier, 'value') !== '',
+  );
   const isCurrent = (identifier: Json) => {
     const end = textAt(identifier, 'period', 'end');
     return textAt(identifier, 'use') !== 'old' && (end === '' || end.slice(0, 10) >= today);
@@ -62,7 +72,8 @@ export function identifierOf(resource: unknown, systems: readonly string[], toda
     for (const system of systems) {
       const found = candidates.find(
         (identifier) =>
-          textAt(identifier, 'system') === system || codingsAt(identifier, 'type').some(({ code }) => code === system),
+          textAt(identifier, 'system') === system ||
+          codingsAt(identifier, 'type').some(({ code }) => code === system),
       );
       if (found !== undefined) return textAt(found, 'value');
     }

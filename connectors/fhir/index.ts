@@ -1,6 +1,6 @@
 /**
- * The FHIR R4 connector: appointments come from a FHIR server, answers go back to it. README.md holds the mapping, the
- * configuration, and what is known about the servers.
+ * The FHIR R4 connector: appointments come from a FHIR server, answers go back to it. README.md
+ * holds the mapping, the configuration, and what is known about the servers.
  */
 import type { Connector, ConnectorEnv, ConnectorType } from '../contract.ts';
 import { checkServer } from './check.ts';
@@ -25,7 +25,10 @@ function create(config: FhirConfig, env: ConnectorEnv): Connector {
     deliverClaims: (batch, signal) => told(() => deliverClaims(parts, batch, signal)),
     ...(config.attention === 'none'
       ? {}
-      : { publishAttention: (entries, signal) => told(() => publishAttention(parts, entries, signal)) }),
+      : {
+          publishAttention: (entries, signal) =>
+            told(() => publishAttention(parts, entries, signal)),
+        }),
     check: (signal) => told(() => checkServer(parts, signal)),
     close: () => client.close(),
   };

@@ -1,6 +1,6 @@
 /**
- * By which systems an identifier or a code is recognised, and those that eligd writes with. An entry is the URI of a system or
- * the code of an identifier type (HL7 v2 table 0203).
+ * By which systems an identifier or a code is recognised, and those that eligd writes with. An
+ * entry is the URI of a system or the code of an identifier type (HL7 v2 table 0203).
  */
 export const DEFAULT_SYSTEMS = {
   npi: ['http://hl7.org/fhir/sid/us-npi', 'urn:oid:2.16.840.1.113883.4.6', 'NPI'],
@@ -18,7 +18,11 @@ export const DEFAULT_SYSTEMS = {
     'https://bluebutton.cms.gov/resources/codesystem/hcpcs',
     'urn:oid:2.16.840.1.113883.6.285',
   ],
-  diagnosis: ['http://hl7.org/fhir/sid/icd-10-cm', 'http://hl7.org/fhir/sid/icd-10', 'urn:oid:2.16.840.1.113883.6.90'],
+  diagnosis: [
+    'http://hl7.org/fhir/sid/icd-10-cm',
+    'http://hl7.org/fhir/sid/icd-10',
+    'urn:oid:2.16.840.1.113883.6.90',
+  ],
 };
 
 export const CDT = 'http://www.ada.org/cdt';
@@ -29,7 +33,8 @@ export const BENEFIT_TYPES = 'http://terminology.hl7.org/CodeSystem/benefit-type
 export const BENEFIT_UNITS = 'http://terminology.hl7.org/CodeSystem/benefit-unit';
 export const BENEFIT_TERMS = 'http://terminology.hl7.org/CodeSystem/benefit-term';
 export const BENEFIT_NETWORKS = 'http://terminology.hl7.org/CodeSystem/benefit-network';
-export const PROVENANCE_PARTICIPANTS = 'http://terminology.hl7.org/CodeSystem/provenance-participant-type';
+export const PROVENANCE_PARTICIPANTS =
+  'http://terminology.hl7.org/CodeSystem/provenance-participant-type';
 export const ADJUDICATIONS = 'http://terminology.hl7.org/CodeSystem/adjudication';
 export const CLAIM_TYPES = 'http://terminology.hl7.org/CodeSystem/claim-type';
 export const PAYMENT_TYPES = 'http://terminology.hl7.org/CodeSystem/ex-paymenttype';

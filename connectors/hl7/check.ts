@@ -18,34 +18,47 @@ export async function checkHl7(
   const { listen, send_to } = config;
   if (listen !== undefined) lines.push(...(await checkListen({ ...config, listen }, env)));
   if (folder !== null) lines.push(await checkFolder(folder));
-  if (send_to !== undefined && config.write_back !== 'none') lines.push(await checkSend({ ...config, send_to }, env, signal));
+  if (send_to !== undefined && config.write_back !== 'none')
+    lines.push(await checkSend({ ...config, send_to }, env, signal));
   if (config.write_back === 'adt_a08') {
-    const what = 'Answers are written back as ADT^A08, which may change the registration of patients.';
-    lines.push({ ok: false, what, next: 'Use write_back: pin_i07 or oru_r01, unless the maker of the receiver asked for A08.' });
+    const what =
+      'Answers are written back as ADT^A08, which may change the registration of patients.';
+    lines.push({
+      ok: false,
+      what,
+      next: 'Use write_back: pin_i07 or oru_r01, unless the maker of the receiver asked for A08.',
+    });
   }
   return lines;
 }
 
-async function checkListen(config: Hl7Config & { listen: string }, env: ConnectorEnv): Promise<CheckLine[]> {
+async function checkListen(
+  config: Hl7Config & { listen: string },
+  env: ConnectorEnv,
+): Promise<CheckLine[]> {
   const { listen } = config;
   const address = parseAddress(listen);
   const lines: CheckLine[] = [];
   try {
     await serverTls(config, env);
   } catch (error) {
-    if (error instanceof ConnectorError) lines.push({ ok: false, what: error.message, next: error.next });
+    if (error instanceof ConnectorError)
+      lines.push({ ok: false, what: error.message, next: error.next });
     else throw error;
   }
   const failure = await new Promise<unknown>((resolve) => {
     const server = createServer();
     server.once('error', resolve);
-    server.listen({ host: address?.host, port: address?.port }, () => server.close(() => resolve(null)));
+    server.listen({ host: address?.host, port: address?.port }, () =>
+      server.close(() => resolve(null)),
+    );
   });
   if (failure === null) lines.push({ ok: true, what: `It can listen on ${listen}.` });
   else {
     const { message, next, failure: kind } = cannotListen(listen, failure);
     // Transient means in use, and most likely by the daemon that is running.
-    if (kind === 'transient') lines.push({ ok: true, what: `${listen} is in use, by eligd itself when it is running.` });
+    if (kind === 'transient')
+      lines.push({ ok: true, what: `${listen} is in use, by eligd itself when it is running.` });
     else lines.push({ ok: false, what: message, next });
   }
   return lines;
@@ -61,7 +74,11 @@ async function checkFolder(folder: DropFolder): Promise<CheckLine> {
   };
 }
 
-async function checkSend(config: Hl7Config & { send_to: string }, env: ConnectorEnv, signal: AbortSignal): Promise<CheckLine> {
+async function checkSend(
+  config: Hl7Config & { send_to: string },
+  env: ConnectorEnv,
+  signal: AbortSignal,
+): Promise<CheckLine> {
   try {
     const socket = await openConnection(config, env, signal);
     socket.destroy();

@@ -9,7 +9,9 @@ const address = z
   .refine((text) => parseAddress(text) !== null, 'is not of the form host:port')
   .describe('host:port; an IPv6 address in brackets.');
 
-const fieldPath = z.string().refine((text) => parsePath(text) !== null, 'is no path such as PID-3.1, IN1-49 or PID-3[MR].1');
+const fieldPath = z
+  .string()
+  .refine((text) => parsePath(text) !== null, 'is no path such as PID-3.1, IN1-49 or PID-3[MR].1');
 
 const file = z.string().min(1);
 
@@ -23,21 +25,42 @@ export const hl7ConfigSchema = z
   .strictObject({
     listen: address
       .optional()
-      .describe('Where senders connect to (MLLP): 127.0.0.1:6661, or 0.0.0.0:6661 for the whole network.'),
+      .describe(
+        'Where senders connect to (MLLP): 127.0.0.1:6661, or 0.0.0.0:6661 for the whole network.',
+      ),
     listen_tls: z
       .strictObject({
         certificate_file: file.describe('PEM, with its chain.'),
         key_file: file.describe('PEM, readable by the user that eligd runs as alone.'),
-        clients_file: file.optional().describe('PEM of the authorities whose clients may connect (mutual TLS).'),
+        clients_file: file
+          .optional()
+          .describe('PEM of the authorities whose clients may connect (mutual TLS).'),
       })
       .optional()
       .describe('Left out: MLLP without encryption, for a network that nobody else can listen to.'),
     allow: z
-      .array(z.string().refine((text) => addRange(new BlockList(), text), 'is no address or range such as 10.1.2.0/24'))
+      .array(
+        z
+          .string()
+          .refine(
+            (text) => addRange(new BlockList(), text),
+            'is no address or range such as 10.1.2.0/24',
+          ),
+      )
       .default([])
       .describe('Addresses and ranges that may connect; empty: every one.'),
-    max_connections: z.int().min(1).max(10_000).default(64).describe('Connections at the same time.'),
-    max_message_megabytes: z.number().positive().max(512).default(8).describe('A larger message is refused.'),
+    max_connections: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .default(64)
+      .describe('Connections at the same time.'),
+    max_message_megabytes: z
+      .number()
+      .positive()
+      .max(512)
+      .default(8)
+      .describe('A larger message is refused.'),
     idle_minutes: z
       .number()
       .min(0)
@@ -46,25 +69,50 @@ export const hl7ConfigSchema = z
       .describe('A connection on which nothing came for so long is closed; 0: never.'),
     folder: file
       .optional()
-      .describe('A drop folder: .hl7 files in inbox/ are read. Without send_to, answers are written to outbox/.'),
-    stable_seconds: z.number().min(0).max(3600).default(2).describe('A file is taken when it did not change for this long.'),
+      .describe(
+        'A drop folder: .hl7 files in inbox/ are read. Without send_to, answers are written ' +
+          'to outbox/.',
+      ),
+    stable_seconds: z
+      .number()
+      .min(0)
+      .max(3600)
+      .default(2)
+      .describe('A file is taken when it did not change for this long.'),
     send_to: address.optional().describe('Where answers are sent to (MLLP).'),
     send_tls: z
       .strictObject({
         authorities_file: file
           .optional()
-          .describe("PEM of the authorities that the receiver's certificate comes from; left out: those of the system."),
-        certificate_file: file.optional().describe('PEM, when the receiver wants to know who sends (mutual TLS).'),
+          .describe(
+            "PEM of the authorities that the receiver's certificate comes from; left out: " +
+              'those of the system.',
+          ),
+        certificate_file: file
+          .optional()
+          .describe('PEM, when the receiver wants to know who sends (mutual TLS).'),
         key_file: file.optional().describe('PEM of the key for it.'),
-        server_name: z.string().min(1).optional().describe('The name in its certificate, when that is not the host in send_to.'),
+        server_name: z
+          .string()
+          .min(1)
+          .optional()
+          .describe('The name in its certificate, when that is not the host in send_to.'),
       })
       .optional()
       .describe('Left out: without encryption.'),
-    reply_seconds: z.number().min(1).max(600).default(30).describe('How long an answer to what we send may take.'),
+    reply_seconds: z
+      .number()
+      .min(1)
+      .max(600)
+      .default(30)
+      .describe('How long an answer to what we send may take.'),
     write_back: z
       .enum(WRITE_BACKS)
       .default('pin_i07')
-      .describe('What is written back: PIN^I07, ORU^R01, ADT^A08 (it changes registrations: with a warning), or nothing.'),
+      .describe(
+        'What is written back: PIN^I07, ORU^R01, ADT^A08 (it changes registrations: with a ' +
+          'warning), or nothing.',
+      ),
     header: z
       .strictObject({
         sending_application: headerText.default('ELIGD'),
@@ -72,24 +120,36 @@ export const hl7ConfigSchema = z
         receiving_application: headerText.default(''),
         receiving_facility: headerText.default(''),
         processing_id: z.enum(['P', 'T', 'D']).default('P'),
-        version: z.enum(['2.3', '2.3.1', '2.4', '2.5', '2.5.1', '2.6', '2.7', '2.8']).default('2.5.1'),
+        version: z
+          .enum(['2.3', '2.3.1', '2.4', '2.5', '2.5.1', '2.6', '2.7', '2.8'])
+          .default('2.5.1'),
         accept_acknowledgment: z.enum(['', 'AL', 'NE', 'ER', 'SU']).default(''),
         application_acknowledgment: z.enum(['', 'AL', 'NE', 'ER', 'SU']).default(''),
       })
       .prefault({})
       .describe('MSH of what is sent: MSH-3 to 6, 11, 12, 15 and 16.'),
     fields: z
-      .partialRecord(z.enum(FIELD_NAMES as [string, ...string[]]), z.union([fieldPath, z.array(fieldPath).min(1)]))
+      .partialRecord(
+        z.enum(FIELD_NAMES as [string, ...string[]]),
+        z.union([fieldPath, z.array(fieldPath).min(1)]),
+      )
       .default({})
-      .describe('Where values stand, when that is not where the table in README.md says: member_id: IN1-49.'),
+      .describe(
+        'Where values stand, when that is not where the table in README.md says: member_id: ' +
+          'IN1-49.',
+      ),
     statuses: z
       .record(z.string().min(1), z.enum(['booked', 'cancelled']))
       .default({})
       .describe("The sender's own words in SCH-25: Left message: booked."),
-    without_insurance: z.enum(['unknown', 'self_pay']).default('unknown').describe('What an ADT message without IN1 means.'),
+    without_insurance: z
+      .enum(['unknown', 'self_pay'])
+      .default('unknown')
+      .describe('What an ADT message without IN1 means.'),
   })
   .superRefine((config, context) => {
-    const problem = (path: string, message: string) => context.addIssue({ code: 'custom', path: [path], message });
+    const problem = (path: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [path], message });
     if (config.listen === undefined && config.folder === undefined)
       problem('listen', 'or folder is needed: where do messages come from?');
     if (config.write_back !== 'none' && config.send_to === undefined && config.folder === undefined)
@@ -100,10 +160,21 @@ export const hl7ConfigSchema = z
     )
       problem('send_tls', 'needs both certificate_file and key_file, or neither');
     const accepts = config.header.accept_acknowledgment;
-    if (config.send_to !== undefined && ['NE', 'ER', 'SU'].includes(accepts) && config.header.application_acknowledgment !== 'AL')
-      problem('header', 'asks for an acknowledgment that does not always come, so that nothing would ever count as written');
+    if (
+      config.send_to !== undefined &&
+      ['NE', 'ER', 'SU'].includes(accepts) &&
+      config.header.application_acknowledgment !== 'AL'
+    )
+      problem(
+        'header',
+        'asks for an acknowledgment that does not always come, so that nothing would ever ' +
+          'count as written',
+      );
   })
-  .describe('Receives appointments and insurance as HL7 v2 messages, over MLLP or out of files, and sends the answers back.');
+  .describe(
+    'Receives appointments and insurance as HL7 v2 messages, over MLLP or out of files, and ' +
+      'sends the answers back.',
+  );
 
 export type Hl7Config = z.infer<typeof hl7ConfigSchema>;
 

@@ -1,4 +1,7 @@
-/** The drop folder: `.hl7` files come into inbox/ and leave it by rename, answers are written to outbox/ whole or not at all. */
+/**
+ * The drop folder: `.hl7` files come into inbox/ and leave it by rename, answers are written to
+ * outbox/ whole or not at all.
+ */
 import { constants } from 'node:fs';
 import { access, lstat, mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
 import { dirname, extname, join } from 'node:path';
@@ -10,11 +13,17 @@ const PARTS = ['inbox', 'processing', 'processed', 'rejected', 'outbox'] as cons
 export type DropFolder = Record<(typeof PARTS)[number] | 'root', string>;
 
 export function dropFolderAt(root: string): DropFolder {
-  const parts = Object.fromEntries(PARTS.map((part) => [part, join(root, part)])) as Record<(typeof PARTS)[number], string>;
+  const parts = Object.fromEntries(PARTS.map((part) => [part, join(root, part)])) as Record<
+    (typeof PARTS)[number],
+    string
+  >;
   return { root, ...parts };
 }
 
-/** Makes what is missing below the parent; that is not made, since a share that is not mounted must not become an empty folder. */
+/**
+ * Makes what is missing below the parent; that is not made, since a share that is not mounted must
+ * not become an empty folder.
+ */
 export async function ensureDropFolder(folder: DropFolder): Promise<void> {
   try {
     for (const path of [folder.root, ...PARTS.map((part) => folder[part])]) {
@@ -34,14 +43,19 @@ export function folderError(error: unknown): ConnectorError {
   const is_lasting = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'EROFS'].includes(code);
   return new ConnectorError(is_lasting ? 'permanent' : 'transient', {
     what: `The drop folder cannot be used (${code}).`,
-    next: 'Check "folder:", the folder above it, its permissions, the disk, and the network share if it is on one.',
+    next:
+      'Check "folder:", the folder above it, its permissions, the disk, and the network share ' +
+      'if it is on one.',
     cause: error,
   });
 }
 
 /** Looks whether it can be read and written, or made. Changes nothing. */
-export async function canUse(folder: DropFolder): Promise<{ ok: true } | { ok: false; code: string }> {
-  const can = async (path: string) => await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+export async function canUse(
+  folder: DropFolder,
+): Promise<{ ok: true } | { ok: false; code: string }> {
+  const can = async (path: string) =>
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
   try {
     await can(folder.root).catch(async (error: unknown) => {
       if (errorCode(error) !== 'ENOENT') throw error;
@@ -56,14 +70,23 @@ export async function canUse(folder: DropFolder): Promise<{ ok: true } | { ok: f
 /** `changed_ms`: when it was last written, renamed or moved. */
 type SeenFile = { name: string; size: number; modified_ms: number; changed_ms: number };
 
-/** Regular files that end in `.hl7`, oldest first. Temporary names of writers (`.x.hl7`, `x.hl7.tmp`) do not. */
+/**
+ * Regular files that end in `.hl7`, oldest first. Temporary names of writers (`.x.hl7`,
+ * `x.hl7.tmp`) do not.
+ */
 export async function messageFiles(directory: string): Promise<SeenFile[]> {
   const files: SeenFile[] = [];
   for (const name of await readdir(directory)) {
     if (!/^[^.~].*\.hl7$/i.test(name)) continue;
     try {
       const found = await lstat(join(directory, name));
-      if (found.isFile()) files.push({ name, size: found.size, modified_ms: found.mtimeMs, changed_ms: found.ctimeMs });
+      if (found.isFile())
+        files.push({
+          name,
+          size: found.size,
+          modified_ms: found.mtimeMs,
+          changed_ms: found.ctimeMs,
+        });
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error;
     }
@@ -71,7 +94,10 @@ export async function messageFiles(directory: string): Promise<SeenFile[]> {
   return files.sort((a, b) => a.modified_ms - b.modified_ms || (a.name < b.name ? -1 : 1));
 }
 
-/** Finds files that nobody is writing any more: the same at two looks `stable_ms` apart. Looks are remembered between calls. */
+/**
+ * Finds files that nobody is writing any more: the same at two looks `stable_ms` apart. Looks are
+ * remembered between calls.
+ */
 export class StillFiles {
   readonly #clock: Clock;
   readonly #stable_ms: number;
@@ -103,11 +129,17 @@ export class StillFiles {
       next.set(file.name, { ...file, since_ms: is_same ? before.since_ms : now_ms });
     }
     this.#seen = next;
-    return Math.max(0, ...[...next.values()].map(({ since_ms }) => this.#stable_ms - (now_ms - since_ms)));
+    return Math.max(
+      0,
+      ...[...next.values()].map(({ since_ms }) => this.#stable_ms - (now_ms - since_ms)),
+    );
   }
 }
 
-/** Moves a file under a name that is free there; returns the name. What stands there already is never replaced. */
+/**
+ * Moves a file under a name that is free there; returns the name. What stands there already is
+ * never replaced.
+ */
 export async function moveInto(from: string, directory: string, name: string): Promise<string> {
   const ending = extname(name);
   for (let number = 0; ; number += 1) {

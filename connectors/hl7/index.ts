@@ -1,8 +1,9 @@
 /**
- * HL7 v2: appointments (SIU), insurance (ADT) and charges (DFT) come in over MLLP or out of files, answers go out as PIN^I07, ORU^R01 or ADT^A08.
+ * HL7 v2: appointments (SIU), insurance (ADT) and charges (DFT) come in over MLLP or out of files,
+ * answers go out as PIN^I07, ORU^R01 or ADT^A08.
  *
- *     socket ─▶ frames ─▶ message ─▶ reading ─▶ accept (commit) ─▶ acknowledgment      server, session, intake
- *     record ─▶ write-back ─▶ socket ─▶ acknowledgment ─▶ outcome                      deliver, client
+ *     socket ─▶ frames ─▶ message ─▶ reading ─▶ accept (commit) ─▶ acknowledgment
+ *     record ─▶ write-back ─▶ socket ─▶ acknowledgment ─▶ outcome
  */
 import type { Connector, ConnectorEnv, ConnectorType, DeliveryOutcome } from '../contract.ts';
 import { checkHl7 } from './check.ts';
@@ -25,17 +26,30 @@ function create(config: Hl7Config, env: ConnectorEnv): Connector {
   const intake = new MessageIntake(config, env);
   const drop = folder === null ? null : new FileDrop(config, env, folder, intake);
   const client = send_to === undefined ? null : new MllpClient({ ...config, send_to }, env);
-  const send = async (dispatches: readonly Dispatch[], signal: AbortSignal): Promise<DeliveryOutcome[]> => {
-    if (config.write_back === 'none') return dispatches.map(({ key }) => ({ key, outcome: 'delivered' }));
+  const send = async (
+    dispatches: readonly Dispatch[],
+    signal: AbortSignal,
+  ): Promise<DeliveryOutcome[]> => {
+    if (config.write_back === 'none')
+      return dispatches.map(({ key }) => ({ key, outcome: 'delivered' }));
     if (client !== null) return await deliverOverMllp(client, dispatches, signal);
-    if (folder === null) throw new Error('The configuration was read without a place for what is written back.');
+    if (folder === null)
+      throw new Error('The configuration was read without a place for what is written back.');
     await ensureDropFolder(folder);
     return await deliverToFiles(folder, dispatches, signal);
   };
-  if (config.write_back === 'adt_a08') env.log('hl7_writes_registrations', { connector: env.connector_id });
+  if (config.write_back === 'adt_a08')
+    env.log('hl7_writes_registrations', { connector: env.connector_id });
   return {
-    ...(drop === null ? {} : { pull: (call) => drop.pull(call), readAgain: (since, signal) => drop.readAgain(since, signal) }),
-    ...(listen === undefined ? {} : { listen: (call) => listenForMessages({ ...config, listen }, env, intake, call) }),
+    ...(drop === null
+      ? {}
+      : {
+          pull: (call) => drop.pull(call),
+          readAgain: (since, signal) => drop.readAgain(since, signal),
+        }),
+    ...(listen === undefined
+      ? {}
+      : { listen: (call) => listenForMessages({ ...config, listen }, env, intake, call) }),
     deliver: async ({ deliveries, created_at }, signal) =>
       await send(
         deliveries.map((each) => ({ key: each.key, ...messageFor(config, env, each, created_at) })),
@@ -44,7 +58,10 @@ function create(config: Hl7Config, env: ConnectorEnv): Connector {
     deliverClaims: async ({ deliveries, created_at }, signal) => {
       if (config.write_back === 'adt_a08') return deliveries.map(noPlaceForClaims);
       return await send(
-        deliveries.map((each) => ({ key: each.key, ...claimMessageFor(config, env, each, created_at) })),
+        deliveries.map((each) => ({
+          key: each.key,
+          ...claimMessageFor(config, env, each, created_at),
+        })),
         signal,
       );
     },

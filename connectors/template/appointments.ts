@@ -1,8 +1,14 @@
-/** This PMS's idea of an appointment, and how it becomes eligd's. The part of a connector that is really yours. */
+/**
+ * This PMS's idea of an appointment, and how it becomes eligd's. The part of a connector that is
+ * really yours.
+ */
 import { z } from 'zod';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 
-/** Only what is needed to name and date the visit is required; a field that planning misses ends on the attention list. */
+/**
+ * Only what is needed to name and date the visit is required; a field that planning misses ends on
+ * the attention list.
+ */
 export const templateAppointmentSchema = z.object({
   id: z.string().min(1),
   start: z.iso.datetime({ offset: true }),
@@ -36,7 +42,13 @@ export function toAppointment(item: TemplateAppointment): AppointmentInput {
     status: item.cancelled ? 'cancelled' : 'booked',
     patient: item.patient,
     coverages: item.insurance.map((coverage) => ({ ...coverage, subscriber: null })),
-    provider: { rendering_npi: item.npi, billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    provider: {
+      rendering_npi: item.npi,
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: null,
     procedure_codes: [...new Set(item.codes.map((code) => code.toUpperCase()))],

@@ -1,6 +1,7 @@
 /**
- * A whole connector, as small as it can be: appointments come as JSON files in `in/`, records go out as JSON files to `out/`. It
- * passes the suite. Copy the folder, rename it, and replace what is about files; `connectors/README.md` says how.
+ * A whole connector, as small as it can be: appointments come as JSON files in `in/`, records go
+ * out as JSON files to `out/`. It passes the suite. Copy the folder, rename it, and replace what is
+ * about files; `connectors/README.md` says how.
  */
 import { createHash } from 'node:crypto';
 import { access, mkdir, open, readdir, readFile, rename } from 'node:fs/promises';
@@ -8,13 +9,23 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { errorCode } from '../../src/domain/errors.ts';
-import type { Connector, ConnectorEnv, ConnectorType, PullBatch, PullCall, RejectedItem } from '../contract.ts';
+import type {
+  Connector,
+  ConnectorEnv,
+  ConnectorType,
+  PullBatch,
+  PullCall,
+  RejectedItem,
+} from '../contract.ts';
 import { ConnectorError } from '../contract.ts';
 import { templateAppointmentSchema, toAppointment } from './appointments.ts';
 
 // Every key with a description: they become the documentation. Strict: a misspelt key is an error.
 const configSchema = z.strictObject({
-  folder: z.string().min(1).describe('Holds in/, done/ and out/, which are made when they are missing.'),
+  folder: z
+    .string()
+    .min(1)
+    .describe('Holds in/, done/ and out/, which are made when they are missing.'),
 });
 type Config = z.infer<typeof configSchema>;
 
@@ -51,13 +62,19 @@ function create(config: Config, env: ConnectorEnv): Connector {
         await access(folder);
         return [{ ok: true, what: 'The folder is there.' }];
       } catch {
-        return [{ ok: false, what: 'The folder is not there.', next: 'Make it, or correct "folder:".' }];
+        return [
+          { ok: false, what: 'The folder is not there.', next: 'Make it, or correct "folder:".' },
+        ];
       }
     },
   };
 }
 
-async function takeFile(folder: string, name: string, { accept, isAccepted }: PullCall): Promise<void> {
+async function takeFile(
+  folder: string,
+  name: string,
+  { accept, isAccepted }: PullCall,
+): Promise<void> {
   const path = join(folder, 'in', name);
   const content = await readFile(path);
   const key = `sha256:${createHash('sha256').update(content).digest('hex')}`;
@@ -78,7 +95,10 @@ function readItems(content: Buffer): unknown[] {
   }
 }
 
-/** At least one batch, the last one marked. What cannot be read is rejected alone and never blocks its neighbours (G7). */
+/**
+ * At least one batch, the last one marked. What cannot be read is rejected alone and never blocks
+ * its neighbours (G7).
+ */
 function batchesOf(source: { key: string; name: string }, items: readonly unknown[]): PullBatch[] {
   const batches: PullBatch[] = [];
   for (let from = 0; from === 0 || from < items.length; from += BATCH_SIZE) {
@@ -90,7 +110,12 @@ function batchesOf(source: { key: string; name: string }, items: readonly unknow
       else rejected.push(rejectedItem(from + i + 1, read.error));
     }
     const is_last = from + BATCH_SIZE >= items.length;
-    batches.push({ source: { ...source, is_last, completeness: 'changes' }, appointments, rejected, cursor: null });
+    batches.push({
+      source: { ...source, is_last, completeness: 'changes' },
+      appointments,
+      rejected,
+      cursor: null,
+    });
   }
   return batches;
 }
@@ -111,7 +136,11 @@ async function prepare(folder: string): Promise<void> {
     for (const part of ['in', 'done', 'out']) await mkdir(join(folder, part), { recursive: true });
   } catch (error) {
     const what = `The folder cannot be made (${errorCode(error) ?? 'unknown'}).`;
-    throw new ConnectorError('permanent', { what, next: 'Check "folder:" and its permissions.', cause: error });
+    throw new ConnectorError('permanent', {
+      what,
+      next: 'Check "folder:" and its permissions.',
+      cause: error,
+    });
   }
 }
 

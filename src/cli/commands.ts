@@ -3,20 +3,39 @@ import type { CliContext } from './context.ts';
 
 /** What the file of a command exports. */
 export type CommandModule = {
-  /** Adds description, options, examples and action to `command`, which has its name and summary already. */
+  /**
+   * Adds description, options, examples and action to `command`, which has its name and summary
+   * already.
+   */
   register: (command: Command, context: CliContext) => void;
 };
 
-/** `is_own`: it does not work on the installation's data, so that root's call of it stays root's (installed.ts). */
-export type CommandEntry = { name: string; summary: string; load: () => Promise<CommandModule>; is_own?: true };
+/**
+ * `is_own`: it does not work on the installation's data, so that root's call of it stays root's
+ * (installed.ts).
+ */
+export type CommandEntry = {
+  name: string;
+  summary: string;
+  load: () => Promise<CommandModule>;
+  is_own?: true;
+};
 
 /**
- * Every command, in the order of `eligd --help`. A new one is a file in this folder and a line here; its file is loaded only
- * when the command line names it, so that `eligd --help` stays quick.
+ * Every command, in the order of `eligd --help`. A new one is a file in this folder and a line
+ * here; its file is loaded only when the command line names it, so that `eligd --help` stays quick.
  */
 export const COMMANDS: readonly CommandEntry[] = [
-  { name: 'run', summary: 'the daemon, in the foreground', load: () => import('./commands/run.ts') },
-  { name: 'once', summary: 'every stage once, for cron and for trying out', load: () => import('./commands/once.ts') },
+  {
+    name: 'run',
+    summary: 'the daemon, in the foreground',
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'once',
+    summary: 'every stage once, for cron and for trying out',
+    load: () => import('./commands/once.ts'),
+  },
   {
     name: 'demo',
     summary: 'sandbox, daemon and a drop folder in a throw-away directory',
@@ -40,40 +59,76 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: 'configuration, service, connectors, database, clock and disk: a line each',
     load: () => import('./commands/check.ts'),
   },
-  { name: 'status', summary: 'what is where, in one page', load: () => import('./commands/status.ts') },
+  {
+    name: 'status',
+    summary: 'what is where, in one page',
+    load: () => import('./commands/status.ts'),
+  },
   {
     name: 'list',
     summary: 'appointments with their situation, and the attention list',
     load: () => import('./commands/list.ts'),
   },
-  { name: 'show', summary: 'everything about one appointment or inquiry', load: () => import('./commands/show.ts') },
+  {
+    name: 'show',
+    summary: 'everything about one appointment or inquiry',
+    load: () => import('./commands/show.ts'),
+  },
   {
     name: 'explain',
     summary: 'the story of one appointment, and what it waits for',
     load: () => import('./commands/explain.ts'),
   },
-  { name: 'retry', summary: 'tries at once what waits or was given up', load: () => import('./commands/retry.ts') },
-  { name: 'hold', summary: 'keeps the planned calls of an appointment back', load: () => import('./commands/hold.ts') },
+  {
+    name: 'retry',
+    summary: 'tries at once what waits or was given up',
+    load: () => import('./commands/retry.ts'),
+  },
+  {
+    name: 'hold',
+    summary: 'keeps the planned calls of an appointment back',
+    load: () => import('./commands/hold.ts'),
+  },
   {
     name: 'withdraw',
     summary: 'takes back what was not sent, and closes the appointment',
     load: () => import('./commands/withdraw.ts'),
   },
-  { name: 'release', summary: 'lets go on what was stopped or held', load: () => import('./commands/release.ts') },
-  { name: 'inquiry', summary: 'inquiries as the service has them; reads only', load: () => import('./commands/inquiry.ts') },
+  {
+    name: 'release',
+    summary: 'lets go on what was stopped or held',
+    load: () => import('./commands/release.ts'),
+  },
+  {
+    name: 'inquiry',
+    summary: 'inquiries as the service has them; reads only',
+    load: () => import('./commands/inquiry.ts'),
+  },
   {
     name: 'verification',
     summary: "the service's checks of the calls for an inquiry",
     load: () => import('./commands/verification.ts'),
   },
-  { name: 'subscription', summary: 'where the service reports changes to', load: () => import('./commands/subscription.ts') },
+  {
+    name: 'subscription',
+    summary: 'where the service reports changes to',
+    load: () => import('./commands/subscription.ts'),
+  },
   {
     name: 'backup',
     summary: 'a verified copy of the database, while the daemon runs',
     load: () => import('./commands/backup.ts'),
   },
-  { name: 'restore', summary: 'a backup in the place of the database', load: () => import('./commands/restore.ts') },
-  { name: 'purge', summary: 'deletes for good what is older than retention.days', load: () => import('./commands/purge.ts') },
+  {
+    name: 'restore',
+    summary: 'a backup in the place of the database',
+    load: () => import('./commands/restore.ts'),
+  },
+  {
+    name: 'purge',
+    summary: 'deletes for good what is older than retention.days',
+    load: () => import('./commands/purge.ts'),
+  },
   {
     name: 'fhir',
     summary: 'the key with which the FHIR connector logs in',

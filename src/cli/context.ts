@@ -23,11 +23,13 @@ export type Host = {
 };
 
 /**
- * What every command needs, made when it is first asked for and then kept: a command that only prints help reads no
- * configuration, and one that reads it twice sees the same.
+ * What every command needs, made when it is first asked for and then kept: a command that only
+ * prints help reads no configuration, and one that reads it twice sees the same.
  */
 export type CliContext = Host & {
-  /** Absolute path of the configuration: `--config`, or the first of the usual places that exists. */
+  /**
+   * Absolute path of the configuration: `--config`, or the first of the usual places that exists.
+   */
   configFile: () => string;
   /** What stands after `--config`, for a command that writes the file. */
   configOption: () => string | undefined;
@@ -35,7 +37,10 @@ export type CliContext = Host & {
   config: () => Promise<Config>;
   /** Where secrets are found. No secret is required until a command asks for it. */
   secrets: () => Promise<SecretSource>;
-  /** The real world with the log at the configured level; `run` logs to stdout, every other command to stderr. */
+  /**
+   * The real world with the log at the configured level; `run` logs to stdout, every other command
+   * to stderr.
+   */
   env: (options?: { log_to?: 'stdout' | 'stderr'; clock?: Clock }) => Promise<Env>;
 };
 
@@ -48,21 +53,20 @@ export function createContext(host: Host, configOption: () => string | undefined
     configOption,
     configFile: () => findConfig(host, configOption()),
     config: () => {
-      config ??= import('../ops/config.ts').then(({ loadConfig }) => loadConfig(context.configFile()));
+      config ??= import('../ops/config.ts').then(({ loadConfig }) =>
+        loadConfig(context.configFile()),
+      );
       return config;
     },
     secrets: () => {
-      secrets ??= Promise.all([context.config(), import('../ops/secrets.ts')]).then(([{ folder }, { openSecrets }]) =>
-        openSecrets(folder, host.environment),
+      secrets ??= Promise.all([context.config(), import('../ops/secrets.ts')]).then(
+        ([{ folder }, { openSecrets }]) => openSecrets(folder, host.environment),
       );
       return secrets;
     },
     env: async ({ log_to = 'stderr', clock } = {}) => {
-      const [{ log }, { createLog, isJournal, logLevel }, { createEnv, realClock }] = await Promise.all([
-        context.config(),
-        import('../ops/log.ts'),
-        import('../ops/env.ts'),
-      ]);
+      const [{ log }, { createLog, isJournal, logLevel }, { createEnv, realClock }] =
+        await Promise.all([context.config(), import('../ops/log.ts'), import('../ops/env.ts')]);
       const used = clock ?? realClock;
       const pretty = host[log_to].isTTY === true;
       const descriptor = log_to === 'stdout' ? 1 : 2;
@@ -84,7 +88,11 @@ export function createContext(host: Host, configOption: () => string | undefined
 /** The places where the configuration is looked for, in order, when the command line names none. */
 function configPlaces({ environment, cwd }: Pick<Host, 'environment' | 'cwd'>): string[] {
   const named = environment.ELIGD_CONFIG;
-  return [...(named ? [resolve(cwd, named)] : []), resolve(cwd, 'config/eligd.yaml'), '/etc/eligd/eligd.yaml'];
+  return [
+    ...(named ? [resolve(cwd, named)] : []),
+    resolve(cwd, 'config/eligd.yaml'),
+    '/etc/eligd/eligd.yaml',
+  ];
 }
 
 function findConfig(host: Host, option: string | undefined): string {

@@ -14,7 +14,18 @@ const LAST = [
   'Kaur',
   'Lindqvist',
 ];
-const FIRST = ['Amelia', 'Bruno', 'Carmen', 'Dario', 'Elif', 'Farah', 'Gideon', 'Hana', 'Ivo', 'June'];
+const FIRST = [
+  'Amelia',
+  'Bruno',
+  'Carmen',
+  'Dario',
+  'Elif',
+  'Farah',
+  'Gideon',
+  'Hana',
+  'Ivo',
+  'June',
+];
 const PAYERS = [
   ['Delta Dental of Illinois', '05030'],
   ['MetLife Dental', '65978'],
@@ -52,11 +63,14 @@ const FLAWS: Readonly<Record<number, Partial<Row>>> = {
 };
 
 /**
- * A practice's export of `count` appointments over the six days after `today`, as CSV. All people are invented. The last
- * patient comes twice, which costs one call; some rows have what real exports have wrong.
+ * A practice's export of `count` appointments over the six days after `today`, as CSV. All people
+ * are invented. The last patient comes twice, which costs one call; some rows have what real
+ * exports have wrong.
  */
 export function demoExport(today: string, count: number): string {
-  const rows = Array.from({ length: count }, (_, index) => appointment(today, index, Math.min(index, count - 2)));
+  const rows = Array.from({ length: count }, (_, index) =>
+    appointment(today, index, Math.min(index, count - 2)),
+  );
   return `${[HEADER.join(','), ...rows.map((row) => HEADER.map((column) => row[column]).join(','))].join('\r\n')}\r\n`;
 }
 
@@ -65,7 +79,9 @@ function appointment(today: string, index: number, person: number): Row {
   const hour = 8 + (index % 9);
   return {
     appointment_id: String(7001 + index),
-    appointment_at: `${workday(today, 1 + (index % 6))} ${String(hour).padStart(2, '0')}:${index % 2 === 0 ? '00' : '30'}`,
+    appointment_at:
+      `${workday(today, 1 + (index % 6))} ` +
+      `${String(hour).padStart(2, '0')}:${index % 2 === 0 ? '00' : '30'}`,
     status: 'scheduled',
     patient_id: String(300 + person),
     patient_name: `${FIRST[person % FIRST.length]} ${LAST[person % LAST.length]}`,

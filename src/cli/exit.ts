@@ -2,28 +2,43 @@ import { CommanderError } from 'commander';
 import { EligdError, type ErrorKind, errorCode } from '../domain/errors.ts';
 import type { Host } from './context.ts';
 
-/** What the process ends with (design, section 7); 75 and 78 are those of sysexits.h, which systemd understands too. */
-export const EXIT_CODES = { done: 0, failed: 1, usage: 2, temporary: 75, configuration: 78 } as const satisfies Record<
-  ErrorKind | 'done',
-  number
->;
+/**
+ * What the process ends with (design, section 7); 75 and 78 are those of sysexits.h, which systemd
+ * understands too.
+ */
+export const EXIT_CODES = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  temporary: 75,
+  configuration: 78,
+} as const satisfies Record<ErrorKind | 'done', number>;
 
 type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
 /** The only place where an error becomes words on standard error and an exit code. */
-export function reportError(error: unknown, { stderr, environment }: Pick<Host, 'stderr' | 'environment'>): ExitCode {
+export function reportError(
+  error: unknown,
+  { stderr, environment }: Pick<Host, 'stderr' | 'environment'>,
+): ExitCode {
   // Commander has printed its own sentence already; help and version arrive here with code 0.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
+  if (error instanceof CommanderError)
+    return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   if (error instanceof EligdError) {
     stderr.write(`eligd: ${error.what}\n${error.why}\n${error.next}\n`);
     return EXIT_CODES[error.kind];
   }
-  // The reader of our output has gone away (`eligd list | head`): that is its right, and nothing of ours failed.
+  // The reader of our output has gone away (`eligd list | head`): that is its right, and nothing of
+  // ours failed.
   if (errorCode(error) === 'EPIPE') return EXIT_CODES.done;
   // The message of a foreign error may hold a patient's data, so only its kind is shown (G6).
-  const kind = error instanceof Error ? [error.name, errorCode(error)].filter(Boolean).join(' ') : typeof error;
+  const kind =
+    error instanceof Error
+      ? [error.name, errorCode(error)].filter(Boolean).join(' ')
+      : typeof error;
   stderr.write(
-    `eligd: This is a defect of eligd (${kind}); run the command again with ELIGD_DEBUG=1 and report what it prints, without patient data.\n`,
+    `eligd: This is a defect of eligd (${kind}); run the command again with ELIGD_DEBUG=1 ` +
+      `and report what it prints, without patient data.\n`,
   );
   if (environment.ELIGD_DEBUG === '1')
     stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -1,4 +1,7 @@
-/** The service that the package installs on this machine, as commands see it: its files, its user, its secrets. */
+/**
+ * The service that the package installs on this machine, as commands see it: its files, its user,
+ * its secrets.
+ */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,27 +19,51 @@ export const INSTALLED = {
   drop_folder: '/srv/eligd',
 } as const;
 
-/** Whether root has called a command that would use the service's configuration: then the service's user has to do the work. */
+/**
+ * Whether root has called a command that would use the service's configuration: then the service's
+ * user has to do the work.
+ */
 export function isForService(configFile: () => string): boolean {
-  return process.getuid?.() === 0 && existsSync(INSTALLED.config_file) && configFile() === INSTALLED.config_file;
+  return (
+    process.getuid?.() === 0 &&
+    existsSync(INSTALLED.config_file) &&
+    configFile() === INSTALLED.config_file
+  );
 }
 
 /**
- * The program and its arguments that run eligd with `args` as the service's user. What root made in its place (a backup, a
- * database that was put back) the daemon could not read, and what root may read says nothing of the daemon.
+ * The program and its arguments that run eligd with `args` as the service's user. What root made in
+ * its place (a backup, a database that was put back) the daemon could not read, and what root may
+ * read says nothing of the daemon.
  */
 export function asServiceUser(args: readonly string[]): [program: string, ...args: string[]] {
-  return ['runuser', '-u', INSTALLED.user, '--', process.execPath, join(PROJECT_ROOT, 'src/main.ts'), ...args];
+  return [
+    'runuser',
+    '-u',
+    INSTALLED.user,
+    '--',
+    process.execPath,
+    join(PROJECT_ROOT, 'src/main.ts'),
+    ...args,
+  ];
 }
 
-/** Carries a command out as the service's user, with what the unit gives the daemon, and gives its exit code. */
+/**
+ * Carries a command out as the service's user, with what the unit gives the daemon, and gives its
+ * exit code.
+ */
 export async function carryOutForService(
   args: readonly string[],
   { environment, stderr }: Pick<Host, 'environment' | 'stderr'>,
 ): Promise<number> {
   const [program, ...rest] = asServiceUser(args);
   const child = spawn(program, rest, {
-    env: { ...serviceSettings(), ...environment, ELIGD_CONFIG: INSTALLED.config_file, ...serviceSecrets(stderr) },
+    env: {
+      ...serviceSettings(),
+      ...environment,
+      ELIGD_CONFIG: INSTALLED.config_file,
+      ...serviceSecrets(stderr),
+    },
     stdio: 'inherit',
   });
   // Ctrl-C reaches both; the command ends as it sees fit, and this process after it.
@@ -59,16 +86,23 @@ export function serviceSettings(): Record<string, string> {
   return existsSync(environment_file) ? parse(readFileSync(environment_file)) : {};
 }
 
-/** The secrets that the unit hands to the daemon, by the names that they have in an environment. One that cannot be had is told. */
+/**
+ * The secrets that the unit hands to the daemon, by the names that they have in an environment. One
+ * that cannot be had is told.
+ */
 export function serviceSecrets(to: Output): Record<string, string> {
   const found: Record<string, string> = {};
-  for (const [, encrypted, name = '', file = ''] of dropInValues(/^LoadCredential(Encrypted)?=([\w.-]+):(\S+)$/gm)) {
+  for (const [, encrypted, name = '', file = ''] of dropInValues(
+    /^LoadCredential(Encrypted)?=([\w.-]+):(\S+)$/gm,
+  )) {
     const value = encrypted === undefined ? readIfThere(file) : decrypted(name, file);
     if (value !== null) found[`ELIGD_${name.toUpperCase()}`] = value.replace(/\r?\n$/, '');
     else {
       to.write(
-        `eligd: The secret in ${file} cannot be read: it is missing, was changed, or was encrypted on another machine or under another name.\n` +
-          `Write it anew: systemd-ask-password | sudo systemd-creds encrypt --name=${name} - ${file}\n`,
+        `eligd: The secret in ${file} cannot be read: it is missing, was changed, or was ` +
+          `encrypted on another machine or under another name.\n` +
+          (`Write it anew: systemd-ask-password | sudo systemd-creds encrypt --name=${name} - ` +
+            `${file}\n`),
       );
     }
   }
@@ -79,7 +113,10 @@ export function serviceSecrets(to: Output): Record<string, string> {
 export function foldersShown(): string[] {
   return dropInValues(/^Bind(?:ReadOnly)?Paths=(.*)$/gm).flatMap(([, value = '']) =>
     [...value.matchAll(/"((?:\\.|[^"\\])*)"|(\S+)/g)].map(([, quoted, plain]) => {
-      const [from = '', to = from] = (quoted ?? plain ?? '').replaceAll(/\\(.)/g, '$1').replaceAll('%%', '%').split(':');
+      const [from = '', to = from] = (quoted ?? plain ?? '')
+        .replaceAll(/\\(.)/g, '$1')
+        .replaceAll('%%', '%')
+        .split(':');
       return to.replace(/^-/, '');
     }),
   );

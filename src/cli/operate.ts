@@ -9,7 +9,10 @@ import { printJson } from './output.ts';
 
 type Operation = (tx: Tx, subject: Operand, now: number) => Promise<Done[]>;
 
-/** What `retry`, `hold` and `withdraw` have in common: one ID, one transaction, a sentence for each thing that was done. */
+/**
+ * What `retry`, `hold` and `withdraw` have in common: one ID, one transaction, a sentence for each
+ * thing that was done.
+ */
 export function registerOperation(
   command: Command,
   context: CliContext,
@@ -21,7 +24,8 @@ export function registerOperation(
     .option('--json', 'as JSON (src/cli/JSON.md, eligd.operation/1)')
     .addHelpText(
       'after',
-      `\nExamples:\n${examples}\n\nIt works while the daemon runs, and stands in the story that "eligd explain" tells.\n`,
+      `\nExamples:\n${examples}\n\nIt works while the daemon runs, and stands in the story ` +
+        `that "eligd explain" tells.\n`,
     )
     .action(async (id: string, options: { json?: true }) => {
       await operate(context, id, work, options.json === true);
@@ -29,19 +33,28 @@ export function registerOperation(
 }
 
 /** Throws when nothing could be done, with the reasons. */
-export async function operate(context: CliContext, id: string, work: Operation, as_json: boolean): Promise<void> {
+export async function operate(
+  context: CliContext,
+  id: string,
+  work: Operation,
+  as_json: boolean,
+): Promise<void> {
   const config = await context.config();
   const { clock } = await context.env();
   const store = await openStore(config.state.path);
   try {
     const { kind, id: row } = await findOrFail(store.db, id);
     const done = await store.write((tx) => work(tx, { kind, id: row }, clock.now()));
-    if (as_json) printJson(context.stdout, { schema: 'eligd.operation/1', subject: `${kind}:${row}`, done });
+    if (as_json)
+      printJson(context.stdout, { schema: 'eligd.operation/1', subject: `${kind}:${row}`, done });
     else context.stdout.write(done.map(({ what }) => `${what}\n`).join(''));
     if (done.some(({ did }) => did)) return;
     throw new EligdError('failed', {
       what: 'Nothing was changed.',
-      why: done.length === 0 ? 'There is nothing here that this command could change.' : 'The lines above say why.',
+      why:
+        done.length === 0
+          ? 'There is nothing here that this command could change.'
+          : 'The lines above say why.',
       next: `"eligd explain ${id}" says what it waits for.`,
     });
   } finally {

@@ -14,16 +14,24 @@ const GAP = '  ';
 const NARROWEST = 8;
 
 /**
- * Prints rows as aligned columns. In a terminal the widest columns are cut until a row fits; into a pipe or a file everything
- * is written out. Null is shown as `-`.
+ * Prints rows as aligned columns. In a terminal the widest columns are cut until a row fits; into a
+ * pipe or a file everything is written out. Null is shown as `-`.
  */
-export function printTable(to: Output, columns: readonly Column[], rows: readonly (readonly Cell[])[]): void {
+export function printTable(
+  to: Output,
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+): void {
   const cells = rows.map((row) => columns.map((_, index) => cellText(row[index] ?? null)));
-  const widths = columns.map((column, index) => Math.max(width(column.title), ...cells.map((row) => width(row[index] ?? ''))));
+  const widths = columns.map((column, index) =>
+    Math.max(width(column.title), ...cells.map((row) => width(row[index] ?? ''))),
+  );
   if (to.isTTY === true && to.columns !== undefined) shrink(widths, columns, to.columns);
   const line = (texts: readonly string[]) =>
     texts
-      .map((text, index) => pad(cut(text, widths[index] ?? 0), widths[index] ?? 0, columns[index]?.align ?? 'left'))
+      .map((text, index) =>
+        pad(cut(text, widths[index] ?? 0), widths[index] ?? 0, columns[index]?.align ?? 'left'),
+      )
       .join(GAP)
       .trimEnd();
   to.write(`${[columns.map((column) => column.title), ...cells].map(line).join('\n')}\n`);
@@ -42,7 +50,8 @@ function cellText(cell: Cell): string {
 
 /** Narrows `widths` in place until a row fits into `room`, as far as columns may be cut. */
 function shrink(widths: number[], columns: readonly Column[], room: number): void {
-  let excess = widths.reduce((total, each) => total + each, 0) + GAP.length * (widths.length - 1) - room;
+  let excess =
+    widths.reduce((total, each) => total + each, 0) + GAP.length * (widths.length - 1) - room;
   while (excess > 0) {
     const widest = widths.reduce<number | null>((best, each, index) => {
       if (columns[index]?.is_whole === true || each <= NARROWEST) return best;

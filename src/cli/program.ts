@@ -6,8 +6,15 @@ import { type CliContext, createContext, type Host } from './context.ts';
 import { EXIT_CODES, reportError } from './exit.ts';
 import { carryOutForService, isForService } from './installed.ts';
 
-/** Runs one command line (without `node` and the script) to its end and gives the exit code. Never throws. */
-export async function runCli(args: readonly string[], host: Host, commands: readonly CommandEntry[] = COMMANDS): Promise<number> {
+/**
+ * Runs one command line (without `node` and the script) to its end and gives the exit code. Never
+ * throws.
+ */
+export async function runCli(
+  args: readonly string[],
+  host: Host,
+  commands: readonly CommandEntry[] = COMMANDS,
+): Promise<number> {
   try {
     const program = await createProgram(args, host, commands);
     await program.parseAsync([...args], { from: 'user' });
@@ -28,10 +35,20 @@ class CarriedOut extends Error {
   }
 }
 
-async function createProgram(args: readonly string[], host: Host, commands: readonly CommandEntry[]): Promise<Command> {
+async function createProgram(
+  args: readonly string[],
+  host: Host,
+  commands: readonly CommandEntry[],
+): Promise<Command> {
   const program = new Command('eligd')
-    .description("Asks patients' payers about their coverage by phone before the visit, and writes the answer back into the PMS.")
-    .option('--config <file>', 'the configuration (default: $ELIGD_CONFIG, ./config/eligd.yaml, /etc/eligd/eligd.yaml)')
+    .description(
+      "Asks patients' payers about their coverage by phone before the visit, and writes the " +
+        'answer back into the PMS.',
+    )
+    .option(
+      '--config <file>',
+      'the configuration (default: $ELIGD_CONFIG, ./config/eligd.yaml, /etc/eligd/eligd.yaml)',
+    )
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [command]', 'print help of a command')
@@ -47,7 +64,8 @@ async function createProgram(args: readonly string[], host: Host, commands: read
     .exitOverride();
   program.addHelpText(
     'after',
-    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS away), 78 configuration.\n',
+    '\nExit codes: 0 done, 1 failed, 2 usage, 75 temporary (service or PMS away), 78 ' +
+      'configuration.\n',
   );
   const context = createContext(host, () => program.opts<{ config?: string }>().config);
   for (const { name, summary, load, is_own } of commands) {
@@ -68,6 +86,8 @@ function helpWidth(columns: number | undefined): number {
 }
 
 function version(): string {
-  const manifest: { version: string } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+  const manifest: { version: string } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+  );
   return manifest.version;
 }

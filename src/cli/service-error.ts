@@ -20,7 +20,9 @@ type Told = { kind: ErrorKind; why: string; next: string };
 export function serviceError(failure: ServiceFailure, call: FailedCall): EligdError {
   const { kind, why, next } = tell(failure, call);
   const is_unknown = failure.class === 'ambiguous' && call.is_change === true;
-  const doubt = is_unknown ? ' It is not known whether the service made the change: look before you repeat the command.' : '';
+  const doubt = is_unknown
+    ? ' It is not known whether the service made the change: look before you repeat the command.'
+    : '';
   return new EligdError(kind, { what: call.what, why: `${why}${doubt}`, next });
 }
 
@@ -31,7 +33,9 @@ function tell(failure: ServiceFailure, call: FailedCall): Told {
     case 'refused':
       return {
         kind: 'failed',
-        why: `The service refused the request (${failure.status})${refusedFields(failure.errors, call.may_show_words === true)}.`,
+        why:
+          'The service refused the request ' +
+          `(${failure.status})${refusedFields(failure.errors, call.may_show_words === true)}.`,
         next: 'Correct what was given on the command line and try again.',
       };
     case 'stopped':
@@ -51,7 +55,10 @@ function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedC
     case 'connect':
       return away(`Nothing answers at ${base_url}.`, call);
     case 'tls':
-      return away(`A secure connection to ${base_url} could not be made: its certificate was not accepted.`, call);
+      return away(
+        `A secure connection to ${base_url} could not be made: its certificate was not accepted.`,
+        call,
+      );
     case 'timeout':
       return away(`There was no connection to ${base_url} in time.`, call);
     case 'rate_limited':
@@ -65,7 +72,11 @@ function unsentTold(failure: ServiceFailure & { class: 'unsent' }, call: FailedC
       return wrongAddress('The login gave no access token', call);
     case 'aborted':
     case 'closed':
-      return { kind: 'temporary', why: 'The command was stopped before the service was asked.', next: 'Run it again.' };
+      return {
+        kind: 'temporary',
+        why: 'The command was stopped before the service was asked.',
+        next: 'Run it again.',
+      };
     case 'bulk_absent':
     case 'bulk_too_large':
     case 'bulk_shape':
@@ -106,9 +117,15 @@ function ambiguousTold(failure: ServiceFailure & { class: 'ambiguous' }, call: F
     case 'timeout':
       return away(`${call.base_url} did not answer in time.`, call);
     case 'aborted':
-      return { kind: 'temporary', why: 'The command was stopped while the service was asked.', next: 'Run it again.' };
+      return {
+        kind: 'temporary',
+        why: 'The command was stopped while the service was asked.',
+        next: 'Run it again.',
+      };
     case 'http_status':
-      return status !== null && (status >= 500 || status === 408) ? busy(status, retry_after_ms) : unexpected(status);
+      return status !== null && (status >= 500 || status === 408)
+        ? busy(status, retry_after_ms)
+        : unexpected(status);
     case 'unreadable_reply':
       return wrongAddress('The reply was not what the service documents, such as a web page', call);
     case 'not_stored':
@@ -126,7 +143,9 @@ function badCredentials(status: number | null, { secret_names }: FailedCall): To
   return {
     kind: 'configuration',
     why: `The service does not accept the credentials${status === null ? '' : ` (${status})`}.`,
-    next: `Check ${secret_names.join(' and ')}; "eligd config show" says where they are set. If they are right, ask the provider of the service whether the account may do this.`,
+    next:
+      `Check ${secret_names.join(' and ')}; "eligd config show" says where they are set. If ` +
+      'they are right, ask the provider of the service whether the account may do this.',
   };
 }
 
@@ -134,12 +153,17 @@ function away(why: string, { base_url }: FailedCall): Told {
   return {
     kind: 'temporary',
     why,
-    next: `Check the internet connection of this machine and service.base_url (${base_url}), or try again later.`,
+    next:
+      `Check the internet connection of this machine and service.base_url (${base_url}), or ` +
+      'try again later.',
   };
 }
 
 function busy(status: number | null, retry_after_ms: number | null): Told {
-  const wait = retry_after_ms === null ? 'a few minutes' : `${Math.max(1, Math.ceil(retry_after_ms / 1000))} seconds`;
+  const wait =
+    retry_after_ms === null
+      ? 'a few minutes'
+      : `${Math.max(1, Math.ceil(retry_after_ms / 1000))} seconds`;
   return {
     kind: 'temporary',
     why:
@@ -161,7 +185,9 @@ function wrongAddress(why: string, { base_url }: FailedCall): Told {
 function unexpected(status: number | null): Told {
   return {
     kind: 'failed',
-    why: `The service answered in a way that eligd does not know${status === null ? '' : ` (${status})`}.`,
+    why:
+      'The service answered in a way that eligd does not ' +
+      `know${status === null ? '' : ` (${status})`}.`,
     next: 'Try again; if it stays so, ask the provider of the service.',
   };
 }

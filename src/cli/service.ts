@@ -3,7 +3,12 @@ import { EligdError } from '../domain/errors.ts';
 import { EVENTS } from '../domain/events.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
-import { namesFor, revealCredentials, type SecretSource, serviceCredentials } from '../ops/secrets.ts';
+import {
+  namesFor,
+  revealCredentials,
+  type SecretSource,
+  serviceCredentials,
+} from '../ops/secrets.ts';
 import type { RequestGate, Result, ServiceClient, ServiceClientOptions } from '../service/api.ts';
 import { createServiceClient } from '../service/client.ts';
 import { createRateLimiter } from '../store/calls/rate-limit.ts';
@@ -11,7 +16,10 @@ import { openStore, type Store } from '../store/engine/store.ts';
 import type { CliContext } from './context.ts';
 import { serviceError } from './service-error.ts';
 
-/** Whoever types a command has no use for an answer that comes later; a limit that is free again within a minute is waited for. */
+/**
+ * Whoever types a command has no use for an answer that comes later; a limit that is free again
+ * within a minute is waited for.
+ */
 const PATIENCE_MS = 1.5 * MINUTE_MS;
 
 export type OpenService = {
@@ -24,8 +32,8 @@ export type OpenService = {
 };
 
 /**
- * The service for one command. Every request counts against the rate limit in the database, which the daemon shares (G5); a
- * database that is not there yet is made.
+ * The service for one command. Every request counts against the rate limit in the database, which
+ * the daemon shares (G5); a database that is not there yet is made.
  */
 async function openService(context: CliContext): Promise<OpenService> {
   const config = await context.config();
@@ -33,7 +41,12 @@ async function openService(context: CliContext): Promise<OpenService> {
   const env = await commandEnv(context);
   const store = await openStore(config.state.path);
   try {
-    const client = createCommandClient({ config, secrets, env, gate: createCommandGate(store, config, env) });
+    const client = createCommandClient({
+      config,
+      secrets,
+      env,
+      gate: createCommandGate(store, config, env),
+    });
     const close = async () => {
       await client.close();
       await store.close();
@@ -45,8 +58,13 @@ async function openService(context: CliContext): Promise<OpenService> {
   }
 }
 
-/** Opens the service, lets `work` use it and closes everything, so that the process ends at once. */
-export async function withService<Value>(context: CliContext, work: (service: OpenService) => Promise<Value>): Promise<Value> {
+/**
+ * Opens the service, lets `work` use it and closes everything, so that the process ends at once.
+ */
+export async function withService<Value>(
+  context: CliContext,
+  work: (service: OpenService) => Promise<Value>,
+): Promise<Value> {
   const service = await openService(context);
   try {
     return await work(service);
@@ -55,7 +73,9 @@ export async function withService<Value>(context: CliContext, work: (service: Op
   }
 }
 
-/** The value of a result; a failure is thrown in plain words. `attempt` completes "… did not work." */
+/**
+ * The value of a result; a failure is thrown in plain words. `attempt` completes "… did not work."
+ */
 export function unwrap<Value>(
   result: Result<Value>,
   attempt: { what: string; is_change?: boolean; may_show_words?: boolean },
@@ -69,7 +89,10 @@ export function unwrap<Value>(
   });
 }
 
-/** A client that connects to nothing until it is asked something; for `eligd check`, which brings a gate of its own. */
+/**
+ * A client that connects to nothing until it is asked something; for `eligd check`, which brings a
+ * gate of its own.
+ */
 export function createCommandClient(parts: {
   config: Config;
   secrets: SecretSource;
@@ -92,7 +115,10 @@ export function createCommandClient(parts: {
   });
 }
 
-/** The rate limit of the database, with an end to patience: a pause that the service asked for may last a day. */
+/**
+ * The rate limit of the database, with an end to patience: a pause that the service asked for may
+ * last a day.
+ */
 export function createCommandGate(store: Store, config: Config, env: Env): RequestGate {
   const limiter = createRateLimiter(store, env.clock, config.service.submission.max_per_minute);
   return {
@@ -118,8 +144,8 @@ export function createCommandGate(store: Store, config: Config, env: Env): Reque
 }
 
 /**
- * The world of a command: its log is for what goes wrong, since the result stands on standard output already.
- * ELIGD_LOG_LEVEL brings the rest back.
+ * The world of a command: its log is for what goes wrong, since the result stands on standard
+ * output already. ELIGD_LOG_LEVEL brings the rest back.
  */
 export async function commandEnv(context: CliContext): Promise<Env> {
   const env = await context.env();
@@ -136,7 +162,9 @@ export async function commandEnv(context: CliContext): Promise<Env> {
 function noSlot(): EligdError {
   return new EligdError('temporary', {
     what: 'The service was not asked.',
-    why: 'It has asked eligd to wait, or the daemon uses up the whole rate limit (service.submission.max_per_minute).',
+    why:
+      'It has asked eligd to wait, or the daemon uses up the whole rate limit ' +
+      '(service.submission.max_per_minute).',
     next: 'Try again in a few minutes.',
   });
 }

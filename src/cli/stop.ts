@@ -1,6 +1,7 @@
 /**
- * A signal that is aborted by the first Ctrl-C, SIGTERM or SIGHUP, for commands that run until they are told to end. The
- * second one ends the process at once: whoever sends it has lost patience, and the database stands that (design, fact 2).
+ * A signal that is aborted by the first Ctrl-C, SIGTERM or SIGHUP, for commands that run until they
+ * are told to end. The second one ends the process at once: whoever sends it has lost patience, and
+ * the database stands that (design, fact 2).
  */
 export function stopSignal(): { signal: AbortSignal; release: () => void } {
   const controller = new AbortController();
@@ -21,5 +22,7 @@ export function stopSignal(): { signal: AbortSignal; release: () => void } {
 /** Resolves when the signal is aborted. */
 export async function untilStopped(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  await new Promise<void>((resolve) =>
+    signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
 }

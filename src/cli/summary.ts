@@ -4,11 +4,15 @@ import type { AllCounts, SituationCounts } from '../store/views/overview.ts';
 export function summaryLine({ claims, ...appointments }: AllCounts): string {
   const [said, of_claims] = [summaryOf(appointments), summaryOf(claims)];
   if (said === '' && of_claims === '') return 'No appointments yet.';
-  return [said, of_claims === '' ? '' : `Claims: ${of_claims}`].filter((part) => part !== '').join(' ');
+  return [said, of_claims === '' ? '' : `Claims: ${of_claims}`]
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 function summaryOf(counts: SituationCounts): string {
-  const closed = Object.entries(counts.closed).map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
+  const closed = Object.entries(counts.closed).map(
+    ([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`,
+  );
   const parts: [number, string][] = [
     [counts.delivered, 'delivered'],
     [counts.answered, 'answered and not written back yet'],

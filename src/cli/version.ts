@@ -4,6 +4,8 @@ import { PROJECT_ROOT } from '../ops/connectors.ts';
 
 /** The version in package.json. */
 export function programVersion(): string {
-  const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8')) as {
+    version: string;
+  };
   return version;
 }

@@ -1,6 +1,6 @@
 /**
- * The composition root: makes everything out of the configuration, starts it in order and stops it in reverse. `run` is the
- * daemon; `once` takes every stage once.
+ * The composition root: makes everything out of the configuration, starts it in order and stops it
+ * in reverse. `run` is the daemon; `once` takes every stage once.
  */
 import cron, { type ScheduledTask } from 'node-cron';
 import { ClockWatch } from '../domain/clock-watch.ts';
@@ -12,7 +12,13 @@ import { Progress } from '../ops/progress.ts';
 import { inboxStep } from '../stages/collect/inbox/index.ts';
 import { askAboutAll, askForAllChecks, collectStep } from '../stages/collect/poll/index.ts';
 import { deliverStep, newDeliverMemory } from '../stages/deliver/index.ts';
-import { type LoopOptions, logStageFailure, runLoop, type StepResult, Waker } from '../stages/loop.ts';
+import {
+  type LoopOptions,
+  logStageFailure,
+  runLoop,
+  type StepResult,
+  Waker,
+} from '../stages/loop.ts';
 import { closeOldVisits, planStep } from '../stages/plan/index.ts';
 import { listenStep, pullStep } from '../stages/pull/index.ts';
 import { demandSweeps, ensureSwept, submitStep } from '../stages/submit/index.ts';
@@ -29,7 +35,13 @@ import {
   superviseDaemon,
   watchedStore,
 } from './operations.ts';
-import { assemble, type DaemonOptions, makeClient, type Parts, type RunningConnector } from './parts.ts';
+import {
+  assemble,
+  type DaemonOptions,
+  makeClient,
+  type Parts,
+  type RunningConnector,
+} from './parts.ts';
 import { subscriptionStep } from './subscription.ts';
 import { beginReports, subscriptionDeps, webhookService } from './webhook.ts';
 
@@ -37,8 +49,8 @@ export type Daemon = {
   /** Runs until `signal` is aborted; each stage then finishes the step in hand. */
   run: (signal: AbortSignal) => Promise<void>;
   /**
-   * Every stage until it has nothing due; asks about every open inquiry whatever its schedule. What is learned of the checks of
-   * many calls is written after their answers. Never sleeps for a look.
+   * Every stage until it has nothing due; asks about every open inquiry whatever its schedule. What
+   * is learned of the checks of many calls is written after their answers. Never sleeps for a look.
    */
   once: (signal: AbortSignal) => Promise<OnceResult>;
   /** Lets go of everything, in reverse order of the start. May be repeated. */
@@ -48,10 +60,14 @@ export type Daemon = {
 };
 
 /**
- * `is_service_away`: the service's list could not be read, so nothing was sent; everything due is kept. `connectors_away`: the ids
- * of those that could not read or write all of it.
+ * `is_service_away`: the service's list could not be read, so nothing was sent; everything due is
+ * kept. `connectors_away`: the ids of those that could not read or write all of it.
  */
-export type OnceResult = { is_service_away: boolean; connectors_away: string[]; failed_stages: string[] };
+export type OnceResult = {
+  is_service_away: boolean;
+  connectors_away: string[];
+  failed_stages: string[];
+};
 
 /** A clock that jumps by more than this has the service's list swept again (design, "Sweep"). */
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
@@ -59,12 +75,15 @@ const CLOCK_CHECK_MS = MINUTE_MS;
 const IDLE_MS = 30_000;
 /** How long a reply is waited for after a stop was asked for. */
 const STOP_GRACE_MS = 5_000;
-/** Steps of one stage in `once`: far above what any installation has due, and still an end (every loop has a bound). */
+/**
+ * Steps of one stage in `once`: far above what any installation has due, and still an end (every
+ * loop has a bound).
+ */
 const ONCE_STEPS_MAX = 10_000;
 
 /**
- * Opens what the daemon needs: the lock against a second instance, the database, the client, the connectors. Throws an
- * EligdError when one of them cannot be had, after letting go of the others.
+ * Opens what the daemon needs: the lock against a second instance, the database, the client, the
+ * connectors. Throws an EligdError when one of them cannot be had, after letting go of the others.
  */
 export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   const progress = new Progress(given.env.clock);
@@ -83,20 +102,34 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const clock_watch = new ClockWatch(env.clock);
     const client = await makeClient(options, store, clock_watch);
     closers.push(() => client.close());
-    const means: ConnectorMeans = { secrets: options.secrets, journal: (id) => connectorJournal(store, id, env.clock) };
+    const means: ConnectorMeans = {
+      secrets: options.secrets,
+      journal: (id) => connectorJournal(store, id, env.clock),
+    };
     const connectors = (await createConnectors(config, env, means)).map(({ id, connector }) => {
       closers.push(() => connector.close?.());
       return { id, connector, pull: new Waker(), deliver: new Waker(), memory: newDeliverMemory() };
     });
-    const parts = await assemble(options, store, client, clock_watch, connectors, { progress, event_counts });
-    return { run: (signal) => run(parts, signal), once: (signal) => once(parts, signal), close, store };
+    const parts = await assemble(options, store, client, clock_watch, connectors, {
+      progress,
+      event_counts,
+    });
+    return {
+      run: (signal) => run(parts, signal),
+      once: (signal) => once(parts, signal),
+      close,
+      store,
+    };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** At every start, before anything is planned or sent: the service's list is compared, and with it the clock. */
+/**
+ * At every start, before anything is planned or sent: the service's list is compared, and with it
+ * the clock.
+ */
 async function firstSweep({ options, submit }: Parts): Promise<boolean> {
   return await ensureSwept(submit, options.config.clinic.specialty);
 }
@@ -119,7 +152,8 @@ function stages(parts: Parts, signal: AbortSignal) {
     plan: () => planStep(parts.plan),
     submit: async () => {
       const result = await submitStep(parts.submit, { external_id_template, signal });
-      // What was refused is on the attention list now, which goes to the practice with the deliveries.
+      // What was refused is on the attention list now, which goes to the practice with the
+      // deliveries.
       if (result.did > 0) for (const { deliver } of parts.connectors) deliver.wake();
       return result;
     },
@@ -138,7 +172,9 @@ function httpServices(parts: Parts): HttpService[] {
   const services = monitoringServices(parts);
   if (webhook !== null) {
     const onStored = () => wakers.inbox.wake();
-    services.push(webhookService(webhook, secrets, { store, env, onStored, counts: webhook_counts }));
+    services.push(
+      webhookService(webhook, secrets, { store, env, onStored, counts: webhook_counts }),
+    );
   }
   return services;
 }
@@ -157,7 +193,9 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
 }
 
 /** Runs one of the daemon's loops, and lets its progress be watched. */
-type RunLoop = (of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number }) => Promise<void>;
+type RunLoop = (
+  of: Pick<LoopOptions, 'name' | 'step' | 'waker'> & { interval_ms?: number },
+) => Promise<void>;
 
 async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const { options, wakers, connectors } = parts;
@@ -167,9 +205,15 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const step = stages(parts, signal);
   const supervision = superviseDaemon(parts, signal);
   const common = { env, interval_ms: options.idle_ms ?? IDLE_MS, signal };
-  const loop: RunLoop = (of) => runLoop({ ...common, ...of, step: (stop) => parts.progress.step(of.name, () => of.step(stop)) });
+  const loop: RunLoop = (of) =>
+    runLoop({
+      ...common,
+      ...of,
+      step: (stop) => parts.progress.step(of.name, () => of.step(stop)),
+    });
   const pull_ms = config.schedule.pull_seconds * 1000;
-  // At once: senders do not wait until the service has answered. To listen is to wait, so nobody watches its progress.
+  // At once: senders do not wait until the service has answered. To listen is to wait, so nobody
+  // watches its progress.
   const listening = connectors
     .filter(({ connector }) => connector.listen !== undefined)
     .map((each) =>
@@ -184,7 +228,8 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
   const swept = parts.progress.step('submit', () => firstSweep(parts));
   await swept.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
   const daily = schedule(parts, config.schedule.sweep_cron, () => beginDay(parts));
-  const nightly = config.backup.cron === null ? null : schedule(parts, config.backup.cron, () => backUp(options));
+  const nightly =
+    config.backup.cron === null ? null : schedule(parts, config.backup.cron, () => backUp(options));
   const loops = [
     ...listening,
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
@@ -215,10 +260,14 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
 }
 
 /**
- * A stop is over within ten seconds: what waits for its turn at the service goes back at once, and what is on the wire has a few
- * seconds for its reply. What is cut off then is looked for after the next start (G1).
+ * A stop is over within ten seconds: what waits for its turn at the service goes back at once, and
+ * what is on the wire has a few seconds for its reply. What is cut off then is looked for after the
+ * next start (G1).
  */
-function hurryOnStop({ client, options: { env } }: Parts, signal: AbortSignal): { end: () => void } {
+function hurryOnStop(
+  { client, options: { env } }: Parts,
+  signal: AbortSignal,
+): { end: () => void } {
   const over = new AbortController();
   const onAbort = () => {
     void client.close();
@@ -237,13 +286,25 @@ function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
   const { options, wakers, store, client, collect } = parts;
   const { webhook } = options.config;
   if (webhook === null) return [];
-  const deps = subscriptionDeps(webhook, { store, client, env: options.env, watch: collect.webhook });
+  const deps = subscriptionDeps(webhook, {
+    store,
+    client,
+    env: options.env,
+    watch: collect.webhook,
+  });
   const step = () => subscriptionStep(deps);
   return [loop({ name: 'subscription', step, waker: wakers.subscription, interval_ms: DAY_MS })];
 }
 
-/** Does `work` at the times of `expression` by the clinic's clock; when the computer slept through one, as soon as it is awake. */
-function schedule({ options }: Parts, expression: string, work: () => Promise<void>): ScheduledTask {
+/**
+ * Does `work` at the times of `expression` by the clinic's clock; when the computer slept through
+ * one, as soon as it is awake.
+ */
+function schedule(
+  { options }: Parts,
+  expression: string,
+  work: () => Promise<void>,
+): ScheduledTask {
   let is_running = false;
   const run = async () => {
     if (is_running) return;
@@ -257,7 +318,9 @@ function schedule({ options }: Parts, expression: string, work: () => Promise<vo
   return task;
 }
 
-/** Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is. */
+/**
+ * Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is.
+ */
 async function beginDay({ submit, plan, store, options, wakers }: Parts): Promise<void> {
   demandSweeps(submit);
   wakers.submit.wake();
@@ -270,7 +333,9 @@ async function beginDay({ submit, plan, store, options, wakers }: Parts): Promis
   }
 }
 
-/** A clock that was set, or a machine that slept: the service's list is swept before the next send. */
+/**
+ * A clock that was set, or a machine that slept: the service's list is swept before the next send.
+ */
 async function watchClock({ options, submit }: Parts, signal: AbortSignal): Promise<void> {
   const { clock } = options.env;
   let wall = clock.now();
@@ -299,14 +364,16 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
     }
   };
   const untilIdle = async (work: () => Promise<StepResult>) => {
-    for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1) if ((await work()).did === 0) return;
+    for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1)
+      if ((await work()).did === 0) return;
   };
   const noted = async (id: string, work: Promise<StepResult>) => {
     const done = await work;
     if (done.is_away === true) away.add(id);
     return done;
   };
-  for (const each of parts.connectors) await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
+  for (const each of parts.connectors)
+    await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
   await guarded('submit', async () => {
     result.is_service_away = !(await firstSweep(parts));
   });
@@ -314,11 +381,15 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   await guarded('inbox', () => untilIdle(step.inbox));
   await guarded('collect', () => askAboutAll(parts.collect, signal));
   await guarded('plan', () => untilIdle(step.plan));
-  await guarded('plan', () => closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days));
+  await guarded('plan', () =>
+    closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days),
+  );
   await guarded('submit', () => untilIdle(step.submit));
   const deliverAll = async () => {
     for (const each of parts.connectors)
-      await guarded(`deliver ${each.id}`, () => untilIdle(() => noted(each.id, step.deliver(each))));
+      await guarded(`deliver ${each.id}`, () =>
+        untilIdle(() => noted(each.id, step.deliver(each))),
+      );
   };
   await deliverAll();
   let checked = 0;

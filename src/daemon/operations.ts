@@ -1,4 +1,7 @@
-/** The operator's part of the composition root: supervision, monitoring, backups, and what the log says of the whole. */
+/**
+ * The operator's part of the composition root: supervision, monitoring, backups, and what the log
+ * says of the whole.
+ */
 import { join } from 'node:path';
 import type { Env, FieldsOf } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -12,7 +15,12 @@ import { statusWords, supervise } from '../ops/supervision.ts';
 import { createNotifier, type Notifier } from '../ops/systemd.ts';
 import { purge } from '../store/bookkeeping/purge.ts';
 import { currentHalts } from '../store/calls/halts.ts';
-import { backupName, deleteOldCopies, newestBackup, rotateBackups } from '../store/engine/backup.ts';
+import {
+  backupName,
+  deleteOldCopies,
+  newestBackup,
+  rotateBackups,
+} from '../store/engine/backup.ts';
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
 import type { Store } from '../store/engine/store.ts';
 import { countSituations, oldestWaiting, readStatus } from '../store/views/overview.ts';
@@ -45,7 +53,13 @@ export function countEvents(env: Env, counts: Map<string, number>): Env {
 }
 
 /** Health and metrics, where the configuration has a part `monitoring`. */
-export function monitoringServices({ options, store, progress, event_counts, webhook_counts }: Watched): HttpService[] {
+export function monitoringServices({
+  options,
+  store,
+  progress,
+  event_counts,
+  webhook_counts,
+}: Watched): HttpService[] {
   const { config, env, version } = options;
   if (config.monitoring === null) return [];
   const route = monitoringRoute({
@@ -61,13 +75,27 @@ export function monitoringServices({ options, store, progress, event_counts, web
 }
 
 /** Feeds systemd; outside of it, a stage that hangs is told in the log all the same. */
-export function superviseDaemon({ options, store, progress }: Watched, signal: AbortSignal): Promise<void> {
+export function superviseDaemon(
+  { options, store, progress }: Watched,
+  signal: AbortSignal,
+): Promise<void> {
   const { env, config, notifier = createNotifier({}), ...rest } = options;
   const statusLine = async () => {
-    const halted = (await currentHalts(store.db)).length > 0 ? 'Calls are stopped (eligd status says why); ' : '';
+    const halted =
+      (await currentHalts(store.db)).length > 0
+        ? 'Calls are stopped (eligd status says why); '
+        : '';
     return halted + statusWords(await countSituations(store.db, env.clock.now()));
   };
-  return supervise({ env, progress, notifier, patience_ms: patienceMs(config), idle_ms: rest.idle_ms, statusLine, signal });
+  return supervise({
+    env,
+    progress,
+    notifier,
+    patience_ms: patienceMs(config),
+    idle_ms: rest.idle_ms,
+    statusLine,
+    signal,
+  });
 }
 
 /** Commits are signs of life; one that waits for the disk is none. */
@@ -83,7 +111,10 @@ export function watchedStore(store: Store, progress: Progress): Store {
   };
 }
 
-/** Writes a copy of the database and deletes the oldest ones. That it failed is told; nothing else depends on it. */
+/**
+ * Writes a copy of the database and deletes the oldest ones. That it failed is told; nothing else
+ * depends on it.
+ */
 export async function backUp({ config, env }: { config: Config; env: Env }): Promise<void> {
   const { folder, keep } = config.backup;
   try {
@@ -101,14 +132,18 @@ export async function backUp({ config, env }: { config: Config; env: Env }): Pro
 }
 
 /** Deletes what the clinic does not keep any longer. */
-export async function purgeOld({ config, env }: { config: Config; env: Env }, store: Store): Promise<void> {
+export async function purgeOld(
+  { config, env }: { config: Config; env: Env },
+  store: Store,
+): Promise<void> {
   const { days } = config.retention;
   if (days === null) return;
   const now = env.clock.now();
   const before = now - days * DAY_MS;
   const { appointments, inquiries } = await purge(store, before, now);
   const copies = deleteOldCopies(config.state.path, config.backup.folder, before);
-  if (appointments + copies > 0) env.log('purged', { total: appointments, count: inquiries, copies });
+  if (appointments + copies > 0)
+    env.log('purged', { total: appointments, count: inquiries, copies });
 }
 
 /** One line that says where everything is. */
@@ -126,8 +161,17 @@ export async function logSummary(store: Store, env: Env): Promise<void> {
   });
 }
 
-/** The effective settings that decide what is asked when and what costs money, for the one line at start. */
-export function startFields({ config, version }: { config: Config; version: string }): FieldsOf<'daemon_started'> {
+/**
+ * The effective settings that decide what is asked when and what costs money, for the one line at
+ * start.
+ */
+export function startFields({
+  config,
+  version,
+}: {
+  config: Config;
+  version: string;
+}): FieldsOf<'daemon_started'> {
   const { service, policy } = config;
   return {
     version,

@@ -35,14 +35,23 @@ export type DaemonOptions = {
   version: string;
   /** Who is told that the daemon is up and gets on; nobody when left out. */
   notifier?: Notifier;
-  /** How long a stage without work or a due time rests before it looks again; half a minute when left out. */
+  /**
+   * How long a stage without work or a due time rests before it looks again; half a minute when
+   * left out.
+   */
   idle_ms?: number;
   /** The way to the service; left out: connections of the client's own. */
   dispatcher?: Dispatcher;
 };
 
 /** A connector with the loops' means beside it. */
-export type RunningConnector = { id: string; connector: Connector; pull: Waker; deliver: Waker; memory: DeliverMemory };
+export type RunningConnector = {
+  id: string;
+  connector: Connector;
+  pull: Waker;
+  deliver: Waker;
+  memory: DeliverMemory;
+};
 
 type Wakers = { plan: Waker; submit: Waker; collect: Waker; inbox: Waker; subscription: Waker };
 
@@ -62,7 +71,10 @@ export type Parts = {
   webhook_counts: WebhookCounts;
 };
 
-/** The client of the service, under the rate limit; what it hears of the service's clock goes to `clock_watch`. */
+/**
+ * The client of the service, under the rate limit; what it hears of the service's clock goes to
+ * `clock_watch`.
+ */
 export async function makeClient(
   { config, credentials, env, version, dispatcher }: DaemonOptions,
   store: Store,
@@ -88,7 +100,12 @@ export async function makeClient(
 }
 
 /** Says once that the clock is wrong, or right again. */
-function judgeClock(store: Store, env: Env, clock_watch: ClockWatch, seen: SeenServiceDate & { was_heard: boolean }): void {
+function judgeClock(
+  store: Store,
+  env: Env,
+  clock_watch: ClockWatch,
+  seen: SeenServiceDate & { was_heard: boolean },
+): void {
   const skew_ms = clock_watch.skewMs() ?? 0;
   const is_trusted = clock_watch.isTrusted();
   if (!is_trusted) env.log('clock_wrong', { skew_ms });
@@ -103,7 +120,10 @@ function judgeClock(store: Store, env: Env, clock_watch: ClockWatch, seen: SeenS
           about,
           {
             reason: 'clock_wrong',
-            what: `The clock of this computer differs by ${Math.round(Math.abs(skew_ms) / MINUTE_MS)} minutes from the inquiry service's. No visit is taken for past until they agree.`,
+            what:
+              'The clock of this computer differs by ' +
+              `${Math.round(Math.abs(skew_ms) / MINUTE_MS)} minutes from the inquiry ` +
+              `service's. No visit is taken for past until they agree.`,
             next: 'Set the clock of this computer (timedatectl set-ntp true).',
           },
           seen.received_ms,
@@ -146,13 +166,20 @@ export async function assemble(
 }
 
 /** What the stages' dependencies are made of. */
-type Means = Pick<Parts, 'options' | 'store' | 'client' | 'connectors' | 'wakers'> & { policy: Policy };
+type Means = Pick<Parts, 'options' | 'store' | 'client' | 'connectors' | 'wakers'> & {
+  policy: Policy;
+};
 
-async function planDeps({ options, policy, store, connectors, wakers }: Means, clock_watch: ClockWatch): Promise<PlanDeps> {
+async function planDeps(
+  { options, policy, store, connectors, wakers }: Means,
+  clock_watch: ClockWatch,
+): Promise<PlanDeps> {
   const { config, env } = options;
   const clinic = clinicProfile(config);
   const payers = config.policy.payers === null ? NO_PAYERS : await loadPayers(config.policy.payers);
-  await store.write((tx) => resolveMapped(tx, (id, name) => (payers.find(id, name)?.carrier ?? '') !== '', env.clock.now()));
+  await store.write((tx) =>
+    resolveMapped(tx, (id, name) => (payers.find(id, name)?.carrier ?? '') !== '', env.clock.now()),
+  );
   return {
     store,
     env,
@@ -166,7 +193,10 @@ async function planDeps({ options, policy, store, connectors, wakers }: Means, c
   };
 }
 
-function submitDeps({ options, policy, store, client, wakers }: Means, clock_watch: ClockWatch): SubmitDeps {
+function submitDeps(
+  { options, policy, store, client, wakers }: Means,
+  clock_watch: ClockWatch,
+): SubmitDeps {
   const { config, env } = options;
   return {
     store,
@@ -193,7 +223,10 @@ function submitDeps({ options, policy, store, client, wakers }: Means, clock_wat
   };
 }
 
-function collectDeps({ options, policy, store, client, connectors, wakers }: Means, clock_watch: ClockWatch): CollectDeps {
+function collectDeps(
+  { options, policy, store, client, connectors, wakers }: Means,
+  clock_watch: ClockWatch,
+): CollectDeps {
   const { config, env } = options;
   return {
     store,
@@ -205,7 +238,10 @@ function collectDeps({ options, policy, store, client, connectors, wakers }: Mea
     clockSkew: () => clock_watch.skewMs(),
     onPlanned: () => wakers.submit.wake(),
     memory: newCollectMemory(),
-    webhook: config.webhook === null ? null : webhookWatch(config.webhook, () => wakers.subscription.wake()),
+    webhook:
+      config.webhook === null
+        ? null
+        : webhookWatch(config.webhook, () => wakers.subscription.wake()),
     settings: {
       ...pollingOf(config),
       give_up_after_days: policy.give_up_after_days,

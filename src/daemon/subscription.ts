@@ -1,7 +1,8 @@
 /**
- * Keeps the service's one subscription as the configuration wants it. Not one of the five stages: it moves no rows. It is
- * registered at the start, read back, compared on a schedule, and put right when somebody changed it. One that points
- * elsewhere is somebody else's, and is replaced only when the configuration says `take_over`. At a stop it stays.
+ * Keeps the service's one subscription as the configuration wants it. Not one of the five stages:
+ * it moves no rows. It is registered at the start, read back, compared on a schedule, and put right
+ * when somebody changed it. One that points elsewhere is somebody else's, and is replaced only when
+ * the configuration says `take_over`. At a stop it stays.
  */
 import type { Attention } from '../domain/attention.ts';
 import { backoffMs } from '../domain/backoff.ts';
@@ -17,7 +18,10 @@ import type { Store } from '../store/engine/store.ts';
 /** How often it is compared when all is well. */
 const COMPARE_MS = 6 * HOUR_MS;
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: HOUR_MS };
-/** The address that was registered last: when the configuration has another one, that subscription is still ours. */
+/**
+ * The address that was registered last: when the configuration has another one, that subscription
+ * is still ours.
+ */
 const OURS = 'subscription_url';
 const ABOUT = { connector: null, appointment: null, inquiry: null, subject: 'subscription' };
 
@@ -72,7 +76,8 @@ async function reasonToSet(
 
 function isAsWanted(found: Subscription, wanted: SubscriptionDeps['wanted']): boolean {
   const { callback_url, update_frequency_min } = found;
-  const is_as_often = update_frequency_min == null || update_frequency_min === wanted.update_frequency_min;
+  const is_as_often =
+    update_frequency_min == null || update_frequency_min === wanted.update_frequency_min;
   return isSameUrl(callback_url, wanted.callback_url) && is_as_often;
 }
 
@@ -80,13 +85,20 @@ function hostOf(url: string): string {
   return URL.parse(url)?.host ?? 'unknown';
 }
 
-async function leaveElsewhere({ store, env }: SubscriptionDeps, callback_url: string): Promise<StepResult> {
+async function leaveElsewhere(
+  { store, env }: SubscriptionDeps,
+  callback_url: string,
+): Promise<StepResult> {
   const now = env.clock.now();
   env.log('subscription_elsewhere', { host: hostOf(callback_url) });
   await tell(store, now, {
     reason: 'subscription_elsewhere',
-    what: `The inquiry service reports to ${shownUrl(callback_url)}, and an account has only one such address. eligd left it alone and asks for answers instead.`,
-    next: 'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the configuration and restart eligd.',
+    what:
+      `The inquiry service reports to ${shownUrl(callback_url)}, and an account has only one ` +
+      'such address. eligd left it alone and asks for answers instead.',
+    next:
+      'Find out whose address that is. If nobody needs it, set webhook.take_over: true in the ' +
+      'configuration and restart eligd.',
   });
   return { did: 0, next_at: now + COMPARE_MS };
 }
@@ -96,7 +108,9 @@ async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
   env.log('subscription_failed', { reason: 'not_kept' });
   await tell(store, now, {
     reason: 'subscription_failed',
-    what: 'The inquiry service did not keep the address that it shall report to. eligd asks for answers instead.',
+    what:
+      'The inquiry service did not keep the address that it shall report to. eligd asks for ' +
+      'answers instead.',
     next: 'Look at "eligd subscription show", and ask the operator of the service.',
   });
   return { did: 0, next_at: now + COMPARE_MS };
@@ -113,8 +127,12 @@ async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<
   if (failure.class === 'refused' || failure.class === 'stopped') {
     await tell(store, now, {
       reason: 'subscription_failed',
-      what: `The inquiry service refuses to report to this clinic (status ${failure.status}). eligd asks for answers instead.`,
-      next: 'Run "eligd subscription set", which shows what the service says to it, and ask the operator of the service.',
+      what:
+        `The inquiry service refuses to report to this clinic (status ${failure.status}). ` +
+        'eligd asks for answers instead.',
+      next:
+        'Run "eligd subscription set", which shows what the service says to it, and ask the ' +
+        'operator of the service.',
     });
   }
   return { did: 0, next_at: now + wait_ms };

@@ -1,4 +1,7 @@
-/** The webhook's part of the composition root: what the daemon makes where the configuration has a part "webhook". */
+/**
+ * The webhook's part of the composition root: what the daemon makes where the configuration has a
+ * part "webhook".
+ */
 import type { Env } from '../domain/env.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { HttpService } from '../http/server.ts';
@@ -41,7 +44,12 @@ export function addressOf(listen: string): { host: string; port: number } {
 }
 
 export function webhookWatch(webhook: WebhookConfig, onSilent: () => void): WebhookWatch {
-  return { grace_ms: graceMs(webhook.update_frequency_minutes), sample_at: 0, compare_at: 0, onSilent };
+  return {
+    grace_ms: graceMs(webhook.update_frequency_minutes),
+    sample_at: 0,
+    compare_at: 0,
+    onSilent,
+  };
 }
 
 /** A report may come a whole group late, and is then given as long again. */
@@ -63,7 +71,10 @@ export function subscriptionDeps(
   return { ...rest, wanted, take_over, onKept, failures: 0 };
 }
 
-/** At the start of the daemon: what it knows about the service's reports begins anew, or ends where nobody listens. */
+/**
+ * At the start of the daemon: what it knows about the service's reports begins anew, or ends where
+ * nobody listens.
+ */
 export async function beginReports(store: Store, webhook: WebhookConfig | null): Promise<void> {
   await store.write((tx) => (webhook === null ? forgetWebhook(tx) : beginListening(tx)));
 }

@@ -1,9 +1,10 @@
 import type { Specialty } from './specialty.ts';
 
 /**
- * An appointment as a connector read it out of the practice management system. Values are the PMS's own, trimmed and decoded
- * but not judged: whether a member id or an NPI is good enough for a call is decided by planning, so that a bad value ends on
- * the attention list and not in a rejected file.
+ * An appointment as a connector read it out of the practice management system. Values are the PMS's
+ * own, trimmed and decoded but not judged: whether a member id or an NPI is good enough for a call
+ * is decided by planning, so that a bad value ends on the attention list and not in a rejected
+ * file.
  */
 export type AppointmentInput = {
   /** The PMS's id of the appointment, unique within one connector. */
@@ -12,20 +13,24 @@ export type AppointmentInput = {
   starts_at: string;
   status: AppointmentStatus;
   patient: Patient;
-  /** In order: primary first. Empty when the PMS holds nothing about insurance (self-pay), unless `insurance` says otherwise. */
+  /**
+   * In order: primary first. Empty when the PMS holds nothing about insurance (self-pay), unless
+   * `insurance` says otherwise.
+   */
   coverages: CoverageInput[];
   /**
-   * Left out: `coverages` is what the PMS has. `of_patient`: the source keeps insurance with the patient (`PatientUpdate`) and not
-   * with the appointment; `coverages` is then filled, and kept up to date, with the patient's. `awaited`, set by eligd alone: nothing
-   * has come about that patient's insurance yet, so that the empty `coverages` is unknown and not self-pay (G8).
+   * Left out: `coverages` is what the PMS has. `of_patient`: the source keeps insurance with the
+   * patient (`PatientUpdate`) and not with the appointment; `coverages` is then filled, and kept up
+   * to date, with the patient's. `awaited`, set by eligd alone: nothing has come about that
+   * patient's insurance yet, so that the empty `coverages` is unknown and not self-pay (G8).
    */
   insurance?: 'of_patient' | 'awaited';
   provider: ProviderInput;
   /** The PMS's name or id of the place, looked up in `locations:`. */
   location: string | null;
   /**
-   * The PMS's id of the appointment that this one was rescheduled from, where rescheduling makes a new one: it keeps the old one's
-   * inquiry. Left out otherwise.
+   * The PMS's id of the appointment that this one was rescheduled from, where rescheduling makes a
+   * new one: it keeps the old one's inquiry. Left out otherwise.
    */
   replaces?: string;
   /** Null: the clinic's. */
@@ -34,9 +39,15 @@ export type AppointmentInput = {
   procedure_codes: string[];
   /** ICD-10 codes as written in the PMS, upper case. */
   diagnosis_codes: string[];
-  /** Where the service is given, in words or as the code of CMS; left out when unknown. Medical and mental health. */
+  /**
+   * Where the service is given, in words or as the code of CMS; left out when unknown. Medical and
+   * mental health.
+   */
   place_of_service?: string;
-  /** What will be billed in US dollars, decimal text (`120.00`); left out when unknown. Medical and mental health. */
+  /**
+   * What will be billed in US dollars, decimal text (`120.00`); left out when unknown. Medical and
+   * mental health.
+   */
   billed_amount?: string;
   /** Values that the connector could not read; the field itself is null or left out then. */
   problems: FieldProblem[];
@@ -71,7 +82,10 @@ export type Subscriber = {
   name: string;
   /** `YYYY-MM-DD` or null. */
   birth_date: string | null;
-  /** The patient's relationship to the subscriber in the PMS's words (`child`, `spouse`), empty when unknown. */
+  /**
+   * The patient's relationship to the subscriber in the PMS's words (`child`, `spouse`), empty when
+   * unknown.
+   */
   relationship: string;
 };
 
@@ -85,11 +99,17 @@ export type ProviderInput = {
   in_network: boolean | null;
 };
 
-/** Something that a person should mend in the PMS. It names field and kind of value, never the value (G6). */
+/**
+ * Something that a person should mend in the PMS. It names field and kind of value, never the value
+ * (G6).
+ */
 export type FieldProblem = {
   /** The field's name as the user knows it: the column's header, an HL7 path, a FHIR element. */
   field: string;
-  /** What kind of value was found: `empty`, `impossible date`, `not a date`, `not a number`, `unknown word`, … */
+  /**
+   * What kind of value was found: `empty`, `impossible date`, `not a date`, `not a number`,
+   * `unknown word`, …
+   */
   value_class: string;
   /** One sentence: what to do about it. */
   remedy: string;

@@ -1,15 +1,22 @@
 import type { FinalStatus } from './states.ts';
 
-/** Something that waits for a person (G2): what happened and why, and what to do, in sentences an office manager understands. */
+/**
+ * Something that waits for a person (G2): what happened and why, and what to do, in sentences an
+ * office manager understands.
+ */
 export type Attention = { reason: AttentionReason; what: string; next: string };
 
-/** Stable words for programs, with who sets them. Sentences that need no value stand here; others are made where they arise. */
+/**
+ * Stable words for programs, with who sets them. Sentences that need no value stand here; others
+ * are made where they arise.
+ */
 export const ATTENTION_REASONS = {
   // planning
   field_missing: 'A field that a call needs is empty.',
   field_malformed: 'A field that a call needs has a value that cannot be right.',
   too_late_to_call: 'The visit is too near for a call.',
-  insurance_awaited: 'The practice management system has said nothing about the patient’s insurance yet.',
+  insurance_awaited:
+    'The practice management system has said nothing about the patient’s insurance yet.',
   payer_needs_attention: 'The payer map says that a person takes care of this payer.',
   payer_unmapped: 'The payer is not in the payer map; the call is made by its payor id alone.',
   vanished: 'The appointment was missing from the last full export.',
@@ -27,9 +34,13 @@ export const ATTENTION_REASONS = {
   answer_late: 'The answer is late, and the visit is in less than a day.',
   answer_missing: 'The answer is late, and the visit is in less than four hours.',
   no_answer: 'The visit is over and the answer never came.',
-  verification_failed: 'A check of the calls that verification.require names is not met, or never came.',
-  coverage_conflict: 'What the payers of two coverages say about who pays first does not fit together.',
-  claim_unsettled: 'The payer was asked about a claim as often as policy.claims.max_calls allows, and has not settled it.',
+  verification_failed:
+    'A check of the calls that verification.require names is not met, or never came.',
+  coverage_conflict:
+    'What the payers of two coverages say about who pays first does not fit together.',
+  claim_unsettled:
+    'The payer was asked about a claim as often as policy.claims.max_calls allows, and has ' +
+    'not settled it.',
   // delivery
   delivery_parked: 'A record could not be written into the practice management system.',
   // installation
@@ -52,7 +63,10 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'planning_failed',
 ];
 
-/** Reasons that are about the answer alone: nobody has to act on them once what was asked for is closed. */
+/**
+ * Reasons that are about the answer alone: nobody has to act on them once what was asked for is
+ * closed.
+ */
 export const ANSWER_REASONS: readonly AttentionReason[] = [
   'unsuccessful',
   'cancelled_by_service',
@@ -74,6 +88,8 @@ export function unanswered(status: FinalStatus | null, calls: number): Attention
   return {
     reason: 'unsuccessful',
     what: `The payer could not be asked successfully (${calls} ${calls === 1 ? 'call' : 'calls'}).`,
-    next: 'Read the summary in the record, check the member id and the payer, or call the payer yourself.',
+    next:
+      'Read the summary in the record, check the member id and the payer, or call the payer ' +
+      'yourself.',
   };
 }

@@ -1,10 +1,18 @@
 import { addDays, dayOfWeek, type LocalDate, yearOf } from './time.ts';
 
-/** US federal holidays on a fixed day (5 U.S.C. 6103); on a Saturday they are kept on the Friday, on a Sunday on the Monday. */
+/**
+ * US federal holidays on a fixed day (5 U.S.C. 6103); on a Saturday they are kept on the Friday, on
+ * a Sunday on the Monday.
+ */
 const FIXED_HOLIDAYS = ['01-01', '06-19', '07-04', '11-11', '12-25'];
 
-/** Those on the nth Monday or Thursday of a month: [month, ISO day of week, which one; -1 is the last]. */
-const FLOATING_HOLIDAYS: ReadonlyArray<readonly [month: string, day_of_week: number, which: number]> = [
+/**
+ * Those on the nth Monday or Thursday of a month: [month, ISO day of week, which one; -1 is the
+ * last].
+ */
+const FLOATING_HOLIDAYS: ReadonlyArray<
+  readonly [month: string, day_of_week: number, which: number]
+> = [
   ['01', 1, 3],
   ['02', 1, 3],
   ['05', 1, -1],
@@ -15,16 +23,23 @@ const FLOATING_HOLIDAYS: ReadonlyArray<readonly [month: string, day_of_week: num
 
 const holidays_by_year = new Map<number, ReadonlySet<LocalDate>>();
 
-/** Whether payers' offices work on that day: Monday to Friday, no US federal holiday, not among the clinic's `closed` days. */
+/**
+ * Whether payers' offices work on that day: Monday to Friday, no US federal holiday, not among the
+ * clinic's `closed` days.
+ */
 export function isBusinessDay(date: LocalDate, closed: ReadonlySet<LocalDate>): boolean {
   return dayOfWeek(date) <= 5 && !closed.has(date) && !federalHolidays(yearOf(date)).has(date);
 }
 
 /**
- * The day by which the call should be done: the last business day before the visit, never earlier than today (design,
- * "Planning rules").
+ * The day by which the call should be done: the last business day before the visit, never earlier
+ * than today (design, "Planning rules").
  */
-export function desiredCompletionDate(visit: LocalDate, today: LocalDate, closed: ReadonlySet<LocalDate>): LocalDate {
+export function desiredCompletionDate(
+  visit: LocalDate,
+  today: LocalDate,
+  closed: ReadonlySet<LocalDate>,
+): LocalDate {
   let date = addDays(visit, -1);
   while (date > today && !isBusinessDay(date, closed)) date = addDays(date, -1);
   return date > today ? date : today;
@@ -37,7 +52,8 @@ function federalHolidays(year: number): ReadonlySet<LocalDate> {
   for (const day of FIXED_HOLIDAYS) days.add(observed(`${year}-${day}`));
   // A Saturday 1 January is observed in the year before.
   days.add(observed(`${year + 1}-01-01`));
-  for (const [month, day_of_week, which] of FLOATING_HOLIDAYS) days.add(nthDayOfMonth(`${year}-${month}`, day_of_week, which));
+  for (const [month, day_of_week, which] of FLOATING_HOLIDAYS)
+    days.add(nthDayOfMonth(`${year}-${month}`, day_of_week, which));
   holidays_by_year.set(year, days);
   return days;
 }

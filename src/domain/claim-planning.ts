@@ -26,7 +26,10 @@ export type PlannedClaim = {
   wanted_by: Instant;
 };
 
-/** How far ahead the day is by which the call should be made: nobody sits in the waiting room for it. */
+/**
+ * How far ahead the day is by which the call should be made: nobody sits in the waiting room for
+ * it.
+ */
 const COMPLETION_DAYS = 4;
 /** After that day the answer is asked for as before a visit, and given up on as after one. */
 const GRACE_DAYS = 7;
@@ -34,19 +37,35 @@ const CLOCK_RETRY_MS = 60_000;
 
 const INSURANCE_AWAITED: Attention = {
   reason: 'insurance_awaited',
-  what: 'No call about the claim is made: the practice management system has sent nothing about the patient’s insurance yet.',
-  next: 'Enter the insurance there and save the patient, so that it is sent; the call then starts by itself.',
+  what:
+    'No call about the claim is made: the practice management system has sent nothing about ' +
+    'the patient’s insurance yet.',
+  next:
+    'Enter the insurance there and save the patient, so that it is sent; the call then starts ' +
+    'by itself.',
 };
 
-/** Pure: the same claim and facts give the same decision. `is_missing`: a full export does not name it any more. */
-export function planClaim(patient_key: string, claim: ClaimInput, is_missing: boolean, facts: PlanningFacts): ClaimDecision {
+/**
+ * Pure: the same claim and facts give the same decision. `is_missing`: a full export does not name
+ * it any more.
+ */
+export function planClaim(
+  patient_key: string,
+  claim: ClaimInput,
+  is_missing: boolean,
+  facts: PlanningFacts,
+): ClaimDecision {
   const { now, clinic, policy } = facts;
   if (claim.status === 'settled' || is_missing) return { kind: 'close', reason: 'settled' };
   if (claim.insurance === 'awaited') return { kind: 'attend', attention: [INSURANCE_AWAITED] };
   if (!isInsured(claim.coverage)) return { kind: 'close', reason: 'no_coverage' };
   const { date_of_service } = claim;
   if (date_of_service !== null) {
-    const asks_at = instantOf(addDays(date_of_service, policy.claims.ask_after_days), 0, clinic.time_zone);
+    const asks_at = instantOf(
+      addDays(date_of_service, policy.claims.ask_after_days),
+      0,
+      clinic.time_zone,
+    );
     if (asks_at > now) return { kind: 'wait', until: asks_at, reason: 'claim_too_young' };
     if (claimHorizon(claim, now) < now) {
       return facts.is_clock_trusted
@@ -57,10 +76,16 @@ export function planClaim(patient_key: string, claim: ClaimInput, is_missing: bo
   const payer = facts.payers.find(claim.coverage.payor_id, claim.coverage.carrier);
   if (payer?.action === 'skip') return { kind: 'close', reason: 'skipped' };
   const provider = effectiveProvider(claim, clinic);
-  const attention = [...payerAttention(payer), ...missingClaimFields(claim, provider, policy.claims.required_fields)];
+  const attention = [
+    ...payerAttention(payer),
+    ...missingClaimFields(claim, provider, policy.claims.required_fields),
+  ];
   if (attention.length > 0 || date_of_service === null) return { kind: 'attend', attention };
   const under = { coverage: claim.coverage, payer, provider };
-  return { kind: 'ask', claim: plannedClaim(patient_key, { ...claim, date_of_service }, under, facts) };
+  return {
+    kind: 'ask',
+    claim: plannedClaim(patient_key, { ...claim, date_of_service }, under, facts),
+  };
 }
 
 function plannedClaim(
@@ -103,7 +128,9 @@ function plannedClaim(
 export function unsettled(calls: number): Attention {
   return {
     reason: 'claim_unsettled',
-    what: `The payer was asked about this claim ${calls === 1 ? 'once' : `${calls} times`} and has not settled it. eligd asks no more.`,
+    what:
+      `The payer was asked about this claim ${calls === 1 ? 'once' : `${calls} times`} and has ` +
+      'not settled it. eligd asks no more.',
     next: 'Take it up with the payer yourself; the records of the calls say what was said.',
   };
 }

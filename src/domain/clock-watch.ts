@@ -7,8 +7,8 @@ export const SKEW_MS_MAX = 10 * MINUTE_MS;
 export type SeenServiceDate = { service_ms: number; sent_ms: number; received_ms: number };
 
 /**
- * How far the machine's clock was from the service's while a request was out, in milliseconds: 0 when the service's time lies
- * between sending and receiving, negative when this machine is behind.
+ * How far the machine's clock was from the service's while a request was out, in milliseconds: 0
+ * when the service's time lies between sending and receiving, negative when this machine is behind.
  */
 export function clockSkew({ service_ms, sent_ms, received_ms }: SeenServiceDate): number {
   // A Date header has whole seconds.
@@ -18,9 +18,10 @@ export function clockSkew({ service_ms, sent_ms, received_ms }: SeenServiceDate)
 }
 
 /**
- * Whether the clock may be believed. Until the service has been heard it may not: an appointment is closed as past on
- * somebody's word, and a wrong clock would close a whole day. What the service said counts for the clock as it ran then; one
- * that was set since, as the monotonic clock shows, has to be compared anew.
+ * Whether the clock may be believed. Until the service has been heard it may not: an appointment is
+ * closed as past on somebody's word, and a wrong clock would close a whole day. What the service
+ * said counts for the clock as it ran then; one that was set since, as the monotonic clock shows,
+ * has to be compared anew.
  */
 export class ClockWatch {
   readonly #clock: Clock;
@@ -47,7 +48,9 @@ export class ClockWatch {
 
   /** With what the clock was set by since; null until the service has been heard. */
   skewMs(): number | null {
-    return this.#compared === null ? null : Math.round(this.#compared.skew_ms + this.#offset() - this.#compared.offset_ms);
+    return this.#compared === null
+      ? null
+      : Math.round(this.#compared.skew_ms + this.#offset() - this.#compared.offset_ms);
   }
 
   #offset(): number {

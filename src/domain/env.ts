@@ -1,8 +1,9 @@
 import type { EVENTS, EventName } from './events.ts';
 
 /**
- * What the world gives to the program: time, timers, randomness and the log. It is handed in, so that a simulation can own
- * all of it; nothing else in eligd calls `Date.now`, `setTimeout` or `Math.random`.
+ * What the world gives to the program: time, timers, randomness and the log. It is handed in, so
+ * that a simulation can own all of it; nothing else in eligd calls `Date.now`, `setTimeout` or
+ * `Math.random`.
  */
 export type Env = {
   clock: Clock;
@@ -12,27 +13,38 @@ export type Env = {
 };
 
 export type Clock = {
-  /** Milliseconds since 1970-01-01T00:00:00Z. May jump in either direction: it is the machine's clock. */
+  /**
+   * Milliseconds since 1970-01-01T00:00:00Z. May jump in either direction: it is the machine's
+   * clock.
+   */
   now: () => number;
-  /** Milliseconds since an arbitrary moment; never goes backward. For measuring how long a thing took. */
+  /**
+   * Milliseconds since an arbitrary moment; never goes backward. For measuring how long a thing
+   * took.
+   */
   elapsed: () => number;
   /** Resolves after `duration_ms`. Rejects with the signal's reason when it is aborted first. */
   sleep: (duration_ms: number, signal?: AbortSignal) => Promise<void>;
 };
 
 /**
- * Writes one event of the catalogue in `events.ts`, at the level that stands there. There is no free text: an event name and
- * the fields below are all that can be said, so protected health information has no way in (G6).
+ * Writes one event of the catalogue in `events.ts`, at the level that stands there. There is no
+ * free text: an event name and the fields below are all that can be said, so protected health
+ * information has no way in (G6).
  */
 export type Log = <Name extends EventName>(event: Name, fields?: FieldsOf<Name>) => void;
 
 /** What may be said about an event: the fields that stand in its entry of the catalogue. */
-export type FieldsOf<Name extends EventName> = Pick<LogFields, (typeof EVENTS)[Name]['fields'][number]>;
+export type FieldsOf<Name extends EventName> = Pick<
+  LogFields,
+  (typeof EVENTS)[Name]['fields'][number]
+>;
 
 /**
- * Every field that a log line may have. Values are numbers, flags, the program's own words, identifiers that the program or
- * the service made up (never the PMS's), keyed hashes, host names and paths of configuration. `ops/log.ts` drops whatever an event's
- * entry in the catalogue does not name.
+ * Every field that a log line may have. Values are numbers, flags, the program's own words,
+ * identifiers that the program or the service made up (never the PMS's), keyed hashes, host names
+ * and paths of configuration. `ops/log.ts` drops whatever an event's entry in the catalogue does
+ * not name.
  */
 export type LogFields = {
   [Field in (typeof LOG_FIELDS)[number]]?: string | number | boolean | null;

@@ -1,9 +1,13 @@
-/** What a failure means for whoever started the program; `main.ts` maps it to the exit code (design, section 7). */
+/**
+ * What a failure means for whoever started the program; `main.ts` maps it to the exit code (design,
+ * section 7).
+ */
 export type ErrorKind = 'failed' | 'usage' | 'temporary' | 'configuration';
 
 /**
- * An error that a person can act on: what happened, why, and what to do next, each a plain sentence without protected health
- * information. It is shown without a stack trace; anything that is not an `EligdError` is a defect of the program.
+ * An error that a person can act on: what happened, why, and what to do next, each a plain sentence
+ * without protected health information. It is shown without a stack trace; anything that is not an
+ * `EligdError` is a defect of the program.
  */
 export class EligdError extends Error {
   override readonly name = 'EligdError';
@@ -13,7 +17,10 @@ export class EligdError extends Error {
   readonly next: string;
 
   constructor(kind: ErrorKind, told: { what: string; why: string; next: string; cause?: unknown }) {
-    super(`${told.what} ${told.why} ${told.next}`, told.cause === undefined ? undefined : { cause: told.cause });
+    super(
+      `${told.what} ${told.why} ${told.next}`,
+      told.cause === undefined ? undefined : { cause: told.cause },
+    );
     this.kind = kind;
     this.what = told.what;
     this.why = told.why;
@@ -21,8 +28,17 @@ export class EligdError extends Error {
   }
 }
 
-/** The `code` of a Node or SQLite error (`ENOENT`, `SQLITE_FULL`), or null; messages of foreign errors may hold data and are not used. */
+/**
+ * The `code` of a Node or SQLite error (`ENOENT`, `SQLITE_FULL`), or null; messages of foreign
+ * errors may hold data and are not used.
+ */
 export function errorCode(error: unknown): string | null {
-  if (typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string') return error.code;
+  if (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    typeof error.code === 'string'
+  )
+    return error.code;
   return null;
 }

@@ -1,10 +1,14 @@
 /**
- * Every event that eligd can log, with its level and its meaning. The catalogue is the only source of event names: a call
- * with another name does not compile, and a name that nobody logs is found by a test.
+ * Every event that eligd can log, with its level and its meaning. The catalogue is the only source
+ * of event names: a call with another name does not compile, and a name that nobody logs is found
+ * by a test.
  */
 export type EventLevel = 'debug' | 'info' | 'warn' | 'error';
 
-/** `fields` are those that a line of the event may have (`LogFields` in env.ts); `next` is what to do, which a warning never leaves open. */
+/**
+ * `fields` are those that a line of the event may have (`LogFields` in env.ts); `next` is what to
+ * do, which a warning never leaves open.
+ */
 export type EventDescription = { fields: readonly string[]; means: string } & (
   | { level: 'debug' | 'info'; next?: string }
   | { level: 'warn' | 'error'; next: string }
@@ -17,54 +21,80 @@ export const EVENTS = {
       'version', 'node', 'pid', 'host', 'path', 'connectors', 'webhook', 'mode', 'size', 'limit', 'settle_seconds', 'timeout_seconds',
       'look_ahead_days', 'reverify_after_days', 'attempts', 'calls_per_day', 'calls_per_month', 'poll_minutes',
     ], // biome-ignore format: a list of words reads better in lines than in a column
-    means: 'The daemon is up; the line holds version and effective settings: batch size, requests a minute (limit), policy.',
+    means:
+      'The daemon is up; the line holds version and effective settings: batch size, requests ' +
+      'a minute (limit), policy.',
   },
-  daemon_stopping: { level: 'info', fields: [], means: 'A stop was asked for; each stage finishes the step in hand.' },
+  daemon_stopping: {
+    level: 'info',
+    fields: [],
+    means: 'A stop was asked for; each stage finishes the step in hand.',
+  },
   daemon_stopped: { level: 'info', fields: [], means: 'Everything is closed.' },
-  http_listening: { level: 'info', fields: ['host', 'port'], means: 'The local HTTP server takes connections.' },
+  http_listening: {
+    level: 'info',
+    fields: ['host', 'port'],
+    means: 'The local HTTP server takes connections.',
+  },
   http_failed: {
     level: 'error',
     fields: ['error_code', 'error_name', 'http_status'],
-    means: 'A request to the local HTTP server failed by a fault of eligd; it was answered with http_status.',
+    means:
+      'A request to the local HTTP server failed by a fault of eligd; it was answered with ' +
+      'http_status.',
     next: 'It is a defect worth reporting.',
   },
   webhook_exposed: {
     level: 'warn',
     fields: [],
     means: 'webhook.listen is an address that other machines can reach, without encryption.',
-    next: 'Write 127.0.0.1 and put a reverse proxy in front, unless the proxy is another machine of the same network.',
+    next:
+      'Write 127.0.0.1 and put a reverse proxy in front, unless the proxy is another machine ' +
+      'of the same network.',
   },
   webhook_heard: {
     level: 'info',
     fields: [],
-    means: 'The service reports by itself, and its reports agree with what asking finds; it is asked more rarely from now on.',
+    means:
+      'The service reports by itself, and its reports agree with what asking finds; it is ' +
+      'asked more rarely from now on.',
   },
   webhook_believed: {
     level: 'info',
     fields: [],
     means:
-      'A report held the same answer as the reply to the question after it: from now on whole answers are taken from reports.',
+      'A report held the same answer as the reply to the question after it: from now on ' +
+      'whole answers are taken from reports.',
   },
   webhook_contradicted: {
     level: 'warn',
     fields: ['inquiry'],
     means:
-      'A report held another answer than the reply to the question after it. The reply counts, and for a week no answer is taken from a report without asking.',
-    next: 'Nothing. If it comes again, tell the operator of the service; eligd show inquiry:N says which inquiry it was.',
+      'A report held another answer than the reply to the question after it. The reply ' +
+      'counts, and for a week no answer is taken from a report without asking.',
+    next:
+      'Nothing. If it comes again, tell the operator of the service; eligd show inquiry:N says ' +
+      'which inquiry it was.',
   },
   webhook_silent: {
     level: 'warn',
     fields: ['count'],
     means:
-      'Answers were found by asking that no report has told of (count); asking takes over. Said once until reports come again.',
-    next: 'eligd check tries the whole way from outside; eligd subscription show says where the service reports to.',
+      'Answers were found by asking that no report has told of (count); asking takes over. ' +
+      'Said once until reports come again.',
+    next:
+      'eligd check tries the whole way from outside; eligd subscription show says where the ' +
+      'service reports to.',
   },
   webhook_unreadable: {
     level: 'warn',
     fields: ['count'],
     means:
-      'Reports that are signed rightly and hold something else than inquiries; they are dropped, and asking finds what they meant.',
-    next: 'Nothing, unless they go on: then somebody else signs with this key, or the service has changed its messages; report it.',
+      'Reports that are signed rightly and hold something else than inquiries; they are ' +
+      'dropped, and asking finds what they meant.',
+    next:
+      'Nothing, unless they go on: then somebody else signs with this key, or the service has ' +
+      'changed its messages; report it.',
   },
   webhook_strangers: {
     level: 'info',
@@ -79,49 +109,68 @@ export const EVENTS = {
   subscription_elsewhere: {
     level: 'error',
     fields: ['host'],
-    means: 'The subscription of the account points to somebody else (host); it is left alone, and eligd asks for answers.',
+    means:
+      'The subscription of the account points to somebody else (host); it is left alone, and ' +
+      'eligd asks for answers.',
     next: 'If nobody needs that address, set webhook.take_over: true.',
   },
   subscription_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'reason', 'wait_ms'],
-    means: 'The subscription could not be read or set, or the service keeps something else; it is tried again.',
-    next: 'Nothing while it is rare: answers come by asking meanwhile. Otherwise eligd subscription show says what the service has.',
+    means:
+      'The subscription could not be read or set, or the service keeps something else; it is ' +
+      'tried again.',
+    next:
+      'Nothing while it is rare: answers come by asking meanwhile. Otherwise eligd ' +
+      'subscription show says what the service has.',
   },
   webhook_refused: {
     level: 'warn',
     fields: ['count', 'error_code', 'http_status', 'reason'],
     means:
-      'A delivery to the webhook was refused; reason says why and count how many were since the start. Said once a minute for each reason.',
-    next: 'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the operator of the service gave you; no_commit: look at the disk.',
+      'A delivery to the webhook was refused; reason says why and count how many were since ' +
+      'the start. Said once a minute for each reason.',
+    next:
+      'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the operator of the service gave ' +
+      'you; no_commit: look at the disk.',
   },
   stage_failed: {
     level: 'error',
     fields: ['error_code', 'error_name', 'reason', 'stage', 'wait_ms'],
     means: 'A step of a stage failed; it is tried again after wait_ms. The others go on.',
-    next: 'If it goes on: SQLITE_FULL or ENOSPC means that the disk is full; anything else is a defect worth reporting.',
+    next:
+      'If it goes on: SQLITE_FULL or ENOSPC means that the disk is full; anything else is a ' +
+      'defect worth reporting.',
   },
   stage_hangs: {
     level: 'error',
     fields: ['duration_ms', 'stage'],
     means:
-      'A step of a stage gives no sign of life for duration_ms. Under systemd the daemon is started anew; nothing is lost by it.',
-    next: 'If it happens again, report it with the lines before it. A network share that does not answer is a common cause.',
+      'A step of a stage gives no sign of life for duration_ms. Under systemd the daemon is ' +
+      'started anew; nothing is lost by it.',
+    next:
+      'If it happens again, report it with the lines before it. A network share that does not ' +
+      'answer is a common cause.',
   },
   batch_accepted: {
     level: 'info',
     fields: ['accepted', 'connector', 'count', 'rejected', 'unchanged'],
-    means: 'Appointments of a connector are committed; count is how many have vanished from a full export.',
+    means:
+      'Appointments of a connector are committed; count is how many have vanished from a ' +
+      'full export.',
   },
   appointment_planned: {
     level: 'info',
     fields: ['appointment', 'connector', 'inquiry'],
-    means: 'An appointment, as a keyed hash of its id in the PMS, stands on an inquiry; further lines name the inquiry.',
+    means:
+      'An appointment, as a keyed hash of its id in the PMS, stands on an inquiry; further ' +
+      'lines name the inquiry.',
   },
   connector_failed: {
     level: 'warn',
     fields: ['connector', 'failure', 'reason'],
-    means: 'A connector could not read or write; the line says why and what to do. It is tried again.',
+    means:
+      'A connector could not read or write; the line says why and what to do. It is tried again.',
     next: 'Do what reason says, and run "eligd check".',
   },
   inquiries_sent: {
@@ -138,8 +187,12 @@ export const EVENTS = {
   inquiry_uncertain: {
     level: 'warn',
     fields: ['inquiry'],
-    means: 'It is not known whether the service has an inquiry; it is looked for before anything is sent again.',
-    next: 'Nothing: it is settled by itself within minutes, or stands on the attention list. Many of them point to the network or to the service.',
+    means:
+      'It is not known whether the service has an inquiry; it is looked for before anything ' +
+      'is sent again.',
+    next:
+      'Nothing: it is settled by itself within minutes, or stands on the attention list. Many ' +
+      'of them point to the network or to the service.',
   },
   inquiry_found: {
     level: 'info',
@@ -154,8 +207,12 @@ export const EVENTS = {
   inquiry_undecidable: {
     level: 'error',
     fields: ['inquiry'],
-    means: 'It cannot be found out whether the service has an inquiry, and it is not sent again by itself.',
-    next: 'Ask the operator of the service for the inquiry under its external id; eligd explain says which.',
+    means:
+      'It cannot be found out whether the service has an inquiry, and it is not sent again ' +
+      'by itself.',
+    next:
+      'Ask the operator of the service for the inquiry under its external id; eligd explain ' +
+      'says which.',
   },
   inquiry_adopted: {
     level: 'info',
@@ -166,50 +223,69 @@ export const EVENTS = {
     level: 'warn',
     fields: ['inquiry', 'reason'],
     means:
-      'The list of the service is no proof that an inquiry is absent: incomplete, or not known to show ours. Looked again later.',
-    next: 'Nothing at first. If it goes on, ask the operator of the service why its list is short; eligd explain shows the inquiry.',
+      'The list of the service is no proof that an inquiry is absent: incomplete, or not ' +
+      'known to show ours. Looked again later.',
+    next:
+      'Nothing at first. If it goes on, ask the operator of the service why its list is short; ' +
+      'eligd explain shows the inquiry.',
   },
   reply_mismatch: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
     means:
-      'An inquiry that was read is not the one its id was taken for; nothing of it is stored, and the ids of that reply are looked up anew.',
-    next: 'Nothing: they are looked for by themselves. Tell the operator of the service that ids of a reply come in another order.',
+      'An inquiry that was read is not the one its id was taken for; nothing of it is ' +
+      'stored, and the ids of that reply are looked up anew.',
+    next:
+      'Nothing: they are looked for by themselves. Tell the operator of the service that ids ' +
+      'of a reply come in another order.',
   },
   extra_call_found: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
-    means: 'The service holds an inquiry that stands on the same need as another one: an extra call.',
-    next: 'Compare with the bill of the service; eligd show inquiry:N says which appointment it is, if nobody else uses the account.',
+    means:
+      'The service holds an inquiry that stands on the same need as another one: an extra call.',
+    next:
+      'Compare with the bill of the service; eligd show inquiry:N says which appointment it ' +
+      'is, if nobody else uses the account.',
   },
   submission_stopped: {
     level: 'error',
     fields: ['count', 'http_status', 'reason'],
-    means: 'The service turns us away, or somebody else uses the account; nothing is sent until that is mended.',
+    means:
+      'The service turns us away, or somebody else uses the account; nothing is sent until ' +
+      'that is mended.',
     next: 'eligd status says why and when it is tried again.',
   },
   submission_resumed: { level: 'info', fields: [], means: 'The service accepts inquiries again.' },
   bulk_learned: {
     level: 'info',
     fields: ['shape', 'size', 'specialty'],
-    means: 'Something about the bulk endpoint was learned: its shape, its size, or that there is none.',
+    means:
+      'Something about the bulk endpoint was learned: its shape, its size, or that there is none.',
   },
   sweep_done: {
     level: 'info',
     fields: ['count', 'specialty', 'total'],
-    means: 'The list of the service was compared with the database; count is how many were unknown before.',
+    means:
+      'The list of the service was compared with the database; count is how many were ' +
+      'unknown before.',
   },
   sweep_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'specialty'],
-    means: 'The list of the service could not be read; nothing is sent for this specialty until it can.',
+    means:
+      'The list of the service could not be read; nothing is sent for this specialty until it can.',
     next: 'Nothing at first: it is tried again by itself. If it goes on, run "eligd check".',
   },
   sweep_incomplete: {
     level: 'warn',
     fields: ['count', 'specialty'],
-    means: 'The list of the service has no certain end, so it proves nothing about what is missing from it.',
-    next: 'Nothing at first. If it goes on, tell the operator of the service that its list cannot be read to the end.',
+    means:
+      'The list of the service has no certain end, so it proves nothing about what is ' +
+      'missing from it.',
+    next:
+      'Nothing at first. If it goes on, tell the operator of the service that its list cannot ' +
+      'be read to the end.',
   },
   inquiry_overdue: {
     level: 'warn',
@@ -227,7 +303,9 @@ export const EVENTS = {
     level: 'warn',
     fields: ['count', 'inquiry', 'service_id'],
     means: 'The service does not know an inquiry that it had accepted.',
-    next: 'After three such answers it is on the attention list; ask the operator of the service about service_id.',
+    next:
+      'After three such answers it is on the attention list; ask the operator of the service ' +
+      'about service_id.',
   },
   answer_received: {
     level: 'info',
@@ -237,7 +315,8 @@ export const EVENTS = {
   record_written: {
     level: 'info',
     fields: ['count', 'inquiry', 'service_id'],
-    means: 'An answer became a record; count is how much of it was not understood and kept verbatim.',
+    means:
+      'An answer became a record; count is how much of it was not understood and kept verbatim.',
   },
   verification_received: {
     level: 'info',
@@ -248,7 +327,8 @@ export const EVENTS = {
     level: 'warn',
     fields: ['failure', 'inquiry'],
     means:
-      'The transcript verification of an inquiry could not be asked for; it is tried again. The answer does not wait for it.',
+      'The transcript verification of an inquiry could not be asked for; it is tried again. ' +
+      'The answer does not wait for it.',
     next: 'Nothing.',
   },
   records_delivered: {
@@ -272,7 +352,8 @@ export const EVENTS = {
     level: 'error',
     fields: ['skew_ms'],
     means:
-      'The clock of this computer and the service’s differ by more than ten minutes; no visit counts as past until they agree.',
+      'The clock of this computer and the service’s differ by more than ten minutes; no ' +
+      'visit counts as past until they agree.',
     next: 'Set the clock (timedatectl set-ntp true).',
   },
   clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
@@ -280,13 +361,16 @@ export const EVENTS = {
     level: 'info',
     fields: ['total', 'count', 'copies'],
     means:
-      'What is older than retention.days was deleted for good: total appointments, count inquiries with their answers, and copies of the database that upgrades and restores had left.',
+      'What is older than retention.days was deleted for good: total appointments, count ' +
+      'inquiries with their answers, and copies of the database that upgrades and restores ' +
+      'had left.',
   },
   backup_written: {
     level: 'info',
     fields: ['count', 'total'],
     means:
-      'A copy of the database was written, opened and checked; total is its appointments, count how many old copies were deleted.',
+      'A copy of the database was written, opened and checked; total is its appointments, ' +
+      'count how many old copies were deleted.',
   },
   backup_failed: {
     level: 'error',
@@ -300,54 +384,78 @@ export const EVENTS = {
       'total', 'waiting', 'planned', 'asking', 'answered', 'delivered', 'attention', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
     ], // biome-ignore format: a list of words reads better in lines than in a column
     means:
-      'Where every appointment is, once a day, with the inquiries that are looked for or late, deliveries that wait for a person, and since when the oldest appointment waits.',
+      'Where every appointment is, once a day, with the inquiries that are looked for or ' +
+      'late, deliveries that wait for a person, and since when the oldest appointment waits.',
   },
-  service_logged_in: { level: 'info', fields: [], means: 'A new access token of the inquiry service is in use.' },
+  service_logged_in: {
+    level: 'info',
+    fields: [],
+    means: 'A new access token of the inquiry service is in use.',
+  },
   service_asked_to_wait: {
     level: 'warn',
     fields: ['http_status', 'retry_after_ms'],
     means: 'The service answered 429, or 5xx with Retry-After; all requests to it wait that long.',
-    next: 'Nothing, unless calls come too late by it: then ask the operator of the service for a higher limit.',
+    next:
+      'Nothing, unless calls come too late by it: then ask the operator of the service for a ' +
+      'higher limit.',
   },
   service_bookkeeping_failed: {
     level: 'error',
     fields: ['error_name', 'reason'],
-    means: 'After a request, its slot, a pause or the clock check could not be noted. The outcome of the request is kept.',
-    next: 'Look at the database: disk space and permissions. The rate limit may be stricter or looser than configured until it works again.',
+    means:
+      'After a request, its slot, a pause or the clock check could not be noted. The outcome ' +
+      'of the request is kept.',
+    next:
+      'Look at the database: disk space and permissions. The rate limit may be stricter or ' +
+      'looser than configured until it works again.',
   },
   service_page_link_refused: {
     level: 'warn',
     fields: ['specialty'],
     means:
-      'A list of the service points to another host for its next page. Credentials are not sent there, so the list counts as incomplete.',
+      'A list of the service points to another host for its next page. Credentials are not ' +
+      'sent there, so the list counts as incomplete.',
     next: 'Compare service.base_url with the address that the service calls itself.',
   },
   csv_file_read: {
     level: 'info',
     fields: ['accepted', 'connector', 'duration_ms', 'rejected', 'size'],
-    means: 'A file of the drop folder was read to its end and moved to processed/, or to rejected/ when no row could be used.',
+    means:
+      'A file of the drop folder was read to its end and moved to processed/, or to ' +
+      'rejected/ when no row could be used.',
   },
   csv_file_repeated: {
     level: 'info',
     fields: ['connector', 'size'],
-    means: 'A file with the content of the one that was read last was moved to processed/ without reading it again.',
+    means:
+      'A file with the content of the one that was read last was moved to processed/ without ' +
+      'reading it again.',
   },
   csv_file_rejected: {
     level: 'warn',
     fields: ['connector', 'reason', 'size'],
-    means: 'A file could not be understood as a whole and was moved to rejected/; the line holds the class of the fault.',
+    means:
+      'A file could not be understood as a whole and was moved to rejected/; the line holds ' +
+      'the class of the fault.',
     next: 'Read the .reasons.csv beside it.',
   },
   csv_file_changed: {
     level: 'warn',
     fields: ['connector', 'size'],
-    means: 'A file was written to while it was read; it went back to inbox/ and is read again when it is still.',
-    next: 'If it happens often, raise stable_seconds, or let the export write to a temporary name first.',
+    means:
+      'A file was written to while it was read; it went back to inbox/ and is read again ' +
+      'when it is still.',
+    next:
+      'If it happens often, raise stable_seconds, or let the export write to a temporary name ' +
+      'first.',
   },
   csv_file_unusable: {
     level: 'warn',
     fields: ['cause', 'connector'],
-    means: 'A file of the drop folder could not be read or moved. The others go on; it is tried again at every look.',
+    means:
+      'A file of the drop folder could not be read or moved. The others go on; it is tried ' +
+      'again at every look.',
     next: 'Check permissions and disk; eligd check counts such files.',
   },
   csv_file_ignored: {
@@ -359,23 +467,31 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'failure'],
     means:
-      'The FHIR server gives no CapabilityStatement that can be read, so nothing is taken for granted: no includes, no conditional create.',
+      'The FHIR server gives no CapabilityStatement that can be read, so nothing is taken ' +
+      'for granted: no includes, no conditional create.',
     next: 'Check base_url; eligd check tells what the server lacks.',
   },
   fhir_answer_partial: {
     level: 'warn',
     fields: ['connector'],
     means:
-      'The FHIR server said that its list of appointments is not whole. What is in it was taken; nothing missing counts as vanished.',
+      'The FHIR server said that its list of appointments is not whole. What is in it was ' +
+      'taken; nothing missing counts as vanished.',
     next: 'Nothing at first. If it goes on, ask the operator of the FHIR server what it leaves out.',
   },
   fhir_fallback_used: {
     level: 'warn',
     fields: ['connector', 'from', 'to'],
-    means: 'The FHIR server does not take one kind of resource (from), so answers are written as another (to).',
+    means:
+      'The FHIR server does not take one kind of resource (from), so answers are written as ' +
+      'another (to).',
     next: 'Set write_back: to the one that it takes, or have the server accept the other.',
   },
-  hl7_listening: { level: 'info', fields: ['connector', 'host', 'port'], means: 'HL7 senders can connect.' },
+  hl7_listening: {
+    level: 'info',
+    fields: ['connector', 'host', 'port'],
+    means: 'HL7 senders can connect.',
+  },
   hl7_connection_refused: {
     level: 'warn',
     fields: ['connector', 'host'],
@@ -385,40 +501,55 @@ export const EVENTS = {
   hl7_connections_full: {
     level: 'warn',
     fields: ['connector', 'limit'],
-    means: 'Somebody connected when there were as many connections as max_connections allows, and was turned away.',
-    next: 'Look whether a sender opens connections and never closes them; otherwise set max_connections: higher.',
+    means:
+      'Somebody connected when there were as many connections as max_connections allows, and ' +
+      'was turned away.',
+    next:
+      'Look whether a sender opens connections and never closes them; otherwise set ' +
+      'max_connections: higher.',
   },
   hl7_connection_ended: {
     level: 'debug',
     fields: ['connector', 'count', 'size'],
-    means: 'An HL7 connection was closed; count is how many messages came, size how many bytes stood outside of frames.',
+    means:
+      'An HL7 connection was closed; count is how many messages came, size how many bytes ' +
+      'stood outside of frames.',
   },
   hl7_message_refused: {
     level: 'warn',
     fields: ['connector', 'reason', 'count'],
     means:
-      'Messages were answered with AR or CR and not kept: they are none that are read here, or no HL7 at all. It is said once a minute for each reason; count is how many came.',
+      'Messages were answered with AR or CR and not kept: they are none that are read here, ' +
+      'or no HL7 at all. It is said once a minute for each reason; count is how many came.',
     next: 'Have the interface of the sender send SIU, ADT and DFT only, to this connector.',
   },
   hl7_message_faulty: {
     level: 'warn',
     fields: ['connector', 'field'],
-    means: 'A message was answered with AE, because something in it cannot be read; it is on the attention list.',
-    next: 'Do what the attention list says (eligd list --attention); have the sender mend the field and send again.',
+    means:
+      'A message was answered with AE, because something in it cannot be read; it is on the ' +
+      'attention list.',
+    next:
+      'Do what the attention list says (eligd list --attention); have the sender mend the ' +
+      'field and send again.',
   },
   hl7_not_stored: {
     level: 'error',
     fields: ['connector'],
     means:
-      'Messages could not be committed, so they were not acknowledged and the connection was ended; the sender sends them again.',
+      'Messages could not be committed, so they were not acknowledged and the connection was ' +
+      'ended; the sender sends them again.',
     next: 'Look at disk space and permissions of the database.',
   },
   hl7_message_unstorable: {
     level: 'error',
     fields: ['connector', 'error_code'],
     means:
-      'A message could not be committed again and again while others were; it was answered with AE, so that it does not hold up the others.',
-    next: 'It is a defect worth reporting. Enter what the message says by hand; the sender has it under its control id.',
+      'A message could not be committed again and again while others were; it was answered ' +
+      'with AE, so that it does not hold up the others.',
+    next:
+      'It is a defect worth reporting. Enter what the message says by hand; the sender has it ' +
+      'under its control id.',
   },
   hl7_file_read: {
     level: 'info',
@@ -434,19 +565,27 @@ export const EVENTS = {
   hl7_file_unusable: {
     level: 'warn',
     fields: ['cause', 'connector'],
-    means: 'A file in inbox/ could not be read or moved. The others go on; it is tried again at every look.',
+    means:
+      'A file in inbox/ could not be read or moved. The others go on; it is tried again at ' +
+      'every look.',
     next: 'Check permissions and disk.',
   },
   hl7_answer_unmatched: {
     level: 'warn',
     fields: ['connector'],
-    means: 'The receiver acknowledged a message that was not waiting for it, as after a time-out. It counts for nothing.',
-    next: 'Nothing while it is rare. Otherwise raise the time-out of this connector, or look why the receiver is slow.',
+    means:
+      'The receiver acknowledged a message that was not waiting for it, as after a time-out. ' +
+      'It counts for nothing.',
+    next:
+      'Nothing while it is rare. Otherwise raise the time-out of this connector, or look why ' +
+      'the receiver is slow.',
   },
   hl7_writes_registrations: {
     level: 'warn',
     fields: ['connector'],
-    means: 'Answers are written back as ADT^A08, which may change the registration of patients in the receiving system.',
+    means:
+      'Answers are written back as ADT^A08, which may change the registration of patients in ' +
+      'the receiving system.',
     next: 'Use write_back: pin_i07 or oru_r01 unless the receiver’s maker asked for A08.',
   },
 } as const satisfies Record<string, EventDescription>;

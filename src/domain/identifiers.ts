@@ -1,4 +1,7 @@
-/** Ten digits with the check digit of the Luhn formula over "80840" and the number (45 CFR 162.406; ISO/IEC 7812). */
+/**
+ * Ten digits with the check digit of the Luhn formula over "80840" and the number (45 CFR 162.406;
+ * ISO/IEC 7812).
+ */
 export function isNpi(text: string): boolean {
   if (!/^\d{10}$/.test(text)) return false;
   let sum = 24; // what the prefix 80840 contributes

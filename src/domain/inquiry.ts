@@ -3,8 +3,9 @@ import type { Specialty } from './specialty.ts';
 import type { LocalDate } from './time.ts';
 
 /**
- * What will be asked, before it is put into the service's words: ISO dates, and codes in order without repeats. Stored while
- * the inquiry is planned; the exact wire body is made from it right before it is sent.
+ * What will be asked, before it is put into the service's words: ISO dates, and codes in order
+ * without repeats. Stored while the inquiry is planned; the exact wire body is made from it right
+ * before it is sent.
  */
 export type InquiryDraft = {
   specialty: Specialty;
@@ -15,7 +16,10 @@ export type InquiryDraft = {
   tax_id: string;
   billing_npi: string;
   rendering_npi: string;
-  /** The service's carrier identifier, or its name as text where the specialty takes text; empty: not said. */
+  /**
+   * The service's carrier identifier, or its name as text where the specialty takes text; empty:
+   * not said.
+   */
   insurance: string;
   insurance_payor_id: string;
   insurance_in_network: boolean | null;
@@ -27,7 +31,10 @@ export type InquiryDraft = {
   call_script_id: string | null;
   additional_info: string;
   desired_completion_date: LocalDate;
-  /** The next four are left out when nothing is known; medical and mental health, the telephone number medical alone. */
+  /**
+   * The next four are left out when nothing is known; medical and mental health, the telephone
+   * number medical alone.
+   */
   place_of_service?: string;
   /** US dollars, decimal text. */
   billed_amount?: string;
@@ -63,8 +70,9 @@ export function draftMatchKey(draft: InquiryDraft): string {
 }
 
 /**
- * One draft for several appointments on the same need: the first one's values, the codes of all, and the earliest completion
- * date, so that one call serves every visit (design, "Needs, appointments, deliveries").
+ * One draft for several appointments on the same need: the first one's values, the codes of all,
+ * and the earliest completion date, so that one call serves every visit (design, "Needs,
+ * appointments, deliveries").
  */
 export function mergeDrafts(drafts: readonly [InquiryDraft, ...InquiryDraft[]]): InquiryDraft {
   const union = (field: 'benefits_codes' | 'diagnosis_codes' | 'benefits_query') => [
@@ -75,6 +83,8 @@ export function mergeDrafts(drafts: readonly [InquiryDraft, ...InquiryDraft[]]):
     benefits_codes: union('benefits_codes'),
     diagnosis_codes: union('diagnosis_codes'),
     benefits_query: union('benefits_query'),
-    desired_completion_date: drafts.map((draft) => draft.desired_completion_date).sort()[0] ?? drafts[0].desired_completion_date,
+    desired_completion_date:
+      drafts.map((draft) => draft.desired_completion_date).sort()[0] ??
+      drafts[0].desired_completion_date,
   };
 }

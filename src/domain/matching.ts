@@ -1,6 +1,7 @@
 /**
- * The match key: what must agree for an inquiry at the service to be the one that a row meant (design, "Ambiguous"). The
- * service may echo a request with nulls, defaults, other cases or trimmed values, so nothing is ever compared by equality.
+ * The match key: what must agree for an inquiry at the service to be the one that a row meant
+ * (design, "Ambiguous"). The service may echo a request with nulls, defaults, other cases or
+ * trimmed values, so nothing is ever compared by equality.
  */
 export type MatchFields = {
   type: string;
@@ -12,7 +13,10 @@ export type MatchFields = {
   claims_date_of_service?: string | null | undefined;
 };
 
-/** Canonical text of the fields; equal keys mean the same question about the same person under the same coverage. */
+/**
+ * Canonical text of the fields; equal keys mean the same question about the same person under the
+ * same coverage.
+ */
 export function matchKey(fields: MatchFields): string {
   return [
     fields.type.trim().toUpperCase(),
@@ -24,7 +28,10 @@ export function matchKey(fields: MatchFields): string {
   ].join('|');
 }
 
-/** The match key of a request as the service echoed it, or null when one of the deciding fields is not even text. */
+/**
+ * The match key of a request as the service echoed it, or null when one of the deciding fields is
+ * not even text.
+ */
 export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): string | null {
   const { type, member_id, dob, tax_id, claim_number, claims_date_of_service } = request;
   if (typeof type !== 'string' || typeof dob !== 'string') return null;
@@ -36,7 +43,8 @@ export function matchKeyOfEcho(request: Readonly<Record<string, unknown>>): stri
     // A number has lost the zeros in front of it.
     tax_id: typeof tax_id === 'number' ? String(tax_id).padStart(9, '0') : tax_id,
     claim_number: isTextOrNumber(claim_number) ? String(claim_number) : null,
-    claims_date_of_service: typeof claims_date_of_service === 'string' ? claims_date_of_service : null,
+    claims_date_of_service:
+      typeof claims_date_of_service === 'string' ? claims_date_of_service : null,
   });
 }
 
@@ -45,9 +53,14 @@ export function canonicalExternalId(external_id: unknown): string {
   return isTextOrNumber(external_id) ? String(external_id).trim().toUpperCase() : '';
 }
 
-/** The first word of a patient's name as compared: twins share all the rest. Empty when there is none. */
+/**
+ * The first word of a patient's name as compared: twins share all the rest. Empty when there is
+ * none.
+ */
 export function givenName(patient_name: unknown): string {
-  return typeof patient_name === 'string' ? (/[\p{L}\p{N}]+/u.exec(patient_name.toUpperCase())?.[0] ?? '') : '';
+  return typeof patient_name === 'string'
+    ? (/[\p{L}\p{N}]+/u.exec(patient_name.toUpperCase())?.[0] ?? '')
+    : '';
 }
 
 export function lettersAndDigits(text: string): string {
@@ -58,7 +71,8 @@ export function lettersAndDigits(text: string): string {
 function canonicalDate(text: string): string {
   const trimmed = text.trim();
   const month_first = /^(\d{1,2})[-/](\d{1,2})[-/](\d{4})$/.exec(trimmed);
-  if (month_first !== null) return `${month_first[3]}-${month_first[1]?.padStart(2, '0')}-${month_first[2]?.padStart(2, '0')}`;
+  if (month_first !== null)
+    return `${month_first[3]}-${month_first[1]?.padStart(2, '0')}-${month_first[2]?.padStart(2, '0')}`;
   return trimmed.slice(0, 10);
 }
 
@@ -67,14 +81,22 @@ function isTextOrNumber(value: unknown): value is string | number {
 }
 
 /**
- * How much a candidate at the service resembles a request in the fields beyond the match key, for choosing between several
- * matches: the number of fields that agree. Null, "", [], false and absent are alike, arrays are sets, and
- * `desired_completion_date` is ignored because the service may move it (design, "Ambiguous").
+ * How much a candidate at the service resembles a request in the fields beyond the match key, for
+ * choosing between several matches: the number of fields that agree. Null, "", [], false and absent
+ * are alike, arrays are sets, and `desired_completion_date` is ignored because the service may move
+ * it (design, "Ambiguous").
  */
-export function resemblance(sent: Readonly<Record<string, unknown>>, echoed: Readonly<Record<string, unknown>>): number {
+export function resemblance(
+  sent: Readonly<Record<string, unknown>>,
+  echoed: Readonly<Record<string, unknown>>,
+): number {
   let agreeing = 0;
   for (const [field, value] of Object.entries(sent)) {
-    if (field !== 'desired_completion_date' && canonicalValue(value) === canonicalValue(echoed[field])) agreeing += 1;
+    if (
+      field !== 'desired_completion_date' &&
+      canonicalValue(value) === canonicalValue(echoed[field])
+    )
+      agreeing += 1;
   }
   return agreeing;
 }

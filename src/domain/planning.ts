@@ -3,11 +3,26 @@ import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
-import type { ClinicProfile, CodeRange, PayerEntry, PayerMap, Policy, QuestionRule } from './policy.ts';
+import type {
+  ClinicProfile,
+  CodeRange,
+  PayerEntry,
+  PayerMap,
+  Policy,
+  QuestionRule,
+} from './policy.ts';
 import { effectiveProvider, type Provider } from './provider.ts';
 import { missingFields } from './required-fields.ts';
 import type { Specialty } from './specialty.ts';
-import { addDays, HOUR_MS, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
+import {
+  addDays,
+  HOUR_MS,
+  type Instant,
+  instantOf,
+  type LocalDate,
+  localDate,
+  yearOf,
+} from './time.ts';
 
 /** What planning knows besides the appointment. */
 export type PlanningFacts = {
@@ -23,11 +38,28 @@ export type PlanningFacts = {
 export type PlanningDecision =
   | { kind: 'close'; reason: 'cancelled' | 'past' | 'no_coverage' | 'skipped' }
   /** Nothing to do before `until`; then it is looked at again. */
-  | { kind: 'wait'; until: Instant; reason: 'outside_window' | 'clock_unproven' | 'insurance_awaited'; attention: Attention[] }
-  /** `coverages` holds those that need an answer; `attention` what a person should mend. Both may be filled (G7). */
-  | { kind: 'ask'; coverages: PlannedCoverage[]; attention: Attention[]; unmapped: UnmappedPayer[]; is_too_late: boolean };
+  | {
+      kind: 'wait';
+      until: Instant;
+      reason: 'outside_window' | 'clock_unproven' | 'insurance_awaited';
+      attention: Attention[];
+    }
+  /**
+   * `coverages` holds those that need an answer; `attention` what a person should mend. Both may be
+   * filled (G7).
+   */
+  | {
+      kind: 'ask';
+      coverages: PlannedCoverage[];
+      attention: Attention[];
+      unmapped: UnmappedPayer[];
+      is_too_late: boolean;
+    };
 
-/** A dental payer as the PMS names it, without a line in the payer map that says which carrier it is. */
+/**
+ * A dental payer as the PMS names it, without a line in the payer map that says which carrier it
+ * is.
+ */
 export type UnmappedPayer = { carrier: string; payor_id: string };
 
 export type PlannedCoverage = {
@@ -43,7 +75,11 @@ export type PlannedCoverage = {
 const CLOCK_RETRY_MS = 60_000;
 
 /** Pure: the same appointment and facts give the same decision. */
-export function planAppointment(patient_key: string, appointment: AppointmentInput, facts: PlanningFacts): PlanningDecision {
+export function planAppointment(
+  patient_key: string,
+  appointment: AppointmentInput,
+  facts: PlanningFacts,
+): PlanningDecision {
   const { now, clinic, policy } = facts;
   if (appointment.status === 'cancelled') return { kind: 'close', reason: 'cancelled' };
   const starts_at = Date.parse(appointment.starts_at);
@@ -55,7 +91,8 @@ export function planAppointment(patient_key: string, appointment: AppointmentInp
   const coverages = appointment.coverages.filter(isInsured);
   if (coverages.length === 0) return { kind: 'close', reason: 'no_coverage' };
   const opens_at = windowOpensAt(starts_at, policy, clinic);
-  if (opens_at > now) return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
+  if (opens_at > now)
+    return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
 
   const attention: Attention[] = [];
   const planned: PlannedCoverage[] = [];
@@ -63,57 +100,92 @@ export function planAppointment(patient_key: string, appointment: AppointmentInp
   let skipped = 0;
   for (const [index, coverage] of appointment.coverages.entries()) {
     if (!isInsured(coverage)) continue;
-    const outcome = planCoverage({ patient_key, appointment, coverage, rank: index + 1, starts_at }, facts);
+    const outcome = planCoverage(
+      { patient_key, appointment, coverage, rank: index + 1, starts_at },
+      facts,
+    );
     attention.push(...outcome.attention);
     // The PMS may name the same coverage twice; one answer is enough.
-    if (outcome.planned !== null && !planned.some(({ need_base }) => need_base === outcome.planned?.need_base))
+    if (
+      outcome.planned !== null &&
+      !planned.some(({ need_base }) => need_base === outcome.planned?.need_base)
+    )
       planned.push(outcome.planned);
-    if (outcome.is_unmapped) unmapped.push({ carrier: coverage.carrier, payor_id: coverage.payor_id });
+    if (outcome.is_unmapped)
+      unmapped.push({ carrier: coverage.carrier, payor_id: coverage.payor_id });
     if (outcome.is_skipped) skipped += 1;
   }
-  if (planned.length === 0 && attention.length === 0 && skipped > 0) return { kind: 'close', reason: 'skipped' };
-  return { kind: 'ask', coverages: planned, attention, unmapped, is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS };
+  if (planned.length === 0 && attention.length === 0 && skipped > 0)
+    return { kind: 'close', reason: 'skipped' };
+  return {
+    kind: 'ask',
+    coverages: planned,
+    attention,
+    unmapped,
+    is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS,
+  };
 }
 
 /**
- * Nothing has come about the patient's insurance: that is unknown, not self-pay (G8). It is planned when it comes; a person is
- * asked from the day on which the call should be made.
+ * Nothing has come about the patient's insurance: that is unknown, not self-pay (G8). It is planned
+ * when it comes; a person is asked from the day on which the call should be made.
  */
-function awaitInsurance(starts_at: Instant, { now, policy, clinic }: PlanningFacts): PlanningDecision {
+function awaitInsurance(
+  starts_at: Instant,
+  { now, policy, clinic }: PlanningFacts,
+): PlanningDecision {
   const opens_at = windowOpensAt(starts_at, policy, clinic);
-  if (opens_at > now) return { kind: 'wait', until: opens_at, reason: 'insurance_awaited', attention: [] };
+  if (opens_at > now)
+    return { kind: 'wait', until: opens_at, reason: 'insurance_awaited', attention: [] };
   const attention: Attention = {
     reason: 'insurance_awaited',
-    what: 'No call is made: the practice management system has sent nothing about the patient’s insurance yet.',
-    next: 'Enter the insurance there and save the patient, so that it is sent; the call then starts by itself. A patient who pays alone needs nothing.',
+    what:
+      'No call is made: the practice management system has sent nothing about the patient’s ' +
+      'insurance yet.',
+    next:
+      'Enter the insurance there and save the patient, so that it is sent; the call then ' +
+      'starts by itself. A patient who pays alone needs nothing.',
   };
-  return { kind: 'wait', until: starts_at + 1, reason: 'insurance_awaited', attention: [attention] };
+  return {
+    kind: 'wait',
+    until: starts_at + 1,
+    reason: 'insurance_awaited',
+    attention: [attention],
+  };
 }
 
 /**
- * When the visit comes into the look-ahead window: the beginning of the clinic's day that many days before. A part of a day
- * counts as a whole one, since it is days that are counted.
+ * When the visit comes into the look-ahead window: the beginning of the clinic's day that many days
+ * before. A part of a day counts as a whole one, since it is days that are counted.
  */
 export function windowOpensAt(
   starts_at: Instant,
   policy: Pick<Policy, 'look_ahead_days'>,
   clinic: Pick<ClinicProfile, 'time_zone'>,
 ): Instant {
-  return instantOf(addDays(localDate(starts_at, clinic.time_zone), -Math.ceil(policy.look_ahead_days)), 0, clinic.time_zone);
+  return instantOf(
+    addDays(localDate(starts_at, clinic.time_zone), -Math.ceil(policy.look_ahead_days)),
+    0,
+    clinic.time_zone,
+  );
 }
 
 /** The attention entry for a visit that is too near for a call that nobody has made yet. */
 export function tooLateToCall(policy: Pick<Policy, 'min_lead_hours'>): Attention {
   return {
     reason: 'too_late_to_call',
-    what: `The visit is less than ${policy.min_lead_hours} hours away, too near for the service to phone the payer in time.`,
+    what:
+      `The visit is less than ${policy.min_lead_hours} hours away, too near for the service to ` +
+      'phone the payer in time.',
     next: 'Call the payer yourself, or see the patient without an answer.',
   };
 }
 
 /** No payer, no member id and no group: the patient pays. */
 export function isInsured(coverage: CoverageInput): boolean {
-  return [coverage.carrier, coverage.payor_id, coverage.member_id, coverage.group_id].some((value) => value.trim() !== '');
+  return [coverage.carrier, coverage.payor_id, coverage.member_id, coverage.group_id].some(
+    (value) => value.trim() !== '',
+  );
 }
 
 type CoverageQuestion = {
@@ -124,13 +196,19 @@ type CoverageQuestion = {
   starts_at: Instant;
 };
 
-type CoverageOutcome = { planned: PlannedCoverage | null; attention: Attention[]; is_skipped: boolean; is_unmapped: boolean };
+type CoverageOutcome = {
+  planned: PlannedCoverage | null;
+  attention: Attention[];
+  is_skipped: boolean;
+  is_unmapped: boolean;
+};
 
 function planCoverage(question: CoverageQuestion, facts: PlanningFacts): CoverageOutcome {
   const { appointment, coverage, starts_at, rank } = question;
   const { clinic, policy, payers, now } = facts;
   const payer = payers.find(coverage.payor_id, coverage.carrier);
-  if (payer?.action === 'skip') return { planned: null, attention: [], is_skipped: true, is_unmapped: false };
+  if (payer?.action === 'skip')
+    return { planned: null, attention: [], is_skipped: true, is_unmapped: false };
   const provider = effectiveProvider(appointment, clinic);
   const { specialty } = provider;
   const visit = localDate(starts_at, clinic.time_zone);
@@ -138,9 +216,14 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
     ...payerAttention(payer),
     ...missingFields({ appointment, coverage, provider, rank }, policy.required_fields[specialty]),
   ];
-  if (attention.length > 0) return { planned: null, attention, is_skipped: false, is_unmapped: false };
+  if (attention.length > 0)
+    return { planned: null, attention, is_skipped: false, is_unmapped: false };
 
-  const questions = questionRule(policy.questions[specialty], appointment.procedure_codes, specialty === 'dental');
+  const questions = questionRule(
+    policy.questions[specialty],
+    appointment.procedure_codes,
+    specialty === 'dental',
+  );
   const under = { coverage, payer, provider };
   const draft = draftInquiry({ appointment, under, questions, visit }, clinic);
   return {
@@ -154,7 +237,14 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
       }),
       benefit_year: yearOf(visit),
       reverify_after_days: payer?.reverify_after_days ?? policy.reverify_after_days,
-      draft: { ...draft, desired_completion_date: desiredCompletionDate(visit, localDate(now, clinic.time_zone), clinic.closed) },
+      draft: {
+        ...draft,
+        desired_completion_date: desiredCompletionDate(
+          visit,
+          localDate(now, clinic.time_zone),
+          clinic.closed,
+        ),
+      },
     },
     attention: [],
     is_skipped: false,
@@ -169,7 +259,10 @@ type DraftParts = {
   visit: LocalDate;
 };
 
-function draftInquiry({ appointment, under, questions, visit }: DraftParts, clinic: ClinicProfile): InquiryDraft {
+function draftInquiry(
+  { appointment, under, questions, visit }: DraftParts,
+  clinic: ClinicProfile,
+): InquiryDraft {
   const shared = requestOf(appointment, under, clinic);
   return {
     ...shared,
@@ -185,18 +278,26 @@ function draftInquiry({ appointment, under, questions, visit }: DraftParts, clin
 
 type AskedAbout = Pick<AppointmentInput, 'patient' | 'diagnosis_codes' | 'billed_amount'>;
 
-/** The part of a request that is alike for benefits and for claims: who, under which coverage, treated by whom and where. */
+/**
+ * The part of a request that is alike for benefits and for claims: who, under which coverage,
+ * treated by whom and where.
+ */
 export function requestOf(
   asked: AskedAbout,
   under: { coverage: CoverageInput; payer: PayerEntry | null; provider: Provider },
   clinic: ClinicProfile,
-): Omit<InquiryDraft, 'benefits_query' | 'benefits_codes' | 'call_script_id' | 'desired_completion_date'> {
+): Omit<
+  InquiryDraft,
+  'benefits_query' | 'benefits_codes' | 'call_script_id' | 'desired_completion_date'
+> {
   const { patient } = asked;
   const { coverage, payer, provider } = under;
   const { specialty } = provider;
   // Of the additional fields, those that the specialty has and that something is known about.
   const additional = {
-    ...(specialty === 'dental' ? {} : { place_of_service: provider.place_of_service, billed_amount: asked.billed_amount }),
+    ...(specialty === 'dental'
+      ? {}
+      : { place_of_service: provider.place_of_service, billed_amount: asked.billed_amount }),
     ...(specialty === 'medical' ? { insurance_phone_number: payer?.phone_number } : {}),
   };
   return {
@@ -209,7 +310,8 @@ export function requestOf(
     billing_npi: provider.billing_npi,
     rendering_npi: provider.rendering_npi,
     insurance: carrierOf(specialty, payer, coverage),
-    insurance_payor_id: payer !== null && payer.payor_id !== '' ? payer.payor_id : coverage.payor_id,
+    insurance_payor_id:
+      payer !== null && payer.payor_id !== '' ? payer.payor_id : coverage.payor_id,
     insurance_in_network: provider.in_network,
     is_specialist: provider.is_specialist,
     practice_billing_address: clinic.practice_billing_address ?? '',
@@ -219,8 +321,15 @@ export function requestOf(
   };
 }
 
-/** Dental carriers are an enumeration that ends in UNKNOWN; elsewhere the name as text will do (specification, "Carrier"). */
-function carrierOf(specialty: Specialty, payer: PayerEntry | null, coverage: CoverageInput): string {
+/**
+ * Dental carriers are an enumeration that ends in UNKNOWN; elsewhere the name as text will do
+ * (specification, "Carrier").
+ */
+function carrierOf(
+  specialty: Specialty,
+  payer: PayerEntry | null,
+  coverage: CoverageInput,
+): string {
   if (payer !== null && payer.carrier !== '') return payer.carrier;
   return specialty === 'dental' ? 'UNKNOWN' : coverage.carrier;
 }
@@ -229,18 +338,27 @@ function carrierOf(specialty: Specialty, payer: PayerEntry | null, coverage: Cov
 function subscriberSentence({ subscriber }: CoverageInput): string {
   if (subscriber === null || subscriber.name === '') return '';
   const born = subscriber.birth_date === null ? '' : `, born ${subscriber.birth_date}`;
-  const relationship = subscriber.relationship === '' ? '' : `; the patient is the subscriber's ${subscriber.relationship}`;
+  const relationship =
+    subscriber.relationship === ''
+      ? ''
+      : `; the patient is the subscriber's ${subscriber.relationship}`;
   return `Subscriber: ${subscriber.name}${born}${relationship}.`;
 }
 
 /** The first rule that applies; the configuration ends every list with one that always does. */
-function questionRule(rules: readonly QuestionRule[], codes: readonly string[], is_dental: boolean): QuestionRule {
+function questionRule(
+  rules: readonly QuestionRule[],
+  codes: readonly string[],
+  is_dental: boolean,
+): QuestionRule {
   // The D of a dental code may be left out (specification, "benefits_codes").
   const whole = (code: string) => (is_dental && /^\d{4}$/.test(code) ? `D${code}` : code);
   const isWithin = (code: string, { from, to }: CodeRange) =>
     code.length === whole(from).length && code >= whole(from) && code <= whole(to);
   const found = rules.find(
-    ({ when_codes }) => when_codes === null || codes.some((code) => when_codes.some((range) => isWithin(whole(code), range))),
+    ({ when_codes }) =>
+      when_codes === null ||
+      codes.some((code) => when_codes.some((range) => isWithin(whole(code), range))),
   );
   return (
     found ?? {

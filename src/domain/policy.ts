@@ -1,6 +1,9 @@
 import type { Specialty } from './specialty.ts';
 
-/** The clinic as planning sees it: the part of the configuration that rules need, with every default filled in. */
+/**
+ * The clinic as planning sees it: the part of the configuration that rules need, with every default
+ * filled in.
+ */
 export type ClinicProfile = {
   name: string;
   /** IANA zone; wall times, business days and "today" are judged in it. */
@@ -14,7 +17,9 @@ export type ClinicProfile = {
   practice_billing_address: string | null;
   /** Where services are given, for medical and mental health; null: not said. */
   place_of_service: string | null;
-  /** Local dates on which the clinic is closed, `YYYY-MM-DD`, besides weekends and federal holidays. */
+  /**
+   * Local dates on which the clinic is closed, `YYYY-MM-DD`, besides weekends and federal holidays.
+   */
   closed: ReadonlySet<string>;
   /** By the PMS's location name or id, lower case. */
   locations: ReadonlyMap<string, ProviderOverride>;
@@ -73,13 +78,17 @@ export const REQUIRED_FIELDS = [
 export type RequiredField = (typeof REQUIRED_FIELDS)[number];
 
 /** For claims also the two that only claims have. */
-export const CLAIM_REQUIRED_FIELDS = [...REQUIRED_FIELDS, 'claim_number', 'date_of_service'] as const;
+export const CLAIM_REQUIRED_FIELDS = [
+  ...REQUIRED_FIELDS,
+  'claim_number',
+  'date_of_service',
+] as const;
 
 export type ClaimRequiredField = (typeof CLAIM_REQUIRED_FIELDS)[number];
 
 /**
- * Which questions the payer is asked. The first rule whose `when_codes` matches one of the appointment's procedure codes
- * wins; a rule without `when_codes` matches every appointment.
+ * Which questions the payer is asked. The first rule whose `when_codes` matches one of the
+ * appointment's procedure codes wins; a rule without `when_codes` matches every appointment.
  */
 export type QuestionRules = readonly QuestionRule[];
 

@@ -17,22 +17,36 @@ export type Provider = {
 
 type Treated = Pick<AppointmentInput, 'specialty' | 'provider' | 'location' | 'place_of_service'>;
 
-/** Who treats: what the appointment itself says, else the provider's entry, else the location's, else the clinic's. */
+/**
+ * Who treats: what the appointment itself says, else the provider's entry, else the location's,
+ * else the clinic's.
+ */
 export function effectiveProvider(appointment: Treated, clinic: ClinicProfile): Provider {
   const { provider } = appointment;
   const by_provider = clinic.providers.get(provider.rendering_npi) ?? {};
   const by_location = clinic.locations.get((appointment.location ?? '').trim().toLowerCase()) ?? {};
   const tax_id = provider.tax_id || (by_provider.tax_id ?? by_location.tax_id ?? clinic.tax_id);
   return {
-    specialty: appointment.specialty ?? by_provider.specialty ?? by_location.specialty ?? clinic.specialty,
+    specialty:
+      appointment.specialty ?? by_provider.specialty ?? by_location.specialty ?? clinic.specialty,
     // Another punctuation is no other tax id, which would be another need and another call.
     tax_id: taxIdDigits(tax_id) ?? tax_id,
-    billing_npi: provider.billing_npi || (by_provider.billing_npi ?? by_location.billing_npi ?? clinic.billing_npi),
+    billing_npi:
+      provider.billing_npi ||
+      (by_provider.billing_npi ?? by_location.billing_npi ?? clinic.billing_npi),
     rendering_npi: provider.rendering_npi,
-    is_specialist: provider.is_specialist ?? by_provider.is_specialist ?? by_location.is_specialist ?? clinic.is_specialist,
-    in_network: provider.in_network ?? by_provider.in_network ?? by_location.in_network ?? clinic.in_network,
+    is_specialist:
+      provider.is_specialist ??
+      by_provider.is_specialist ??
+      by_location.is_specialist ??
+      clinic.is_specialist,
+    in_network:
+      provider.in_network ?? by_provider.in_network ?? by_location.in_network ?? clinic.in_network,
     place_of_service:
       appointment.place_of_service ||
-      (by_provider.place_of_service ?? by_location.place_of_service ?? clinic.place_of_service ?? ''),
+      (by_provider.place_of_service ??
+        by_location.place_of_service ??
+        clinic.place_of_service ??
+        ''),
   };
 }

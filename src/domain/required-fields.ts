@@ -7,7 +7,10 @@ import type { Provider } from './provider.ts';
 import { isDate } from './time.ts';
 
 /** What an appointment and a claim have in common. */
-type Asked = Pick<AppointmentInput, 'patient' | 'procedure_codes' | 'diagnosis_codes' | 'billed_amount' | 'problems'>;
+type Asked = Pick<
+  AppointmentInput,
+  'patient' | 'procedure_codes' | 'diagnosis_codes' | 'billed_amount' | 'problems'
+>;
 
 type Checked = { appointment: Asked; coverage: CoverageInput; provider: Provider; rank: number };
 
@@ -30,17 +33,30 @@ const LABELS: Readonly<Record<ClaimRequiredField, string>> = {
 };
 
 /**
- * What has to be mended before a call is paid for. A required field must be there; a field that is there must be well-formed
- * even when it is not required, because the service refuses the whole inquiry otherwise.
+ * What has to be mended before a call is paid for. A required field must be there; a field that is
+ * there must be well-formed even when it is not required, because the service refuses the whole
+ * inquiry otherwise.
  */
 export function missingFields(checked: Checked, required: readonly RequiredField[]): Attention[] {
   return faultsOf(checked, fieldValues(checked), required);
 }
 
 /** The same for a claim; without its date of service it cannot be asked about at all. */
-export function missingClaimFields(claim: ClaimInput, provider: Provider, required: readonly ClaimRequiredField[]): Attention[] {
-  const checked = { appointment: claim, coverage: claim.coverage, provider, rank: claim.coverage_rank };
-  const own = { claim_number: claim.claim_number.trim(), date_of_service: claim.date_of_service ?? '' };
+export function missingClaimFields(
+  claim: ClaimInput,
+  provider: Provider,
+  required: readonly ClaimRequiredField[],
+): Attention[] {
+  const checked = {
+    appointment: claim,
+    coverage: claim.coverage,
+    provider,
+    rank: claim.coverage_rank,
+  };
+  const own = {
+    claim_number: claim.claim_number.trim(),
+    date_of_service: claim.date_of_service ?? '',
+  };
   return faultsOf(checked, { ...fieldValues(checked), ...own }, required);
 }
 
@@ -51,13 +67,19 @@ function faultsOf(
 ): Attention[] {
   const found: Attention[] = [];
   for (const [field, value] of Object.entries(values) as [ClaimRequiredField, string][]) {
-    const where = checked.rank === 1 ? LABELS[field] : `${LABELS[field]} (coverage ${checked.rank})`;
-    // The request cannot be written without a birth date, or a claim's without its date, whatever the configuration says.
+    const where =
+      checked.rank === 1 ? LABELS[field] : `${LABELS[field]} (coverage ${checked.rank})`;
+    // The request cannot be written without a birth date, or a claim's without its date, whatever
+    // the configuration says.
     const is_needed = field === 'dob' || field === 'date_of_service' || required.includes(field);
     if (value === '' && is_needed) found.push(missing(where, checked.appointment.problems));
     const fault = value === '' ? null : malformed(field, value);
     if (fault !== null)
-      found.push({ reason: 'field_malformed', what: `No call is made: ${where} ${fault}.`, next: fixSentence(field) });
+      found.push({
+        reason: 'field_malformed',
+        what: `No call is made: ${where} ${fault}.`,
+        next: fixSentence(field),
+      });
   }
   return found;
 }
@@ -90,19 +112,36 @@ function malformed(field: ClaimRequiredField, value: string): string | null {
   return null;
 }
 
-/** The connector names the column as the user knows it, so what it could not read stands beside what is missing. */
+/**
+ * The connector names the column as the user knows it, so what it could not read stands beside what
+ * is missing.
+ */
 function missing(where: string, problems: readonly FieldProblem[]): Attention {
   const next = 'Correct it in the practice management system; the next export starts the call.';
-  if (problems.length === 0) return { reason: 'field_missing', what: `No call is made: ${where} is missing.`, next };
+  if (problems.length === 0)
+    return { reason: 'field_missing', what: `No call is made: ${where} is missing.`, next };
   const unread = problems.map(({ field, value_class }) => `${field}: ${value_class}`).join(', ');
-  return { reason: 'field_malformed', what: `No call is made: ${where} is missing or cannot be read (${unread}).`, next };
+  return {
+    reason: 'field_malformed',
+    what: `No call is made: ${where} is missing or cannot be read (${unread}).`,
+    next,
+  };
 }
 
 function fixSentence(field: ClaimRequiredField): string {
   const places: Partial<Record<ClaimRequiredField, string>> = {
-    tax_id: 'Correct it in the practice management system, or in clinic, locations or providers of the configuration.',
-    billing_npi: 'Correct it in the practice management system, or in clinic, locations or providers of the configuration.',
-    rendering_npi: "Correct the provider's NPI in the practice management system (npiregistry.cms.hhs.gov has it).",
+    tax_id:
+      'Correct it in the practice management system, or in clinic, locations or providers of ' +
+      'the configuration.',
+    billing_npi:
+      'Correct it in the practice management system, or in clinic, locations or providers of ' +
+      'the configuration.',
+    rendering_npi:
+      "Correct the provider's NPI in the practice management system (npiregistry.cms.hhs.gov " +
+      'has it).',
   };
-  return places[field] ?? 'Correct it in the practice management system; the next export starts the call.';
+  return (
+    places[field] ??
+    'Correct it in the practice management system; the next export starts the call.'
+  );
 }

@@ -1,4 +1,7 @@
-/** The three specialties of the service; each is its own path group there (specification, "What the service does"). */
+/**
+ * The three specialties of the service; each is its own path group there (specification, "What the
+ * service does").
+ */
 export const SPECIALTIES = ['dental', 'medical', 'mental_health'] as const;
 
 export type Specialty = (typeof SPECIALTIES)[number];

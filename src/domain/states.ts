@@ -1,14 +1,17 @@
 /**
- * The two legs of an inquiry and every legal step of each. The store changes a state only along this table, and writes each
- * step to the audit trail; nothing else in eligd knows which states follow which.
+ * The two legs of an inquiry and every legal step of each. The store changes a state only along
+ * this table, and writes each step to the audit trail; nothing else in eligd knows which states
+ * follow which.
  *
  *     planned     decided, not sent. Nothing at the service.
- *     sending     the intent is committed, the request may be out. Found at start, it becomes uncertain.
- *     uncertain   the reply was lost or says nothing usable: looked for, never sent again unlooked (G1).
+ *     sending     the intent is committed, the request may be out. Found at start, it becomes
+ *                 uncertain.
+ *     uncertain   the reply was lost or is not usable: eligd never sends it again without a lookup
+ *                 at the service (G1).
  *     open        the service has it, under an id we know.
- *     answered    the service ended it: SUCCESS, UNSUCCESSFUL or CANCELLED stands in `service_status`.
+ *     answered    the service ended it: SUCCESS, UNSUCCESSFUL or CANCELLED is in `service_status`.
  *     rejected    the service refused the content; nothing exists there.
- *     undecidable looked for to the end without proof either way: a person decides.
+ *     undecidable every lookup is used up without proof either way: the operator decides.
  *     withdrawn   not needed any more before it was sent; may come back.
  */
 export const INQUIRY_STATES = [
@@ -42,7 +45,10 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   withdrawn: ['planned', 'open', 'uncertain'],
 };
 
-/** The delivery of one record to one appointment. `failed` is tried again by itself, `parked` only by a person. */
+/**
+ * The delivery of one record to one appointment. `failed` is tried again by itself, `parked` only
+ * by a person.
+ */
 export const DELIVERY_STATES = ['pending', 'failed', 'delivered', 'parked'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
@@ -61,11 +67,17 @@ export function isDeliveryStep(from: DeliveryState, to: DeliveryState): boolean 
   return DELIVERY_STEPS[from].includes(to);
 }
 
-/** The service's words for an inquiry that has ended (specification, "States and transitions"). Anything else is still open. */
+/**
+ * The service's words for an inquiry that has ended (specification, "States and transitions").
+ * Anything else is still open.
+ */
 export const FINAL_STATUSES = ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'] as const;
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
-/** The status as a final one, or null; case is ignored, an unknown word counts as still open (silences, "enumerations"). */
+/**
+ * The status as a final one, or null; case is ignored, an unknown word counts as still open
+ * (silences, "enumerations").
+ */
 export function finalStatus(status: string): FinalStatus | null {
   const word = status.trim().toUpperCase();
   return FINAL_STATUSES.find((known) => known === word) ?? null;

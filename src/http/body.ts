@@ -14,8 +14,9 @@ export class BodyRefused extends Error {
 type Reading = { bytes: number; cut: (error: BodyRefused) => void };
 
 /**
- * Reads bodies into memory, of which all together may take no more than `total_bytes_max`. When that is used up the longest
- * of those that are still on their way is cut off: a client that sends much and never ends stands in nobody's way but its own.
+ * Reads bodies into memory, of which all together may take no more than `total_bytes_max`. When
+ * that is used up the longest of those that are still on their way is cut off: a client that sends
+ * much and never ends stands in nobody's way but its own.
  */
 export class BodyReader {
   readonly #body_bytes_max: number;
@@ -28,9 +29,16 @@ export class BodyReader {
     this.#total_bytes_max = limits.total_bytes_max;
   }
 
-  /** Rejects with BodyRefused: 413 too long, 503 no room, 400 when the sender broke off. `release` once it is dealt with. */
-  async read(source: Readable, content_length: number | null): Promise<{ body: Buffer; release: () => void }> {
-    if (content_length !== null && content_length > this.#body_bytes_max) throw new BodyRefused(413);
+  /**
+   * Rejects with BodyRefused: 413 too long, 503 no room, 400 when the sender broke off. `release`
+   * once it is dealt with.
+   */
+  async read(
+    source: Readable,
+    content_length: number | null,
+  ): Promise<{ body: Buffer; release: () => void }> {
+    if (content_length !== null && content_length > this.#body_bytes_max)
+      throw new BodyRefused(413);
     const chunks: Buffer[] = [];
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const reading: Reading = { bytes: 0, cut: reject };
@@ -64,7 +72,8 @@ export class BodyReader {
 
   #cutLongest(): void {
     let longest: Reading | undefined;
-    for (const reading of this.#readings) if (longest === undefined || reading.bytes > longest.bytes) longest = reading;
+    for (const reading of this.#readings)
+      if (longest === undefined || reading.bytes > longest.bytes) longest = reading;
     longest?.cut(new BodyRefused(503));
   }
 }

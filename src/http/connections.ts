@@ -2,12 +2,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * Holds the number of connections below a limit without ever shutting new ones out: when it is reached, the connection makes
- * room that has been idle, or sending one and the same request, for longest. So a crowd of idle or slow sockets pushes out
- * itself, and a genuine delivery, which is done in milliseconds, gets through.
+ * Holds the number of connections below a limit without ever shutting new ones out: when it is
+ * reached, the connection makes room that has been idle, or sending one and the same request, for
+ * longest. So a crowd of idle or slow sockets pushes out itself, and a genuine delivery, which is
+ * done in milliseconds, gets through.
  */
 export class ConnectionLimit {
-  /** Those that nobody is answering, in the order in which they were opened, began a request or were answered. */
+  /**
+   * Those that nobody is answering, in the order in which they were opened, began a request or were
+   * answered.
+   */
   readonly #waiting = new Set<Socket>();
   #count = 0;
 

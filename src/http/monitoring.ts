@@ -1,6 +1,7 @@
 /**
- * What monitoring asks: `/healthz` (does the process get on?), `/readyz` (can it do its work?) and `/metrics` for Prometheus. Labels are
- * words of the program and ids of configuration; nothing of a patient is in any of the three (G6).
+ * What monitoring asks: `/healthz` (does the process get on?), `/readyz` (can it do its work?) and
+ * `/metrics` for Prometheus. Labels are words of the program and ids of configuration; nothing of a
+ * patient is in any of the three (G6).
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Env } from '../domain/env.ts';
@@ -29,13 +30,17 @@ export function monitoringRoute(options: MonitoringOptions): HttpRoute {
   return (app) => {
     app.get('/healthz', async (_request, reply) => {
       const stuck = stuckStages();
-      return reply.code(stuck.length === 0 ? 200 : 503).send({ ok: stuck.length === 0, hanging: stuck });
+      return reply
+        .code(stuck.length === 0 ? 200 : 503)
+        .send({ ok: stuck.length === 0, hanging: stuck });
     });
     app.get('/readyz', async (_request, reply) => {
       try {
         const { halts } = await readStatus(options.store.db, env.clock.now());
         const ok = halts.length === 0 && stuckStages().length === 0;
-        return reply.code(ok ? 200 : 503).send({ ok, calls_stopped: halts.map(({ reason }) => reason), hanging: stuckStages() });
+        return reply
+          .code(ok ? 200 : 503)
+          .send({ ok, calls_stopped: halts.map(({ reason }) => reason), hanging: stuckStages() });
       } catch (error) {
         return reply.code(503).send({ ok: false, database: errorCode(error) ?? 'failed' });
       }
@@ -47,7 +52,10 @@ export function monitoringRoute(options: MonitoringOptions): HttpRoute {
   };
 }
 
-/** Values are read from the database when they are asked for: nothing has to be kept in step with it. */
+/**
+ * Values are read from the database when they are asked for: nothing has to be kept in step with
+ * it.
+ */
 function createMetrics(options: MonitoringOptions) {
   const { store, env, version, event_counts, webhook_counts, newestBackupAt } = options;
   const registry = new Registry();
@@ -59,10 +67,21 @@ function createMetrics(options: MonitoringOptions) {
   const inquiries = gauge('inquiries', 'Inquiries that are not ended, by state.', 'state');
   const overdue = gauge('inquiries_overdue', 'Open inquiries whose answer is late.');
   const deliveries = gauge('deliveries', 'Records that are not written back, by state.', 'state');
-  const attention = gauge('attention_entries', 'Entries that wait for a person, by reason.', 'reason');
+  const attention = gauge(
+    'attention_entries',
+    'Entries that wait for a person, by reason.',
+    'reason',
+  );
   const stopped = gauge('calls_stopped', 'Whether nothing is sent: 1 or 0.');
-  const oldest = gauge('oldest_waiting_timestamp_seconds', 'Since when the oldest appointment waits for its answer.');
-  const reads = gauge('last_read_timestamp_seconds', 'When the last source of a connector was read to its end.', 'connector');
+  const oldest = gauge(
+    'oldest_waiting_timestamp_seconds',
+    'Since when the oldest appointment waits for its answer.',
+  );
+  const reads = gauge(
+    'last_read_timestamp_seconds',
+    'When the last source of a connector was read to its end.',
+    'connector',
+  );
   const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was written.');
   const events = new Counter({
     name: 'eligd_log_events_total',
@@ -85,11 +104,17 @@ function createMetrics(options: MonitoringOptions) {
       Object.values(closed).reduce((sum, count) => sum + count, 0),
     );
     const { planned, sending, uncertain, open: with_service } = status.inquiries;
-    for (const [state, count] of Object.entries({ planned, sending, uncertain, open: with_service }))
+    for (const [state, count] of Object.entries({
+      planned,
+      sending,
+      uncertain,
+      open: with_service,
+    }))
       inquiries.set({ state }, count);
     overdue.set(status.inquiries.overdue);
     const { pending, failed, parked } = status.deliveries;
-    for (const [state, count] of Object.entries({ pending, failed, parked })) deliveries.set({ state }, count);
+    for (const [state, count] of Object.entries({ pending, failed, parked }))
+      deliveries.set({ state }, count);
     attention.reset();
     for (const { reason, count } of status.attention) attention.set({ reason }, count);
     stopped.set(status.halts.length > 0 ? 1 : 0);

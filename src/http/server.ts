@@ -1,9 +1,11 @@
 /**
- * The local HTTP server. Each route is a file of its own that is handed in, so this file knows none of them; routes with the
- * same address share a server. It speaks plain HTTP and expects a reverse proxy in front of whatever is reached from outside.
+ * The local HTTP server. Each route is a file of its own that is handed in, so this file knows none
+ * of them; routes with the same address share a server. It speaks plain HTTP and expects a reverse
+ * proxy in front of whatever is reached from outside.
  *
- * A slow or hostile client costs a connection at most: heads, bodies and idle connections have an end (`HttpLimits`), a
- * refused request ends its connection, and when connections run out the idlest one makes room (`connections.ts`).
+ * A slow or hostile client costs a connection at most: heads, bodies and idle connections have an
+ * end (`HttpLimits`), a refused request ends its connection, and when connections run out the
+ * idlest one makes room (`connections.ts`).
  */
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
@@ -11,7 +13,10 @@ import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { ConnectionLimit } from './connections.ts';
 
-/** Puts its routes on the server; called once, before it listens. Use `app.register` for hooks and parsers of your own. */
+/**
+ * Puts its routes on the server; called once, before it listens. Use `app.register` for hooks and
+ * parsers of your own.
+ */
 export type HttpRoute = (app: FastifyInstance) => void;
 
 export type HttpAddress = { host: string; port: number };
@@ -25,7 +30,10 @@ export type HttpLimits = {
   /** Between two requests on one connection. */
   idle_timeout_ms: number;
   requests_per_connection_max: number;
-  /** What still comes of a refused request is read and thrown away for so long, and only then is the answer sent. */
+  /**
+   * What still comes of a refused request is read and thrown away for so long, and only then is the
+   * answer sent.
+   */
   refusal_patience_ms: number;
 };
 
@@ -45,10 +53,14 @@ export type HttpServer = { address: HttpAddress; close: () => Promise<void> };
 export type HttpService = { address: HttpAddress; route: HttpRoute };
 
 /**
- * Starts a server for every address that `services` name. Throws an EligdError when an address cannot be had, after closing
- * those that were started before.
+ * Starts a server for every address that `services` name. Throws an EligdError when an address
+ * cannot be had, after closing those that were started before.
  */
-export async function startHttpServers(services: readonly HttpService[], env: Env, limits?: HttpLimits): Promise<HttpServer[]> {
+export async function startHttpServers(
+  services: readonly HttpService[],
+  env: Env,
+  limits?: HttpLimits,
+): Promise<HttpServer[]> {
   const by_address = Map.groupBy(services, ({ address: { host, port } }) => `${host} ${port}`);
   const started: HttpServer[] = [];
   try {
@@ -92,7 +104,8 @@ export async function startHttpServer(
     },
   });
   new ConnectionLimit(app.server, limits.connections_max);
-  // No route wants a body that somebody has parsed, and a wrong path shall be called that, whatever is sent to it.
+  // No route wants a body that somebody has parsed, and a wrong path shall be called that, whatever
+  // is sent to it.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.addHook('onSend', async (request, reply) => {
@@ -101,7 +114,12 @@ export async function startHttpServer(
   app.setNotFoundHandler((_request, reply) => refuse(reply, 404));
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status >= 500) env.log('http_failed', { error_name: error.name, error_code: errorCode(error), http_status: status });
+    if (status >= 500)
+      env.log('http_failed', {
+        error_name: error.name,
+        error_code: errorCode(error),
+        http_status: status,
+      });
     return refuse(reply, status);
   });
   for (const route of routes) route(app);
@@ -125,8 +143,9 @@ export async function startHttpServer(
 }
 
 /**
- * A sender that is cut off while it still writes does not get to read the answer, and a proxy in between says 502 instead of
- * what was wrong. So the rest is thrown away first, but not for longer than a genuine sender takes.
+ * A sender that is cut off while it still writes does not get to read the answer, and a proxy in
+ * between says 502 instead of what was wrong. So the rest is thrown away first, but not for longer
+ * than a genuine sender takes.
  */
 async function discardRest(request: IncomingMessage, env: Env, patience_ms: number): Promise<void> {
   if (request.readableEnded || request.destroyed) return;
@@ -137,7 +156,10 @@ async function discardRest(request: IncomingMessage, env: Env, patience_ms: numb
   request.off('end', onEnd).off('close', onEnd).off('error', onEnd);
 }
 
-/** An empty answer after which the connection ends, so that whatever else was piped into it is not even read. */
+/**
+ * An empty answer after which the connection ends, so that whatever else was piped into it is not
+ * even read.
+ */
 export function refuse(reply: FastifyReply, status: number): FastifyReply {
   return reply.code(status).header('connection', 'close').send();
 }
@@ -149,7 +171,10 @@ function cannotListen({ host, port }: HttpAddress, error: unknown): EligdError {
       why: 'Another program listens there, perhaps a second eligd.',
       next: 'End that program, or write another port into the configuration.',
     },
-    EACCES: { why: 'This user may not listen at that port.', next: 'Write a port above 1023 into the configuration.' },
+    EACCES: {
+      why: 'This user may not listen at that port.',
+      next: 'Write a port above 1023 into the configuration.',
+    },
     EADDRNOTAVAIL: {
       why: 'That is no address of this machine.',
       next: 'Write 127.0.0.1 with a reverse proxy in front, or an address of this machine.',
@@ -157,7 +182,10 @@ function cannotListen({ host, port }: HttpAddress, error: unknown): EligdError {
   };
   return new EligdError('configuration', {
     what: `eligd cannot listen at ${host}:${port}.`,
-    ...(told[code ?? ''] ?? { why: `The system says ${code ?? 'no'}.`, next: 'Check "listen" in the configuration.' }),
+    ...(told[code ?? ''] ?? {
+      why: `The system says ${code ?? 'no'}.`,
+      next: 'Check "listen" in the configuration.',
+    }),
     cause: error,
   });
 }

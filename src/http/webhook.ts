@@ -1,6 +1,7 @@
 /**
- * The route for the inquiry service's deliveries (specification, "Events"). A delivery is stored in the inbox in one commit
- * and then acknowledged (G3); what it means is found out later, by the stage collect. Nothing of a body is ever logged (G6).
+ * The route for the inquiry service's deliveries (specification, "Events"). A delivery is stored in
+ * the inbox in one commit and then acknowledged (G3); what it means is found out later, by the
+ * stage collect. Nothing of a body is ever logged (G6).
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -32,7 +33,15 @@ export type WebhookOutcome = 'stored' | 'duplicate' | WebhookRefusal;
 type WebhookRefusal = 'bad_signature' | 'no_json' | 'too_large' | 'broken_off' | 'no_commit';
 
 export function newWebhookCounts(): WebhookCounts {
-  return { stored: 0, duplicate: 0, bad_signature: 0, no_json: 0, too_large: 0, broken_off: 0, no_commit: 0 };
+  return {
+    stored: 0,
+    duplicate: 0,
+    bad_signature: 0,
+    no_json: 0,
+    too_large: 0,
+    broken_off: 0,
+    no_commit: 0,
+  };
 }
 
 const REFUSAL_STATUS: Readonly<Record<WebhookRefusal, number>> = {
@@ -56,7 +65,11 @@ export function webhookRoute(options: WebhookOptions): HttpRoute {
   const header = options.signature_header.toLowerCase();
   const secrets = [...options.secrets];
   const sayRefused = refusalLog(options.env);
-  const refuseAs = (reply: FastifyReply, refusal: WebhookRefusal, error_code: string | null = null) => {
+  const refuseAs = (
+    reply: FastifyReply,
+    refusal: WebhookRefusal,
+    error_code: string | null = null,
+  ) => {
     options.counts[refusal] += 1;
     sayRefused(refusal, options.counts[refusal], error_code);
     if (refusal === 'no_commit') reply.header('retry-after', RETRY_AFTER_SECONDS);
@@ -66,13 +79,17 @@ export function webhookRoute(options: WebhookOptions): HttpRoute {
   const receive = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const signature = request.headers[header];
     // A stranger's body takes no memory.
-    if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/.test(signature)) return refuseAs(reply, 'bad_signature');
+    if (typeof signature !== 'string' || !/^[0-9a-f]{64}$/.test(signature))
+      return refuseAs(reply, 'bad_signature');
     let read: Awaited<ReturnType<BodyReader['read']>>;
     try {
       read = await reader.read(request.raw, contentLength(request));
     } catch (error) {
       if (!(error instanceof BodyRefused)) throw error;
-      return refuseAs(reply, error.status === 413 ? 'too_large' : error.status === 503 ? 'no_commit' : 'broken_off');
+      return refuseAs(
+        reply,
+        error.status === 413 ? 'too_large' : error.status === 503 ? 'no_commit' : 'broken_off',
+      );
     }
     const { body, release } = read;
     try {
@@ -81,7 +98,11 @@ export function webhookRoute(options: WebhookOptions): HttpRoute {
       if (message_hash === null) return refuseAs(reply, 'no_json');
       let outcome: 'stored' | 'duplicate';
       try {
-        outcome = await options.inbox.accept({ message_hash, body, received_at: options.env.clock.now() });
+        outcome = await options.inbox.accept({
+          message_hash,
+          body,
+          received_at: options.env.clock.now(),
+        });
       } catch (error) {
         return refuseAs(reply, 'no_commit', errorCode(error));
       }
@@ -118,14 +139,24 @@ function messageHash(body: Buffer): string | null {
   return `sha256:${createHash('sha256').update(body).digest('hex')}`;
 }
 
-/** The first refusal of a kind is logged at once, and the next ones at most once a minute, each with the count since the start. */
-function refusalLog(env: Env): (refusal: WebhookRefusal, count: number, error_code: string | null) => void {
+/**
+ * The first refusal of a kind is logged at once, and the next ones at most once a minute, each with
+ * the count since the start.
+ */
+function refusalLog(
+  env: Env,
+): (refusal: WebhookRefusal, count: number, error_code: string | null) => void {
   const said_at = new Map<WebhookRefusal, number>();
   return (refusal, count, error_code) => {
     const now = env.clock.elapsed();
     const before = said_at.get(refusal);
     if (before !== undefined && now - before < LOG_PAUSE_MS) return;
     said_at.set(refusal, now);
-    env.log('webhook_refused', { reason: refusal, http_status: REFUSAL_STATUS[refusal], count, error_code });
+    env.log('webhook_refused', {
+      reason: refusal,
+      http_status: REFUSAL_STATUS[refusal],
+      count,
+      error_code,
+    });
   };
 }

@@ -1,4 +1,13 @@
-import { type Document, isMap, isNode, isPair, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
+import {
+  type Document,
+  isMap,
+  isNode,
+  isPair,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseDocument,
+} from 'yaml';
 
 export type Path = readonly (string | number)[];
 
@@ -20,7 +29,9 @@ export type ConfigDocument = {
 };
 
 /** Reads YAML; what is not YAML comes back as problems, with line and column. */
-export function readDocument(source: string): { document: ConfigDocument } | { problems: ConfigProblem[] } {
+export function readDocument(
+  source: string,
+): { document: ConfigDocument } | { problems: ConfigProblem[] } {
   const lines = new LineCounter();
   const parsed = parseDocument(source, { lineCounter: lines, prettyErrors: true });
   const broken = [...parsed.errors, ...parsed.warnings];
@@ -29,7 +40,9 @@ export function readDocument(source: string): { document: ConfigDocument } | { p
       problems: broken.map((error) => ({
         path: '',
         line: error.linePos?.[0].line ?? 1,
-        what: `is not valid YAML: ${(error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '')}.`,
+        what:
+          'is not valid YAML: ' +
+          `${(error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, '')}.`,
         next:
           error.code === 'DUPLICATE_KEY'
             ? 'Keep one of the keys with this name.'
@@ -41,15 +54,21 @@ export function readDocument(source: string): { document: ConfigDocument } | { p
 }
 
 function describe(parsed: Document.Parsed, lines: LineCounter): ConfigDocument {
-  const lineAt = (offset: number | undefined) => (offset === undefined ? 1 : lines.linePos(offset).line);
+  const lineAt = (offset: number | undefined) =>
+    offset === undefined ? 1 : lines.linePos(offset).line;
 
-  /** Follows `path` as far as it exists: where its last part begins, and the value there if the whole path exists. */
+  /**
+   * Follows `path` as far as it exists: where its last part begins, and the value there if the
+   * whole path exists.
+   */
   function follow(path: Path): { offset: number | undefined; value: unknown } {
     let value: unknown = parsed.contents;
     let offset = offsetOf(value);
     for (const part of path) {
       if (isMap(value)) {
-        const pair = value.items.find((item) => isScalar(item.key) && String(item.key.value) === String(part));
+        const pair = value.items.find(
+          (item) => isScalar(item.key) && String(item.key.value) === String(part),
+        );
         if (pair === undefined) return { offset, value: undefined };
         offset = offsetOf(pair.key) ?? offset;
         value = pair.value;
@@ -72,7 +91,9 @@ function describe(parsed: Document.Parsed, lines: LineCounter): ConfigDocument {
     },
     typed: (path) => {
       const { value } = follow(path);
-      return isScalar(value) && value.source !== undefined && /^\S{1,40}$/.test(value.source) ? value.source : null;
+      return isScalar(value) && value.source !== undefined && /^\S{1,40}$/.test(value.source)
+        ? value.source
+        : null;
     },
     keys: () => keysBelow(parsed.contents, []),
   };

@@ -10,9 +10,14 @@ export class ConfigError extends EligdError {
 
   constructor(file: string, problems: readonly ConfigProblem[]) {
     const sorted = problems.toSorted((a, b) => a.line - b.line);
-    const lines = sorted.map(({ path, line, what, next }) => `line ${line}${path === '' ? '' : `, ${path}`}: ${what} ${next}`);
+    const lines = sorted.map(
+      ({ path, line, what, next }) =>
+        `line ${line}${path === '' ? '' : `, ${path}`}: ${what} ${next}`,
+    );
     super('configuration', {
-      what: `The configuration ${file} has ${lines.length === 1 ? 'an error' : `${lines.length} errors`}.`,
+      what:
+        `The configuration ${file} has ` +
+        `${lines.length === 1 ? 'an error' : `${lines.length} errors`}.`,
       why: lines.map((line) => `- ${line}`).join('\n'),
       next: 'Mend the file and run the same command again; config/example.yaml explains every key.',
     });
@@ -22,33 +27,58 @@ export class ConfigError extends EligdError {
 
 /** `connectors[0].folder` */
 export function keyPath(path: Path): string {
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('');
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`,
+    )
+    .join('');
 }
 
 type Issue = z.core.$ZodIssue;
 
 /**
- * Says a schema's issues in words. `base` is where the judged value stands in the file; `schema` describes the judged value, for
- * names, words and examples to offer.
+ * Says a schema's issues in words. `base` is where the judged value stands in the file; `schema`
+ * describes the judged value, for names, words and examples to offer.
  */
-export function problemsOf(issues: readonly Issue[], document: ConfigDocument, schema: JsonSchema, base: Path): ConfigProblem[] {
+export function problemsOf(
+  issues: readonly Issue[],
+  document: ConfigDocument,
+  schema: JsonSchema,
+  base: Path,
+): ConfigProblem[] {
   return issues.flatMap((issue) => {
     const inner = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
     const path = [...base, ...inner];
-    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownKey(key, inner, base, document, schema));
-    return [{ path: keyPath(path), line: document.lineOf(path), ...sentence(issue, path, document, schemaAt(schema, inner)) }];
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => unknownKey(key, inner, base, document, schema));
+    return [
+      {
+        path: keyPath(path),
+        line: document.lineOf(path),
+        ...sentence(issue, path, document, schemaAt(schema, inner)),
+      },
+    ];
   });
 }
 
-function unknownKey(key: string, inner: Path, base: Path, document: ConfigDocument, schema: JsonSchema): ConfigProblem {
+function unknownKey(
+  key: string,
+  inner: Path,
+  base: Path,
+  document: ConfigDocument,
+  schema: JsonSchema,
+): ConfigProblem {
   const path = [...base, ...inner, key];
   const part = schemaAt(schema, inner);
-  const known = Object.keys(part?.properties ?? {}).concat(part?.propertyNames?.enum?.map(String) ?? []);
+  const known = Object.keys(part?.properties ?? {}).concat(
+    part?.propertyNames?.enum?.map(String) ?? [],
+  );
   const meant = nearest(key, known);
   const home = meant === null ? findHome(schema, key, base) : null;
   let next = known.length === 0 ? 'Delete it.' : `Known here: ${known.join(', ')}.`;
   if (meant !== null) next = `The nearest known one is "${meant}".`;
-  else if (home !== null) next = `It belongs ${home === '' ? 'to the top of the file' : `under "${home}"`}.`;
+  else if (home !== null)
+    next = `It belongs ${home === '' ? 'to the top of the file' : `under "${home}"`}.`;
   return { path: keyPath(path), line: document.lineOf(path), what: 'is not a known key.', next };
 }
 
@@ -65,14 +95,22 @@ function findHome(schema: JsonSchema, key: string, at: Path): string | null {
   return homes.length === 1 && homes[0] !== undefined ? keyPath(homes[0]) : null;
 }
 
-/** The part of a JSON Schema that describes the value at `path`; looks through lists, maps and "or null". */
+/**
+ * The part of a JSON Schema that describes the value at `path`; looks through lists, maps and "or
+ * null".
+ */
 function schemaAt(schema: JsonSchema | undefined, path: Path): JsonSchema | undefined {
   const [first, ...rest] = path;
   const plain = schema?.anyOf?.find((option) => option.type !== 'null');
   const here = plain === undefined ? schema : { ...schema, ...plain };
   if (first === undefined || here === undefined) return here;
-  const additional = isJsonObject(here.additionalProperties) ? here.additionalProperties : undefined;
-  return schemaAt(typeof first === 'number' ? here.items : (here.properties?.[first] ?? additional), rest);
+  const additional = isJsonObject(here.additionalProperties)
+    ? here.additionalProperties
+    : undefined;
+  return schemaAt(
+    typeof first === 'number' ? here.items : (here.properties?.[first] ?? additional),
+    rest,
+  );
 }
 
 const KINDS: Record<string, string> = {
@@ -92,7 +130,10 @@ function sentence(
   schema: JsonSchema | undefined,
 ): { what: string; next: string } {
   const example = schema?.examples?.[0] ?? schema?.default;
-  const such = example === undefined || example === null || Array.isArray(example) ? '' : `, such as ${JSON.stringify(example)}`;
+  const such =
+    example === undefined || example === null || Array.isArray(example)
+      ? ''
+      : `, such as ${JSON.stringify(example)}`;
   switch (issue.code) {
     case 'invalid_type':
       return wrongType(issue, path, document, schema, such);
@@ -101,31 +142,47 @@ function sentence(
       const typed = document.typed(path);
       if (typed === null) return { what: 'is missing or empty.', next: `Write ${oneOf(words)}.` };
       const meant = nearest(typed, words);
-      return { what: `is "${typed}".`, next: `Write ${oneOf(words)}${meant === null ? '' : ` (probably ${meant})`}.` };
+      return {
+        what: `is "${typed}".`,
+        next: `Write ${oneOf(words)}${meant === null ? '' : ` (probably ${meant})`}.`,
+      };
     }
     case 'too_small':
-      if (issue.origin === 'array') return { what: 'is an empty list.', next: 'Write at least one item.' };
-      if (issue.origin === 'string') return { what: 'is empty or too short.', next: `Write a text${such}.` };
-      return { what: 'is too small.', next: `Write a number ${issue.inclusive ? 'from' : 'above'} ${issue.minimum}${such}.` };
+      if (issue.origin === 'array')
+        return { what: 'is an empty list.', next: 'Write at least one item.' };
+      if (issue.origin === 'string')
+        return { what: 'is empty or too short.', next: `Write a text${such}.` };
+      return {
+        what: 'is too small.',
+        next: `Write a number ${issue.inclusive ? 'from' : 'above'} ${issue.minimum}${such}.`,
+      };
     case 'too_big':
       return { what: 'is too large.', next: `Write a number up to ${issue.maximum}${such}.` };
     case 'invalid_union': {
-      const kinds = (schema?.anyOf ?? []).map((option) => KINDS[option.type ?? ''] ?? 'another value');
+      const kinds = (schema?.anyOf ?? []).map(
+        (option) => KINDS[option.type ?? ''] ?? 'another value',
+      );
       return { what: `is not ${oneOf(kinds)}.`, next: `Write ${oneOf(kinds)}${such}.` };
     }
     case 'invalid_key':
       return wrongKey(issue, path);
     case 'invalid_element': {
       const [inner] = issue.issues;
-      return inner === undefined ? { what: issue.message, next: '' } : sentence(inner, path, document, undefined);
+      return inner === undefined
+        ? { what: issue.message, next: '' }
+        : sentence(inner, path, document, undefined);
     }
     case 'custom':
       return {
         what: issue.message,
-        next: typeof issue.params?.next === 'string' ? issue.params.next : `Write another value${such}.`,
+        next:
+          typeof issue.params?.next === 'string'
+            ? issue.params.next
+            : `Write another value${such}.`,
       };
     default:
-      // Rules of a connector's own schema that are not told apart above; its words are all there is.
+      // Rules of a connector's own schema that are not told apart above; its words are all there
+      // is.
       return { what: `is refused: ${issue.message}.`, next: `Write another value${such}.` };
   }
 }
@@ -133,10 +190,14 @@ function sentence(
 function wrongKey(issue: z.core.$ZodIssueInvalidKey, path: Path): { what: string; next: string } {
   const [inner] = issue.issues;
   if (inner?.code === 'custom')
-    return { what: inner.message, next: typeof inner.params?.next === 'string' ? inner.params.next : '' };
+    return {
+      what: inner.message,
+      next: typeof inner.params?.next === 'string' ? inner.params.next : '',
+    };
   const known = inner?.code === 'invalid_value' ? inner.values.map(String) : [];
   const meant = nearest(String(path.at(-1)), known);
-  const next = meant === null ? `Known here: ${known.join(', ')}.` : `The nearest known one is "${meant}".`;
+  const next =
+    meant === null ? `Known here: ${known.join(', ')}.` : `The nearest known one is "${meant}".`;
   return { what: 'is not a known key.', next: known.length === 0 ? 'Write another one.' : next };
 }
 
@@ -149,7 +210,8 @@ function wrongType(
 ): { what: string; next: string } {
   const typed = document.typed(path);
   const kind = KINDS[issue.expected] ?? issue.expected;
-  const means = schema?.description === undefined ? '' : ` (${schema.description.replace(/\.$/, '')})`;
+  const means =
+    schema?.description === undefined ? '' : ` (${schema.description.replace(/\.$/, '')})`;
   if (!document.has(path)) {
     const words = schema?.enum === undefined ? `${kind}${such}` : oneOf(schema.enum.map(String));
     return { what: `is missing${means}.`, next: `Add it: ${words}.` };

@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { codes, nonEmpty } from './config-values.ts';
 
-/* The part `questions:` of the configuration: rules by specialty that say what the payer is asked. */
+/*
+ * The part `questions:` of the configuration: rules by specialty that say what the payer is asked.
+ */
 
 const questionRule = z
   .strictObject({
@@ -23,11 +25,22 @@ const questionRule = z
     benefits_query: z
       .array(nonEmpty)
       .default([])
-      .describe("The service's question sets. Words that are not in its documentation pass through.")
+      .describe(
+        "The service's question sets. Words that are not in its documentation pass through.",
+      )
       .meta({ examples: [['STANDARD']] }),
-    with_codes: z.boolean().default(true).describe("Whether the appointment's procedure codes are asked about."),
-    call_script_id: nonEmpty.nullable().default(null).describe('A call script of yours at the service.'),
-    benefits_form_name: nonEmpty.nullable().default(null).describe('A form of the service, for medical and mental health.'),
+    with_codes: z
+      .boolean()
+      .default(true)
+      .describe("Whether the appointment's procedure codes are asked about."),
+    call_script_id: nonEmpty
+      .nullable()
+      .default(null)
+      .describe('A call script of yours at the service.'),
+    benefits_form_name: nonEmpty
+      .nullable()
+      .default(null)
+      .describe('A form of the service, for medical and mental health.'),
   })
   .refine((rule) => rule.benefits_query.length > 0 || rule.call_script_id !== null, {
     error: 'asks nothing.',
@@ -36,7 +49,14 @@ const questionRule = z
   });
 
 const standing = (name: string, benefits_query: string[]) => [
-  { name, when_codes: null, benefits_query, with_codes: true, call_script_id: null, benefits_form_name: null },
+  {
+    name,
+    when_codes: null,
+    benefits_query,
+    with_codes: true,
+    call_script_id: null,
+    benefits_form_name: null,
+  },
 ];
 
 const rules = (defaults: z.output<typeof questionRule>[]) =>
@@ -65,7 +85,12 @@ const rules = (defaults: z.output<typeof questionRule>[]) =>
         }
         if (list.findIndex((other) => other.name === rule.name) < index) {
           const next = 'Give each rule its own name.';
-          context.addIssue({ code: 'custom', path: [index, 'name'], message: 'is used by an earlier rule.', params: { next } });
+          context.addIssue({
+            code: 'custom',
+            path: [index, 'name'],
+            message: 'is used by an earlier rule.',
+            params: { next },
+          });
         }
       });
     })
@@ -90,9 +115,12 @@ export const questions = z
         'CODE_LOOKUP_FREQUENCIES',
       ]),
     ),
-    mental_health: rules(standing('standard', ['PLAN_INFO', 'MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS'])),
+    mental_health: rules(
+      standing('standard', ['PLAN_INFO', 'MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS']),
+    ),
   })
   .prefault({})
   .describe(
-    'What the payer is asked, by specialty. The first rule that matches wins; the last one must match every appointment.',
+    'What the payer is asked, by specialty. The first rule that matches wins; the last one ' +
+      'must match every appointment.',
   );

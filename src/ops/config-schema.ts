@@ -18,8 +18,9 @@ import {
 } from './config-values.ts';
 
 /*
- * Every key of the configuration, with its default and what it means. The descriptions are shown by editors through
- * config/schemas/config.schema.json; config/example.yaml shows the same defaults and is compared with this by a test.
+ * Every key of the configuration, with its default and what it means. The descriptions are shown by
+ * editors through config/schemas/config.schema.json; config/example.yaml shows the same defaults
+ * and is compared with this by a test.
  */
 
 const wholeFrom = (low: number) => z.number().int().min(low);
@@ -27,21 +28,35 @@ const above0 = z.number().positive();
 
 const clinic = z
   .strictObject({
-    name: nonEmpty.describe('The name of the clinic, as the payer should hear it.').meta({ examples: ['Riverside Dental'] }),
+    name: nonEmpty
+      .describe('The name of the clinic, as the payer should hear it.')
+      .meta({ examples: ['Riverside Dental'] }),
     time_zone: timeZone
       .describe('IANA time zone in which appointment times, business days and "today" are meant.')
       .meta({ examples: ['America/Chicago'] }),
     specialty: z
       .enum(SPECIALTIES)
-      .describe('What the appointments are for, unless an appointment, a provider or a location says otherwise.'),
-    tax_id: taxId.describe('Tax id of the billing practice, 9 digits in quotes.').meta({ examples: ['123456789'] }),
-    billing_npi: npi.describe('NPI of the billing practice, 10 digits in quotes.').meta({ examples: ['1234567893'] }),
-    is_specialist: z.boolean().default(false).describe('Whether the providers are specialists, such as periodontists.'),
+      .describe(
+        'What the appointments are for, unless an appointment, a provider or a location says ' +
+          'otherwise.',
+      ),
+    tax_id: taxId
+      .describe('Tax id of the billing practice, 9 digits in quotes.')
+      .meta({ examples: ['123456789'] }),
+    billing_npi: npi
+      .describe('NPI of the billing practice, 10 digits in quotes.')
+      .meta({ examples: ['1234567893'] }),
+    is_specialist: z
+      .boolean()
+      .default(false)
+      .describe('Whether the providers are specialists, such as periodontists.'),
     in_network: z
       .boolean()
       .nullable()
       .default(null)
-      .describe('Whether the providers are in the network of the plans; null: the service finds out.'),
+      .describe(
+        'Whether the providers are in the network of the plans; null: the service finds out.',
+      ),
     practice_billing_address: nonEmpty
       .nullable()
       .default(null)
@@ -51,7 +66,8 @@ const clinic = z
       .nullable()
       .default(null)
       .describe(
-        'Where services are given, for medical and mental health, unless an appointment, a provider or a location says otherwise.',
+        'Where services are given, for medical and mental health, unless an appointment, a ' +
+          'provider or a location says otherwise.',
       )
       .meta({ examples: ['11'] }),
     closed: z
@@ -68,59 +84,98 @@ const submission = z
       .enum(['auto', 'bulk', 'single'])
       .default('auto')
       .describe('Several inquiries in one request, or one each; auto: what the service can.'),
-    batch_size: wholeFrom(1).max(1000).default(25).describe('Inquiries in one bulk request at most.'),
-    max_per_minute: wholeFrom(0).default(60).describe('Requests to the service in any minute at most; 0: no limit.'),
-    concurrency: wholeFrom(1).max(64).default(4).describe('Requests to the service at the same time at most.'),
+    batch_size: wholeFrom(1)
+      .max(1000)
+      .default(25)
+      .describe('Inquiries in one bulk request at most.'),
+    max_per_minute: wholeFrom(0)
+      .default(60)
+      .describe('Requests to the service in any minute at most; 0: no limit.'),
+    concurrency: wholeFrom(1)
+      .max(64)
+      .default(4)
+      .describe('Requests to the service at the same time at most.'),
     bulk_shape: z
       .enum(['auto', 'array', 'object'])
       .default('auto')
-      .describe('Body of a bulk request: a bare array, or an object with `inquiries`; auto: what the service takes.'),
+      .describe(
+        'Body of a bulk request: a bare array, or an object with `inquiries`; auto: what the ' +
+          'service takes.',
+      ),
   })
   .prefault({})
   .describe('How inquiries are sent.');
 
 const service = z
   .strictObject({
-    base_url: webAddress.describe('Address of the insurance inquiry service.').meta({ examples: ['https://inquiries.example'] }),
+    base_url: webAddress
+      .describe('Address of the insurance inquiry service.')
+      .meta({ examples: ['https://inquiries.example'] }),
     auth: z
       .enum(['oauth', 'basic'])
-      .describe('How eligd logs in: oauth (user name and password) or basic (project id and API key).'),
+      .describe(
+        'How eligd logs in: oauth (user name and password) or basic (project id and API key).',
+      ),
     external_id: externalIdTemplate
       .default('{appointment}')
-      .describe('The label that an inquiry carries at the service; with more than one connector it must hold {connector}.'),
+      .describe(
+        'The label that an inquiry carries at the service; with more than one connector it ' +
+          'must hold {connector}.',
+      ),
     submission,
     settle_seconds: z
       .number()
       .min(0)
       .default(300)
-      .describe('How long the service may need until a new inquiry appears in its list. Small values are for trying out.'),
+      .describe(
+        'How long the service may need until a new inquiry appears in its list. Small values ' +
+          'are for trying out.',
+      ),
     timeout_seconds: above0.default(30).describe('How long a request may take.'),
     shared_account: z
       .boolean()
       .default(false)
-      .describe('Whether other programs send inquiries with the same account; otherwise an unknown inquiry stops submission.'),
+      .describe(
+        'Whether other programs send inquiries with the same account; otherwise an unknown ' +
+          'inquiry stops submission.',
+      ),
     proxy: webAddress
       .nullable()
       .default(null)
-      .describe('Address of the HTTP proxy by which the service is reached; null: none. Without a login.')
+      .describe(
+        'Address of the HTTP proxy by which the service is reached; null: none. Without a login.',
+      )
       .meta({ examples: ['http://proxy.clinic.example:3128'] }),
     allow_insecure: z
       .boolean()
       .default(false)
-      .describe('Allows plain http to another machine, where patient data can be read on the way. For tests only.'),
+      .describe(
+        'Allows plain http to another machine, where patient data can be read on the way. ' +
+          'For tests only.',
+      ),
   })
   .describe('The insurance inquiry service.');
 
 /** A connector's own keys are judged by its own schema (connectors.ts). */
 const connectorBase = z
   .looseObject({
-    id: connectorId.describe('A short name of your choice: letters, digits, dashes.').meta({ examples: ['front-desk'] }),
-    type: nonEmpty.describe('A connector that comes with eligd, or the path of a module.').meta({ examples: ['csv'] }),
+    id: connectorId
+      .describe('A short name of your choice: letters, digits, dashes.')
+      .meta({ examples: ['front-desk'] }),
+    type: nonEmpty
+      .describe('A connector that comes with eligd, or the path of a module.')
+      .meta({ examples: ['csv'] }),
   })
   .describe('A practice management system: where appointments come from and answers go to.');
 
 const defaultFields = (
-  ['patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi'] satisfies (typeof REQUIRED_FIELDS)[number][]
+  [
+    'patient_name',
+    'dob',
+    'member_id',
+    'tax_id',
+    'billing_npi',
+  ] satisfies (typeof REQUIRED_FIELDS)[number][]
 ).slice();
 const requiredFields = z.array(z.enum(REQUIRED_FIELDS)).default(defaultFields);
 
@@ -133,7 +188,9 @@ const claims = z
     ask_again_days: wholeFrom(1)
       .default(14)
       .describe('Days until it is asked again, while the claim is neither paid nor denied.'),
-    max_calls: wholeFrom(1).default(6).describe('Calls about one claim at most; then it is on the attention list.'),
+    max_calls: wholeFrom(1)
+      .default(6)
+      .describe('Calls about one claim at most; then it is on the attention list.'),
     required_fields: z
       .array(z.enum(CLAIM_REQUIRED_FIELDS))
       .default(['patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'date_of_service'])
@@ -158,9 +215,20 @@ const policy = z
       .min(0)
       .default(4)
       .describe('A visit nearer than this gets no call, but a line on the attention list.'),
-    reverify_after_days: z.number().min(0).default(30).describe('How long an answer serves later visits with the same need.'),
-    attempts: wholeFrom(1).max(10).default(2).describe('Calls for one need at most, counting the first.'),
-    attempt_pause_hours: z.number().min(0).default(20).describe('Pause after an unsuccessful call.'),
+    reverify_after_days: z
+      .number()
+      .min(0)
+      .default(30)
+      .describe('How long an answer serves later visits with the same need.'),
+    attempts: wholeFrom(1)
+      .max(10)
+      .default(2)
+      .describe('Calls for one need at most, counting the first.'),
+    attempt_pause_hours: z
+      .number()
+      .min(0)
+      .default(20)
+      .describe('Pause after an unsuccessful call.'),
     give_up_after_days: z
       .number()
       .min(0)
@@ -175,7 +243,11 @@ const policy = z
       .default(null)
       .describe('Calls in a month at most; null: no limit. What exceeds it waits.'),
     required_fields: z
-      .strictObject({ dental: requiredFields, medical: requiredFields, mental_health: requiredFields })
+      .strictObject({
+        dental: requiredFields,
+        medical: requiredFields,
+        mental_health: requiredFields,
+      })
       .prefault({})
       .describe('Fields without which no call is made, by specialty.'),
     claims,
@@ -189,7 +261,10 @@ const policy = z
   .describe('When a call is made.');
 
 const override = z.strictObject({
-  specialty: z.enum(SPECIALTIES).exactOptional().describe('What is done there or by them, where the appointment does not say.'),
+  specialty: z
+    .enum(SPECIALTIES)
+    .exactOptional()
+    .describe('What is done there or by them, where the appointment does not say.'),
   tax_id: taxId
     .exactOptional()
     .describe('Tax id, 9 digits in quotes.')
@@ -200,7 +275,9 @@ const override = z.strictObject({
     .meta({ examples: ['1234567893'] }),
   is_specialist: z.boolean().exactOptional(),
   in_network: z.boolean().exactOptional(),
-  place_of_service: nonEmpty.exactOptional().describe('Where services are given, for medical and mental health.'),
+  place_of_service: nonEmpty
+    .exactOptional()
+    .describe('Where services are given, for medical and mental health.'),
 });
 
 const verification = z
@@ -209,11 +286,17 @@ const verification = z
       .number()
       .min(0)
       .default(48)
-      .describe('How long after an answer the checks of its calls are asked for, since they may come later; 0: never.'),
+      .describe(
+        'How long after an answer the checks of its calls are asked for, since they may come ' +
+          'later; 0: never.',
+      ),
     require: z
       .array(nonEmpty)
       .default([])
-      .describe('Names of checks that must be met; an answer of which one is not, or never came, is on the attention list.')
+      .describe(
+        'Names of checks that must be met; an answer of which one is not, or never came, is ' +
+          'on the attention list.',
+      )
       .meta({ examples: [['reference_number_asked']] }),
   })
   .prefault({})
@@ -240,12 +323,15 @@ const webhook = z
     signature_header: headerName
       .default('X-Service-Signature')
       .describe("Name of the header that holds the service's signature."),
-    update_frequency_minutes: wholeFrom(1).default(5).describe('How often the service shall report, in minutes.'),
+    update_frequency_minutes: wholeFrom(1)
+      .default(5)
+      .describe('How often the service shall report, in minutes.'),
     take_over: z
       .boolean()
       .default(false)
       .describe(
-        'Whether a subscription that points elsewhere is replaced. The account has only one, so somebody else loses theirs.',
+        'Whether a subscription that points elsewhere is replaced. The account has only one, ' +
+          'so somebody else loses theirs.',
       ),
     max_body_megabytes: above0.max(256).default(16).describe('The longest delivery that is taken.'),
   })
@@ -257,10 +343,15 @@ const webhook = z
 export const configSchema = z.strictObject({
   clinic,
   service,
-  connectors: z.array(connectorBase).min(1).describe('Where appointments come from and answers go to.'),
+  connectors: z
+    .array(connectorBase)
+    .min(1)
+    .describe('Where appointments come from and answers go to.'),
   state: z
     .strictObject({
-      path: nonEmpty.describe('The database file; it and its folder hold patient data.').meta({ examples: ['./state/eligd.db'] }),
+      path: nonEmpty
+        .describe('The database file; it and its folder hold patient data.')
+        .meta({ examples: ['./state/eligd.db'] }),
     })
     .describe('What eligd remembers.'),
   policy,
@@ -269,7 +360,10 @@ export const configSchema = z.strictObject({
     .record(nonEmpty, override)
     .default({})
     .describe("What differs by place, by the PMS's name or id of it (without regard to case)."),
-  providers: z.record(npi, override).default({}).describe('What differs by provider, by rendering NPI (in quotes).'),
+  providers: z
+    .record(npi, override)
+    .default({})
+    .describe('What differs by provider, by rendering NPI (in quotes).'),
   polling: z
     .strictObject({
       interval_minutes: above0.default(60).describe('How often an open inquiry is asked about.'),
@@ -283,7 +377,10 @@ export const configSchema = z.strictObject({
       pull_seconds: above0.default(30).describe('How often connectors are asked for appointments.'),
       sweep_cron: cronLine
         .default('0 5 * * *')
-        .describe("When the service's list is compared with the database, as a line of cron in the clinic's time zone."),
+        .describe(
+          "When the service's list is compared with the database, as a line of cron in the " +
+            "clinic's time zone.",
+        ),
     })
     .prefault({})
     .describe('What happens when.'),
@@ -291,32 +388,50 @@ export const configSchema = z.strictObject({
   monitoring: z
     .strictObject({
       listen: listenAddress
-        .describe('Where /healthz, /readyz and /metrics are offered, without login; it may be the address of the webhook.')
+        .describe(
+          'Where /healthz, /readyz and /metrics are offered, without login; it may be the ' +
+            'address of the webhook.',
+        )
         .meta({ examples: ['127.0.0.1:8687'] }),
     })
     .nullable()
     .default(null)
-    .describe('Lets a monitoring program look at eligd (Prometheus). Null or absent: no port is open for it.'),
+    .describe(
+      'Lets a monitoring program look at eligd (Prometheus). Null or absent: no port is open ' +
+        'for it.',
+    ),
   retention: z
     .strictObject({
       days: wholeFrom(60)
         .nullable()
         .default(400)
-        .describe('Days after the visit at which eligd deletes what it knows of it, patient data included; null: never.'),
+        .describe(
+          'Days after the visit at which eligd deletes what it knows of it, patient data ' +
+            'included; null: never.',
+        ),
     })
     .prefault({})
-    .describe("How long eligd keeps what it knows. The practice management system's own records are not touched."),
+    .describe(
+      "How long eligd keeps what it knows. The practice management system's own records are " +
+        'not touched.',
+    ),
   backup: z
     .strictObject({
       folder: nonEmpty
         .nullable()
         .default(null)
-        .describe('Where copies of the database go; null: the folder `backups` beside it. It holds patient data.')
+        .describe(
+          'Where copies of the database go; null: the folder `backups` beside it. It holds ' +
+            'patient data.',
+        )
         .meta({ examples: ['/mnt/backup/eligd'] }),
       cron: cronLine
         .nullable()
         .default('30 3 * * *')
-        .describe("When the daemon makes one, as a line of cron in the clinic's time zone; null: never by itself."),
+        .describe(
+          "When the daemon makes one, as a line of cron in the clinic's time zone; null: " +
+            'never by itself.',
+        ),
       keep: wholeFrom(1).default(14).describe('How many of them are kept.'),
     })
     .prefault({})
@@ -332,7 +447,10 @@ export const configSchema = z.strictObject({
     .describe('What eligd says while it runs.'),
 });
 
-/** The configuration with every default filled in and every path absolute (a connector's own paths excepted). */
+/**
+ * The configuration with every default filled in and every path absolute (a connector's own paths
+ * excepted).
+ */
 export type Config = DeepReadonly<Omit<z.output<typeof configSchema>, 'connectors' | 'backup'>> & {
   readonly backup: { readonly folder: string; readonly cron: string | null; readonly keep: number };
   readonly file: string;

@@ -2,16 +2,21 @@ import type { ConfigDocument, ConfigProblem } from './config-document.ts';
 import { keyPath } from './config-problems.ts';
 import { SECRETS } from './secrets.ts';
 
-const SECRET_KEY = /(?:^|[_-])(?:password|passwd|passphrase|secret|api_?key|token|private_key|credentials?)$/i;
+const SECRET_KEY =
+  /(?:^|[_-])(?:password|passwd|passphrase|secret|api_?key|token|private_key|credentials?)$/i;
 const USER_IN_ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/[^/\s@]*:[^/\s@]*@/i;
 /** Below these, keys are names of the clinic's own choice. */
 const NAMED_BY_THE_CLINIC = new Set(['locations', 'providers']);
 
 /**
- * Secrets that stand in the configuration. They are refused wherever they are, because the file is read by more people than
- * `.env` and is printed by `eligd config show`. Values are never repeated in the error.
+ * Secrets that stand in the configuration. They are refused wherever they are, because the file is
+ * read by more people than `.env` and is printed by `eligd config show`. Values are never repeated
+ * in the error.
  */
-export function secretsInConfig(document: ConfigDocument): { problems: ConfigProblem[]; paths: ReadonlySet<string> } {
+export function secretsInConfig(document: ConfigDocument): {
+  problems: ConfigProblem[];
+  paths: ReadonlySet<string>;
+} {
   const found = document.keys().filter(({ path, key, value }) => {
     if (NAMED_BY_THE_CLINIC.has(String(path[0])) && path.length === 2) return false;
     return SECRET_KEY.test(key) || /^ELIGD_/i.test(key) || isAddressWithUser(value);
@@ -22,8 +27,10 @@ export function secretsInConfig(document: ConfigDocument): { problems: ConfigPro
       line: document.lineOf(path),
       what: 'holds a secret, and secrets are refused here.',
       next: isAddressWithUser(value)
-        ? 'Take user name and password out of the address, and write them into the file .env beside the configuration (chmod 600).'
-        : `Delete it, and write ${secretName(keyPath(path), key)} into the file .env beside the configuration (chmod 600).`,
+        ? 'Take user name and password out of the address, and write them into the file .env ' +
+          'beside the configuration (chmod 600).'
+        : `Delete it, and write ${secretName(keyPath(path), key)} into the file .env beside ` +
+          'the configuration (chmod 600).',
     })),
     paths: new Set(found.map(({ path }) => keyPath(path))),
   };

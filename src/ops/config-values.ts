@@ -4,23 +4,34 @@ import { isNpi } from '../domain/identifiers.ts';
 import { nearest } from './nearest.ts';
 
 /*
- * The kinds of value that the configuration is made of. Each says what is wrong with a bad one and what to write instead:
- * `params.next` of a refinement ends in the error that a person reads (config-problems.ts).
+ * The kinds of value that the configuration is made of. Each says what is wrong with a bad one and
+ * what to write instead: `params.next` of a refinement ends in the error that a person reads
+ * (config-problems.ts).
  */
 
 type Told = { what: string; next: string };
 
-/** A text that passes `test`; `pattern` lets an editor notice the same mistake as far as a pattern can. */
+/**
+ * A text that passes `test`; `pattern` lets an editor notice the same mistake as far as a pattern
+ * can.
+ */
 function text(test: (value: string) => boolean, told: Told, pattern?: string) {
   const schema = z.string().refine(test, { error: told.what, params: { next: told.next } });
   return pattern === undefined ? schema : schema.meta({ pattern });
 }
 
-export const nonEmpty = text((value) => value.trim() !== '', { what: 'is empty.', next: 'Write a text.' }, '\\S');
+export const nonEmpty = text(
+  (value) => value.trim() !== '',
+  { what: 'is empty.', next: 'Write a text.' },
+  '\\S',
+);
 
 export const taxId = text(
   (value) => /^\d{2}-?\d{7}$/.test(value),
-  { what: 'is not a tax id of 9 digits.', next: 'Write the 9 digits in quotes, such as "123456789".' },
+  {
+    what: 'is not a tax id of 9 digits.',
+    next: 'Write the 9 digits in quotes, such as "123456789".',
+  },
   '^\\d{2}-?\\d{7}$',
 ).transform((value) => value.replace('-', ''));
 
@@ -28,7 +39,9 @@ export const npi = text(
   isNpi,
   {
     what: 'is not an NPI: it has not 10 digits, or its last digit does not check.',
-    next: 'Write the 10 digits in quotes, such as "1234567893"; they can be looked up at npiregistry.cms.hhs.gov.',
+    next:
+      'Write the 10 digits in quotes, such as "1234567893"; they can be looked up at ' +
+      'npiregistry.cms.hhs.gov.',
   },
   '^\\d{10}$',
 );
@@ -37,8 +50,14 @@ export const timeZone = z.string().superRefine((value, context) => {
   if (isTimeZone(value)) return;
   const meant = nearest(value, Intl.supportedValuesOf('timeZone'));
   const next =
-    meant === null ? 'Write an IANA name, such as America/Chicago or America/New_York.' : `The nearest name is ${meant}.`;
-  context.addIssue({ code: 'custom', message: 'is not the name of a time zone.', params: { next } });
+    meant === null
+      ? 'Write an IANA name, such as America/Chicago or America/New_York.'
+      : `The nearest name is ${meant}.`;
+  context.addIssue({
+    code: 'custom',
+    message: 'is not the name of a time zone.',
+    params: { next },
+  });
 });
 
 /** Offsets such as `-06:00` are refused: they know nothing of daylight saving. */
@@ -61,15 +80,25 @@ export const localDate = text(
   '^\\d{4}-\\d{2}-\\d{2}$',
 );
 
-/** An `http` or `https` address without user, query and fragment; the slash at its end is taken off. */
+/**
+ * An `http` or `https` address without user, query and fragment; the slash at its end is taken off.
+ */
 export const webAddress = text(
   (value) => {
     const url = URL.parse(value);
-    return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '' && url.hash === '';
+    return (
+      url !== null &&
+      /^https?:$/.test(url.protocol) &&
+      url.username === '' &&
+      url.search === '' &&
+      url.hash === ''
+    );
   },
   {
     what: 'is not a web address.',
-    next: 'Write one that begins with https://, without a user name and without anything after a question mark.',
+    next:
+      'Write one that begins with https://, without a user name and without anything after a ' +
+      'question mark.',
   },
   '^https?://',
 ).transform((value) => value.replace(/\/+$/, ''));
@@ -77,7 +106,12 @@ export const webAddress = text(
 /** Whether an address stays on this machine, where plain http can be read by nobody else. */
 export function isLoopback(web_address: string): boolean {
   const host = URL.parse(web_address)?.hostname ?? '';
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || (isIP(host) === 4 && host.startsWith('127.'));
+  return (
+    host === 'localhost' ||
+    host.endsWith('.localhost') ||
+    host === '[::1]' ||
+    (isIP(host) === 4 && host.startsWith('127.'))
+  );
 }
 
 export const listenAddress = text(
@@ -94,10 +128,16 @@ export function parseAddress(value: string): { host: string; port: number } | nu
   return host === undefined || port > 65_535 ? null : { host, port };
 }
 
-/** The path of a route: no query, no fragment, and none of the signs that a router gives a meaning to. */
+/**
+ * The path of a route: no query, no fragment, and none of the signs that a router gives a meaning
+ * to.
+ */
 export const urlPath = text(
   (value) => /^\/[A-Za-z0-9/._~-]*$/.test(value),
-  { what: 'is not a path.', next: 'Write one that begins with a slash, such as /webhooks/inquiries.' },
+  {
+    what: 'is not a path.',
+    next: 'Write one that begins with a slash, such as /webhooks/inquiries.',
+  },
   '^/[A-Za-z0-9/._~-]*$',
 );
 
@@ -114,12 +154,17 @@ export const codes = text(
   (value) => codeRange(value) !== null,
   {
     what: 'is neither a procedure code nor a range of codes.',
-    next: 'Write a code such as D0120, or a range from low to high with both ends of equal length, such as D8000-D8999.',
+    next:
+      'Write a code such as D0120, or a range from low to high with both ends of equal length, ' +
+      'such as D8000-D8999.',
   },
   CODE_RANGE.source,
 );
 
-/** `D8000-D8999` as its two ends, upper case; a single code is both. Null: neither, or the ends are swapped. */
+/**
+ * `D8000-D8999` as its two ends, upper case; a single code is both. Null: neither, or the ends are
+ * swapped.
+ */
 export function codeRange(value: string): { from: string; to: string } | null {
   const parts = CODE_RANGE.exec(value.trim());
   const from = parts?.[1]?.toUpperCase();
@@ -128,11 +173,14 @@ export function codeRange(value: string): { from: string; to: string } | null {
   return { from, to };
 }
 
-const CRON_BOUNDS = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 7]] as const; // biome-ignore format: one list of pairs
+// biome-ignore format: one list of pairs
+const CRON_BOUNDS = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 7]] as const;
 
 export const cronLine = text(isCron, {
   what: 'is not a time in the form of cron.',
-  next: 'Write five fields in quotes (minute, hour, day of month, month, day of week), such as "0 5 * * *" for daily at five.',
+  next:
+    'Write five fields in quotes (minute, hour, day of month, month, day of week), such as "0 ' +
+    '5 * * *" for daily at five.',
 });
 
 /** Five fields of numbers, `*`, ranges, steps and lists of these. */
@@ -159,11 +207,15 @@ export const externalIdTemplate = text(
     const names = [...value.matchAll(PLACEHOLDERS)].map((match) => match[1]);
     const rest = value.replaceAll(PLACEHOLDERS, '');
     return (
-      names.includes('appointment') && names.every((name) => name === 'appointment' || name === 'connector') && !/[{}]/.test(rest)
+      names.includes('appointment') &&
+      names.every((name) => name === 'appointment' || name === 'connector') &&
+      !/[{}]/.test(rest)
     );
   },
   {
-    what: 'does not hold {appointment}, or holds another word in braces than {appointment} and {connector}.',
+    what:
+      'does not hold {appointment}, or holds another word in braces than {appointment} and ' +
+      '{connector}.',
     next: 'Write "{appointment}", or "{connector}:{appointment}" with more than one connector.',
   },
   '\\{appointment\\}',
@@ -171,6 +223,9 @@ export const externalIdTemplate = text(
 
 export const connectorId = text(
   (value) => /^[A-Za-z0-9-]+$/.test(value),
-  { what: 'holds something else than letters, digits and dashes.', next: 'Write a short name, such as front-desk.' },
+  {
+    what: 'holds something else than letters, digits and dashes.',
+    next: 'Write a short name, such as front-desk.',
+  },
   '^[A-Za-z0-9-]+$',
 );

@@ -12,13 +12,22 @@ import { inputSchema } from './json-schema.ts';
 
 export type { Config, ConnectorConfig } from './config-schema.ts';
 
-/** Gives the schema of a connector's own keys, by name or absolute path; throws an EligdError when there is none. */
+/**
+ * Gives the schema of a connector's own keys, by name or absolute path; throws an EligdError when
+ * there is none.
+ */
 export type ConnectorSchema = (type: string) => Promise<ZodType>;
 
 const builtInSchema: ConnectorSchema = async (type) => (await loadConnectorType(type)).config;
 
-/** Reads and judges the configuration at `file`. Throws a `ConfigError` with everything that is wrong with it. */
-export async function loadConfig(file: string, connectorSchema: ConnectorSchema = builtInSchema): Promise<Config> {
+/**
+ * Reads and judges the configuration at `file`. Throws a `ConfigError` with everything that is
+ * wrong with it.
+ */
+export async function loadConfig(
+  file: string,
+  connectorSchema: ConnectorSchema = builtInSchema,
+): Promise<Config> {
   return await parseConfig(readConfigFile(file), resolve(file), connectorSchema);
 }
 
@@ -27,8 +36,12 @@ function readConfigFile(file: string): string {
     const mode = statSync(file).mode & 0o777;
     if (process.platform !== 'win32' && (mode & 0o002) !== 0) {
       throw new EligdError('configuration', {
-        what: `Every user of this machine can change the configuration ${file}, so eligd does not use it.`,
-        why: `Its mode is ${mode.toString(8)}; whoever changes it has the secrets and the patients sent wherever he likes.`,
+        what:
+          `Every user of this machine can change the configuration ${file}, so eligd does not ` +
+          'use it.',
+        why:
+          `Its mode is ${mode.toString(8)}; whoever changes it has the secrets and the ` +
+          'patients sent wherever he likes.',
         next: `Run "chmod o-w ${file}" and look at service.base_url in it.`,
       });
     }
@@ -79,13 +92,23 @@ export async function parseConfig(
     folder,
     connectors: connectors.judged,
     state: { path: state_path },
-    backup: { ...backup, folder: resolve(backup.folder === null ? dirname(state_path) : folder, backup.folder ?? 'backups') },
+    backup: {
+      ...backup,
+      folder: resolve(
+        backup.folder === null ? dirname(state_path) : folder,
+        backup.folder ?? 'backups',
+      ),
+    },
     policy: { ...policy, payers: policy.payers === null ? null : resolve(folder, policy.payers) },
   };
 }
 
 /** Lets each connector's schema judge the keys that are not `id` and `type`. */
-async function judgeConnectors(document: ConfigDocument, folder: string, connectorSchema: ConnectorSchema) {
+async function judgeConnectors(
+  document: ConfigDocument,
+  folder: string,
+  connectorSchema: ConnectorSchema,
+) {
   const judged: ConnectorConfig[] = [];
   const problems: ConfigProblem[] = [];
   for (const [index, item] of listOf(document.data, 'connectors').entries()) {
@@ -101,13 +124,21 @@ async function judgeConnectors(document: ConfigDocument, folder: string, connect
     } catch (error) {
       if (!(error instanceof EligdError)) throw error;
       const at = [...path, 'type'];
-      problems.push({ path: keyPath(at), line: document.lineOf(at), what: `${error.what} ${error.why}`, next: error.next });
+      problems.push({
+        path: keyPath(at),
+        line: document.lineOf(at),
+        what: `${error.what} ${error.why}`,
+        next: error.next,
+      });
     }
   }
   return { judged, problems };
 }
 
-/** What only shows when several values are seen together. Judged on the plain data, so that it is said along with the rest. */
+/**
+ * What only shows when several values are seen together. Judged on the plain data, so that it is
+ * said along with the rest.
+ */
 function crossProblems(document: ConfigDocument): ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const say = (path: (string | number)[], what: string, next: string) =>
@@ -128,13 +159,24 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
   const service = partOf(document.data, 'service');
   const template = service.external_id ?? '{appointment}';
   if (connectors.length > 1 && typeof template === 'string' && !template.includes('{connector}')) {
-    const what = 'does not hold {connector}, and with more than one connector two appointments could have the same id.';
+    const what =
+      'does not hold {connector}, and with more than one connector two appointments could ' +
+      'have the same id.';
     say(['service', 'external_id'], what, 'Write external_id: "{connector}:{appointment}".');
   }
   const { base_url } = service;
-  if (typeof base_url === 'string' && /^http:/i.test(base_url) && !isLoopback(base_url) && service.allow_insecure !== true) {
+  if (
+    typeof base_url === 'string' &&
+    /^http:/i.test(base_url) &&
+    !isLoopback(base_url) &&
+    service.allow_insecure !== true
+  ) {
     const next = 'Write an address that begins with https://; for tests, set allow_insecure: true.';
-    say(['service', 'base_url'], 'is plain http to another machine, where patient data can be read on the way.', next);
+    say(
+      ['service', 'base_url'],
+      'is plain http to another machine, where patient data can be read on the way.',
+      next,
+    );
   }
 
   const { public_url } = partOf(document.data, 'webhook');
@@ -144,15 +186,26 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     !isLoopback(public_url) &&
     service.allow_insecure !== true
   ) {
-    const next = 'Write an address that begins with https://; for tests, set service.allow_insecure: true.';
-    say(['webhook', 'public_url'], 'is plain http to another machine, where patient data can be read on the way.', next);
+    const next =
+      'Write an address that begins with https://; for tests, set service.allow_insecure: true.';
+    say(
+      ['webhook', 'public_url'],
+      'is plain http to another machine, where patient data can be read on the way.',
+      next,
+    );
   }
 
   const places = Object.keys(partOf(document.data, 'locations'));
   for (const [index, place] of places.entries()) {
-    const same = places.findIndex((other) => other.trim().toLowerCase() === place.trim().toLowerCase());
+    const same = places.findIndex(
+      (other) => other.trim().toLowerCase() === place.trim().toLowerCase(),
+    );
     if (same < index)
-      say(['locations', place], 'differs from an earlier location only in upper and lower case.', 'Keep one of them.');
+      say(
+        ['locations', place],
+        'differs from an earlier location only in upper and lower case.',
+        'Keep one of them.',
+      );
   }
   return problems;
 }

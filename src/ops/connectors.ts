@@ -14,12 +14,19 @@ export const PROJECT_ROOT = resolve(import.meta.dirname, '..', '..');
 /** A model to copy, not a connector to run. */
 const TEMPLATE = 'template';
 
-/** Names of the connectors that come with eligd: the folders of `connectors/` that have an index.ts. */
+/**
+ * Names of the connectors that come with eligd: the folders of `connectors/` that have an index.ts.
+ */
 export function builtInTypes(root = PROJECT_ROOT): string[] {
   const folder = join(root, 'connectors');
   if (!existsSync(folder)) return [];
   return readdirSync(folder, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() && entry.name !== TEMPLATE && existsSync(join(folder, entry.name, 'index.ts')))
+    .filter(
+      (entry) =>
+        entry.isDirectory() &&
+        entry.name !== TEMPLATE &&
+        existsSync(join(folder, entry.name, 'index.ts')),
+    )
     .map((entry) => entry.name)
     .sort();
 }
@@ -30,8 +37,9 @@ export function isModulePath(type: string): boolean {
 }
 
 /**
- * Loads the connector of a `type:`, a built-in name or an absolute path (config.ts has made paths absolute). Connectors are
- * found by name at run time, so that nothing in `src/` changes for a new one. `why` of an error continues "type: …".
+ * Loads the connector of a `type:`, a built-in name or an absolute path (config.ts has made paths
+ * absolute). Connectors are found by name at run time, so that nothing in `src/` changes for a new
+ * one. `why` of an error continues "type: …".
  */
 export async function loadConnectorType(type: string, root = PROJECT_ROOT): Promise<ConnectorType> {
   const file = isModulePath(type) ? type : join(root, 'connectors', type, 'index.ts');
@@ -71,8 +79,14 @@ function unknownType(type: string, root: string): EligdError {
   const meant = nearest(type, known);
   return new EligdError('configuration', {
     what: `There is no connector "${type}".`,
-    why: known.length === 0 ? 'No connector comes with this installation.' : `There is ${oneOf(known)}.`,
-    next: meant === null ? 'Write one of these, or the path of a module of your own.' : `Write "${meant}", which is the nearest.`,
+    why:
+      known.length === 0
+        ? 'No connector comes with this installation.'
+        : `There is ${oneOf(known)}.`,
+    next:
+      meant === null
+        ? 'Write one of these, or the path of a module of your own.'
+        : `Write "${meant}", which is the nearest.`,
   });
 }
 
@@ -85,7 +99,10 @@ function isConnectorType(value: unknown): value is ConnectorType {
 
 function loadFailure(error: unknown): string {
   const code = errorCode(error);
-  const text = error instanceof Error ? `${error.name}: ${error.message.split('\n')[0] ?? ''}` : 'no reason given';
+  const text =
+    error instanceof Error
+      ? `${error.name}: ${error.message.split('\n')[0] ?? ''}`
+      : 'no reason given';
   return code === null ? text : `${code}, ${text}`;
 }
 
@@ -94,8 +111,15 @@ export type OpenConnector = { id: string; type: string; connector: Connector };
 /** What the installation gives to its connectors, besides the world. */
 export type ConnectorMeans = { secrets: SecretSource; journal: (connector_id: string) => Journal };
 
-/** Makes every configured connector. Nothing is opened yet: a connector begins to work when it is pulled or listened to. */
-export async function createConnectors(config: Config, env: Env, means: ConnectorMeans): Promise<OpenConnector[]> {
+/**
+ * Makes every configured connector. Nothing is opened yet: a connector begins to work when it is
+ * pulled or listened to.
+ */
+export async function createConnectors(
+  config: Config,
+  env: Env,
+  means: ConnectorMeans,
+): Promise<OpenConnector[]> {
   return await Promise.all(
     config.connectors.map(async ({ id, type, options }) => {
       const { create } = await loadConnectorType(type);

@@ -11,8 +11,9 @@ export const realClock: Clock = {
 };
 
 /**
- * A clock that runs `speed` times as fast as the machine's and agreed with it at `anchor_ms`. Two processes with the same
- * anchor and speed see the same time, which is how the demo and its sandbox stay together.
+ * A clock that runs `speed` times as fast as the machine's and agreed with it at `anchor_ms`. Two
+ * processes with the same anchor and speed see the same time, which is how the demo and its sandbox
+ * stay together.
  */
 export function scaledClock({ anchor_ms, speed }: { anchor_ms: number; speed: number }): Clock {
   return {

@@ -1,10 +1,16 @@
 import { EVENTS, type EventDescription } from '../domain/events.ts';
 
-/** The catalogue of the log as a page for people; `npm run schemas` writes it to config/events.md, and a test compares them. */
+/**
+ * The catalogue of the log as a page for people; `npm run schemas` writes it to config/events.md,
+ * and a test compares them.
+ */
 export function eventsPage(): string {
   const rows = Object.entries(EVENTS).map(([name, event]) => {
     const { level, fields, means, next = '' }: EventDescription = event;
-    return `| \`${name}\` | ${level} | ${fields.map((field) => `\`${field}\``).join(', ')} | ${means} | ${next} |`;
+    return (
+      `| \`${name}\` | ${level} | ${fields.map((field) => `\`${field}\``).join(', ')} | ` +
+      `${means} | ${next} |`
+    );
   });
   return `# Every event of the log
 

@@ -24,40 +24,60 @@ export function isJsonObject(value: boolean | JsonSchema | undefined): value is 
   return typeof value === 'object';
 }
 
-/** A zod schema as JSON Schema of what a person may write, in the draft that editors for YAML know best. */
+/**
+ * A zod schema as JSON Schema of what a person may write, in the draft that editors for YAML know
+ * best.
+ */
 export function inputSchema(schema: ZodType): JsonSchema {
-  return z.toJSONSchema(schema, { io: 'input', target: 'draft-7', unrepresentable: 'any' }) as JsonSchema;
+  return z.toJSONSchema(schema, {
+    io: 'input',
+    target: 'draft-7',
+    unrepresentable: 'any',
+  }) as JsonSchema;
 }
 
 /**
- * JSON Schema of the configuration, with the keys of `connectors` (by type). A connector that is given by a path is not known
- * beforehand; its keys are judged when the configuration is loaded.
+ * JSON Schema of the configuration, with the keys of `connectors` (by type). A connector that is
+ * given by a path is not known beforehand; its keys are judged when the configuration is loaded.
  */
-export function configJsonSchema(connectors: readonly { type: string; schema: ZodType }[]): JsonSchema {
+export function configJsonSchema(
+  connectors: readonly { type: string; schema: ZodType }[],
+): JsonSchema {
   const base = inputSchema(configSchema);
   const list = base.properties?.connectors;
   const item = list?.items;
   const id = item?.properties?.id;
   const type = item?.properties?.type;
-  if (list === undefined || item === undefined || id === undefined || type === undefined) return base;
+  if (list === undefined || item === undefined || id === undefined || type === undefined)
+    return base;
   const builtIn = connectors.map((connector): JsonSchema => {
     const { $schema: _, ...own } = inputSchema(connector.schema);
     return {
       ...own,
       title: `connector ${connector.type}`,
       type: 'object',
-      properties: { id, type: { ...type, const: connector.type, examples: [connector.type] }, ...own.properties },
+      properties: {
+        id,
+        type: { ...type, const: connector.type, examples: [connector.type] },
+        ...own.properties,
+      },
       required: ['id', 'type', ...(own.required ?? [])],
     };
   });
   const byPath: JsonSchema = {
     ...item,
     title: 'connector of your own',
-    properties: { id, type: { ...type, pattern: '[./\\\\]', examples: ['./connectors/mine/index.ts'] } },
+    properties: {
+      id,
+      type: { ...type, pattern: '[./\\\\]', examples: ['./connectors/mine/index.ts'] },
+    },
   };
   return {
     ...base,
     title: 'eligd configuration',
-    properties: { ...base.properties, connectors: { ...list, items: { anyOf: [...builtIn, byPath] } } },
+    properties: {
+      ...base.properties,
+      connectors: { ...list, items: { anyOf: [...builtIn, byPath] } },
+    },
   };
 }

@@ -15,18 +15,28 @@ export type LogOptions = {
   to: 1 | 2 | DestinationStream;
   /** Lines for a person at a terminal instead of JSON. */
   pretty?: boolean;
-  /** Begin each line with the priority by which the journal of systemd sorts it: `<4>` for a warning (sd-daemon(3)). */
+  /**
+   * Begin each line with the priority by which the journal of systemd sorts it: `<4>` for a warning
+   * (sd-daemon(3)).
+   */
   priorities?: boolean;
   /** What the time of a line is taken from; a scaled clock writes its own time. */
   now?: () => number;
 };
 
 /**
- * A log of JSON lines: `time`, `level`, `event` and the fields of the event; a warning or an error also says `what` it means and
- * what to do `next`. All of these stand in the catalogue (domain/events.ts). Fields that are not in the event's entry and values
- * that are not plain are dropped, even if a cast has brought them past the compiler (G6).
+ * A log of JSON lines: `time`, `level`, `event` and the fields of the event; a warning or an error
+ * also says `what` it means and what to do `next`. All of these stand in the catalogue
+ * (domain/events.ts). Fields that are not in the event's entry and values that are not plain are
+ * dropped, even if a cast has brought them past the compiler (G6).
  */
-export function createLog({ level, to, pretty = false, priorities = false, now = Date.now }: LogOptions): Log {
+export function createLog({
+  level,
+  to,
+  pretty = false,
+  priorities = false,
+  now = Date.now,
+}: LogOptions): Log {
   // Synchronous: the last lines before a crash are those that are needed.
   const raw = typeof to === 'number' ? destination({ fd: to, sync: true }) : to;
   const stream = pretty ? prettyStream(raw) : priorities ? priorityStream(raw) : raw;
@@ -45,29 +55,43 @@ export function createLog({ level, to, pretty = false, priorities = false, now =
   };
 }
 
-/** What a person who finds the line needs to know; the catalogue knows it, so that the code that logs need not. */
+/**
+ * What a person who finds the line needs to know; the catalogue knows it, so that the code that
+ * logs need not.
+ */
 function advice({ level, means, next }: EventDescription): { what?: string; next?: string } {
   return level === 'warn' || level === 'error' ? { what: means, next } : {};
 }
 
 /** The fields that a line may have, with nothing but plain, short values. */
 function allowed({ fields: names }: EventDescription, fields: LogFields): LogFields {
-  const entries = Object.entries(fields).flatMap(([name, value]): [string, string | number | boolean | null][] => {
-    if (!names.includes(name)) return [];
-    if (typeof value === 'string') return [[name, value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value]];
-    return value === null || typeof value === 'number' || typeof value === 'boolean' ? [[name, value]] : [];
-  });
+  const entries = Object.entries(fields).flatMap(
+    ([name, value]): [string, string | number | boolean | null][] => {
+      if (!names.includes(name)) return [];
+      if (typeof value === 'string')
+        return [[name, value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value]];
+      return value === null || typeof value === 'number' || typeof value === 'boolean'
+        ? [[name, value]]
+        : [];
+    },
+  );
   return Object.fromEntries(entries);
 }
 
 /** The level to log at: `ELIGD_LOG_LEVEL` if it is a level, the configuration's otherwise. */
-export function logLevel(configured: EventLevel, environment: Readonly<Record<string, string | undefined>>): EventLevel {
+export function logLevel(
+  configured: EventLevel,
+  environment: Readonly<Record<string, string | undefined>>,
+): EventLevel {
   const wanted = environment.ELIGD_LOG_LEVEL?.toLowerCase();
   return LOG_LEVELS.find((level) => level === wanted) ?? configured;
 }
 
 /** As syslog.h counts them. */
-const PRIORITIES = { debug: 7, info: 6, warn: 4, error: 3 } as const satisfies Record<EventLevel, number>;
+const PRIORITIES = { debug: 7, info: 6, warn: 4, error: 3 } as const satisfies Record<
+  EventLevel,
+  number
+>;
 
 function priorityStream(to: DestinationStream): DestinationStream {
   return {
@@ -78,8 +102,14 @@ function priorityStream(to: DestinationStream): DestinationStream {
   };
 }
 
-/** Whether the descriptor leads to the journal of systemd, as it says in `$JOURNAL_STREAM` (systemd.exec(5)). */
-export function isJournal(descriptor: 1 | 2, environment: Readonly<Record<string, string | undefined>>): boolean {
+/**
+ * Whether the descriptor leads to the journal of systemd, as it says in `$JOURNAL_STREAM`
+ * (systemd.exec(5)).
+ */
+export function isJournal(
+  descriptor: 1 | 2,
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean {
   if (!environment.JOURNAL_STREAM) return false;
   const { dev, ino } = fstatSync(descriptor);
   return environment.JOURNAL_STREAM === `${dev}:${ino}`;
@@ -93,10 +123,16 @@ function prettyStream(to: DestinationStream): DestinationStream {
 
 /** One JSON line as `09:30:15.123 info  daemon_started  version=0.1.0`. */
 export function prettyLine(line: string): string {
-  const { time, level, event, ...fields }: { time: string; level: EventLevel; event: string } & Record<string, unknown> =
+  const {
+    time,
+    level,
+    event,
+    ...fields
+  }: { time: string; level: EventLevel; event: string } & Record<string, unknown> =
     JSON.parse(line);
   const shown = Object.entries(fields).map(([name, value]) => {
-    const plain = typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
+    const plain =
+      typeof value === 'string' && /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
     return `${styleText('dim', `${name}=`)}${plain}`;
   });
   // The day is left out only for the eye: a terminal shows what happens now.

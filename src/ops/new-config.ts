@@ -16,7 +16,10 @@ export type NewInstallation = {
   state_path: string;
 };
 
-/** A commented configuration with these values, every other key at its default. Judge it with `judgeNewConfig`. */
+/**
+ * A commented configuration with these values, every other key at its default. Judge it with
+ * `judgeNewConfig`.
+ */
 export function newConfigText(values: NewInstallation): string {
   // A JSON text is a YAML text, whatever stands in it.
   const quoted = (text: string) => JSON.stringify(text);
@@ -50,7 +53,10 @@ state:
 }
 
 /** Everything that is wrong with the text, which would stand at `file`. */
-export async function judgeNewConfig(text: string, file: string): Promise<readonly ConfigProblem[]> {
+export async function judgeNewConfig(
+  text: string,
+  file: string,
+): Promise<readonly ConfigProblem[]> {
   try {
     await parseConfig(text, file);
     return [];

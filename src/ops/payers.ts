@@ -4,7 +4,15 @@ import { EligdError, errorCode } from '../domain/errors.ts';
 import type { PayerEntry, PayerMap } from '../domain/policy.ts';
 import { nearest, oneOf } from './nearest.ts';
 
-const PAYER_COLUMNS = ['pms_name', 'pms_id', 'carrier', 'payor_id', 'action', 'reverify_after_days', 'phone_number'] as const;
+const PAYER_COLUMNS = [
+  'pms_name',
+  'pms_id',
+  'carrier',
+  'payor_id',
+  'action',
+  'reverify_after_days',
+  'phone_number',
+] as const;
 
 type Column = (typeof PAYER_COLUMNS)[number];
 type Row = { line: number; values: Partial<Record<Column, string>> };
@@ -22,7 +30,9 @@ export function loadPayers(file: string): PayerMap {
     throw new EligdError('configuration', {
       what: `The payer map ${file} could not be read.`,
       why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
-      next: 'Mend policy.payers in the configuration, or copy config/payers.example.csv to this place.',
+      next:
+        'Mend policy.payers in the configuration, or copy config/payers.example.csv to this ' +
+        'place.',
       cause: error,
     });
   }
@@ -38,16 +48,24 @@ export function parsePayers(text: string, file: string): PayerMap {
     const id = plainId(values.pms_id ?? '');
     const name = plainName(values.pms_name ?? '');
     const entry = payerEntry(values, refuse);
-    if (id === '' && name === '') refuse('neither pms_name nor pms_id is filled in. Write how the PMS calls the payer.');
-    if (id !== '' && by_id.has(id)) refuse('its pms_id stands in an earlier line. Keep one of them.');
-    // Several ids may share a name; then the name alone decides nothing and the first line keeps it.
+    if (id === '' && name === '')
+      refuse('neither pms_name nor pms_id is filled in. Write how the PMS calls the payer.');
+    if (id !== '' && by_id.has(id))
+      refuse('its pms_id stands in an earlier line. Keep one of them.');
+    // Several ids may share a name; then the name alone decides nothing and the first line keeps
+    // it.
     if (id === '' && by_name.has(name))
-      refuse('its pms_name stands in an earlier line, apart from case and punctuation. Keep one of them.');
+      refuse(
+        'its pms_name stands in an earlier line, apart from case and punctuation. Keep one ' +
+          'of them.',
+      );
     if (id !== '') by_id.set(id, entry);
     if (name !== '' && !by_name.has(name)) by_name.set(name, entry);
   }
   if (problems.length > 0) throw payersError(file, problems);
-  return { find: (payor_id, name) => by_id.get(plainId(payor_id)) ?? by_name.get(plainName(name)) ?? null };
+  return {
+    find: (payor_id, name) => by_id.get(plainId(payor_id)) ?? by_name.get(plainName(name)) ?? null,
+  };
 }
 
 /** A name without case, punctuation and repeated blanks. Empty stays empty and finds nothing. */
@@ -65,10 +83,14 @@ function plainId(id: string): string {
 
 function payerEntry(values: Row['values'], refuse: (problem: string) => void): PayerEntry {
   const action = (values.action ?? '').toLowerCase() || 'call';
-  if (!isAction(action)) refuse(`its action is "${action}". Write call, skip or attention, or leave it empty for call.`);
+  if (!isAction(action))
+    refuse(`its action is "${action}". Write call, skip or attention, or leave it empty for call.`);
   const days = values.reverify_after_days ?? '';
   if (!/^\d{0,4}$/.test(days))
-    refuse(`its reverify_after_days is not a number of days. Write a number such as 30, or leave it empty.`);
+    refuse(
+      'its reverify_after_days is not a number of days. Write a number such as 30, or leave ' +
+        'it empty.',
+    );
   return {
     carrier: values.carrier ?? '',
     payor_id: values.payor_id ?? '',
@@ -99,7 +121,9 @@ function readRows(text: string, file: string): Row[] {
       error.code === 'CSV_RECORD_INCONSISTENT_COLUMNS'
         ? 'it has another number of columns than the first line'
         : 'its quotes do not match';
-    throw payersError(file, [`- ${line}${what}. Put a value that holds a comma or a quote in quotes.`]);
+    throw payersError(file, [
+      `- ${line}${what}. Put a value that holds a comma or a quote in quotes.`,
+    ]);
   }
 }
 
@@ -109,13 +133,19 @@ function columnsOf(header: string[], file: string): string[] {
     if (!PAYER_COLUMNS.some((column) => column === name)) {
       const meant = nearest(name, PAYER_COLUMNS);
       return [
-        `- line 1: "${name}" is not a known column. ${meant === null ? `Known: ${PAYER_COLUMNS.join(', ')}.` : `The nearest is "${meant}".`}`,
+        `- line 1: "${name}" is not a known column. ` +
+          `${meant === null ? `Known: ${PAYER_COLUMNS.join(', ')}.` : `The nearest is "${meant}".`}`,
       ];
     }
-    return names.indexOf(name) < index ? [`- line 1: the column "${name}" stands there twice. Delete one.`] : [];
+    return names.indexOf(name) < index
+      ? [`- line 1: the column "${name}" stands there twice. Delete one.`]
+      : [];
   });
   if (!names.includes('pms_name') && !names.includes('pms_id')) {
-    problems.push(`- line 1: there is no column ${oneOf(['pms_name', 'pms_id'])}. The first line must name the columns.`);
+    problems.push(
+      `- line 1: there is no column ${oneOf(['pms_name', 'pms_id'])}. The first line must ` +
+        'name the columns.',
+    );
   }
   if (problems.length > 0) throw payersError(file, problems);
   return names;
@@ -123,8 +153,12 @@ function columnsOf(header: string[], file: string): string[] {
 
 function payersError(file: string, problems: string[]): EligdError {
   return new EligdError('configuration', {
-    what: `The payer map ${file} has ${problems.length === 1 ? 'an error' : `${problems.length} errors`}.`,
+    what:
+      `The payer map ${file} has ` +
+      `${problems.length === 1 ? 'an error' : `${problems.length} errors`}.`,
     why: problems.join('\n'),
-    next: 'Mend the file and run the same command again; config/payers.example.csv shows what it looks like.',
+    next:
+      'Mend the file and run the same command again; config/payers.example.csv shows what it ' +
+      'looks like.',
   });
 }

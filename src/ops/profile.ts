@@ -11,7 +11,10 @@ export function clinicProfile(config: Config): ClinicProfile {
     ...clinic,
     closed: new Set(clinic.closed),
     locations: new Map(
-      Object.entries(config.locations).map(([name, values]): [string, ProviderOverride] => [name.trim().toLowerCase(), values]),
+      Object.entries(config.locations).map(([name, values]): [string, ProviderOverride] => [
+        name.trim().toLowerCase(),
+        values,
+      ]),
     ),
     providers: new Map(Object.entries(config.providers)),
   };
@@ -38,7 +41,10 @@ function questionRules(config: Config, specialty: Specialty): QuestionRules {
   }));
 }
 
-/** Something that is configured and does not work as somebody might expect: said by the log at start, `check` and `config show`. */
+/**
+ * Something that is configured and does not work as somebody might expect: said by the log at
+ * start, `check` and `config show`.
+ */
 export type ConfigNote = { event: EventName; what: string; next: string };
 
 export function configNotes({ webhook }: Config): ConfigNote[] {
@@ -46,8 +52,12 @@ export function configNotes({ webhook }: Config): ConfigNote[] {
   return [
     {
       event: 'webhook_exposed',
-      what: `webhook.listen is ${webhook.listen}, which other machines can reach, and what comes there is not encrypted.`,
-      next: 'Write 127.0.0.1 and let a reverse proxy on this machine pass the route on (README.md, "Webhooks"), unless the proxy is another machine of the same network.',
+      what:
+        `webhook.listen is ${webhook.listen}, which other machines can reach, and what comes ` +
+        'there is not encrypted.',
+      next:
+        'Write 127.0.0.1 and let a reverse proxy on this machine pass the route on (README.md, ' +
+        '"Webhooks"), unless the proxy is another machine of the same network.',
     },
   ];
 }

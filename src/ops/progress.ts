@@ -1,16 +1,20 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock, Env } from '../domain/env.ts';
 
-/** A step of a stage that has begun and not ended. `still_until` is monotonic time up to which silence is expected. */
+/**
+ * A step of a stage that has begun and not ended. `still_until` is monotonic time up to which
+ * silence is expected.
+ */
 type Step = { stage: string; still_until: number };
 
 export type Stuck = { stage: string; still_ms: number };
 
 /**
- * Knows whether the daemon gets on: which steps are in hand, and when each last gave a sign of life. A stage that waits for
- * work has no step in hand. Signs of life within a step are log lines, sleeps (which may be long: a rate limit, a pause that
- * the service asked for) and whatever else calls `mark`, such as a commit; they count for the step that they happen in, so
- * that a busy neighbour does not hide a stage that hangs.
+ * Knows whether the daemon gets on: which steps are in hand, and when each last gave a sign of
+ * life. A stage that waits for work has no step in hand. Signs of life within a step are log lines,
+ * sleeps (which may be long: a rate limit, a pause that the service asked for) and whatever else
+ * calls `mark`, such as a commit; they count for the step that they happen in, so that a busy
+ * neighbour does not hide a stage that hangs.
  */
 export class Progress {
   readonly #clock: Clock;
@@ -32,10 +36,13 @@ export class Progress {
     }
   }
 
-  /** A sign of life of the step that this is called in; the next one is not expected for `still_ms`. */
+  /**
+   * A sign of life of the step that this is called in; the next one is not expected for `still_ms`.
+   */
   mark(still_ms = 0): void {
     const step = this.#current.getStore();
-    if (step !== undefined) step.still_until = Math.max(step.still_until, this.#clock.elapsed() + still_ms);
+    if (step !== undefined)
+      step.still_until = Math.max(step.still_until, this.#clock.elapsed() + still_ms);
   }
 
   /** The steps without a sign of life for more than `limit_ms`. */

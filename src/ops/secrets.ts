@@ -5,14 +5,17 @@ import { parse } from 'dotenv';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { nearest } from './nearest.ts';
 
-/** Every secret that eligd itself knows, and what it is. Connectors name theirs `ELIGD_<ID>_<NAME>`. */
+/**
+ * Every secret that eligd itself knows, and what it is. Connectors name theirs `ELIGD_<ID>_<NAME>`.
+ */
 export const SECRETS = {
   ELIGD_SERVICE_USERNAME: 'user name at the inquiry service (auth: oauth)',
   ELIGD_SERVICE_PASSWORD: 'password at the inquiry service (auth: oauth)',
   ELIGD_SERVICE_PROJECT_ID: 'project id at the inquiry service (auth: basic)',
   ELIGD_SERVICE_API_KEY: 'API key at the inquiry service (auth: basic)',
   ELIGD_WEBHOOK_SECRET: "key with which the inquiry service signs what it sends to eligd's webhook",
-  ELIGD_WEBHOOK_SECRET_PREVIOUS: 'the key before that one, while it is being replaced; both are taken',
+  ELIGD_WEBHOOK_SECRET_PREVIOUS:
+    'the key before that one, while it is being replaced; both are taken',
 } as const;
 
 export type SecretName = keyof typeof SECRETS;
@@ -22,7 +25,10 @@ export function connectorSecretName(connector_id: string, last_part: string): st
   return `ELIGD_${connector_id}_${last_part}`.replaceAll('-', '_').toUpperCase();
 }
 
-/** A secret value that does not show itself: only `reveal()` gives it, every way of printing gives `[secret]`. */
+/**
+ * A secret value that does not show itself: only `reveal()` gives it, every way of printing gives
+ * `[secret]`.
+ */
 export class Secret {
   readonly #value: string;
 
@@ -61,9 +67,10 @@ export type SecretSource = {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Opens the three places of secrets, in order of precedence: systemd's `$CREDENTIALS_DIRECTORY` (names in lower case without
- * `ELIGD_`), the environment, and `.env` beside the configuration. Nothing is written into the environment, so no child
- * process inherits what `.env` holds. An empty value counts as none.
+ * Opens the three places of secrets, in order of precedence: systemd's `$CREDENTIALS_DIRECTORY`
+ * (names in lower case without `ELIGD_`), the environment, and `.env` beside the configuration.
+ * Nothing is written into the environment, so no child process inherits what `.env` holds. An empty
+ * value counts as none.
  */
 export function openSecrets(config_folder: string, environment: Environment): SecretSource {
   const env_file = join(config_folder, '.env');
@@ -71,9 +78,12 @@ export function openSecrets(config_folder: string, environment: Environment): Se
   const directory = environment.CREDENTIALS_DIRECTORY;
   return {
     env_file,
-    names: [...Object.keys(environment), ...Object.keys(fromFile)].filter((name) => name.startsWith('ELIGD_')),
+    names: [...Object.keys(environment), ...Object.keys(fromFile)].filter((name) =>
+      name.startsWith('ELIGD_'),
+    ),
     find: (name) => {
-      const credential = directory === undefined || directory === '' ? undefined : readCredential(directory, name);
+      const credential =
+        directory === undefined || directory === '' ? undefined : readCredential(directory, name);
       if (credential) return { secret: new Secret(credential), from: 'credentials directory' };
       const inherited = environment[name];
       if (inherited) return { secret: new Secret(inherited), from: 'environment' };
@@ -88,7 +98,9 @@ function readEnvFile(file: string): Environment {
     const mode = statSync(file).mode;
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       throw new EligdError('configuration', {
-        what: `The file ${file} can be read by other users of this machine, so eligd does not use it.`,
+        what:
+          `The file ${file} can be read by other users of this machine, so eligd does not use ` +
+          'it.',
         why: `It holds secrets, and its mode is ${(mode & 0o777).toString(8)} instead of 600.`,
         next: `Run "chmod 600 ${file}" and then the same command again.`,
       });
@@ -132,28 +144,45 @@ export function namesFor(auth: ServiceCredentials['auth']): readonly [SecretName
 }
 
 /** What eligd logs in with at the service; throws with every missing name at once. */
-export function serviceCredentials(source: SecretSource, auth: ServiceCredentials['auth']): ServiceCredentials {
+export function serviceCredentials(
+  source: SecretSource,
+  auth: ServiceCredentials['auth'],
+): ServiceCredentials {
   const [first, second] = requireSecrets(source, namesFor(auth), `service.auth is ${auth}`);
-  return auth === 'oauth' ? { auth, username: first, password: second } : { auth, project_id: first, api_key: second };
+  return auth === 'oauth'
+    ? { auth, username: first, password: second }
+    : { auth, project_id: first, api_key: second };
 }
 
 /** The same in the clear, for the client of the service and for nobody else. */
 export function revealCredentials(
   found: ServiceCredentials,
-): { scheme: 'oauth'; username: string; password: string } | { scheme: 'basic'; project_id: string; api_key: string } {
+):
+  | { scheme: 'oauth'; username: string; password: string }
+  | { scheme: 'basic'; project_id: string; api_key: string } {
   return found.auth === 'oauth'
     ? { scheme: 'oauth', username: found.username.reveal(), password: found.password.reveal() }
     : { scheme: 'basic', project_id: found.project_id.reveal(), api_key: found.api_key.reveal() };
 }
 
-/** The keys of the webhook's signature: the one in use, and the one before it if there is one. Throws when there is none. */
+/**
+ * The keys of the webhook's signature: the one in use, and the one before it if there is one.
+ * Throws when there is none.
+ */
 export function webhookSecrets(source: SecretSource): readonly Secret[] {
-  const [current] = requireSecrets(source, ['ELIGD_WEBHOOK_SECRET'] as const, 'the configuration has a part "webhook"');
+  const [current] = requireSecrets(
+    source,
+    ['ELIGD_WEBHOOK_SECRET'] as const,
+    'the configuration has a part "webhook"',
+  );
   const previous = source.find('ELIGD_WEBHOOK_SECRET_PREVIOUS');
   return previous === null ? [current] : [current, previous.secret];
 }
 
-/** The secrets of these names, in order; throws with every missing one, where to put it, and a misspelt one that was found. */
+/**
+ * The secrets of these names, in order; throws with every missing one, where to put it, and a
+ * misspelt one that was found.
+ */
 export function requireSecrets<Names extends readonly string[]>(
   source: SecretSource,
   names: Names,
@@ -167,8 +196,12 @@ export function requireSecrets<Names extends readonly string[]>(
       return near === null ? [] : [` There is a "${near}", which may be a misspelt ${name}.`];
     });
     throw new EligdError('configuration', {
-      what: `${missing.length === 1 ? 'A secret is' : 'Secrets are'} missing: ${missing.join(', ')}.`,
-      why: `${missing.length === 1 ? 'It is' : 'They are'} needed because ${reason}.${hints.join('')}`,
+      what:
+        `${missing.length === 1 ? 'A secret is' : 'Secrets are'} missing: ` +
+        `${missing.join(', ')}.`,
+      why:
+        `${missing.length === 1 ? 'It is' : 'They are'} needed because ` +
+        `${reason}.${hints.join('')}`,
       next: howToAdd(missing, source.env_file),
     });
   }
@@ -178,17 +211,29 @@ export function requireSecrets<Names extends readonly string[]>(
 /** The installed service keeps its secrets as credentials, which only root can hand on. */
 function howToAdd(missing: readonly string[], env_file: string): string {
   if (env_file === '/etc/eligd/.env')
-    return 'Run the command with sudo. A secret that the service was never given: see "Secrets" in /usr/share/doc/eligd/README.md.';
-  return `Write ${missing.map((name) => `${name}=…`).join(' and ')} into ${env_file}, one per line, and run "chmod 600 ${env_file}".`;
+    return (
+      'Run the command with sudo. A secret that the service was never given: see "Secrets" in ' +
+      '/usr/share/doc/eligd/README.md.'
+    );
+  return (
+    `Write ${missing.map((name) => `${name}=…`).join(' and ')} into ${env_file}, one per line, ` +
+    `and run "chmod 600 ${env_file}".`
+  );
 }
 
 /** For `config show` and `check`: what is set and from where, without values. */
-export function secretStatus(source: SecretSource, names: readonly string[]): { name: string; state: string }[] {
+export function secretStatus(
+  source: SecretSource,
+  names: readonly string[],
+): { name: string; state: string }[] {
   return names.map((name) => {
     const found = source.find(name);
     return {
       name,
-      state: found === null ? 'missing' : `set from ${found.from === '.env' ? source.env_file : `the ${found.from}`}`,
+      state:
+        found === null
+          ? 'missing'
+          : `set from ${found.from === '.env' ? source.env_file : `the ${found.from}`}`,
     };
   });
 }

@@ -1,24 +1,33 @@
 /**
- * What an inquiry asked, told from its query sets (specification, "Allowed values of benefits_query"). It decides between
- * null (asked, not answered) and absent (not asked). Where the specification does not say what a query set asks, the weaker
- * statement is made:
+ * What an inquiry asked, told from its query sets (specification, "Allowed values of
+ * benefits_query"). It decides between null (asked, not answered) and absent (not asked). Where the
+ * specification does not say what a query set asks, the weaker statement is made:
  *
  * - the plan counts as asked in every benefits inquiry (the specification says so for medical);
- * - STANDARD, a predefined set, counts as asking for everything of a dental answer but codes and treatment history, which have
- *   queries of their own;
- * - PSYCHOTHERAPY, OFFICE_VISIT_NEW_PATIENT and PULMONARY_REHAB_COVERAGE count as asking for a procedure class;
- * - a custom query or a call script counts as asking for the codes that were sent with it, and else for nothing that can be
- *   named: what it brings is there when it is answered.
+ * - STANDARD, a predefined set, counts as asking for everything of a dental answer but codes and
+ *   treatment history, which have queries of their own;
+ * - PSYCHOTHERAPY, OFFICE_VISIT_NEW_PATIENT and PULMONARY_REHAB_COVERAGE count as asking for a
+ *   procedure class;
+ * - a custom query or a call script counts as asking for the codes that were sent with it, and else
+ *   for nothing that can be named: what it brings is there when it is answered.
  */
 import type { Specialty } from '../domain/specialty.ts';
 import type { BenefitRule, EligibilityMaximums } from './eligibility.ts';
 
-export type Part = 'plan' | 'maximums' | 'procedure_classes' | 'procedure_codes' | 'treatment_history' | 'clauses';
+export type Part =
+  | 'plan'
+  | 'maximums'
+  | 'procedure_classes'
+  | 'procedure_codes'
+  | 'treatment_history'
+  | 'clauses';
 
 export type Questions = {
   specialty: Specialty;
   asks: (part: Part) => boolean;
-  /** Whether an amount of the maximums exists in this specialty; asked only together with the part. */
+  /**
+   * Whether an amount of the maximums exists in this specialty; asked only together with the part.
+   */
   hasMaximum: (name: keyof EligibilityMaximums) => boolean;
   /** Whether a benefit of a class exists in this specialty and classes were asked. */
   asksOfClass: (name: keyof BenefitRule) => boolean;
@@ -42,20 +51,41 @@ const PARTS_BY_QUERY: Record<string, readonly Part[]> = {
 
 const BENEFITS_OF: Record<Specialty, ReadonlySet<keyof BenefitRule>> = {
   dental: new Set<keyof BenefitRule>([
-    ...(['is_covered', 'is_prior_auth_required', 'prior_auth_info', 'frequency_limitations', 'more_info'] as const),
+    ...([
+      'is_covered',
+      'is_prior_auth_required',
+      'prior_auth_info',
+      'frequency_limitations',
+      'more_info',
+    ] as const),
     ...(['plan_pays_percent', 'age_limit', 'is_downgraded', 'downgraded_info'] as const),
   ]),
   medical: new Set<keyof BenefitRule>([
-    ...(['is_covered', 'is_prior_auth_required', 'prior_auth_info', 'frequency_limitations', 'more_info'] as const),
+    ...([
+      'is_covered',
+      'is_prior_auth_required',
+      'prior_auth_info',
+      'frequency_limitations',
+      'more_info',
+    ] as const),
     ...(['is_deductible_waived', 'copay', 'patient_pays_percent'] as const),
   ]),
   mental_health: new Set<keyof BenefitRule>([
-    ...(['is_covered', 'is_prior_auth_required', 'prior_auth_info', 'frequency_limitations', 'more_info'] as const),
+    ...([
+      'is_covered',
+      'is_prior_auth_required',
+      'prior_auth_info',
+      'frequency_limitations',
+      'more_info',
+    ] as const),
     ...(['is_deductible_waived', 'copay', 'patient_pays_percent', 'limitations'] as const),
   ]),
 };
 
-/** Of a benefit that has a query of its own in the specialty, the query that asks for it; CODE_LOOKUP_BENEFITS asks for the others. */
+/**
+ * Of a benefit that has a query of its own in the specialty, the query that asks for it;
+ * CODE_LOOKUP_BENEFITS asks for the others.
+ */
 const OWN_QUERY: Record<Specialty, Partial<Record<keyof BenefitRule, string>>> = {
   dental: { frequency_limitations: 'CODE_LOOKUP_FREQUENCIES' },
   medical: {
@@ -66,15 +96,32 @@ const OWN_QUERY: Record<Specialty, Partial<Record<keyof BenefitRule, string>>> =
   mental_health: {},
 };
 
-const DENTAL_MAXIMUMS: ReadonlySet<string> = new Set(['coverage_limit', 'orthodontics_coverage_limit']);
-const OUT_OF_POCKET: ReadonlySet<string> = new Set(['individual_out_of_pocket_maximum', 'family_out_of_pocket_maximum']);
+const DENTAL_MAXIMUMS: ReadonlySet<string> = new Set([
+  'coverage_limit',
+  'orthodontics_coverage_limit',
+]);
+const OUT_OF_POCKET: ReadonlySet<string> = new Set([
+  'individual_out_of_pocket_maximum',
+  'family_out_of_pocket_maximum',
+]);
 
-/** Whether something is asked of which the specification does not say what it brings: a custom query or a call script. */
-export function asksFreely({ benefits_query }: { benefits_query: readonly string[] }, call_script_id: string | null): boolean {
-  return call_script_id !== null || benefits_query.some((query) => !Object.hasOwn(PARTS_BY_QUERY, query));
+/**
+ * Whether something is asked of which the specification does not say what it brings: a custom query
+ * or a call script.
+ */
+export function asksFreely(
+  { benefits_query }: { benefits_query: readonly string[] },
+  call_script_id: string | null,
+): boolean {
+  return (
+    call_script_id !== null || benefits_query.some((query) => !Object.hasOwn(PARTS_BY_QUERY, query))
+  );
 }
 
-/** `request` is the service's echo of the request, any JSON; only its type and its call script are looked at. */
+/**
+ * `request` is the service's echo of the request, any JSON; only its type and its call script are
+ * looked at.
+ */
 export function questionsOf(
   specialty: Specialty,
   asked: { benefits_query: readonly string[]; benefits_codes: readonly string[] },
@@ -84,7 +131,9 @@ export function questionsOf(
   const queries = new Set(asked.benefits_query);
   const isOpen = asksFreely(asked, request.call_script_id);
   const parts = new Set<Part>(
-    asked.benefits_query.flatMap((query) => (Object.hasOwn(PARTS_BY_QUERY, query) ? (PARTS_BY_QUERY[query] ?? []) : [])),
+    asked.benefits_query.flatMap((query) =>
+      Object.hasOwn(PARTS_BY_QUERY, query) ? (PARTS_BY_QUERY[query] ?? []) : [],
+    ),
   );
   parts.add('plan');
   if (isOpen && asked.benefits_codes.length > 0) parts.add('procedure_codes');
@@ -93,11 +142,16 @@ export function questionsOf(
   return {
     specialty,
     asks,
-    hasMaximum: (name) => (specialty === 'dental' ? !OUT_OF_POCKET.has(name) : !DENTAL_MAXIMUMS.has(name)),
+    hasMaximum: (name) =>
+      specialty === 'dental' ? !OUT_OF_POCKET.has(name) : !DENTAL_MAXIMUMS.has(name),
     asksOfClass: (name) => asks('procedure_classes') && isBenefit(name),
     asksOfCode: (name) => {
       if (!asks('procedure_codes') || !isBenefit(name)) return false;
-      return isOpen || name === 'more_info' || queries.has(OWN_QUERY[specialty][name] ?? 'CODE_LOOKUP_BENEFITS');
+      return (
+        isOpen ||
+        name === 'more_info' ||
+        queries.has(OWN_QUERY[specialty][name] ?? 'CODE_LOOKUP_BENEFITS')
+      );
     },
   };
 }

@@ -1,6 +1,13 @@
-/** The parts of the record that are lists: benefits by class and by code, and the treatment history. */
+/**
+ * The parts of the record that are lists: benefits by class and by code, and the treatment history.
+ */
 import type { Questions } from './asked.ts';
-import type { BenefitRule, EligibilityRecord, ProcedureCodeBenefits, Treatment } from './eligibility.ts';
+import type {
+  BenefitRule,
+  EligibilityRecord,
+  ProcedureCodeBenefits,
+  Treatment,
+} from './eligibility.ts';
 import { isObject, keepKnown, ObjectReader, pathTo, Remainder } from './reader.ts';
 import {
   comparableCode,
@@ -16,8 +23,16 @@ import {
 
 type Rule = { benefits: BenefitRule; answered: boolean };
 
-/** A benefits object (specification, "Benefits object"); of what it leaves out, the fields that were asked become null. */
-function readRule(raw: unknown, path: string, isAsked: (name: keyof BenefitRule) => boolean, remainder: Remainder): Rule {
+/**
+ * A benefits object (specification, "Benefits object"); of what it leaves out, the fields that were
+ * asked become null.
+ */
+function readRule(
+  raw: unknown,
+  path: string,
+  isAsked: (name: keyof BenefitRule) => boolean,
+  remainder: Remainder,
+): Rule {
   const fields = new ObjectReader(raw, path, remainder);
   const coverage = fields.read('coverage_percentage', readPercent);
   const coinsurance = fields.read('coinsurance_percentage', readCoinsurance);
@@ -44,7 +59,11 @@ function readRule(raw: unknown, path: string, isAsked: (name: keyof BenefitRule)
 }
 
 /** `procedure_classes`: a map from class name to benefits object, in its order. */
-export function readClasses(raw: unknown, questions: Questions, remainder: Remainder): EligibilityRecord['procedure_classes'] {
+export function readClasses(
+  raw: unknown,
+  questions: Questions,
+  remainder: Remainder,
+): EligibilityRecord['procedure_classes'] {
   const path = 'results.procedure_classes';
   if (!isSilent(raw) && !isObject(raw)) remainder.add(path, raw, 'not an object');
   const classes = Object.entries(isObject(raw) ? raw : {}).map(([name, benefits]) => ({
@@ -56,8 +75,8 @@ export function readClasses(raw: unknown, questions: Questions, remainder: Remai
 }
 
 /**
- * `procedure_codes`: pairs of code and benefits, in their order; then an entry for each code that was asked and not
- * answered, so that nobody takes its absence for an answer.
+ * `procedure_codes`: pairs of code and benefits, in their order; then an entry for each code that
+ * was asked and not answered, so that nobody takes its absence for an answer.
  */
 export function readCodes(
   raw: unknown,
@@ -78,12 +97,15 @@ export function readCodes(
   const codes = pairs.flatMap((pair, index) => {
     const entry = readPair(pair, pathTo(path, index), asked, questions, remainder);
     if (entry === null) return [];
-    if (seen.has(entry.code)) remainder.add(pathTo(path, index), pair, 'code answered more than once');
+    if (seen.has(entry.code))
+      remainder.add(pathTo(path, index), pair, 'code answered more than once');
     seen.add(entry.code);
     return [entry];
   });
   if (codes.length === 0 && !questions.asks('procedure_codes')) return undefined;
-  const missing = [...asked].filter((code) => !seen.has(code)).map((code) => unansweredCode(code, questions));
+  const missing = [...asked]
+    .filter((code) => !seen.has(code))
+    .map((code) => unansweredCode(code, questions));
   return { answered: codes.some((entry) => entry.answered), codes: [...codes, ...missing] };
 }
 
@@ -92,7 +114,10 @@ function unansweredCode(code: string, questions: Questions): ProcedureCodeBenefi
   return { code, name: null, asked: true, answered: false, benefits };
 }
 
-/** One pair. Without a readable code nothing of it can be placed, and it goes into the remainder whole. */
+/**
+ * One pair. Without a readable code nothing of it can be placed, and it goes into the remainder
+ * whole.
+ */
 function readPair(
   pair: unknown,
   path: string,
@@ -120,7 +145,12 @@ function readPair(
   const name = fields.read('procedure_name', readText) ?? null;
   fields.finish();
   const isAsked = asked.has(code.code);
-  const benefits = readRule(rule, pathTo(path, 1), (field) => isAsked && questions.asksOfCode(field), remainder);
+  const benefits = readRule(
+    rule,
+    pathTo(path, 1),
+    (field) => isAsked && questions.asksOfCode(field),
+    remainder,
+  );
   return { ...code, name, asked: isAsked, ...benefits };
 }
 
@@ -134,10 +164,14 @@ function codeOf(raw: unknown, questions: Questions): Code | null {
 }
 
 /**
- * `treatment_history`: a map from date to a list of items. The specification does not say that an empty map means "no
- * treatment on file", so it counts as unanswered (G8).
+ * `treatment_history`: a map from date to a list of items. The specification does not say that an
+ * empty map means "no treatment on file", so it counts as unanswered (G8).
  */
-export function readTreatments(raw: unknown, questions: Questions, remainder: Remainder): EligibilityRecord['treatment_history'] {
+export function readTreatments(
+  raw: unknown,
+  questions: Questions,
+  remainder: Remainder,
+): EligibilityRecord['treatment_history'] {
   const path = 'results.treatment_history';
   if (!isSilent(raw) && !isObject(raw)) remainder.add(path, raw, 'not an object');
   const treatments = Object.entries(isObject(raw) ? raw : {})
@@ -147,7 +181,13 @@ export function readTreatments(raw: unknown, questions: Questions, remainder: Re
   return { answered: treatments.length > 0, treatments };
 }
 
-function readDay(day: string, items: unknown, path: string, questions: Questions, remainder: Remainder): Treatment[] {
+function readDay(
+  day: string,
+  items: unknown,
+  path: string,
+  questions: Questions,
+  remainder: Remainder,
+): Treatment[] {
   const date = readDate(day);
   if (date.is !== 'read') {
     remainder.add(path, items, date.is === 'unreadable' ? date.why : 'not a date');
@@ -159,13 +199,20 @@ function readDay(day: string, items: unknown, path: string, questions: Questions
   }
   return items.flatMap((item: unknown, index) => {
     if (isSilent(item)) return [];
-    if (isObject(item)) return [readTreatment(date.value, item, pathTo(path, index), questions, remainder)];
+    if (isObject(item))
+      return [readTreatment(date.value, item, pathTo(path, index), questions, remainder)];
     remainder.add(pathTo(path, index), item, 'not an object');
     return [];
   });
 }
 
-function readTreatment(date: string, item: unknown, path: string, questions: Questions, remainder: Remainder): Treatment {
+function readTreatment(
+  date: string,
+  item: unknown,
+  path: string,
+  questions: Questions,
+  remainder: Remainder,
+): Treatment {
   const fields = new ObjectReader(item, path, remainder);
   const code = codeOf(fields.read('procedure_code', readText), questions);
   const treatment = {

@@ -6,14 +6,18 @@ import { isSilent, readText, readTimestamp } from './values.ts';
 /** `call_details`: a list; some samples show one object instead. */
 export function readCalls(raw: unknown, remainder: Remainder): Call[] {
   const path = 'results.call_details';
-  if (Array.isArray(raw)) return raw.flatMap((call: unknown, index) => readCall(call, pathTo(path, index), remainder));
+  if (Array.isArray(raw))
+    return raw.flatMap((call: unknown, index) => readCall(call, pathTo(path, index), remainder));
   return readCall(raw, path, remainder);
 }
 
 function readCall(raw: unknown, path: string, remainder: Remainder): Call[] {
   const fields = new ObjectReader(raw, path, remainder);
   if (!isObject(raw)) return [];
-  const transcripts = [readTranscript(fields, 'call_transcript'), readTranscript(fields, 'transcript')];
+  const transcripts = [
+    readTranscript(fields, 'call_transcript'),
+    readTranscript(fields, 'transcript'),
+  ];
   const custom_answers = readCustomAnswers(fields, remainder);
   const call = {
     ended_at: fields.read('call_end_time', readTimestamp) ?? null,
@@ -28,7 +32,9 @@ function readCall(raw: unknown, path: string, remainder: Remainder): Call[] {
   return [call];
 }
 
-/** Whether there is a text; it stays in the stored answer. What is no text goes into the remainder. */
+/**
+ * Whether there is a text; it stays in the stored answer. What is no text goes into the remainder.
+ */
 function readTranscript(fields: ObjectReader, name: string): boolean {
   const raw = fields.take(name);
   if (isSilent(raw)) return false;
@@ -37,8 +43,13 @@ function readTranscript(fields: ObjectReader, name: string): boolean {
   return false;
 }
 
-/** `custom_answers`: a map from question to answer, kept as it came; undefined when there is none. */
-export function readCustomAnswers(fields: ObjectReader, remainder: Remainder): CustomAnswers | undefined {
+/**
+ * `custom_answers`: a map from question to answer, kept as it came; undefined when there is none.
+ */
+export function readCustomAnswers(
+  fields: ObjectReader,
+  remainder: Remainder,
+): CustomAnswers | undefined {
   const raw = fields.take('custom_answers');
   if (isSilent(raw)) return undefined;
   if (!isObject(raw)) {
@@ -48,6 +59,9 @@ export function readCustomAnswers(fields: ObjectReader, remainder: Remainder): C
   const path = pathTo(fields.path, 'custom_answers');
   return Object.entries(raw).map(([question, answer]) => {
     const text = typeof answer === 'boolean' ? String(answer) : answer;
-    return { question, answer: settle(readText(text), answer, pathTo(path, question), remainder) ?? null };
+    return {
+      question,
+      answer: settle(readText(text), answer, pathTo(path, question), remainder) ?? null,
+    };
   });
 }

@@ -1,4 +1,7 @@
-/** What a revised answer says otherwise than the one before it, in sentences for whoever relied on the first. */
+/**
+ * What a revised answer says otherwise than the one before it, in sentences for whoever relied on
+ * the first.
+ */
 import type { ClaimStatusRecord } from './claim-status.ts';
 import type { EligibilityRecord } from './eligibility.ts';
 
@@ -7,8 +10,8 @@ type AnyRecord = EligibilityRecord | ClaimStatusRecord;
 const SENTENCES_MAX = 12;
 
 /**
- * Parts that differ between any two calls, or say nothing about benefits: who called when, what was asked, how the parts add
- * up, and what the program itself derives.
+ * Parts that differ between any two calls, or say nothing about benefits: who called when, what was
+ * asked, how the parts add up, and what the program itself derives.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'schema', 'inquiry_id', 'inquiry_created_at', 'specialty', 'summary', 'asked', 'calls', 'confidence', 'verification', 'unparsed', 'answered',
@@ -28,7 +31,10 @@ const PLACES: Readonly<Record<string, string>> = {
   treatments: '',
 };
 
-/** One sentence for each value that changed, the first ones of the record first; the rest as a number. Never empty. */
+/**
+ * One sentence for each value that changed, the first ones of the record first; the rest as a
+ * number. Never empty.
+ */
 export function changesBetween(before: AnyRecord, after: AnyRecord): string[] {
   const [old_values, new_values] = [valuesOf(before), valuesOf(after)];
   const sentences = [...new Set([...old_values.keys(), ...new_values.keys()])].flatMap((path) => {
@@ -38,10 +44,14 @@ export function changesBetween(before: AnyRecord, after: AnyRecord): string[] {
     if (is === undefined) return [`Revised: ${path} is gone; it was ${was}.`];
     return [`Revised: ${path} was ${was}, is ${is}.`];
   });
-  if (sentences.length === 0) return ['Revised: the service called or wrote again; no benefit has changed.'];
+  if (sentences.length === 0)
+    return ['Revised: the service called or wrote again; no benefit has changed.'];
   if (sentences.length <= SENTENCES_MAX) return sentences;
   const more = sentences.length - SENTENCES_MAX;
-  return [...sentences.slice(0, SENTENCES_MAX), `Revised: ${more} more ${more === 1 ? 'value' : 'values'}.`];
+  return [
+    ...sentences.slice(0, SENTENCES_MAX),
+    `Revised: ${more} more ${more === 1 ? 'value' : 'values'}.`,
+  ];
 }
 
 /** Every value by its place in words: `individual deductible used` is `300.00`. */
@@ -50,10 +60,12 @@ function valuesOf(record: AnyRecord): Map<string, string> {
   const walk = (value: unknown, path: readonly string[]): void => {
     const text = textOf(value);
     if (text !== null) values.set(path.filter((word) => word !== '').join(' '), text);
-    else if (Array.isArray(value)) for (const [name, element] of named(value)) walk(element, [...path, name]);
+    else if (Array.isArray(value))
+      for (const [name, element] of named(value)) walk(element, [...path, name]);
     else if (typeof value === 'object' && value !== null) {
       for (const [key, inner] of Object.entries(value)) {
-        if (!LEFT_OUT.has(key) && inner !== undefined) walk(inner, [...path, PLACES[key] ?? key.replaceAll('_', ' ')]);
+        if (!LEFT_OUT.has(key) && inner !== undefined)
+          walk(inner, [...path, PLACES[key] ?? key.replaceAll('_', ' ')]);
       }
     }
   };
@@ -67,9 +79,12 @@ function textOf(value: unknown): string | null {
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (typeof value === 'string') return value === '' ? 'empty' : value;
   if (typeof value === 'number') return String(value);
-  if (Array.isArray(value)) return value.every((each) => typeof each !== 'object') ? value.join(', ') || 'none' : null;
-  if (typeof value === 'object' && 'amount' in value && 'currency' in value) return String(value.amount);
-  if (typeof value === 'object' && 'text' in value && Object.keys(value).length === 1) return `"${String(value.text)}"`;
+  if (Array.isArray(value))
+    return value.every((each) => typeof each !== 'object') ? value.join(', ') || 'none' : null;
+  if (typeof value === 'object' && 'amount' in value && 'currency' in value)
+    return String(value.amount);
+  if (typeof value === 'object' && 'text' in value && Object.keys(value).length === 1)
+    return `"${String(value.text)}"`;
   return null;
 }
 
@@ -77,10 +92,14 @@ function textOf(value: unknown): string | null {
 function named(list: readonly unknown[]): [string, unknown][] {
   const seen = new Map<string, number>();
   return list.map((element, index) => {
-    const fields = typeof element === 'object' && element !== null ? (element as Record<string, unknown>) : {};
+    const fields =
+      typeof element === 'object' && element !== null ? (element as Record<string, unknown>) : {};
     const { date, code, name, question, teeth } = fields;
-    const parts = date === undefined ? [code ?? name ?? question ?? index + 1] : [date, code, teeth];
-    const title = parts.flatMap((part) => (part === null || part === undefined ? [] : [String(part)])).join(' ');
+    const parts =
+      date === undefined ? [code ?? name ?? question ?? index + 1] : [date, code, teeth];
+    const title = parts
+      .flatMap((part) => (part === null || part === undefined ? [] : [String(part)]))
+      .join(' ');
     const count = (seen.get(title) ?? 0) + 1;
     seen.set(title, count);
     return [count === 1 ? title : `${title} (${count})`, element];

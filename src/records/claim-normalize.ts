@@ -1,10 +1,16 @@
 /**
- * The service's answer to a claims-status inquiry, made into a `ClaimStatusRecord`. As with benefits, nothing of the answer is
- * lost: what has no place stands verbatim under `unparsed`.
+ * The service's answer to a claims-status inquiry, made into a `ClaimStatusRecord`. As with
+ * benefits, nothing of the answer is lost: what has no place stands verbatim under `unparsed`.
  */
 import type { Specialty } from '../domain/specialty.ts';
 import { readCalls } from './calls.ts';
-import { CLAIM_SCHEMA, type ClaimCode, type ClaimDetails, type ClaimStatus, type ClaimStatusRecord } from './claim-status.ts';
+import {
+  CLAIM_SCHEMA,
+  type ClaimCode,
+  type ClaimDetails,
+  type ClaimStatus,
+  type ClaimStatusRecord,
+} from './claim-status.ts';
 import { type NormalizeInput, readHead } from './normalize.ts';
 import { isObject, ObjectReader, pathTo, Remainder } from './reader.ts';
 import { comparableCode, isSilent, readAmount, readDate, readText } from './values.ts';
@@ -13,11 +19,21 @@ import { readVerification } from './verification.ts';
 export type NormalizeClaimInput = Pick<NormalizeInput, 'inquiry' | 'verifications'> & {
   specialty: Specialty;
   /** What eligd asked; dates `YYYY-MM-DD`, the amount decimal text or empty. */
-  asked: { claim_number: string; date_of_service: string; procedure_codes: readonly string[]; billed_amount: string };
+  asked: {
+    claim_number: string;
+    date_of_service: string;
+    procedure_codes: readonly string[];
+    billed_amount: string;
+  };
 };
 
 /** Pure and total: any JSON gives a record that its schema accepts, the same one each time. */
-export function normalizeClaim({ inquiry, specialty, asked, verifications }: NormalizeClaimInput): ClaimStatusRecord {
+export function normalizeClaim({
+  inquiry,
+  specialty,
+  asked,
+  verifications,
+}: NormalizeClaimInput): ClaimStatusRecord {
   const remainder = new Remainder();
   const head = readHead(inquiry, remainder);
   const results = new ObjectReader(inquiry.results, 'results', remainder);
@@ -43,7 +59,12 @@ export function normalizeClaim({ inquiry, specialty, asked, verifications }: Nor
   };
 }
 
-function readClaim(results: ObjectReader, asked: readonly string[], is_dental: boolean, remainder: Remainder): ClaimDetails {
+function readClaim(
+  results: ObjectReader,
+  asked: readonly string[],
+  is_dental: boolean,
+  remainder: Remainder,
+): ClaimDetails {
   const said_status = results.read('status', readText) ?? null;
   const number = results.read('number', readText) ?? null;
   const days = new ObjectReader(results.take('timeline'), 'results.timeline', remainder);
@@ -53,14 +74,24 @@ function readClaim(results: ObjectReader, asked: readonly string[], is_dental: b
     paid_on: days.read('date_paid', readDate) ?? null,
   };
   days.finish();
-  const backlog = new ObjectReader(results.take('unprocessed_claim_info'), 'results.unprocessed_claim_info', remainder);
+  const backlog = new ObjectReader(
+    results.take('unprocessed_claim_info'),
+    'results.unprocessed_claim_info',
+    remainder,
+  );
   const processed_up_to = backlog.read('date_processed_up_to', readDate);
   const turnaround = backlog.read('turnaround_time', readText);
   backlog.finish();
   const codes = readCodes(results.take('code_details'), asked, is_dental, remainder);
   const status = claimStatusOf(said_status, dates.paid_on !== null);
   if (said_status !== null && status === 'unknown') results.flag('status', 'unknown status');
-  const said = [said_status, number, ...Object.values(dates), processed_up_to ?? null, turnaround ?? null];
+  const said = [
+    said_status,
+    number,
+    ...Object.values(dates),
+    processed_up_to ?? null,
+    turnaround ?? null,
+  ];
   return {
     answered: said.some((value) => value !== null) || codes.some((code) => code.answered),
     status,
@@ -73,13 +104,33 @@ function readClaim(results: ObjectReader, asked: readonly string[], is_dental: b
   };
 }
 
-/** Words for a status, letters only. Compared as wholes: "not paid" must not be taken for "paid". */
+/**
+ * Words for a status, letters only. Compared as wholes: "not paid" must not be taken for "paid".
+ */
 const STATUS_WORDS: Readonly<Record<Exclude<ClaimStatus, 'unknown'>, readonly string[]>> = {
-  paid: ['PAID', 'PAID IN FULL', 'PARTIALLY PAID', 'PAYMENT ISSUED', 'PAYMENT SENT', 'FINALIZED PAID', 'PROCESSED AND PAID'],
+  paid: [
+    'PAID',
+    'PAID IN FULL',
+    'PARTIALLY PAID',
+    'PAYMENT ISSUED',
+    'PAYMENT SENT',
+    'FINALIZED PAID',
+    'PROCESSED AND PAID',
+  ],
   approved: ['APPROVED', 'ALLOWED', 'APPROVED FOR PAYMENT'],
   denied: ['DENIED', 'REJECTED', 'FINALIZED DENIED', 'PROCESSED AND DENIED'],
   pending: [
-    ...['PENDING', 'PENDED', 'IN PROCESS', 'IN PROGRESS', 'PROCESSING', 'RECEIVED', 'ACCEPTED', 'IN REVIEW', 'UNDER REVIEW'],
+    ...[
+      'PENDING',
+      'PENDED',
+      'IN PROCESS',
+      'IN PROGRESS',
+      'PROCESSING',
+      'RECEIVED',
+      'ACCEPTED',
+      'IN REVIEW',
+      'UNDER REVIEW',
+    ],
     ...['ON HOLD', 'SUSPENDED', 'OPEN', 'NOT YET PROCESSED', 'NOT PROCESSED'],
   ],
   not_on_file: [
@@ -99,24 +150,36 @@ export function claimStatusOf(said: string | null, has_payment_day: boolean): Cl
     .toUpperCase()
     .replaceAll(/[^A-Z]+/g, ' ')
     .trim();
-  const found = Object.entries(STATUS_WORDS).find(([, words]) => words.includes(word))?.[0] as ClaimStatus | undefined;
+  const found = Object.entries(STATUS_WORDS).find(([, words]) => words.includes(word))?.[0] as
+    | ClaimStatus
+    | undefined;
   return found === 'approved' && has_payment_day ? 'paid' : (found ?? 'unknown');
 }
 
-function readCodes(raw: unknown, asked: readonly string[], is_dental: boolean, remainder: Remainder): ClaimCode[] {
+function readCodes(
+  raw: unknown,
+  asked: readonly string[],
+  is_dental: boolean,
+  remainder: Remainder,
+): ClaimCode[] {
   const path = 'results.code_details';
   if (!isSilent(raw) && !Array.isArray(raw)) remainder.add(path, raw, 'not a list');
-  const own = new Set(asked.map((code) => comparableCode(code, is_dental)).filter((code) => code !== ''));
+  const own = new Set(
+    asked.map((code) => comparableCode(code, is_dental)).filter((code) => code !== ''),
+  );
   const seen = new Set<string>();
   const codes = (Array.isArray(raw) ? raw : []).flatMap((item: unknown, index) => {
     if (isSilent(item)) return [];
     const code = readCode(item, pathTo(path, index), own, is_dental, remainder);
     if (code === null) return [];
-    if (seen.has(code.code)) remainder.add(pathTo(path, index), item, 'code answered more than once');
+    if (seen.has(code.code))
+      remainder.add(pathTo(path, index), item, 'code answered more than once');
     seen.add(code.code);
     return [code];
   });
-  const missing = [...own].filter((code) => !seen.has(code)).map((code) => ({ code, asked: true, answered: false, ...NOTHING }));
+  const missing = [...own]
+    .filter((code) => !seen.has(code))
+    .map((code) => ({ code, asked: true, answered: false, ...NOTHING }));
   return [...codes, ...missing];
 }
 
@@ -129,7 +192,9 @@ const NOTHING = {
   appeal_info: null,
 };
 
-/** Without a readable code the amounts cannot be placed, and the item goes into the remainder whole. */
+/**
+ * Without a readable code the amounts cannot be placed, and the item goes into the remainder whole.
+ */
 function readCode(
   raw: unknown,
   path: string,
@@ -166,7 +231,8 @@ function readCode(
 
 function completenessOf(claim: ClaimDetails): ClaimStatusRecord['completeness'] {
   if (!claim.answered) return 'none';
-  const is_decided = claim.status === 'paid' || claim.status === 'approved' || claim.status === 'denied';
+  const is_decided =
+    claim.status === 'paid' || claim.status === 'approved' || claim.status === 'denied';
   const lacks_code = claim.codes.some((code) => code.asked && !code.answered);
   return claim.status === 'unknown' || (is_decided && lacks_code) ? 'partial' : 'complete';
 }

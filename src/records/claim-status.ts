@@ -1,7 +1,7 @@
 /**
  * The record of one claims-status inquiry. `claim-normalize.ts` makes it from the service's answer,
- * `config/schemas/claim.schema.json` is the same schema for others. It is read as the eligibility record is: null is unknown,
- * never 0 (G8).
+ * `config/schemas/claim.schema.json` is the same schema for others. It is read as the eligibility
+ * record is: null is unknown, never 0 (G8).
  */
 import { z } from 'zod';
 import {
@@ -20,7 +20,14 @@ import {
 
 export const CLAIM_SCHEMA = 'eligd.claim/1';
 
-export const CLAIM_STATUSES = ['paid', 'approved', 'denied', 'pending', 'not_on_file', 'unknown'] as const;
+export const CLAIM_STATUSES = [
+  'paid',
+  'approved',
+  'denied',
+  'pending',
+  'not_on_file',
+  'unknown',
+] as const;
 export type ClaimStatus = (typeof CLAIM_STATUSES)[number];
 
 const codeSchema = z
@@ -44,14 +51,18 @@ const claimSchema = z
     status: z
       .enum(CLAIM_STATUSES)
       .describe(
-        'What the payer said in one of six words. paid: also approved with a day of payment. unknown: silent, or a word that is not known.',
+        'What the payer said in one of six words. paid: also approved with a day of payment. ' +
+          'unknown: silent, or a word that is not known.',
       ),
     said_status: z.string().nullable().describe('The status in the words of the answer.'),
     number: z.string().nullable().describe("The payer's number of the claim."),
     received_on: dateSchema.nullable(),
     processed_on: dateSchema.nullable(),
     paid_on: dateSchema.nullable(),
-    processed_up_to: known(dateSchema, 'The day up to which the payer has processed what came in. Absent when nothing was said.'),
+    processed_up_to: known(
+      dateSchema,
+      'The day up to which the payer has processed what came in. Absent when nothing was said.',
+    ),
     turnaround: text('How long the payer takes. Absent when nothing was said.'),
     codes: z.array(codeSchema).describe('As answered; then those of the claim that were not.'),
   })
@@ -66,13 +77,20 @@ export const claimStatusRecordSchema = z
     specialty: z.enum(SPECIALTY_WORDS),
     status: z
       .string()
-      .describe("Of the inquiry, as the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. The claim's is in `claim`."),
+      .describe(
+        "Of the inquiry, as the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. The claim's " +
+          'is in `claim`.',
+      ),
     completeness: z
       .enum(['complete', 'partial', 'none'])
       .describe(
-        'none: nothing that could be read was answered. partial: the status is unknown, or a decided claim lacks one of its codes. complete: otherwise.',
+        'none: nothing that could be read was answered. partial: the status is unknown, or a ' +
+          'decided claim lacks one of its codes. complete: otherwise.',
       ),
-    summary: z.string().nullable().describe("The service's summary of the call; null when it gave none."),
+    summary: z
+      .string()
+      .nullable()
+      .describe("The service's summary of the call; null when it gave none."),
     asked: z
       .strictObject({
         claim_number: z.string().describe('Empty when the clinic did not know it.'),
@@ -89,7 +107,10 @@ export const claimStatusRecordSchema = z
     claim: claimSchema,
     unparsed: z.array(unparsedSchema),
   })
-  .meta({ title: 'eligd claim status record', description: 'What a payer said about a claim. null: unknown.' });
+  .meta({
+    title: 'eligd claim status record',
+    description: 'What a payer said about a claim. null: unknown.',
+  });
 
 export type ClaimStatusRecord = z.infer<typeof claimStatusRecordSchema>;
 export type ClaimDetails = z.infer<typeof claimSchema>;

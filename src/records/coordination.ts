@@ -13,7 +13,10 @@ export type Coordination = {
     is_primary: boolean | null;
     is_active: boolean | null;
   }[];
-  /** The rank of the only active coverage of which its payer says that it pays first; null when nobody or more than one does. */
+  /**
+   * The rank of the only active coverage of which its payer says that it pays first; null when
+   * nobody or more than one does.
+   */
   primary_rank: number | null;
   /** What does not fit together, in a sentence; null when nothing contradicts. */
   conflict: string | null;
@@ -42,7 +45,8 @@ export function coordinate(records: readonly RankedRecord[]): Coordination | nul
 type Joined = Coordination['coverages'][number];
 
 function conflictOf(live: readonly Joined[], first: readonly Joined[]): string | null {
-  const names = (list: readonly Joined[]) => list.map(({ rank }) => `coverage ${rank}`).join(' and ');
+  const names = (list: readonly Joined[]) =>
+    list.map(({ rank }) => `coverage ${rank}`).join(' and ');
   if (first.length > 1) return `The payers of ${names(first)} each say that they pay first.`;
   if (live.length > 1 && live.every(({ is_primary }) => is_primary === false)) {
     return `The payers of ${names(live)} all say that they do not pay first.`;
@@ -50,5 +54,8 @@ function conflictOf(live: readonly Joined[], first: readonly Joined[]): string |
   const [primary] = first;
   const before = live.find(({ rank }) => primary !== undefined && rank < primary.rank);
   if (primary === undefined || before === undefined) return null;
-  return `The practice management system has coverage ${before.rank} before coverage ${primary.rank}, but the payer of coverage ${primary.rank} says that it pays first.`;
+  return (
+    `The practice management system has coverage ${before.rank} before coverage ` +
+    `${primary.rank}, but the payer of coverage ${primary.rank} says that it pays first.`
+  );
 }

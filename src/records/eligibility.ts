@@ -1,15 +1,15 @@
 /**
- * The record of one eligibility inquiry: what eligd writes into the practice management system. `normalize.ts` makes it from
- * the service's answer, `summary.ts` makes the flat values that a front desk reads, `config/schemas/eligibility.schema.json`
- * is the same schema for others.
+ * The record of one eligibility inquiry: what eligd writes into the practice management system.
+ * `normalize.ts` makes it from the service's answer, `summary.ts` makes the flat values that a
+ * front desk reads, `config/schemas/eligibility.schema.json` is the same schema for others.
  *
  * How to read it (guarantee G8, unknown is not no):
  *
  * | in the record | means |
  * |---|---|
  * | a value | the payer said so |
- * | `{ "text": … }` in place of an amount, a percentage or an age | the payer's words; they are no number and never 0 |
- * | `null` | asked, but the payer did not answer, or it could not be understood (then it stands under `unparsed`) |
+ * | `{ "text": … }` for an amount, a percentage or an age | the payer's words: no number, never 0 |
+ * | `null` | asked; not answered, or not understood (then it is under `unparsed`) |
  * | an absent field or part | not asked |
  *
  * A field that was not asked about and is answered all the same is there like any other.
@@ -44,8 +44,13 @@ const planSchema = z
     plan_type: text('As said (PPO, HMO, …); the service gives no closed list.'),
     plan_name: text('The name of the plan.'),
     effective_date: known(dateSchema, 'First day of the coverage.'),
-    termination_date: known(dateSchema, 'Last day of the coverage. Null does not mean that it never ends.'),
-    is_calendar_year_plan: yesNo('True: benefits renew on 1 January. False: on another day of the year.'),
+    termination_date: known(
+      dateSchema,
+      'Last day of the coverage. Null does not mean that it never ends.',
+    ),
+    is_calendar_year_plan: yesNo(
+      'True: benefits renew on 1 January. False: on another day of the year.',
+    ),
     is_provider_in_network: yesNo('Whether the provider is in the network of the plan.'),
     is_primary_insurance: yesNo('Whether this coverage pays first.'),
     is_provider_pcp: yesNo("Whether the provider is the patient's primary care provider."),
@@ -68,7 +73,8 @@ const allowanceSchema = z
   .meta({
     id: 'Allowance',
     description:
-      'An amount that is used up. Of used and remaining, the one that is not asked for is computed when the other two are numbers.',
+      'An amount that is used up. Of used and remaining, the one that is not asked for is ' +
+      'computed when the other two are numbers.',
   });
 
 const maximumsSchema = z
@@ -76,12 +82,23 @@ const maximumsSchema = z
     answered,
     name: text('What the payer calls this set of amounts.'),
     individual_deductible: allowanceSchema.optional().describe('`remaining` is computed.'),
-    individual_deductible_resets_each_calendar_year: yesNo('Whether the individual deductible starts anew on 1 January.'),
+    individual_deductible_resets_each_calendar_year: yesNo(
+      'Whether the individual deductible starts anew on 1 January.',
+    ),
     family_deductible: allowanceSchema.optional().describe('`remaining` is computed.'),
-    coverage_limit: allowanceSchema.optional().describe('Dental: the maximum the plan pays. `used` is computed.'),
-    orthodontics_coverage_limit: known(moneySchema, 'Dental: the maximum the plan pays for orthodontics.'),
-    individual_out_of_pocket_maximum: allowanceSchema.optional().describe('Medical, mental health. `remaining` is computed.'),
-    family_out_of_pocket_maximum: allowanceSchema.optional().describe('Medical, mental health. `remaining` is computed.'),
+    coverage_limit: allowanceSchema
+      .optional()
+      .describe('Dental: the maximum the plan pays. `used` is computed.'),
+    orthodontics_coverage_limit: known(
+      moneySchema,
+      'Dental: the maximum the plan pays for orthodontics.',
+    ),
+    individual_out_of_pocket_maximum: allowanceSchema
+      .optional()
+      .describe('Medical, mental health. `remaining` is computed.'),
+    family_out_of_pocket_maximum: allowanceSchema
+      .optional()
+      .describe('Medical, mental health. `remaining` is computed.'),
   })
   .meta({ id: 'Maximums', description: 'Deductibles, limits and out-of-pocket maximums.' });
 
@@ -92,11 +109,13 @@ const benefitRuleSchema = z
     prior_auth_info: text('About prior authorization.'),
     plan_pays_percent: known(
       percentSchema,
-      "The plan's share (the service's coverage_percentage; or a coinsurance that names the plan as the one who pays).",
+      "The plan's share (the service's coverage_percentage; or a coinsurance that names the " +
+        'plan as the one who pays).',
     ),
     patient_pays_percent: known(
       percentSchema,
-      "The patient's share (the service's coinsurance_percentage). Over 50 it is given as words, because payers also say coinsurance of the plan's share.",
+      "The patient's share (the service's coinsurance_percentage). Over 50 it is given as " +
+        "words, because payers also say coinsurance of the plan's share.",
     ),
     copay: known(moneySchema, 'What the patient pays per visit or service.'),
     is_deductible_waived: yesNo('Whether the deductible is waived for it.'),
@@ -107,7 +126,10 @@ const benefitRuleSchema = z
     limitations: text('Other limitations.'),
     more_info: text('Anything else that was said.'),
   })
-  .meta({ id: 'BenefitRule', description: 'What the plan does for a procedure or a class of procedures.' });
+  .meta({
+    id: 'BenefitRule',
+    description: 'What the plan does for a procedure or a class of procedures.',
+  });
 
 const classSchema = z
   .strictObject({
@@ -122,7 +144,8 @@ const nextEligibleSchema = z
     standing: z
       .enum(['open', 'from_date', 'used_up'])
       .describe(
-        'open: nothing on file stands against another one. from_date: one is allowed from `date` on. used_up: never again.',
+        'open: nothing on file stands against another one. from_date: one is allowed from ' +
+          '`date` on. used_up: never again.',
       ),
     date: dateSchema.nullable(),
     counted: z.array(dateSchema).describe('The treatments that were counted, earliest first.'),
@@ -130,7 +153,10 @@ const nextEligibleSchema = z
   .meta({
     id: 'NextEligible',
     description:
-      "When another treatment is allowed, computed from the frequency and the treatments of this very code. Absent when the frequency is not in one of the usual forms, when it is limited by tooth, or when the history was not answered: then the payer's words are all there is.",
+      'When another treatment is allowed, computed from the frequency and the treatments of ' +
+      'this very code. Absent when the frequency is not in one of the usual forms, when it ' +
+      "is limited by tooth, or when the history was not answered: then the payer's words are " +
+      'all there is.',
   });
 
 const codeSchema = z
@@ -145,7 +171,8 @@ const codeSchema = z
   })
   .meta({
     id: 'ProcedureCode',
-    description: 'A code that was asked or answered. A code stands here twice when it was answered twice.',
+    description:
+      'A code that was asked or answered. A code stands here twice when it was answered twice.',
   });
 
 const treatmentSchema = z
@@ -164,9 +191,12 @@ const clausesSchema = z
     answered,
     waiting_periods: text('About waiting periods.'),
     missing_tooth_clause: text('About teeth that were missing before the coverage began.'),
-    deductible_applies_to_preventive: yesNo('Whether preventive care counts toward the deductible.'),
+    deductible_applies_to_preventive: yesNo(
+      'Whether preventive care counts toward the deductible.',
+    ),
     preventive_applies_to_maximum: yesNo(
-      "Whether preventive care counts toward the maximum (the service's preventative_applies_to_maximum).",
+      "Whether preventive care counts toward the maximum (the service's " +
+        'preventative_applies_to_maximum).',
     ),
     has_pending_claims: yesNo('Whether claims are pending that will use up benefits.'),
   })
@@ -181,18 +211,28 @@ export const eligibilityRecordSchema = z
     specialty: z.enum(SPECIALTY_WORDS),
     status: z
       .string()
-      .describe('As the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. Another word is kept, and stands under unparsed.'),
+      .describe(
+        'As the service said: SUCCESS, UNSUCCESSFUL, CANCELLED. Another word is kept, and ' +
+          'stands under unparsed.',
+      ),
     completeness: z
       .enum(['complete', 'partial', 'none'])
       .describe(
-        'none: nothing that could be read was answered. partial: a part or a code that was asked has no answer. complete: otherwise.',
+        'none: nothing that could be read was answered. partial: a part or a code that was ' +
+          'asked has no answer. complete: otherwise.',
       ),
-    summary: z.string().nullable().describe("The service's summary of the call; null when it gave none."),
+    summary: z
+      .string()
+      .nullable()
+      .describe("The service's summary of the call; null when it gave none."),
     asked: z
       .strictObject({
         benefits_query: z.array(z.string()),
         benefits_codes: z.array(z.string()).describe('As sent.'),
-        call_script_id: z.string().optional().describe('A script of the account that chose the questions, when one was named.'),
+        call_script_id: z
+          .string()
+          .optional()
+          .describe('A script of the account that chose the questions, when one was named.'),
       })
       .describe('What the inquiry asked.'),
     calls: z.array(callSchema).describe('In the order of the answer; empty when it names no call.'),
@@ -211,9 +251,15 @@ export const eligibilityRecordSchema = z
       .optional()
       .describe('Benefits by procedure code.'),
     treatment_history: z
-      .strictObject({ answered, treatments: z.array(treatmentSchema).describe('By date, earliest first.') })
+      .strictObject({
+        answered,
+        treatments: z.array(treatmentSchema).describe('By date, earliest first.'),
+      })
       .optional()
-      .describe('Dental: what the payer has on file. No treatment with answered false is unknown, not none.'),
+      .describe(
+        'Dental: what the payer has on file. No treatment with answered false is unknown, ' +
+          'not none.',
+      ),
     clauses: clausesSchema.optional(),
     unparsed: z.array(unparsedSchema),
   })
@@ -233,7 +279,10 @@ export type ProcedureCodeBenefits = z.infer<typeof codeSchema>;
 export type NextEligible = z.infer<typeof nextEligibleSchema>;
 export type Treatment = z.infer<typeof treatmentSchema>;
 
-/** The record's JSON Schema (draft 2020-12), as published in `config/schemas/eligibility.schema.json`. */
+/**
+ * The record's JSON Schema (draft 2020-12), as published in
+ * `config/schemas/eligibility.schema.json`.
+ */
 export function eligibilityJsonSchema(): Record<string, unknown> {
   return { ...z.toJSONSchema(eligibilityRecordSchema) };
 }

@@ -1,9 +1,17 @@
 /**
- * What a front desk wants to know about each scheduled procedure, worked out of an eligibility record. Pure, and explained: every
- * line names the facts of the record that it rests on, and says "unknown" where one is missing (G8). It is an estimate of what
- * was said on the telephone and never a guarantee; whoever shows it shows the caution with it (`estimateSentences`).
+ * What a front desk wants to know about each scheduled procedure, worked out of an eligibility
+ * record. Pure, and explained: every line names the facts of the record that it rests on, and says
+ * "unknown" where one is missing (G8). It is an estimate of what was said on the telephone and
+ * never a guarantee; whoever shows it shows the caution with it (`estimateSentences`).
  */
-import type { Allowance, BenefitRule, EligibilityRecord, Money, Percent, ProcedureCodeBenefits } from './eligibility.ts';
+import type {
+  Allowance,
+  BenefitRule,
+  EligibilityRecord,
+  Money,
+  Percent,
+  ProcedureCodeBenefits,
+} from './eligibility.ts';
 import { readFrequency } from './frequency.ts';
 import { comparableCode } from './values.ts';
 
@@ -28,24 +36,38 @@ export type EstimateLine = {
   /** A short phrase; with `unknown` in it when a fact is missing. */
   says: string;
   is_known: boolean;
-  /** Where in the record the line comes from, with the values as they stand there; what is absent there is null. */
+  /**
+   * Where in the record the line comes from, with the values as they stand there; what is absent
+   * there is null.
+   */
   facts: Fact[];
 };
 
 export type Fact = { path: string; value: unknown };
 
-/** The day of the visit (`YYYY-MM-DD`, in the clinic's zone) and the codes that are scheduled for it. */
+/**
+ * The day of the visit (`YYYY-MM-DD`, in the clinic's zone) and the codes that are scheduled for
+ * it.
+ */
 export type PlannedVisit = { date: string; procedure_codes: readonly string[] };
 
 /**
- * One estimate per scheduled code, in order; none when the call brought no answer. A code of which nothing was said has lines that
- * say "unknown".
+ * One estimate per scheduled code, in order; none when the call brought no answer. A code of which
+ * nothing was said has lines that say "unknown".
  */
 export function estimateVisit(record: EligibilityRecord, visit: PlannedVisit): ProcedureEstimate[] {
   if (record.status !== 'SUCCESS') return [];
   const is_dental = record.specialty === 'dental';
-  const codes = new Set(visit.procedure_codes.map((code) => comparableCode(code, is_dental)).filter((code) => code !== ''));
-  return [...codes].map((code) => ({ code, date: visit.date, lines: linesOf(record, code, visit.date) }));
+  const codes = new Set(
+    visit.procedure_codes
+      .map((code) => comparableCode(code, is_dental))
+      .filter((code) => code !== ''),
+  );
+  return [...codes].map((code) => ({
+    code,
+    date: visit.date,
+    lines: linesOf(record, code, visit.date),
+  }));
 }
 
 /** `D1110: covered; plan pays 80%, patient 20%; …` in one line. */
@@ -53,7 +75,10 @@ export function estimateText({ code, lines }: ProcedureEstimate): string {
   return `${code}: ${lines.map(({ says }) => says).join('; ')}`;
 }
 
-/** One text for each procedure, and the caution that belongs to them; nothing where there is no estimate. */
+/**
+ * One text for each procedure, and the caution that belongs to them; nothing where there is no
+ * estimate.
+ */
 export function estimateSentences(estimates: readonly ProcedureEstimate[]): string[] {
   return estimates.length === 0 ? [] : [...estimates.map(estimateText), ESTIMATE_CAUTION];
 }
@@ -74,7 +99,9 @@ function factsOf(record: EligibilityRecord, code: string): Facts {
   );
   const [first, ...others] = entries.map(({ entry }) => entry.benefits);
   const agreed = Object.entries(first ?? {}).filter(([name, value]) =>
-    others.every((other) => JSON.stringify(other[name as keyof BenefitRule]) === JSON.stringify(value)),
+    others.every(
+      (other) => JSON.stringify(other[name as keyof BenefitRule]) === JSON.stringify(value),
+    ),
   );
   return { record, code, entries, rule: Object.fromEntries(agreed) };
 }
@@ -97,8 +124,11 @@ function linesOf(record: EligibilityRecord, code: string, date: string): Estimat
 
 /** What was said of the code under a name, as it stands in the record. */
 function said({ code, entries }: Facts, ...names: (keyof BenefitRule)[]): Fact[] {
-  if (entries.length === 0) return names.map((name) => fact(`procedure_codes.codes[${code}].benefits.${name}`, null));
-  return entries.flatMap(({ path, entry }) => names.map((name) => fact(`${path}.benefits.${name}`, entry.benefits[name])));
+  if (entries.length === 0)
+    return names.map((name) => fact(`procedure_codes.codes[${code}].benefits.${name}`, null));
+  return entries.flatMap(({ path, entry }) =>
+    names.map((name) => fact(`${path}.benefits.${name}`, entry.benefits[name])),
+  );
 }
 
 function line(topic: EstimateTopic, says: string, facts: Fact[]): EstimateLine {
@@ -113,7 +143,8 @@ function coverageLine(facts: Facts, date: string): EstimateLine {
   const active = fact('plan.is_active', plan?.is_active);
   const begins = fact('plan.effective_date', plan?.effective_date);
   const ends = fact('plan.termination_date', plan?.termination_date);
-  if (plan?.is_active === false) return line('coverage', 'not covered: the plan is not active', [active]);
+  if (plan?.is_active === false)
+    return line('coverage', 'not covered: the plan is not active', [active]);
   if (plan?.termination_date != null && plan.termination_date < date) {
     return line('coverage', `not covered: the plan ends on ${plan.termination_date}`, [ends]);
   }
@@ -128,7 +159,11 @@ function coverageLine(facts: Facts, date: string): EstimateLine {
     ...ageWords(rule.age_limit),
     ...(plan?.is_active === true ? [] : ['if the plan is active, which is unknown']),
   ];
-  return line('coverage', says.join(', '), [...covered, active, ...(rule.age_limit == null ? [] : said(facts, 'age_limit'))]);
+  return line('coverage', says.join(', '), [
+    ...covered,
+    active,
+    ...(rule.age_limit == null ? [] : said(facts, 'age_limit')),
+  ]);
 }
 
 function ageWords(limit: BenefitRule['age_limit']): string[] {
@@ -153,9 +188,15 @@ function shareLine(facts: Facts): EstimateLine {
   );
 }
 
-function sharesOf(rule: BenefitRule, plan: number | null, patient: number | null, has_copay: boolean): string | null {
+function sharesOf(
+  rule: BenefitRule,
+  plan: number | null,
+  patient: number | null,
+  has_copay: boolean,
+): string | null {
   if (plan === null && patient === null) return wordsOf(rule);
-  // Beside a copay, a coinsurance of nothing is the absence of one, and not a plan that pays everything.
+  // Beside a copay, a coinsurance of nothing is the absence of one, and not a plan that pays
+  // everything.
   if (has_copay && patient === 0) return 'no coinsurance';
   const rest = complement(patient);
   if (plan !== null && rest !== null && plan !== rest) {
@@ -166,12 +207,17 @@ function sharesOf(rule: BenefitRule, plan: number | null, patient: number | null
 }
 
 function wordsOf({ plan_pays_percent, patient_pays_percent }: BenefitRule): string | null {
-  const said = [plan_pays_percent, patient_pays_percent].find((share) => typeof share === 'object' && share !== null);
-  return typeof said === 'object' && said !== null ? `share unknown (the payer said "${said.text}")` : null;
+  const said = [plan_pays_percent, patient_pays_percent].find(
+    (share) => typeof share === 'object' && share !== null,
+  );
+  return typeof said === 'object' && said !== null
+    ? `share unknown (the payer said "${said.text}")`
+    : null;
 }
 
 const numberOf = (share: Percent | null | undefined) => (typeof share === 'number' ? share : null);
-const complement = (share: number | null) => (share === null ? null : Math.round((100 - share) * 1e6) / 1e6);
+const complement = (share: number | null) =>
+  share === null ? null : Math.round((100 - share) * 1e6) / 1e6;
 
 function amountOf(money: Money | null | undefined): string | null {
   return money != null && 'amount' in money ? money.amount : null;
@@ -179,7 +225,10 @@ function amountOf(money: Money | null | undefined): string | null {
 
 /** Preventive care by its number; the classes of the payer are its own. */
 const isPreventive = (code: string) => /^D1\d{3}$/.test(code);
-/** Of diagnostic and preventive care plans make exceptions, so that what holds in general may not hold for it. */
+/**
+ * Of diagnostic and preventive care plans make exceptions, so that what holds in general may not
+ * hold for it.
+ */
 const isOftenExempt = (code: string) => /^D[01]\d{3}$/.test(code);
 
 function deductibleLine(facts: Facts): EstimateLine {
@@ -187,16 +236,22 @@ function deductibleLine(facts: Facts): EstimateLine {
   const waived = said(facts, 'is_deductible_waived');
   if (rule.is_deductible_waived === true) return line('deductible', 'no deductible', waived);
   const clause = record.clauses?.deductible_applies_to_preventive;
-  const of_clause = isPreventive(code) ? [fact('clauses.deductible_applies_to_preventive', clause)] : [];
+  const of_clause = isPreventive(code)
+    ? [fact('clauses.deductible_applies_to_preventive', clause)]
+    : [];
   if (isPreventive(code) && clause === false) return line('deductible', 'no deductible', of_clause);
-  const remaining = remainingOf('maximums.individual_deductible', record.maximums?.individual_deductible);
+  const remaining = remainingOf(
+    'maximums.individual_deductible',
+    record.maximums?.individual_deductible,
+  );
   const all = [...waived, ...of_clause, remaining.fact];
   if (remaining.amount === null) return line('deductible', 'deductible unknown', all);
   if (isNothing(remaining.amount)) return line('deductible', 'deductible met', all);
   const says = `deductible remaining ${remaining.amount}`;
   const applies =
     rule.is_deductible_waived === false ||
-    (record.specialty === 'dental' && (!isOftenExempt(code) || (isPreventive(code) && clause === true)));
+    (record.specialty === 'dental' &&
+      (!isOftenExempt(code) || (isPreventive(code) && clause === true)));
   return line('deductible', applies ? says : `${says}, whether it applies is unknown`, all);
 }
 
@@ -204,25 +259,46 @@ function maximumLine(facts: Facts): EstimateLine {
   const { record, code } = facts;
   const { maximums, clauses } = record;
   if (record.specialty !== 'dental') {
-    const out = remainingOf('maximums.individual_out_of_pocket_maximum', maximums?.individual_out_of_pocket_maximum);
+    const out = remainingOf(
+      'maximums.individual_out_of_pocket_maximum',
+      maximums?.individual_out_of_pocket_maximum,
+    );
     if (out.amount === null) return line('maximum', 'out-of-pocket maximum unknown', [out.fact]);
-    return line('maximum', isNothing(out.amount) ? 'out-of-pocket maximum met' : `out of pocket remaining ${out.amount}`, [
-      out.fact,
-    ]);
+    return line(
+      'maximum',
+      isNothing(out.amount) ? 'out-of-pocket maximum met' : `out of pocket remaining ${out.amount}`,
+      [out.fact],
+    );
   }
   if (/^D8\d{3}$/.test(code)) {
-    const limit = fact('maximums.orthodontics_coverage_limit', maximums?.orthodontics_coverage_limit);
+    const limit = fact(
+      'maximums.orthodontics_coverage_limit',
+      maximums?.orthodontics_coverage_limit,
+    );
     const amount = amountOf(maximums?.orthodontics_coverage_limit);
-    return line('maximum', `orthodontics maximum ${amount ?? 'unknown'}, what is left of it unknown`, [limit]);
+    return line(
+      'maximum',
+      `orthodontics maximum ${amount ?? 'unknown'}, what is left of it unknown`,
+      [limit],
+    );
   }
   const clause = clauses?.preventive_applies_to_maximum;
   if (isPreventive(code) && clause === false) {
-    return line('maximum', 'does not count toward the maximum', [fact('clauses.preventive_applies_to_maximum', clause)]);
+    return line('maximum', 'does not count toward the maximum', [
+      fact('clauses.preventive_applies_to_maximum', clause),
+    ]);
   }
   const left = remainingOf('maximums.coverage_limit', maximums?.coverage_limit);
   const is_exempt_open = isOftenExempt(code) && !(isPreventive(code) && clause === true);
-  const used_up = is_exempt_open ? 'maximum used up, whether this counts toward it is unknown' : 'maximum used up';
-  const says = left.amount === null ? 'maximum unknown' : isNothing(left.amount) ? used_up : `maximum remaining ${left.amount}`;
+  const used_up = is_exempt_open
+    ? 'maximum used up, whether this counts toward it is unknown'
+    : 'maximum used up';
+  const says =
+    left.amount === null
+      ? 'maximum unknown'
+      : isNothing(left.amount)
+        ? used_up
+        : `maximum remaining ${left.amount}`;
   const pending = clauses?.has_pending_claims === true && left.amount !== null;
   return line('maximum', pending ? `${says} before pending claims` : says, [
     left.fact,
@@ -230,8 +306,14 @@ function maximumLine(facts: Facts): EstimateLine {
   ]);
 }
 
-function remainingOf(path: string, allowance: Allowance | undefined): { amount: string | null; fact: Fact } {
-  return { amount: amountOf(allowance?.remaining), fact: fact(`${path}.remaining`, allowance?.remaining) };
+function remainingOf(
+  path: string,
+  allowance: Allowance | undefined,
+): { amount: string | null; fact: Fact } {
+  return {
+    amount: amountOf(allowance?.remaining),
+    fact: fact(`${path}.remaining`, allowance?.remaining),
+  };
 }
 
 const isNothing = (amount: string) => /^0+\.0+$/.test(amount);
@@ -240,20 +322,30 @@ function frequencyLine(facts: Facts, date: string): EstimateLine {
   const text = facts.rule.frequency_limitations;
   const words = said(facts, 'frequency_limitations');
   if (text == null) return line('frequency', 'frequency unknown', words);
-  if (readFrequency(text, false)?.kind === 'unlimited') return line('frequency', 'no frequency limit', words);
+  if (readFrequency(text, false)?.kind === 'unlimited')
+    return line('frequency', 'no frequency limit', words);
   // The same text and history give the same date in each of them.
   const next = facts.entries[0]?.entry.next_eligible;
-  if (next === undefined) return line('frequency', `frequency "${text}", whether it is met unknown`, words);
-  const all = [...words, ...facts.entries.map(({ path, entry }) => fact(`${path}.next_eligible`, entry.next_eligible))];
+  if (next === undefined)
+    return line('frequency', `frequency "${text}", whether it is met unknown`, words);
+  const all = [
+    ...words,
+    ...facts.entries.map(({ path, entry }) => fact(`${path}.next_eligible`, entry.next_eligible)),
+  ];
   if (next.standing === 'used_up') return line('frequency', 'frequency used up', all);
   const waits = next.date !== null && next.date > date;
-  return line('frequency', waits ? `frequency met: next eligible ${next.date}` : 'within the frequency', all);
+  return line(
+    'frequency',
+    waits ? `frequency met: next eligible ${next.date}` : 'within the frequency',
+    all,
+  );
 }
 
 function authorizationLine(all: Facts): EstimateLine {
   const { rule } = all;
   const facts = said(all, 'is_prior_auth_required', 'prior_auth_info');
-  if (rule.is_prior_auth_required == null) return line('prior_authorization', 'prior authorization unknown', facts);
+  if (rule.is_prior_auth_required == null)
+    return line('prior_authorization', 'prior authorization unknown', facts);
   return line(
     'prior_authorization',
     rule.is_prior_auth_required ? 'prior authorization required' : 'no prior authorization',

@@ -1,12 +1,13 @@
 /**
  * The service's answer to a benefits inquiry, made into an `EligibilityRecord`.
  *
- * Nothing of the answer is lost: what has no place in the record, is not understood, or calls for a second look stands
- * verbatim under `unparsed`, with its path. Three things are left to the stored raw answer: the text of transcripts, the
- * fractions of a timestamp below a millisecond, and fields that say nothing (null, blank).
+ * Nothing of the answer is lost: what has no place in the record, is not understood, or calls for a
+ * second look stands verbatim under `unparsed`, with its path. Three things are left to the stored
+ * raw answer: the text of transcripts, the fractions of a timestamp below a millisecond, and fields
+ * that say nothing (null, blank).
  *
- * The entries of `unparsed` raise a log event; of an entry only `why` is fit for it, `path` and `value` may hold protected
- * health information.
+ * The entries of `unparsed` raise a log event; of an entry only `why` is fit for it, `path` and
+ * `value` may hold protected health information.
  */
 import type { Specialty } from '../domain/specialty.ts';
 import { type Questions, questionsOf } from './asked.ts';
@@ -22,11 +23,21 @@ import {
 } from './eligibility.ts';
 import { withNextEligible } from './frequency.ts';
 import { isObject, keepKnown, ObjectReader, Remainder, settle } from './reader.ts';
-import { readAmount, readDate, readText, readTimestamp, readYesNo, subtractMoney } from './values.ts';
+import {
+  readAmount,
+  readDate,
+  readText,
+  readTimestamp,
+  readYesNo,
+  subtractMoney,
+} from './values.ts';
 import { readVerification } from './verification.ts';
 
 export type NormalizeInput = {
-  /** The service's read form of the inquiry (specification, "Inquiry (read form)"). `results` and `request`: any JSON. */
+  /**
+   * The service's read form of the inquiry (specification, "Inquiry (read form)"). `results` and
+   * `request`: any JSON.
+   */
   inquiry: {
     id: string;
     status: string;
@@ -38,22 +49,39 @@ export type NormalizeInput = {
   specialty: Specialty;
   /** What eligd asked; the echo in `request` is not relied on. */
   asked: { benefits_query: readonly string[]; benefits_codes: readonly string[] };
-  /** The transcript verifications of the inquiry, newest first, any JSON; null or left out while there are none. */
+  /**
+   * The transcript verifications of the inquiry, newest first, any JSON; null or left out while
+   * there are none.
+   */
   verifications?: unknown;
 };
 
-const STATUSES: ReadonlySet<string> = new Set(['SCHEDULED', 'IN_PROGRESS', 'SUCCESS', 'UNSUCCESSFUL', 'CANCELLED', 'UNKNOWN']);
+const STATUSES: ReadonlySet<string> = new Set([
+  'SCHEDULED',
+  'IN_PROGRESS',
+  'SUCCESS',
+  'UNSUCCESSFUL',
+  'CANCELLED',
+  'UNKNOWN',
+]);
 
 /**
- * Pure and total: any JSON gives a record that its schema accepts, the same one each time. An answer without results
- * (UNSUCCESSFUL, CANCELLED, SUCCESS with null) gives a record whose asked parts are there, unanswered, with
- * `completeness: "none"`.
+ * Pure and total: any JSON gives a record that its schema accepts, the same one each time. An
+ * answer without results (UNSUCCESSFUL, CANCELLED, SUCCESS with null) gives a record whose asked
+ * parts are there, unanswered, with `completeness: "none"`.
  */
-export function normalizeEligibility({ inquiry, specialty, asked, verifications }: NormalizeInput): EligibilityRecord {
+export function normalizeEligibility({
+  inquiry,
+  specialty,
+  asked,
+  verifications,
+}: NormalizeInput): EligibilityRecord {
   const remainder = new Remainder();
   const request = isObject(inquiry.request) ? inquiry.request : {};
   const call_script_id =
-    typeof request.call_script_id === 'string' && request.call_script_id !== '' ? request.call_script_id : null;
+    typeof request.call_script_id === 'string' && request.call_script_id !== ''
+      ? request.call_script_id
+      : null;
   const questions = questionsOf(specialty, asked, { type: request.type, call_script_id });
   const head = {
     schema: ELIGIBILITY_SCHEMA as typeof ELIGIBILITY_SCHEMA,
@@ -71,7 +99,12 @@ export function normalizeEligibility({ inquiry, specialty, asked, verifications 
     plan: readPlan(results.take('plan_information'), questions, remainder),
     maximums: readMaximums(results.take('maximums'), questions, remainder),
     procedure_classes: readClasses(results.take('procedure_classes'), questions, remainder),
-    procedure_codes: readCodes(results.take('procedure_codes'), asked.benefits_codes, questions, remainder),
+    procedure_codes: readCodes(
+      results.take('procedure_codes'),
+      asked.benefits_codes,
+      questions,
+      remainder,
+    ),
     treatment_history: readTreatments(results.take('treatment_history'), questions, remainder),
     clauses: readClauses(results.take('extra_info'), questions, remainder),
   });
@@ -91,7 +124,9 @@ export function readHead(inquiry: NormalizeInput['inquiry'], remainder: Remainde
   if (!STATUSES.has(inquiry.status)) remainder.add('status', inquiry.status, 'unknown status');
   return {
     inquiry_id: inquiry.id,
-    inquiry_created_at: settle(readTimestamp(inquiry.creation_ts), inquiry.creation_ts, 'creation_ts', remainder) ?? null,
+    inquiry_created_at:
+      settle(readTimestamp(inquiry.creation_ts), inquiry.creation_ts, 'creation_ts', remainder) ??
+      null,
     status: inquiry.status,
     summary: settle(readText(inquiry.summary), inquiry.summary, 'summary', remainder) ?? null,
   };
@@ -107,14 +142,29 @@ function leaveOutAbsent(parts: Parts): Parts {
 }
 
 function completenessOf(parts: Parts, questions: Questions): EligibilityRecord['completeness'] {
-  const names = ['plan', 'maximums', 'procedure_classes', 'procedure_codes', 'treatment_history', 'clauses'] as const;
+  const names = [
+    'plan',
+    'maximums',
+    'procedure_classes',
+    'procedure_codes',
+    'treatment_history',
+    'clauses',
+  ] as const;
   if (!names.some((name) => parts[name]?.answered === true)) return 'none';
-  const isEachPartAnswered = names.every((name) => !questions.asks(name) || parts[name]?.answered === true);
-  const isEachCodeAnswered = (parts.procedure_codes?.codes ?? []).every((entry) => !entry.asked || entry.answered);
+  const isEachPartAnswered = names.every(
+    (name) => !questions.asks(name) || parts[name]?.answered === true,
+  );
+  const isEachCodeAnswered = (parts.procedure_codes?.codes ?? []).every(
+    (entry) => !entry.asked || entry.answered,
+  );
   return isEachPartAnswered && isEachCodeAnswered ? 'complete' : 'partial';
 }
 
-function readPlan(raw: unknown, questions: Questions, remainder: Remainder): EligibilityPlan | undefined {
+function readPlan(
+  raw: unknown,
+  questions: Questions,
+  remainder: Remainder,
+): EligibilityPlan | undefined {
   const isAsked = questions.asks('plan');
   const fields = new ObjectReader(raw, 'results.plan_information', remainder);
   const custom_answers = readCustomAnswers(fields, remainder);
@@ -146,16 +196,24 @@ function readPlan(raw: unknown, questions: Questions, remainder: Remainder): Eli
 
 const hasFields = (fields: object) => Object.keys(fields).length > 0;
 
-const isAnyKnown = (fields: object) => Object.values(fields).some((value) => value !== null && value !== undefined);
+const isAnyKnown = (fields: object) =>
+  Object.values(fields).some((value) => value !== null && value !== undefined);
 
-function readMaximums(raw: unknown, questions: Questions, remainder: Remainder): EligibilityMaximums | undefined {
+function readMaximums(
+  raw: unknown,
+  questions: Questions,
+  remainder: Remainder,
+): EligibilityMaximums | undefined {
   const isPartAsked = questions.asks('maximums');
   const fields = new ObjectReader(raw, 'results.maximums', remainder);
   const isAsked = (name: keyof EligibilityMaximums) => isPartAsked && questions.hasMaximum(name);
   const single = keepKnown(
     {
       name: fields.read('name', readText),
-      individual_deductible_resets_each_calendar_year: fields.read('individual_deductible_resets_each_calendar_year', readYesNo),
+      individual_deductible_resets_each_calendar_year: fields.read(
+        'individual_deductible_resets_each_calendar_year',
+        readYesNo,
+      ),
       orthodontics_coverage_limit: fields.read('orthodontics_coverage_limit', readAmount),
     },
     isAsked,
@@ -164,12 +222,17 @@ function readMaximums(raw: unknown, questions: Questions, remainder: Remainder):
     individual_deductible: readAllowance(fields, 'individual_deductible', 'used'),
     family_deductible: readAllowance(fields, 'family_deductible', 'used'),
     coverage_limit: readAllowance(fields, 'coverage_limit', 'remaining'),
-    individual_out_of_pocket_maximum: readAllowance(fields, 'individual_out_of_pocket_maximum', 'used'),
+    individual_out_of_pocket_maximum: readAllowance(
+      fields,
+      'individual_out_of_pocket_maximum',
+      'used',
+    ),
     family_out_of_pocket_maximum: readAllowance(fields, 'family_out_of_pocket_maximum', 'used'),
   };
   fields.finish();
   const kept = ALLOWANCES.flatMap((name) => {
-    const allowance = allowances[name] ?? (isAsked(name) ? { amount: null, used: null, remaining: null } : null);
+    const allowance =
+      allowances[name] ?? (isAsked(name) ? { amount: null, used: null, remaining: null } : null);
     return allowance === null ? [] : [[name, allowance] as const];
   });
   if (!isPartAsked && !hasFields(single) && kept.length === 0) return undefined;
@@ -187,8 +250,15 @@ const ALLOWANCES = [
 
 type AllowanceName = (typeof ALLOWANCES)[number];
 
-/** Of used and remaining, the service gives one (`<name>_used` or `<name>_remaining`); the other is the difference. */
-function readAllowance(fields: ObjectReader, name: AllowanceName, given: 'used' | 'remaining'): Allowance | null {
+/**
+ * Of used and remaining, the service gives one (`<name>_used` or `<name>_remaining`); the other is
+ * the difference.
+ */
+function readAllowance(
+  fields: ObjectReader,
+  name: AllowanceName,
+  given: 'used' | 'remaining',
+): Allowance | null {
   const amount = fields.read(name, readAmount);
   const part = fields.read(`${name}_${given}`, readAmount);
   if (amount === undefined && part === undefined) return null;
@@ -200,7 +270,11 @@ function readAllowance(fields: ObjectReader, name: AllowanceName, given: 'used' 
     : { amount: amount ?? null, used: difference, remaining: part ?? null };
 }
 
-function readClauses(raw: unknown, questions: Questions, remainder: Remainder): EligibilityClauses | undefined {
+function readClauses(
+  raw: unknown,
+  questions: Questions,
+  remainder: Remainder,
+): EligibilityClauses | undefined {
   const isAsked = questions.asks('clauses');
   const fields = new ObjectReader(raw, 'results.extra_info', remainder);
   const clauses = keepKnown(

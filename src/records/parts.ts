@@ -2,15 +2,25 @@
 import { z } from 'zod';
 import type { Specialty } from '../domain/specialty.ts';
 
-export const SPECIALTY_WORDS = ['dental', 'medical', 'mental_health'] as const satisfies readonly Specialty[];
+export const SPECIALTY_WORDS = [
+  'dental',
+  'medical',
+  'mental_health',
+] as const satisfies readonly Specialty[];
 
 export const dateSchema = z.iso.date().describe('A calendar date, YYYY-MM-DD.');
-export const timestampSchema = z.iso.datetime({ precision: 3 }).describe('UTC with milliseconds, 2026-11-23T15:30:00.000Z.');
+export const timestampSchema = z.iso
+  .datetime({ precision: 3 })
+  .describe('UTC with milliseconds, 2026-11-23T15:30:00.000Z.');
 
-const wordsSchema = z.strictObject({ text: z.string().min(1).describe('The words as they came.') }).meta({
-  id: 'Words',
-  description: "The payer's words where a number was expected, e.g. unlimited or N/A. Never to be read as 0.",
-});
+const wordsSchema = z
+  .strictObject({ text: z.string().min(1).describe('The words as they came.') })
+  .meta({
+    id: 'Words',
+    description:
+      "The payer's words where a number was expected, e.g. unlimited or N/A. Never to be " +
+      'read as 0.',
+  });
 
 export const moneySchema = z
   .union([
@@ -26,11 +36,16 @@ export const moneySchema = z
     }),
     wordsSchema,
   ])
-  .meta({ id: 'Money', description: 'An amount with its currency, or the words that stand in its place.' });
+  .meta({
+    id: 'Money',
+    description: 'An amount with its currency, or the words that stand in its place.',
+  });
 
-export const percentSchema = z
-  .union([z.number().min(0).max(100), wordsSchema])
-  .meta({ id: 'Percent', description: 'A percentage from 0 to 100; 80 is eighty per cent. The field says whose share it is.' });
+export const percentSchema = z.union([z.number().min(0).max(100), wordsSchema]).meta({
+  id: 'Percent',
+  description:
+    'A percentage from 0 to 100; 80 is eighty per cent. The field says whose share it is.',
+});
 
 export const ageSchema = z
   .union([z.int().min(1).max(120), wordsSchema])
@@ -40,10 +55,16 @@ export const customAnswersSchema = z
   .array(
     z.strictObject({
       question: z.string().describe('The key, as it came.'),
-      answer: z.string().nullable().describe('The answer, as it came; null when it was left empty.'),
+      answer: z
+        .string()
+        .nullable()
+        .describe('The answer, as it came; null when it was left empty.'),
     }),
   )
-  .meta({ id: 'CustomAnswers', description: 'Answers to custom follow-up questions. Absent when the answer brought none.' });
+  .meta({
+    id: 'CustomAnswers',
+    description: 'Answers to custom follow-up questions. Absent when the answer brought none.',
+  });
 
 /** A field that is absent when not asked and null when not answered. */
 export const known = <Schema extends z.ZodType>(schema: Schema, description: string) =>
@@ -52,36 +73,51 @@ export const known = <Schema extends z.ZodType>(schema: Schema, description: str
 export const yesNo = (description: string) => known(z.boolean(), description);
 export const text = (description: string) => known(z.string(), description);
 
-export const answered = z.boolean().describe('Whether the payer said anything here that could be read.');
+export const answered = z
+  .boolean()
+  .describe('Whether the payer said anything here that could be read.');
 
 export const callSchema = z
   .strictObject({
     ended_at: timestampSchema.nullable(),
-    representative: z.string().nullable().describe("The payer's representative, as named in the call."),
+    representative: z
+      .string()
+      .nullable()
+      .describe("The payer's representative, as named in the call."),
     reference_number: z.string().nullable().describe("The payer's reference number of the call."),
     recording_url: z.string().nullable(),
     transcript_url: z.string().nullable(),
-    has_transcript: z.boolean().describe('Whether the answer holds the transcript itself. Its text stays in the stored answer.'),
+    has_transcript: z
+      .boolean()
+      .describe(
+        'Whether the answer holds the transcript itself. Its text stays in the stored answer.',
+      ),
     custom_answers: customAnswersSchema.optional(),
   })
   .meta({ id: 'Call', description: 'One call to the payer.' });
 
 export const unparsedSchema = z
   .strictObject({
-    path: z.string().describe('Where it stands in the inquiry: results.maximums.individual_deductible.'),
+    path: z
+      .string()
+      .describe('Where it stands in the inquiry: results.maximums.individual_deductible.'),
     value: z.unknown().describe('The value as it came, any JSON.'),
     why: z.string().describe('A stable phrase: unknown field, not an amount, impossible date, …'),
   })
   .meta({
     id: 'Unparsed',
-    description: 'Something in the answer that has no place in the record, or that a person should look at.',
+    description:
+      'Something in the answer that has no place in the record, or that a person should look at.',
   });
 
 const checkSchema = z
   .strictObject({
     name: z.string().nullable(),
     description: z.string().nullable(),
-    status: z.string().nullable().describe('As the service said; MET is the only word that is known.'),
+    status: z
+      .string()
+      .nullable()
+      .describe('As the service said; MET is the only word that is known.'),
     is_met: z.boolean().describe('Whether the status is MET. Any other word, or none, is not.'),
     evidence: z.string().nullable().describe('The words of the transcript.'),
     reasoning: z.string().nullable(),
@@ -89,16 +125,23 @@ const checkSchema = z
     call_log_id: z.string().nullable().describe("The service's id of the call that was checked."),
     checked_at: timestampSchema.nullable(),
   })
-  .meta({ id: 'Check', description: 'One criterion that the service looked for in the transcript of a call.' });
+  .meta({
+    id: 'Check',
+    description: 'One criterion that the service looked for in the transcript of a call.',
+  });
 
 export const verificationSchema = z
   .strictObject({ checks: z.array(checkSchema).describe('The newest call first.') })
-  .meta({ id: 'Verification', description: 'Transcript verification: checks of the calls behind this record.' });
+  .meta({
+    id: 'Verification',
+    description: 'Transcript verification: checks of the calls behind this record.',
+  });
 
 export const confidenceSchema = z
   .enum(['high', 'low'])
   .describe(
-    'high: every check of the transcripts is met. low: one is not, as the newest call has it. Absent while there is no check.',
+    'high: every check of the transcripts is met. low: one is not, as the newest call has ' +
+      'it. Absent while there is no check.',
   );
 
 export type Call = z.infer<typeof callSchema>;

@@ -1,4 +1,6 @@
-/** The handful of flat values that a front desk needs from a record; the CSV connector's columns. */
+/**
+ * The handful of flat values that a front desk needs from a record; the CSV connector's columns.
+ */
 import type { ClaimStatusRecord } from './claim-status.ts';
 import type {
   Age,
@@ -89,16 +91,27 @@ export function summarizeEligibility(record: EligibilityRecord): EligibilitySumm
     family_deductible_remaining: allowanceText(maximums?.family_deductible, 'remaining'),
     annual_maximum: allowanceText(maximums?.coverage_limit, 'amount'),
     annual_maximum_remaining: allowanceText(maximums?.coverage_limit, 'remaining'),
-    individual_out_of_pocket_maximum: allowanceText(maximums?.individual_out_of_pocket_maximum, 'amount'),
-    individual_out_of_pocket_remaining: allowanceText(maximums?.individual_out_of_pocket_maximum, 'remaining'),
+    individual_out_of_pocket_maximum: allowanceText(
+      maximums?.individual_out_of_pocket_maximum,
+      'amount',
+    ),
+    individual_out_of_pocket_remaining: allowanceText(
+      maximums?.individual_out_of_pocket_maximum,
+      'remaining',
+    ),
     family_out_of_pocket_maximum: allowanceText(maximums?.family_out_of_pocket_maximum, 'amount'),
-    family_out_of_pocket_remaining: allowanceText(maximums?.family_out_of_pocket_maximum, 'remaining'),
+    family_out_of_pocket_remaining: allowanceText(
+      maximums?.family_out_of_pocket_maximum,
+      'remaining',
+    ),
     pays_first: yesNoText(plan?.is_primary_insurance),
     referral_required: yesNoText(plan?.referral_required),
     provider_is_pcp: yesNoText(plan?.is_provider_pcp),
     procedure_codes: (record.procedure_codes?.codes ?? []).map((entry) => ({
       code: entry.code,
-      line: entry.answered ? [benefitLine(entry.benefits), ...nextEligibleWords(entry)].join('; ') : 'unknown',
+      line: entry.answered
+        ? [benefitLine(entry.benefits), ...nextEligibleWords(entry)].join('; ')
+        : 'unknown',
     })),
     procedure_classes: (record.procedure_classes?.classes ?? []).map((entry) => ({
       name: entry.name,
@@ -119,7 +132,8 @@ function yesNoText(value: boolean | null | undefined): YesNoText {
   return value ? 'yes' : 'no';
 }
 
-const knownText = (value: string | null | undefined) => (value === undefined ? '' : (value ?? 'unknown'));
+const knownText = (value: string | null | undefined) =>
+  value === undefined ? '' : (value ?? 'unknown');
 
 const moneyText = (money: Money) => ('text' in money ? money.text : money.amount);
 
@@ -139,13 +153,21 @@ function lastEnd(ends: readonly (string | null)[]): string {
   return known.at(-1) ?? (ends.length > 0 ? 'unknown' : '');
 }
 
-/** What a rule says in one line: `covered; plan pays 80%; 2 per year`. Words of the payer stand in quotation marks. */
+/**
+ * What a rule says in one line: `covered; plan pays 80%; 2 per year`. Words of the payer stand in
+ * quotation marks.
+ */
 function benefitLine(rule: BenefitRule): string {
   const isOpen = rule.is_covered !== false;
   const parts = [
     yesNoWords(rule.is_covered, 'covered', 'not covered', 'coverage unknown'),
     numberWords(rule.plan_pays_percent, (percent) => `plan pays ${percent}%`, 'plan pays', isOpen),
-    numberWords(rule.patient_pays_percent, (percent) => `patient pays ${percent}%`, 'coinsurance', isOpen),
+    numberWords(
+      rule.patient_pays_percent,
+      (percent) => `patient pays ${percent}%`,
+      'coinsurance',
+      isOpen,
+    ),
     copayWords(rule.copay, isOpen),
     yesNoWords(rule.is_deductible_waived, 'deductible waived', 'deductible applies', null),
     yesNoWords(
@@ -155,7 +177,9 @@ function benefitLine(rule: BenefitRule): string {
       isOpen ? 'prior authorization unknown' : null,
     ),
     quoted('prior authorization', rule.prior_auth_info),
-    rule.frequency_limitations === null && isOpen ? 'frequency unknown' : quoted('frequency', rule.frequency_limitations),
+    rule.frequency_limitations === null && isOpen
+      ? 'frequency unknown'
+      : quoted('frequency', rule.frequency_limitations),
     numberWords(rule.age_limit, (years) => `age limit ${years}`, 'age limit', false),
     yesNoWords(rule.is_downgraded, 'downgraded', 'not downgraded', null),
     quoted('downgrade', rule.downgraded_info),
@@ -171,7 +195,12 @@ function nextEligibleWords({ next_eligible }: ProcedureCodeBenefits): string[] {
   return [next_eligible.date === null ? 'used up' : `next eligible ${next_eligible.date}`];
 }
 
-function yesNoWords(value: boolean | null | undefined, yes: string, no: string, unknown: string | null): string | null {
+function yesNoWords(
+  value: boolean | null | undefined,
+  yes: string,
+  no: string,
+  unknown: string | null,
+): string | null {
   if (value === undefined) return null;
   if (value === null) return unknown;
   return value ? yes : no;
@@ -204,21 +233,28 @@ function notesOf(record: EligibilityRecord): string[] {
   const { plan, clauses } = record;
   return [
     ...completenessNotes(record),
-    ...(plan?.is_primary_insurance === false ? ['The payer says that this coverage does not pay first.'] : []),
+    ...(plan?.is_primary_insurance === false
+      ? ['The payer says that this coverage does not pay first.']
+      : []),
     ...(plan?.has_other_insurance === true ? ['The payer knows of other insurance.'] : []),
     ...(plan?.referral_required === true ? ['A referral is required.'] : []),
     ...sentence('Referral', plan?.referral_info),
     ...sentence('Out of network', plan?.out_of_network_benefits),
     ...sentence('Waiting periods', clauses?.waiting_periods),
     ...sentence('Missing teeth', clauses?.missing_tooth_clause),
-    ...(clauses?.has_pending_claims === true ? ['Claims are pending that may use up benefits.'] : []),
+    ...(clauses?.has_pending_claims === true
+      ? ['Claims are pending that may use up benefits.']
+      : []),
     ...verificationNotes(record.verification),
     ...customNotes(record),
     ...unparsedNotes(record.unparsed),
   ];
 }
 
-function completenessNotes({ status, completeness }: Pick<EligibilityRecord, 'status' | 'completeness'>): string[] {
+function completenessNotes({
+  status,
+  completeness,
+}: Pick<EligibilityRecord, 'status' | 'completeness'>): string[] {
   if (status !== 'SUCCESS') return [`The inquiry ended as ${status}.`];
   if (completeness === 'none') return ['The answer holds nothing that could be read.'];
   return completeness === 'partial' ? ['Not everything that was asked was answered.'] : [];
@@ -228,23 +264,33 @@ const sentence = (label: string, words: string | null | undefined) =>
   words === undefined || words === null ? [] : [`${label}: ${words}`];
 
 function customNotes({ plan, calls }: EligibilityRecord): string[] {
-  return answerNotes([...(plan?.custom_answers ?? []), ...calls.flatMap((call) => call.custom_answers ?? [])]);
+  return answerNotes([
+    ...(plan?.custom_answers ?? []),
+    ...calls.flatMap((call) => call.custom_answers ?? []),
+  ]);
 }
 
-const answerNotes = (answers: CustomAnswers) => answers.map(({ question, answer }) => `${question}: ${answer ?? 'unknown'}`);
+const answerNotes = (answers: CustomAnswers) =>
+  answers.map(({ question, answer }) => `${question}: ${answer ?? 'unknown'}`);
 
 /** A check that is not met tells a person what to doubt. */
 function verificationNotes(verification: Verification | null): string[] {
   if (verification === null) return [];
   return latestChecks(verification)
     .filter(({ is_met }) => !is_met)
-    .map(({ name, status }) => `A check of the call is not met: ${name ?? 'without a name'} (${status ?? 'no status'}).`);
+    .map(
+      ({ name, status }) =>
+        `A check of the call is not met: ${name ?? 'without a name'} (${status ?? 'no status'}).`,
+    );
 }
 
 function unparsedNotes(entries: readonly Unparsed[]): string[] {
   const notes = entries.slice(0, UNPARSED_NOTES_MAX).map(({ path, value, why }) => {
     const said = JSON.stringify(value) ?? '';
-    const cut = said.length > UNPARSED_VALUE_LENGTH_MAX ? `${said.slice(0, UNPARSED_VALUE_LENGTH_MAX)} …` : said;
+    const cut =
+      said.length > UNPARSED_VALUE_LENGTH_MAX
+        ? `${said.slice(0, UNPARSED_VALUE_LENGTH_MAX)} …`
+        : said;
     return `Not in the fields above (${why}): ${path} = ${cut}`;
   });
   const more = entries.length - notes.length;
@@ -290,7 +336,10 @@ export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
     paid_on: knownText(claim.paid_on),
     processed_up_to: knownText(claim.processed_up_to),
     turnaround: knownText(claim.turnaround),
-    codes: claim.codes.map((entry) => ({ code: entry.code, line: entry.answered ? claimCodeLine(entry) : 'unknown' })),
+    codes: claim.codes.map((entry) => ({
+      code: entry.code,
+      line: entry.answered ? claimCodeLine(entry) : 'unknown',
+    })),
     reference_number: joinCalls(calls.map((call) => call.reference_number)),
     representative: joinCalls(calls.map((call) => call.representative)),
     call_ended_at: lastEnd(calls.map((call) => call.ended_at)),
@@ -307,7 +356,11 @@ export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
 
 function claimCodeLine(entry: ClaimStatusRecord['claim']['codes'][number]): string {
   const amount = (label: string, money: Money | null) =>
-    money === null ? `${label} unknown` : 'text' in money ? `${label} "${money.text}"` : `${label} ${money.amount}`;
+    money === null
+      ? `${label} unknown`
+      : 'text' in money
+        ? `${label} "${money.text}"`
+        : `${label} ${money.amount}`;
   const parts = [
     amount('paid', entry.paid),
     amount('patient owes', entry.patient_responsibility),

@@ -1,7 +1,7 @@
 /**
- * Reads single values of the service's answer: amounts, percentages, ages, dates, timestamps, yes or no, text, codes. Each
- * reader takes any JSON value, never throws, and understands the forms of `spec/silences.md`; what it is not sure of it says
- * so rather than guessing.
+ * Reads single values of the service's answer: amounts, percentages, ages, dates, timestamps, yes
+ * or no, text, codes. Each reader takes any JSON value, never throws, and understands the forms of
+ * `spec/silences.md`; what it is not sure of it says so rather than guessing.
  */
 import type { Age, Money, Percent } from './eligibility.ts';
 
@@ -41,7 +41,10 @@ const SILENT = { is: 'silent' } as const;
 
 const unreadable = (why: Why) => ({ is: 'unreadable', why }) as const;
 
-/** Words that payers use on purpose where an amount, a percentage or an age belongs. They are kept, and need no second look. */
+/**
+ * Words that payers use on purpose where an amount, a percentage or an age belongs. They are kept,
+ * and need no second look.
+ */
 const USUAL_WORDS =
   /^(?:unlimited|no (?:limit|maximum|max|minimum|age limit)|none|n\/?a|not (?:applicable|available|covered|provided|disclosed)|unknown)\.?$/i;
 
@@ -69,20 +72,27 @@ export function readYesNo(raw: unknown): Reading<boolean> {
 }
 
 /**
- * An amount in US dollars: a number, `1500.5`, `$1,500.00`, `1500 USD`. The decimals are taken from the digits as written,
- * no floating point is computed with; a number of more than 15 digits is not exact any more and is not read.
+ * An amount in US dollars: a number, `1500.5`, `$1,500.00`, `1500 USD`. The decimals are taken from
+ * the digits as written, no floating point is computed with; a number of more than 15 digits is not
+ * exact any more and is not read.
  */
 export function readAmount(raw: unknown): Reading<Money> {
   if (isSilent(raw)) return SILENT;
   if (typeof raw === 'number') {
     if (raw < 0) return unreadable('negative amount');
     const digits = String(raw);
-    if (!/^\d+(?:\.\d+)?$/.test(digits) || digits.replace('.', '').length > 15) return unreadable('not an amount');
+    if (!/^\d+(?:\.\d+)?$/.test(digits) || digits.replace('.', '').length > 15)
+      return unreadable('not an amount');
     return { is: 'read', value: dollars(digits) };
   }
   if (typeof raw !== 'string') return unreadable('not an amount');
-  const digits = /^(?:USD\s*)?\$?\s*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s*USD)?$/i.exec(raw.trim())?.[1];
-  return digits === undefined ? words(raw, 'not an amount') : { is: 'read', value: dollars(digits) };
+  const digits =
+    /^(?:USD\s*)?\$?\s*(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s*USD)?$/i.exec(
+      raw.trim(),
+    )?.[1];
+  return digits === undefined
+    ? words(raw, 'not an amount')
+    : { is: 'read', value: dollars(digits) };
 }
 
 /** Digits with an optional point and group separators, as an amount with at least two decimals. */
@@ -92,15 +102,18 @@ function dollars(digits: string): Money {
   return { amount: `${whole.replace(/^0+(?=\d)/, '') || '0'}.${kept}`, currency: 'USD' };
 }
 
-/** Text in place of a number: kept as it came; unless it is one of the usual words, a person should look at it. */
+/**
+ * Text in place of a number: kept as it came; unless it is one of the usual words, a person should
+ * look at it.
+ */
 function words(raw: string, why: Why): Reading<{ text: string }> {
   const value = { text: raw };
   return USUAL_WORDS.test(raw.trim()) ? { is: 'read', value } : { is: 'doubtful', value, why };
 }
 
 /**
- * `whole - part`, exactly. Null when either is not a number of the same currency (words, unknown); `overdrawn` when the part
- * is more than the whole.
+ * `whole - part`, exactly. Null when either is not a number of the same currency (words, unknown);
+ * `overdrawn` when the part is more than the whole.
  */
 export function subtractMoney(whole: Money | null, part: Money | null): Money | null | 'overdrawn' {
   if (whole === null || part === null || !('amount' in whole) || !('amount' in part)) return null;
@@ -109,7 +122,10 @@ export function subtractMoney(whole: Money | null, part: Money | null): Money | 
   const rest = scaled(whole.amount, decimals) - scaled(part.amount, decimals);
   if (rest < 0n) return 'overdrawn';
   const digits = rest.toString().padStart(decimals + 1, '0');
-  return { ...dollars(`${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`), currency: whole.currency };
+  return {
+    ...dollars(`${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`),
+    currency: whole.currency,
+  };
 }
 
 /** The sum of amounts in the form of `Money` (decimal text with two decimals or more), exactly. */
@@ -124,11 +140,12 @@ export function sumOf(amounts: readonly string[]): string {
 
 const decimalsOf = (amount: string) => amount.length - amount.indexOf('.') - 1;
 
-const scaled = (amount: string, decimals: number) => BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)));
+const scaled = (amount: string, decimals: number) =>
+  BigInt(amount.replace('.', '') + '0'.repeat(decimals - decimalsOf(amount)));
 
 /**
- * A percentage: 80, `80`, `80%`, `12.5 %`. Above 0 and up to 1 without the sign it may be a fraction (0.8 for 80) and is
- * kept as words; so is what lies outside 0 to 100.
+ * A percentage: 80, `80`, `80%`, `12.5 %`. Above 0 and up to 1 without the sign it may be a
+ * fraction (0.8 for 80) and is kept as words; so is what lies outside 0 to 100.
  */
 export function readPercent(raw: unknown): Reading<Percent> {
   if (isSilent(raw)) return SILENT;
@@ -138,16 +155,18 @@ export function readPercent(raw: unknown): Reading<Percent> {
   if (parts === null) return words(said, 'not a percentage');
   const value = Number(parts[1]);
   if (value > 100) return words(said, 'not a percentage');
-  if (value > 0 && value <= 1 && parts[2] === '') return { is: 'doubtful', value: { text: said }, why: 'may be a fraction' };
+  if (value > 0 && value <= 1 && parts[2] === '')
+    return { is: 'doubtful', value: { text: said }, why: 'may be a fraction' };
   return { is: 'read', value };
 }
 
 export type Shares = { plan?: Percent; patient: Percent };
 
 /**
- * The service's `coinsurance_percentage`: by the usual meaning of coinsurance, the patient's share. Payers' staff also say
- * "80 per cent coinsurance" and mean the plan's share; so a bare number over 50 is kept as words for a person to judge. A text
- * that says whose share it is ("plan pays 80%", "20% patient responsibility") gives both.
+ * The service's `coinsurance_percentage`: by the usual meaning of coinsurance, the patient's share.
+ * Payers' staff also say "80 per cent coinsurance" and mean the plan's share; so a bare number over
+ * 50 is kept as words for a person to judge. A text that says whose share it is ("plan pays 80%",
+ * "20% patient responsibility") gives both.
  */
 export function readCoinsurance(raw: unknown): Reading<Shares> {
   const named = typeof raw === 'string' ? namedShares(raw) : null;
@@ -155,14 +174,20 @@ export function readCoinsurance(raw: unknown): Reading<Shares> {
   const reading = readPercent(raw);
   if (reading.is === 'silent' || reading.is === 'unreadable') return reading;
   if (reading.is === 'doubtful') return { ...reading, value: { patient: reading.value } };
-  if (typeof reading.value !== 'number' || reading.value <= 50) return { is: 'read', value: { patient: reading.value } };
-  return { is: 'doubtful', value: { patient: { text: String(raw) } }, why: "may be the plan's share" };
+  if (typeof reading.value !== 'number' || reading.value <= 50)
+    return { is: 'read', value: { patient: reading.value } };
+  return {
+    is: 'doubtful',
+    value: { patient: { text: String(raw) } },
+    why: "may be the plan's share",
+  };
 }
 
 const PERCENT = String.raw`(\d{1,3}(?:\.\d{1,6})?) ?(?:%|percent|per cent)`;
 const PLAN = '(?:the )?(?:plan|payer|payor|insurance|insurer|carrier)';
 const PATIENT = '(?:the )?(?:patient|member|insured)';
-const PAYS = '(?: (?:pays|covers|owes|share|share is|responsibility|responsibility is|is responsible for))?';
+const PAYS =
+  '(?: (?:pays|covers|owes|share|share is|responsibility|responsibility is|is responsible for))?';
 const SAID_OF = [
   [new RegExp(`^${PLAN}${PAYS}:? ${PERCENT}$`, 'i'), 'plan'],
   [new RegExp(`^${PERCENT} (?:paid by |covered by )?${PLAN}${PAYS}$`, 'i'), 'plan'],
@@ -181,7 +206,9 @@ function namedShares(said: string): { plan: number; patient: number } | null {
   return null;
 }
 
-/** A copay: an amount, alone or with the words that say it is one: `$25 copay`, `25.00 per visit`. */
+/**
+ * A copay: an amount, alone or with the words that say it is one: `$25 copay`, `25.00 per visit`.
+ */
 export function readCopay(raw: unknown): Reading<Money> {
   if (typeof raw !== 'string') return readAmount(raw);
   const amount =
@@ -191,7 +218,9 @@ export function readCopay(raw: unknown): Reading<Money> {
   return readAmount(amount === undefined || readAmount(amount).is !== 'read' ? raw : amount);
 }
 
-/** An age in whole years from 1 to 120, as a number or its digits; anything else is kept as words. */
+/**
+ * An age in whole years from 1 to 120, as a number or its digits; anything else is kept as words.
+ */
 export function readAge(raw: unknown): Reading<Age> {
   if (isSilent(raw)) return SILENT;
   const said = typeof raw === 'number' ? String(raw) : raw;
@@ -200,7 +229,10 @@ export function readAge(raw: unknown): Reading<Age> {
   return years >= 1 && years <= 120 ? { is: 'read', value: years } : words(said, 'not an age');
 }
 
-/** A date as MM-DD-YYYY, MM/DD/YYYY or YYYY-MM-DD, to YYYY-MM-DD. The month comes first in the American forms, always. */
+/**
+ * A date as MM-DD-YYYY, MM/DD/YYYY or YYYY-MM-DD, to YYYY-MM-DD. The month comes first in the
+ * American forms, always.
+ */
 export function readDate(raw: unknown): Reading<string> {
   if (isSilent(raw)) return SILENT;
   if (typeof raw !== 'string') return unreadable('not a date');
@@ -208,34 +240,52 @@ export function readDate(raw: unknown): Reading<string> {
   const american = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})$/.exec(said);
   const iso = /^(\d{4})-(\d{2})-(\d{2})$/.exec(said);
   if (american === null && iso === null) return unreadable('not a date');
-  const [year, month, day] = (american === null ? [iso?.[1], iso?.[2], iso?.[3]] : [american[4], american[1], american[3]]).map(
-    Number,
-  );
+  const [year, month, day] = (
+    american === null ? [iso?.[1], iso?.[2], iso?.[3]] : [american[4], american[1], american[3]]
+  ).map(Number);
   if (year === undefined || month === undefined || day === undefined || !isDate(year, month, day))
     return unreadable('impossible date');
   return { is: 'read', value: `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}` };
 }
 
 /**
- * An ISO 8601 timestamp with Z, with an offset, or without a zone, which counts as UTC; to UTC with milliseconds. What is
- * finer than a millisecond is cut off.
+ * An ISO 8601 timestamp with Z, with an offset, or without a zone, which counts as UTC; to UTC with
+ * milliseconds. What is finer than a millisecond is cut off.
  */
 export function readTimestamp(raw: unknown): Reading<string> {
   if (isSilent(raw)) return SILENT;
   if (typeof raw !== 'string') return unreadable('not a timestamp');
-  const parts = /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/.exec(
-    raw.trim(),
-  );
+  const parts =
+    /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/.exec(
+      raw.trim(),
+    );
   if (parts === null) return unreadable('not a timestamp');
   const number = (index: number) => Number(parts[index] ?? 0);
-  const [year, month, day, hour, minute, second] = [number(1), number(2), number(3), number(4), number(5), number(6)];
-  if (!isDate(year, month, day) || hour > 23 || minute > 59 || second > 59 || number(10) > 23 || number(11) > 59) {
+  const [year, month, day, hour, minute, second] = [
+    number(1),
+    number(2),
+    number(3),
+    number(4),
+    number(5),
+    number(6),
+  ];
+  if (
+    !isDate(year, month, day) ||
+    hour > 23 ||
+    minute > 59 ||
+    second > 59 ||
+    number(10) > 23 ||
+    number(11) > 59
+  ) {
     return unreadable('impossible timestamp');
   }
   const millisecond = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
   const offset_ms = (number(10) * 60 + number(11)) * 60_000 * (parts[9] === '-' ? -1 : 1);
-  const moment = new Date(Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms);
-  if (moment.getUTCFullYear() < 1900 || moment.getUTCFullYear() > 9999) return unreadable('impossible timestamp');
+  const moment = new Date(
+    Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms,
+  );
+  if (moment.getUTCFullYear() < 1900 || moment.getUTCFullYear() > 9999)
+    return unreadable('impossible timestamp');
   return { is: 'read', value: moment.toISOString() };
 }
 
@@ -247,8 +297,8 @@ function isDate(year: number, month: number, day: number): boolean {
 const pad = (value: number, length: number) => String(value).padStart(length, '0');
 
 /**
- * A procedure code for comparing: trimmed and in upper case; of a dental code (CDT) the leading D, which the service allows
- * to leave out, is put back. Anything else stays what it is.
+ * A procedure code for comparing: trimmed and in upper case; of a dental code (CDT) the leading D,
+ * which the service allows to leave out, is put back. Anything else stays what it is.
  */
 export function comparableCode(said: string, isDental: boolean): string {
   const code = said.trim().toUpperCase();

@@ -4,11 +4,14 @@ import type { JsonObject } from './json.ts';
 import type { State } from './state.ts';
 
 /**
- * POST /api/v0/auth/token (specification, "Authentication"): the OAuth 2.0 password flow, form-encoded. Lifetimes follow the
- * service time, so advancing the calls leaves tokens as they are.
+ * POST /api/v0/auth/token (specification, "Authentication"): the OAuth 2.0 password flow,
+ * form-encoded. Lifetimes follow the service time, so advancing the calls leaves tokens as they
+ * are.
  */
 export function issueToken({ state, headers, body }: Call): Reply {
-  const is_form = String(headers['content-type'] ?? '').startsWith('application/x-www-form-urlencoded');
+  const is_form = String(headers['content-type'] ?? '').startsWith(
+    'application/x-www-form-urlencoded',
+  );
   const form = new URLSearchParams(is_form ? body : '');
   const username = form.get('username');
   const password = form.get('password');
@@ -23,11 +26,15 @@ export function issueToken({ state, headers, body }: Call): Reply {
   const lifetime_seconds = state.behaviors.token_lifetime_seconds;
   const now_ms = state.clock.serviceNow();
   state.store.addToken(token, now_ms + lifetime_seconds * 1000, now_ms);
-  const expiry = state.behaviors.token_expires_in === 'seconds' ? { expires_in: lifetime_seconds } : {};
+  const expiry =
+    state.behaviors.token_expires_in === 'seconds' ? { expires_in: lifetime_seconds } : {};
   return ok({ access_token: token, token_type: 'bearer', ...expiry });
 }
 
-/** Undefined when the request carries valid credentials of either scheme; otherwise the reply that refuses it. */
+/**
+ * Undefined when the request carries valid credentials of either scheme; otherwise the reply that
+ * refuses it.
+ */
 export function refuseStranger(state: State, authorization: string | undefined): Reply | undefined {
   const [scheme = '', credentials = ''] = (authorization ?? '').split(/ +/, 2);
   switch (scheme.toLowerCase()) {
@@ -40,7 +47,9 @@ export function refuseStranger(state: State, authorization: string | undefined):
     case 'basic': {
       const { project_id, api_key } = state.credentials;
       const said = Buffer.from(credentials, 'base64').toString('utf8');
-      return said === `${project_id}:${api_key}` ? undefined : refusal(state, 'Incorrect project id or API key');
+      return said === `${project_id}:${api_key}`
+        ? undefined
+        : refusal(state, 'Incorrect project id or API key');
     }
     default:
       return refusal(state, 'The authorization scheme is neither Bearer nor Basic');
@@ -49,5 +58,7 @@ export function refuseStranger(state: State, authorization: string | undefined):
 
 function refusal(state: State, sentence: string): Reply {
   const reply: Reply = { status: Number(state.behaviors.auth_error), body: { detail: sentence } };
-  return reply.status === 401 ? { ...reply, headers: { 'www-authenticate': 'Bearer, Basic realm="sandbox"' } } : reply;
+  return reply.status === 401
+    ? { ...reply, headers: { 'www-authenticate': 'Bearer, Basic realm="sandbox"' } }
+    : reply;
 }

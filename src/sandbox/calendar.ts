@@ -1,4 +1,7 @@
-/** A calendar day as `YYYY-MM-DD`, the form in which the sandbox keeps days; the wire's form is made in `formats.ts`. */
+/**
+ * A calendar day as `YYYY-MM-DD`, the form in which the sandbox keeps days; the wire's form is made
+ * in `formats.ts`.
+ */
 export type Day = string;
 
 export const MINUTE_MS = 60_000;
@@ -7,7 +10,10 @@ export const DAY_MS = 24 * HOUR_MS;
 
 const WIRE_DATE = /^(\d{2})-(\d{2})-(\d{4})$/;
 
-/** Reads the specification's `MM-DD-YYYY`. Undefined when the text has another form or names no day, such as 02-30-2024. */
+/**
+ * Reads the specification's `MM-DD-YYYY`. Undefined when the text has another form or names no day,
+ * such as 02-30-2024.
+ */
 export function dayOfWire(text: string): Day | undefined {
   const parts = WIRE_DATE.exec(text);
   if (parts === null) return undefined;

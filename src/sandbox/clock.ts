@@ -1,12 +1,13 @@
 /**
- * The sandbox's time. It runs `speed` times as fast as the machine's from an anchor on, so another process that knows anchor
- * and speed has the very same clock:
+ * The sandbox's time. It runs `speed` times as fast as the machine's from an anchor on, so another
+ * process that knows anchor and speed has the very same clock:
  *
  *     service time = anchor + (machine time - anchor) * speed
  *     call time    = service time + what was advanced
  *
- * Callers see the service time in the `Date` header, and limits and token lifetimes follow it. Calls follow the call time:
- * `POST /_sandbox/advance` makes them happen sooner without telling callers that their clocks are wrong.
+ * Callers see the service time in the `Date` header, and limits and token lifetimes follow it.
+ * Calls follow the call time: `POST /_sandbox/advance` makes them happen sooner without telling
+ * callers that their clocks are wrong.
  */
 export class ScaledClock {
   readonly anchor_ms: number;
@@ -14,7 +15,12 @@ export class ScaledClock {
   advanced_ms: number;
   readonly #machineNow: () => number;
 
-  constructor(settings: { anchor_ms: number; speed: number; advanced_ms: number; machineNow: () => number }) {
+  constructor(settings: {
+    anchor_ms: number;
+    speed: number;
+    advanced_ms: number;
+    machineNow: () => number;
+  }) {
     this.anchor_ms = settings.anchor_ms;
     this.speed = settings.speed;
     this.advanced_ms = settings.advanced_ms;

@@ -1,13 +1,15 @@
 /**
- * Draws that are addressed by name. A draw depends on the dice's key and the draw's label and on nothing else, so adding a
- * draw somewhere leaves every other answer of the same seed as it was. Nothing here is fit for secrets.
+ * Draws that are addressed by name. A draw depends on the dice's key and the draw's label and on
+ * nothing else, so adding a draw somewhere leaves every other answer of the same seed as it was.
+ * Nothing here is fit for secrets.
  */
 export class Dice {
   readonly key: string;
 
   constructor(...parts: readonly (string | number)[]) {
     const key = parts.join('\u001f');
-    // A draw hashes the whole key: a long one, such as that of a request, is hashed once instead of at each draw.
+    // A draw hashes the whole key: a long one, such as that of a request, is hashed once instead of
+    // at each draw.
     this.key = key.length > 40 ? hash53(key).toString(36) : key;
   }
 
@@ -37,7 +39,10 @@ export class Dice {
   }
 }
 
-/** A 53-bit hash of a text (the public-domain construction known as cyrb53): quick, well mixed, the same on every machine. */
+/**
+ * A 53-bit hash of a text (the public-domain construction known as cyrb53): quick, well mixed, the
+ * same on every machine.
+ */
 export function hash53(text: string): number {
   let high = 0xdeadbeef;
   let low = 0x41c6ce57;

@@ -13,7 +13,11 @@ export type Call = {
 };
 
 /** What an endpoint answers. A `body` that is undefined is an empty one. */
-export type Reply = { status: number; body?: Json | undefined; headers?: { [name: string]: string } };
+export type Reply = {
+  status: number;
+  body?: Json | undefined;
+  headers?: { [name: string]: string };
+};
 
 /** Endpoints are synchronous: when one returns, what it did is committed. */
 export type Endpoint = (call: Call) => Reply;

@@ -9,7 +9,10 @@ const matching = {
   skip: z.int().min(0).default(0),
   /** How many matching requests fail. */
   times: z.int().min(1).default(1),
-  /** Before: nothing of the request is done. After: all of it is done and committed; only requests that succeeded count. */
+  /**
+   * Before: nothing of the request is done. After: all of it is done and committed; only requests
+   * that succeeded count.
+   */
   when: z.enum(['before', 'after']),
 };
 
@@ -26,10 +29,18 @@ const faultSchema = z.discriminatedUnion('action', [
   z.strictObject({ ...matching, action: z.literal('delay'), delay_ms: z.number().min(0) }),
   z.strictObject({ ...matching, action: z.literal('reset') }),
   z.strictObject({ ...matching, action: z.literal('truncate') }),
-  z.strictObject({ ...matching, action: z.literal('html'), status: z.int().min(200).max(599).default(502), headers }),
+  z.strictObject({
+    ...matching,
+    action: z.literal('html'),
+    status: z.int().min(200).max(599).default(502),
+    headers,
+  }),
 ]);
 
-export const faultsSchema = z.union([z.array(faultSchema), faultSchema.transform((fault) => [fault])]);
+export const faultsSchema = z.union([
+  z.array(faultSchema),
+  faultSchema.transform((fault) => [fault]),
+]);
 
 export type Fault = z.infer<typeof faultSchema>;
 

@@ -5,15 +5,18 @@ import type { Json, JsonObject } from './json.ts';
 import type { Specialty } from './request.ts';
 
 /**
- * Writes values in the form that the behaviors ask for. Answers are built with it, so that the content of an answer and the
- * spelling of it stay apart.
+ * Writes values in the form that the behaviors ask for. Answers are built with it, so that the
+ * content of an answer and the spelling of it stay apart.
  */
 export class Formats {
   readonly #behaviors: Behaviors;
   readonly #specialty: Specialty;
   readonly #dice: Dice;
 
-  /** `dice` decide what is "now and then"; they are those of the call, so one answer is consistent in itself. */
+  /**
+   * `dice` decide what is "now and then"; they are those of the call, so one answer is consistent
+   * in itself.
+   */
   constructor(behaviors: Behaviors, specialty: Specialty, dice: Dice) {
     this.#behaviors = behaviors;
     this.#specialty = specialty;
@@ -41,23 +44,31 @@ export class Formats {
 
   teeth(teeth: readonly string[]): Json[] {
     const setting = this.#behaviors.tooth_numbers;
-    const integers = setting === 'integers' || (setting === 'mixed' && this.#dice.chance('integer teeth', 0.2));
+    const integers =
+      setting === 'integers' || (setting === 'mixed' && this.#dice.chance('integer teeth', 0.2));
     return teeth.map((tooth) => (integers && /^\d+$/.test(tooth) ? Number(tooth) : tooth));
   }
 
   transcriptName(): 'call_transcript' | 'transcript' {
     const setting = this.#behaviors.transcript_name;
     if (setting !== 'mixed') return setting;
-    return this.#specialty !== 'dental' && this.#dice.chance('short transcript name', 0.3) ? 'transcript' : 'call_transcript';
+    return this.#specialty !== 'dental' && this.#dice.chance('short transcript name', 0.3)
+      ? 'transcript'
+      : 'call_transcript';
   }
 
-  /** The field `call_details`; undefined where it is to be absent. A single object can hold the last call only. */
+  /**
+   * The field `call_details`; undefined where it is to be absent. A single object can hold the last
+   * call only.
+   */
   callDetails(calls: JsonObject[]): Json | undefined {
     const setting = this.#behaviors.call_details;
     if (setting === 'absent') return undefined;
     const single =
       setting === 'object' ||
-      (setting === 'by_specialty' && this.#specialty !== 'dental' && this.#dice.chance('one call object', 0.3));
+      (setting === 'by_specialty' &&
+        this.#specialty !== 'dental' &&
+        this.#dice.chance('one call object', 0.3));
     return single ? calls.at(-1) : calls;
   }
 }

@@ -2,7 +2,10 @@ export type Json = null | boolean | number | string | Json[] | JsonObject;
 
 export type JsonObject = { [key: string]: Json };
 
-/** The object without the fields that are `undefined`: the service omits what does not apply, it does not send null. */
+/**
+ * The object without the fields that are `undefined`: the service omits what does not apply, it
+ * does not send null.
+ */
 export function compact(fields: { [key: string]: Json | undefined }): JsonObject {
   const kept: JsonObject = {};
   for (const [key, value] of Object.entries(fields)) {

@@ -1,8 +1,23 @@
 import type { Behaviors } from './behaviors.ts';
-import { addDays, DAY_MS, type Day, dayOf, dayOfWire, HOUR_MS, MINUTE_MS, startOf } from './calendar.ts';
+import {
+  addDays,
+  DAY_MS,
+  type Day,
+  dayOf,
+  dayOfWire,
+  HOUR_MS,
+  MINUTE_MS,
+  startOf,
+} from './calendar.ts';
 import { type Course, callDice, courseOf, type Subject } from './scenarios.ts';
 
-export type Status = 'SCHEDULED' | 'IN_PROGRESS' | 'SUCCESS' | 'UNSUCCESSFUL' | 'CANCELLED' | 'UNKNOWN';
+export type Status =
+  | 'SCHEDULED'
+  | 'IN_PROGRESS'
+  | 'SUCCESS'
+  | 'UNSUCCESSFUL'
+  | 'CANCELLED'
+  | 'UNKNOWN';
 
 /** From `at_ms` on the inquiry has this status, until the next step. */
 export type Step = {
@@ -14,13 +29,23 @@ export type Step = {
 };
 
 /** What happens to an inquiry, and when. */
-export type Life = { course: Course; steps: readonly Step[]; ended_ms: number; revised_ms: number | undefined };
+export type Life = {
+  course: Course;
+  steps: readonly Step[];
+  ended_ms: number;
+  revised_ms: number | undefined;
+};
 
 /**
- * The whole life of an inquiry, computed anew at each reading: a function of seed, request, behaviors and time of creation, so
- * that no timer has to run (specification, "States and transitions" and "Limits": by the morning of the desired day).
+ * The whole life of an inquiry, computed anew at each reading: a function of seed, request,
+ * behaviors and time of creation, so that no timer has to run (specification, "States and
+ * transitions" and "Limits": by the morning of the desired day).
  */
-export function lifeOf(seed: number, inquiry: Subject & { created_ms: number }, behaviors: Behaviors): Life {
+export function lifeOf(
+  seed: number,
+  inquiry: Subject & { created_ms: number },
+  behaviors: Behaviors,
+): Life {
   const course = courseOf(seed, inquiry, behaviors);
   const dice = callDice(seed, inquiry).of('life');
   const ended_ms = endOf(seed, inquiry) + course.days_late * DAY_MS;
@@ -32,9 +57,15 @@ export function lifeOf(seed: number, inquiry: Subject & { created_ms: number }, 
     { at_ms: started_ms, status: 'IN_PROGRESS', answer: 'none' },
   ];
   if (course.is_weird)
-    steps.push({ at_ms: started_ms + Math.floor((ended_ms - started_ms) / 2), status: 'ON_HOLD', answer: 'none' });
-  if (course.ending === 'NEVER') return { course, steps, ended_ms: Number.POSITIVE_INFINITY, revised_ms: undefined };
-  if (course.ending === 'SUCCESS') return { course, ended_ms, ...addSuccess(steps, course, ended_ms) };
+    steps.push({
+      at_ms: started_ms + Math.floor((ended_ms - started_ms) / 2),
+      status: 'ON_HOLD',
+      answer: 'none',
+    });
+  if (course.ending === 'NEVER')
+    return { course, steps, ended_ms: Number.POSITIVE_INFINITY, revised_ms: undefined };
+  if (course.ending === 'SUCCESS')
+    return { course, ended_ms, ...addSuccess(steps, course, ended_ms) };
   steps.push({ at_ms: ended_ms, status: course.ending, answer: 'first' });
   return { course, steps, ended_ms, revised_ms: undefined };
 }
@@ -46,7 +77,11 @@ export function stepAt(life: Life, now_ms: number): Step {
   return step;
 }
 
-function addSuccess(before: readonly Step[], course: Course, ended_ms: number): Pick<Life, 'steps' | 'revised_ms'> {
+function addSuccess(
+  before: readonly Step[],
+  course: Course,
+  ended_ms: number,
+): Pick<Life, 'steps' | 'revised_ms'> {
   const steps = [...before];
   const answered_ms = ended_ms + course.null_first_seconds * 1000;
   if (answered_ms > ended_ms) steps.push({ at_ms: ended_ms, status: 'SUCCESS', answer: 'none' });
@@ -59,26 +94,36 @@ function addSuccess(before: readonly Step[], course: Course, ended_ms: number): 
   } else if (course.revise_after_hours > 0) {
     revised_ms = answered_ms + course.revise_after_hours * HOUR_MS;
   }
-  if (revised_ms !== undefined) steps.push({ at_ms: revised_ms, status: 'SUCCESS', answer: 'revised' });
+  if (revised_ms !== undefined)
+    steps.push({ at_ms: revised_ms, status: 'SUCCESS', answer: 'revised' });
   return { steps, revised_ms };
 }
 
-/** How far the callers' wall clocks are behind UTC: in their evening UTC's day has changed already. */
+/**
+ * How far the callers' wall clocks are behind UTC: in their evening UTC's day has changed already.
+ */
 const CALLERS_OFFSET_MS = 6 * HOUR_MS;
 
-/** When the call is over: in the morning of the desired day in the middle of the United States, or soon if that is here. */
+/**
+ * When the call is over: in the morning of the desired day in the middle of the United States, or
+ * soon if that is here.
+ */
 function endOf(seed: number, inquiry: Subject & { created_ms: number }): number {
   const dice = callDice(seed, inquiry).of('end');
   const created_day = dayOf(inquiry.created_ms - CALLERS_OFFSET_MS);
   const desired_day = desiredDay(inquiry);
   const is_far = startOf(desired_day) - startOf(created_day) >= 3 * DAY_MS;
   const day = is_far && dice.chance('a day early', 0.25) ? addDays(desired_day, -1) : desired_day;
-  const morning_ms = startOf(day) + 14 * HOUR_MS + dice.integer('morning_minutes', 0, 4 * 60) * MINUTE_MS;
+  const morning_ms =
+    startOf(day) + 14 * HOUR_MS + dice.integer('morning_minutes', 0, 4 * 60) * MINUTE_MS;
   const soonest_ms = inquiry.created_ms + dice.integer('soon_seconds', 5 * 60, 60 * 60) * 1000;
   return desired_day <= created_day ? soonest_ms : Math.max(morning_ms, soonest_ms);
 }
 
-/** The desired completion day. Validation has accepted it; the fallback serves rows of a database made by other hands. */
+/**
+ * The desired completion day. Validation has accepted it; the fallback serves rows of a database
+ * made by other hands.
+ */
 function desiredDay(inquiry: Subject & { created_ms: number }): Day {
   return dayOfWire(inquiry.request.desired_completion_date) ?? dayOf(inquiry.created_ms);
 }

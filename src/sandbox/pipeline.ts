@@ -5,14 +5,21 @@ import type { Call, Reply, Route } from './exchange.ts';
 import type { Fault } from './faults.ts';
 import type { State } from './state.ts';
 
-/** Who may come: strangers everywhere under /_sandbox and for a token, callers with credentials everywhere else. */
+/**
+ * Who may come: strangers everywhere under /_sandbox and for a token, callers with credentials
+ * everywhere else.
+ */
 export type Access = 'admin' | 'anyone' | 'callers';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-const HTML = '<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1><hr>proxy</body></html>';
+const HTML =
+  '<html><head><title>Bad gateway</title></head><body><h1>Bad gateway</h1><hr>proxy</body></html>';
 
-/** Puts routes on the server. A path's other methods answer 405. `closing` ends the waits of ordered delays. */
+/**
+ * Puts routes on the server. A path's other methods answer 405. `closing` ends the waits of ordered
+ * delays.
+ */
 export function mount(
   app: FastifyInstance,
   state: State,
@@ -33,7 +40,11 @@ export function mount(
   }
   for (const [url, methods] of taken) {
     const others = METHODS.filter((method) => !methods.includes(method));
-    const refusal = { status: 405, body: { detail: 'Method Not Allowed' }, headers: { allow: methods.join(', ') } };
+    const refusal = {
+      status: 405,
+      body: { detail: 'Method Not Allowed' },
+      headers: { allow: methods.join(', ') },
+    };
     app.route({ method: others, url, handler: (_request, reply) => send(reply, refusal) });
   }
 }
@@ -47,7 +58,10 @@ type Exchange = {
   closing: AbortSignal;
 };
 
-/** The way of a request to the service: count, fail before, limit, credentials, endpoint, fail after, answer. */
+/**
+ * The way of a request to the service: count, fail before, limit, credentials, endpoint, fail
+ * after, answer.
+ */
 async function serve(exchange: Exchange): Promise<FastifyReply> {
   const { state, route, request, reply } = exchange;
   const arrived_ms = state.clock.serviceNow();
@@ -66,18 +80,25 @@ async function serve(exchange: Exchange): Promise<FastifyReply> {
 
 async function answerWithFaults(exchange: Exchange): Promise<Reply | 'cut_off'> {
   const { state, route, request } = exchange;
-  const spoiled = await spoil(exchange, state.faults.take('before', route.method, request.url), undefined);
+  const spoiled = await spoil(
+    exchange,
+    state.faults.take('before', route.method, request.url),
+    undefined,
+  );
   if (spoiled !== undefined) return spoiled;
   const answer = answerOrRefuse(exchange);
   if (answer.status >= 300) return answer;
-  return (await spoil(exchange, state.faults.take('after', route.method, request.url), answer)) ?? answer;
+  return (
+    (await spoil(exchange, state.faults.take('after', route.method, request.url), answer)) ?? answer
+  );
 }
 
 function answerOrRefuse({ state, route, access, request }: Exchange): Reply {
   const { behaviors } = state;
   const admitted = state.traffic.admit(behaviors.rate_limit_per_minute, state.clock.serviceNow());
   if (!admitted.ok) return rateLimited(state, admitted.wait_ms);
-  const refusal = access === 'callers' ? refuseStranger(state, request.headers.authorization) : undefined;
+  const refusal =
+    access === 'callers' ? refuseStranger(state, request.headers.authorization) : undefined;
   return refusal ?? route.endpoint(callOf(state, request));
 }
 
@@ -98,20 +119,30 @@ async function spoil(
       case 'status':
         return { status: fault.status, body: fault.body, headers: fault.headers };
       case 'html':
-        return { status: fault.status, body: HTML, headers: { ...fault.headers, 'content-type': 'text/html' } };
+        return {
+          status: fault.status,
+          body: HTML,
+          headers: { ...fault.headers, 'content-type': 'text/html' },
+        };
       case 'reset':
         exchange.reply.hijack();
         return 'cut_off';
       case 'truncate':
         exchange.reply.hijack();
-        await sendHalf(exchange.reply, answer ?? { status: 200, body: { success: true, inquiry_id: '' } });
+        await sendHalf(
+          exchange.reply,
+          answer ?? { status: 200, body: { success: true, inquiry_id: '' } },
+        );
         return 'cut_off';
     }
   }
   return undefined;
 }
 
-/** Waits. True when the sandbox closes meanwhile: then the caller sees the connection end, as it would in a crash. */
+/**
+ * Waits. True when the sandbox closes meanwhile: then the caller sees the connection end, as it
+ * would in a crash.
+ */
 async function isCutShort(delay_ms: number, closing: AbortSignal): Promise<boolean> {
   return sleep(delay_ms, false, { signal: closing }).catch(() => true);
 }
@@ -132,7 +163,9 @@ export function shownNow({ clock, behaviors }: State): number {
   return clock.serviceNow() + behaviors.date_skew_seconds * 1000;
 }
 
-/** Retry-After counts scaled seconds, rounded up, as a caller on the same clock understands them. */
+/**
+ * Retry-After counts scaled seconds, rounded up, as a caller on the same clock understands them.
+ */
 function rateLimited(state: State, wait_ms: number): Reply {
   const { rate_limit_status, retry_after } = state.behaviors;
   const reply: Reply = { status: Number(rate_limit_status), body: { detail: 'Too many requests' } };
@@ -141,7 +174,10 @@ function rateLimited(state: State, wait_ms: number): Reply {
     case 'none':
       return reply;
     case 'seconds':
-      return { ...reply, headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_ms / 1000))) } };
+      return {
+        ...reply,
+        headers: { 'retry-after': String(Math.max(1, Math.ceil(wait_ms / 1000))) },
+      };
     case 'date':
       return { ...reply, headers: { 'retry-after': new Date(free_ms).toUTCString() } };
   }

@@ -25,7 +25,12 @@ const COMMON_FIELDS = [
   'is_specialist',
   'insurance_payor_id',
 ];
-const NON_DENTAL_FIELDS = [...COMMON_FIELDS, 'benefits_form_name', 'place_of_service', 'billed_amount'];
+const NON_DENTAL_FIELDS = [
+  ...COMMON_FIELDS,
+  'benefits_form_name',
+  'place_of_service',
+  'billed_amount',
+];
 
 const OPTIONAL_FIELDS: { readonly [S in Specialty]: readonly string[] } = {
   dental: COMMON_FIELDS,
@@ -35,8 +40,14 @@ const OPTIONAL_FIELDS: { readonly [S in Specialty]: readonly string[] } = {
 
 const DATE_FIELDS = ['desired_completion_date', 'dob', 'claims_date_of_service'];
 
-/** The inquiry as callers read it at an instant of call time (specification, "Inquiry (read form)"). */
-export function readForm(state: State, inquiry: Inquiry, at_ms = state.clock.callNow()): JsonObject {
+/**
+ * The inquiry as callers read it at an instant of call time (specification, "Inquiry (read form)").
+ */
+export function readForm(
+  state: State,
+  inquiry: Inquiry,
+  at_ms = state.clock.callNow(),
+): JsonObject {
   const { seed, behaviors } = state;
   const life = lifeOf(seed, inquiry, behaviors);
   const step = stepAt(life, at_ms);
@@ -80,7 +91,9 @@ function echoAs(state: State, specialty: Specialty, sent: JsonObject): JsonObjec
         ...sent,
       };
     case 'trimmed_upper':
-      return Object.fromEntries(Object.entries(sent).map(([field, value]) => [field, trimmedUpper(field, value)]));
+      return Object.fromEntries(
+        Object.entries(sent).map(([field, value]) => [field, trimmedUpper(field, value)]),
+      );
   }
 }
 

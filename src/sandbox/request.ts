@@ -2,7 +2,10 @@ export const SPECIALTIES = ['dental', 'medical', 'mental_health'] as const;
 
 export type Specialty = (typeof SPECIALTIES)[number];
 
-/** The inquiry request (specification, "Inquiry request"), after `validation.ts` has accepted it. Unknown fields are kept. */
+/**
+ * The inquiry request (specification, "Inquiry request"), after `validation.ts` has accepted it.
+ * Unknown fields are kept.
+ */
 export type InquiryRequest = {
   type: 'BENEFITS' | 'CLAIMS_STATUS' | 'UNKNOWN';
   desired_completion_date: string;

@@ -2,25 +2,37 @@ import type { Behaviors } from './behaviors.ts';
 import { Dice } from './dice.ts';
 import type { InquiryRequest, Specialty } from './request.ts';
 
-/** Beginnings of member ids that force what is otherwise drawn. README.md holds the same table, and a test compares the two. */
+/**
+ * Beginnings of member ids that force what is otherwise drawn. README.md holds the same table, and
+ * a test compares the two.
+ */
 export const SCENARIOS = {
   ACTIVE:
-    'A plan that is active, a call that succeeds and passes every check of its transcript, every question answered and every code covered.',
+    'A plan that is active, a call that succeeds and passes every check of its transcript, ' +
+    'every question answered and every code covered.',
   PRIMARY: 'As ACTIVE, and the payer says that it pays first.',
   SECONDARY: 'As ACTIVE, and the payer says that it does not pay first.',
   NOTMET: 'As ACTIVE, but the transcript does not show that a reference number was asked for.',
   INACTIVE: 'SUCCESS, and the plan is not active: call details and a minimal plan, nothing else.',
   NOTCOVERED: 'SUCCESS, and the plan covers none of the codes asked about.',
   UNSUCC: 'UNSUCCESSFUL, each time.',
-  UNSUCC1: 'UNSUCCESSFUL for the first inquiry about a member id, birth date and tax id; SUCCESS from the second on.',
+  UNSUCC1:
+    'UNSUCCESSFUL for the first inquiry about a member id, birth date and tax id; SUCCESS ' +
+    'from the second on.',
   CANCEL: 'CANCELLED while the call was under way.',
   SILENT: 'SUCCESS, and the payer did not answer a part of the questions: those fields are absent.',
   SLOW: 'SUCCESS, two days late.',
-  REVISE: 'SUCCESS, and 24 hours later another answer with a second call (or after revise_after_hours).',
-  REOPEN: 'SUCCESS, six hours later IN_PROGRESS again, then another answer (or after reopen_after_hours).',
-  NULLS: 'SUCCESS with null results for two minutes, then with results (or for success_null_first_seconds).',
+  REVISE:
+    'SUCCESS, and 24 hours later another answer with a second call (or after revise_after_hours).',
+  REOPEN:
+    'SUCCESS, six hours later IN_PROGRESS again, then another answer (or after ' +
+    'reopen_after_hours).',
+  NULLS:
+    'SUCCESS with null results for two minutes, then with results (or for ' +
+    'success_null_first_seconds).',
   WEIRD:
-    'SUCCESS with what nobody expects: "N/A", "unlimited", "$1,500.00", "", impossible dates, unknown values and fields; a status on the way that is not in the specification.',
+    'SUCCESS with what nobody expects: "N/A", "unlimited", "$1,500.00", "", impossible ' +
+    'dates, unknown values and fields; a status on the way that is not in the specification.',
   UNKNOWN: 'The status UNKNOWN instead of an end.',
   NEVER: 'IN_PROGRESS for ever.',
   REJECT: 'Refused at creation: 422 at member_id.',
@@ -34,7 +46,9 @@ export const CLAIM_SCENARIOS = {
   APPROVED: 'APPROVED, and not paid yet.',
   DENIED: 'DENIED, with reason and appeal for each code.',
   PENDING: 'PENDING, each time.',
-  PENDING1: 'PENDING for the first inquiry about a member id, birth date and tax id; as PAID from the second on.',
+  PENDING1:
+    'PENDING for the first inquiry about a member id, birth date and tax id; as PAID from ' +
+    'the second on.',
   CLEARED: 'PENDING, and in a revised answer (a member id that begins with REVISE) as PAID.',
   OVERTURNED: 'DENIED, in a revised answer PENDING, and as PAID from the second inquiry on.',
   NOTONFILE: 'NOT_ON_FILE: the payer has not got it, and says how far it is with what came in.',
@@ -46,9 +60,13 @@ export type ClaimScenario = keyof typeof CLAIM_SCENARIOS;
 /** Longest first, so that UNSUCC1 is not taken for UNSUCC. */
 const PREFIXES = (Object.keys(SCENARIOS) as Scenario[]).sort((a, b) => b.length - a.length);
 
-const CLAIM_PREFIXES = (Object.keys(CLAIM_SCENARIOS) as ClaimScenario[]).sort((a, b) => b.length - a.length);
+const CLAIM_PREFIXES = (Object.keys(CLAIM_SCENARIOS) as ClaimScenario[]).sort(
+  (a, b) => b.length - a.length,
+);
 
-export function claimScenarioOf(claim_number: string | null | undefined): ClaimScenario | undefined {
+export function claimScenarioOf(
+  claim_number: string | null | undefined,
+): ClaimScenario | undefined {
   const number = (claim_number ?? '').trimStart().toUpperCase();
   return CLAIM_PREFIXES.find((prefix) => number.startsWith(prefix));
 }
@@ -78,8 +96,9 @@ export type Course = {
 };
 
 /**
- * The course of an inquiry: a function of seed, request and, for UNSUCC1, how often the same was asked. Where the member id
- * forces nothing, the odds are modest: unsuccessful 3 %, cancelled 1 %, inactive 4 %, a part unanswered 5 %.
+ * The course of an inquiry: a function of seed, request and, for UNSUCC1, how often the same was
+ * asked. Where the member id forces nothing, the odds are modest: unsuccessful 3 %, cancelled 1 %,
+ * inactive 4 %, a part unanswered 5 %.
  */
 export function courseOf(seed: number, subject: Subject, behaviors: Behaviors): Course {
   const drawn = drawnCourse(seed, subject, behaviors);
@@ -158,8 +177,8 @@ export function personDice(seed: number, subject: Pick<Subject, 'specialty' | 'r
 }
 
 /**
- * Draws about the call: alike for requests of the same content. `external_id` is a label and no content; an absent field, null,
- * an empty text and an empty list are alike.
+ * Draws about the call: alike for requests of the same content. `external_id` is a label and no
+ * content; an absent field, null, an empty text and an empty list are alike.
  */
 export function callDice(seed: number, subject: Pick<Subject, 'specialty' | 'request'>): Dice {
   const content = Object.entries(subject.request)

@@ -39,7 +39,10 @@ export type SandboxOptions = {
   seed: number;
   /** How many times as fast as the machine's clock; 3600 makes an hour a second. */
   speed: number;
-  /** The machine's time at which scaled and machine time are the same. Default: that of the database, or now. */
+  /**
+   * The machine's time at which scaled and machine time are the same. Default: that of the
+   * database, or now.
+   */
   anchor_ms?: number;
   behaviors?: Partial<Behaviors>;
   credentials?: Partial<Credentials>;
@@ -70,7 +73,8 @@ const DEFAULT_CREDENTIALS: Credentials = {
  * @throws Error when the database cannot be opened or the port is taken; nothing stays open then.
  */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
-  if (!Number.isFinite(options.speed) || options.speed <= 0) throw new Error('The speed of the sandbox is a number over 0.');
+  if (!Number.isFinite(options.speed) || options.speed <= 0)
+    throw new Error('The speed of the sandbox is a number over 0.');
   const host = options.host ?? '127.0.0.1';
   const store = new Store(options.db);
   const closing = new AbortController();
@@ -105,7 +109,12 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   }
 }
 
-function stateOf(options: SandboxOptions, store: Store, credentials: Credentials, reports: Reports): State {
+function stateOf(
+  options: SandboxOptions,
+  store: Store,
+  credentials: Credentials,
+  reports: Reports,
+): State {
   const behaviors = { ...defaultBehaviors(), ...options.behaviors };
   return {
     seed: options.seed,
@@ -130,7 +139,8 @@ function openClock(options: SandboxOptions, store: Store): ScaledClock {
     advanced_ms: Number(store.setting('advanced_ms') ?? 0),
     machineNow,
   });
-  // Another anchor or speed than last time may set the clock back; no inquiry may lie in the future.
+  // Another anchor or speed than last time may set the clock back; no inquiry may lie in the
+  // future.
   clock.advanced_ms += Math.max(0, (store.newestCreation() ?? 0) - clock.callNow());
   store.saveSetting('anchor_ms', String(clock.anchor_ms));
   store.saveSetting('advanced_ms', String(clock.advanced_ms));
@@ -145,26 +155,43 @@ function buildApp(state: State, closing: AbortSignal): FastifyInstance {
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true },
   });
-  // Bodies reach the endpoints as texts: the specification's 422 for a malformed body is theirs to make.
+  // Bodies reach the endpoints as texts: the specification's 422 for a malformed body is theirs to
+  // make.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, body, done) => done(null, body));
   app.addHook('onRequest', async (_request, reply) => {
     reply.header('date', new Date(shownNow(state)).toUTCString());
   });
-  app.setNotFoundHandler((_request, reply) => send(reply, { status: 404, body: { detail: 'Not Found' } }));
+  app.setNotFoundHandler((_request, reply) =>
+    send(reply, { status: 404, body: { detail: 'Not Found' } }),
+  );
   app.setErrorHandler((error: FastifyError, _request, reply) => {
     const status = error.statusCode ?? 500;
-    if (status === 400) return send(reply, invalidAt(['body'], 'The body could not be read', 'body'));
-    return send(reply, { status, body: { detail: status < 500 ? error.message : 'Internal Server Error' } });
+    if (status === 400)
+      return send(reply, invalidAt(['body'], 'The body could not be read', 'body'));
+    return send(reply, {
+      status,
+      body: { detail: status < 500 ? error.message : 'Internal Server Error' },
+    });
   });
-  app.get('/', (_request, reply) => send(reply, { status: 200, body: WELCOME, headers: { 'content-type': 'text/plain' } }));
-  const withAccess = (access: Access) => (route: ReturnType<typeof adminRoutes>[number]) => ({ route, access });
+  app.get('/', (_request, reply) =>
+    send(reply, { status: 200, body: WELCOME, headers: { 'content-type': 'text/plain' } }),
+  );
+  const withAccess = (access: Access) => (route: ReturnType<typeof adminRoutes>[number]) => ({
+    route,
+    access,
+  });
   mount(
     app,
     state,
     [
-      { route: { method: 'POST', path: '/api/v0/auth/token', endpoint: issueToken }, access: 'anyone' },
-      ...[...inquiryRoutes(), ...verificationRoutes(), ...subscriptionRoutes()].map(withAccess('callers')),
+      {
+        route: { method: 'POST', path: '/api/v0/auth/token', endpoint: issueToken },
+        access: 'anyone',
+      },
+      ...[...inquiryRoutes(), ...verificationRoutes(), ...subscriptionRoutes()].map(
+        withAccess('callers'),
+      ),
       ...adminRoutes().map(withAccess('admin')),
     ],
     closing,
@@ -174,6 +201,7 @@ function buildApp(state: State, closing: AbortSignal): FastifyInstance {
 
 function portOf(app: FastifyInstance): number {
   const address = app.server.address();
-  if (address === null || typeof address === 'string') throw new Error('The sandbox listens on no port.');
+  if (address === null || typeof address === 'string')
+    throw new Error('The sandbox listens on no port.');
   return address.port;
 }

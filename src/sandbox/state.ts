@@ -5,9 +5,18 @@ import type { Store } from './store.ts';
 import type { Traffic } from './traffic.ts';
 
 /** What a caller signs in with, and the key of the signature of what is reported to it. */
-export type Credentials = { username: string; password: string; project_id: string; api_key: string; webhook_secret: string };
+export type Credentials = {
+  username: string;
+  password: string;
+  project_id: string;
+  api_key: string;
+  webhook_secret: string;
+};
 
-/** One attempt to deliver a message. `status` is the receiver's, "failed" without an answer, "lost" when it was never sent. */
+/**
+ * One attempt to deliver a message. `status` is the receiver's, "failed" without an answer, "lost"
+ * when it was never sent.
+ */
 export type DeliveryEntry = {
   at_ms: number;
   message_hash: string;
@@ -21,7 +30,10 @@ export type DeliveryEntry = {
 export type Reports = {
   /** The last attempts, oldest first. */
   deliveries: () => DeliveryEntry[];
-  /** A new subscription is told of what changes from now on; one that is changed goes on where it was. */
+  /**
+   * A new subscription is told of what changes from now on; one that is changed goes on where it
+   * was.
+   */
   subscribed: (is_new: boolean) => void;
   forget: () => void;
 };

@@ -25,9 +25,19 @@ const SCHEMA = `
   ) STRICT;
 `;
 
-export type Subscription = { id: string; callback_url: string; update_frequency_min: number; created_ms: number };
+export type Subscription = {
+  id: string;
+  callback_url: string;
+  update_frequency_min: number;
+  created_ms: number;
+};
 
-export type NewInquiry = { id: string; specialty: Specialty; request: InquiryRequest; created_ms: number };
+export type NewInquiry = {
+  id: string;
+  specialty: Specialty;
+  request: InquiryRequest;
+  created_ms: number;
+};
 
 type InquiryRow = {
   seq: number;
@@ -39,7 +49,10 @@ type InquiryRow = {
   attempt: number;
 };
 
-/** What the service remembers, in SQLite. Every method is one transaction, committed when it returns. */
+/**
+ * What the service remembers, in SQLite. Every method is one transaction, committed when it
+ * returns.
+ */
 export class Store {
   readonly #db: Database.Database;
   readonly #statements: ReturnType<typeof prepareAll>;
@@ -48,13 +61,17 @@ export class Store {
   constructor(path: string) {
     this.#db = new Database(path);
     this.#db.pragma('journal_mode = WAL');
-    // A power cut may take the last inquiries of a sandbox with it; a crash of the process does not.
+    // A power cut may take the last inquiries of a sandbox with it; a crash of the process does
+    // not.
     this.#db.pragma('synchronous = NORMAL');
-    // Checkpoints a tenth as often as by default: they are most of the cost of a burst of creations.
+    // Checkpoints a tenth as often as by default: they are most of the cost of a burst of
+    // creations.
     this.#db.pragma('wal_autocheckpoint = 10000');
     this.#db.exec(SCHEMA);
     this.#statements = prepareAll(this.#db);
-    this.#insertAll = this.#db.transaction((inquiries: readonly NewInquiry[]) => inquiries.map((one) => this.#insert(one)));
+    this.#insertAll = this.#db.transaction((inquiries: readonly NewInquiry[]) =>
+      inquiries.map((one) => this.#insert(one)),
+    );
   }
 
   close(): void {
@@ -71,7 +88,9 @@ export class Store {
 
   addInquiries(inquiries: readonly NewInquiry[]): Inquiry[] {
     const [only] = inquiries;
-    return inquiries.length === 1 && only !== undefined ? [this.#insert(only)] : this.#insertAll(inquiries);
+    return inquiries.length === 1 && only !== undefined
+      ? [this.#insert(only)]
+      : this.#insertAll(inquiries);
   }
 
   inquiryById(id: string): Inquiry | undefined {
@@ -82,8 +101,15 @@ export class Store {
     return inquiryOf(this.#statements.inquiryBySeq.get(seq));
   }
 
-  /** The sequence numbers of what was created by then, oldest first; of every label where `external_id` is undefined. */
-  listSeqs(specialty: Specialty, external_id: string | undefined, created_until_ms: number): number[] {
+  /**
+   * The sequence numbers of what was created by then, oldest first; of every label where
+   * `external_id` is undefined.
+   */
+  listSeqs(
+    specialty: Specialty,
+    external_id: string | undefined,
+    created_until_ms: number,
+  ): number[] {
     const rows =
       external_id === undefined
         ? this.#statements.listAll.all(specialty, created_until_ms)
@@ -169,8 +195,12 @@ type NewRow = [string, string, string | null, string, number, string, string];
 
 function prepareAll(db: Database.Database) {
   return {
-    readSetting: db.prepare<[string], { value: string }>('SELECT value FROM settings WHERE name = ?'),
-    saveSetting: db.prepare<[string, string]>('INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)'),
+    readSetting: db.prepare<[string], { value: string }>(
+      'SELECT value FROM settings WHERE name = ?',
+    ),
+    saveSetting: db.prepare<[string, string]>(
+      'INSERT OR REPLACE INTO settings (name, value) VALUES (?, ?)',
+    ),
     addInquiry: db.prepare<NewRow, { seq: number; attempt: number }>(`
       INSERT INTO inquiries (id, specialty, external_id, request, created_ms, subject, attempt)
       VALUES (?, ?, ?, ?, ?, ?, (SELECT coalesce(max(attempt), 0) + 1 FROM inquiries WHERE subject = ?))
@@ -181,15 +211,22 @@ function prepareAll(db: Database.Database) {
       'SELECT seq FROM inquiries WHERE specialty = ? AND created_ms <= ? ORDER BY seq',
     ),
     listByLabel: db.prepare<[string, string, number], { seq: number }>(
-      'SELECT seq FROM inquiries WHERE specialty = ? AND external_id = ? AND created_ms <= ? ORDER BY seq',
+      'SELECT seq FROM inquiries WHERE specialty = ? AND external_id = ? AND created_ms <= ? ' +
+        'ORDER BY seq',
     ),
     ledger: db.prepare<[], InquiryRow>('SELECT * FROM inquiries ORDER BY seq'),
-    inquiriesAfter: db.prepare<[number], InquiryRow>('SELECT * FROM inquiries WHERE seq > ? ORDER BY seq'),
+    inquiriesAfter: db.prepare<[number], InquiryRow>(
+      'SELECT * FROM inquiries WHERE seq > ? ORDER BY seq',
+    ),
     count: db.prepare<[], { count: number }>('SELECT count(*) AS count FROM inquiries'),
-    newest: db.prepare<[], { newest: number | null }>('SELECT max(created_ms) AS newest FROM inquiries'),
+    newest: db.prepare<[], { newest: number | null }>(
+      'SELECT max(created_ms) AS newest FROM inquiries',
+    ),
     addToken: db.prepare<[string, number]>('INSERT INTO tokens (token, expires_ms) VALUES (?, ?)'),
     dropOldTokens: db.prepare<[number]>('DELETE FROM tokens WHERE expires_ms <= ?'),
-    validToken: db.prepare<[string, number]>('SELECT 1 FROM tokens WHERE token = ? AND expires_ms > ?'),
+    validToken: db.prepare<[string, number]>(
+      'SELECT 1 FROM tokens WHERE token = ? AND expires_ms > ?',
+    ),
     revokeTokens: db.prepare<[]>('DELETE FROM tokens'),
     readSubscription: db.prepare<[], Subscription>(
       'SELECT id, callback_url, update_frequency_min, created_ms FROM subscriptions',

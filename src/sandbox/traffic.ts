@@ -2,7 +2,12 @@ const WINDOW_MS = 60_000;
 const REMEMBERED_REQUESTS = 10_000;
 
 /** One request that was answered or cut off. It holds no part of a query or body. */
-export type TrafficEntry = { at_ms: number; method: string; route: string; status: number | 'cut_off' };
+export type TrafficEntry = {
+  at_ms: number;
+  method: string;
+  route: string;
+  status: number | 'cut_off';
+};
 
 /** Counts instants within the last 60 seconds, the window of every limit here. */
 export class SlidingWindow {
@@ -15,7 +20,8 @@ export class SlidingWindow {
 
   /** How many instants lie in the window that ends now. */
   count(now_ms: number): number {
-    while ((this.#instants[this.#first] ?? Number.POSITIVE_INFINITY) <= now_ms - WINDOW_MS) this.#first += 1;
+    while ((this.#instants[this.#first] ?? Number.POSITIVE_INFINITY) <= now_ms - WINDOW_MS)
+      this.#first += 1;
     if (this.#first > 4096 && this.#first * 2 > this.#instants.length) {
       this.#instants = this.#instants.slice(this.#first);
       this.#first = 0;
@@ -45,9 +51,13 @@ export class Traffic {
     this.#peak = Math.max(this.#peak, this.#arrived.count(now_ms));
   }
 
-  /** Admits the request, or says how long its caller has to wait. What is refused does not use up the limit. */
+  /**
+   * Admits the request, or says how long its caller has to wait. What is refused does not use up
+   * the limit.
+   */
   admit(limit: number, now_ms: number): { ok: true } | { ok: false; wait_ms: number } {
-    if (limit > 0 && this.#admitted.count(now_ms) >= limit) return { ok: false, wait_ms: this.#admitted.untilFree(now_ms) };
+    if (limit > 0 && this.#admitted.count(now_ms) >= limit)
+      return { ok: false, wait_ms: this.#admitted.untilFree(now_ms) };
     this.#admitted.add(now_ms);
     if (limit === 0) this.#admitted.count(now_ms);
     return { ok: true };
@@ -55,7 +65,8 @@ export class Traffic {
 
   finish(entry: TrafficEntry): void {
     this.#recent.push(entry);
-    if (this.#recent.length >= 2 * REMEMBERED_REQUESTS) this.#recent = this.#recent.slice(-REMEMBERED_REQUESTS);
+    if (this.#recent.length >= 2 * REMEMBERED_REQUESTS)
+      this.#recent = this.#recent.slice(-REMEMBERED_REQUESTS);
   }
 
   /** The last requests, oldest first. */
@@ -65,7 +76,11 @@ export class Traffic {
 
   counts(): { total: number; peak_per_minute: number; by_route: { [route: string]: number } } {
     const total = [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
-    return { total, peak_per_minute: this.#peak, by_route: Object.fromEntries([...this.#counts].sort()) };
+    return {
+      total,
+      peak_per_minute: this.#peak,
+      by_route: Object.fromEntries([...this.#counts].sort()),
+    };
   }
 
   clear(): void {

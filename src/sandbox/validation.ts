@@ -11,11 +11,16 @@ type Problem = { at: Where; msg: string; type: string };
 
 type Check = (value: unknown) => Problem[];
 
-export type Validated = { ok: true; request: InquiryRequest } | { ok: false; problems: JsonObject[] };
+export type Validated =
+  | { ok: true; request: InquiryRequest }
+  | { ok: false; problems: JsonObject[] };
 
 export type ValidationRules = { specialty: Specialty; today: Day; strict: boolean };
 
-/** Questions that the specification lists for dental; anything else is a customer's own and must say so by its prefix. */
+/**
+ * Questions that the specification lists for dental; anything else is a customer's own and must say
+ * so by its prefix.
+ */
 const DENTAL_QUESTIONS = new Set([
   'STANDARD',
   'CODE_LOOKUP_BENEFITS',
@@ -25,18 +30,30 @@ const DENTAL_QUESTIONS = new Set([
   'UNKNOWN',
 ]);
 
-const REQUIRED = ['type', 'desired_completion_date', 'patient_name', 'dob', 'member_id', 'tax_id'] as const;
+const REQUIRED = [
+  'type',
+  'desired_completion_date',
+  'patient_name',
+  'dob',
+  'member_id',
+  'tax_id',
+] as const;
 const REQUIRED_WHEN_STRICT = ['insurance', 'billing_npi'] as const;
 
 const anyText = text(/^/, '');
 const filledText = text(/\S/, 'Input should not be empty');
 const tenDigits = text(/^\d{10}$/, 'Input should be a ten-digit NPI');
-const flag: Check = (value) => (typeof value === 'boolean' ? [] : problem('Input should be a valid boolean', 'bool_type'));
+const flag: Check = (value) =>
+  typeof value === 'boolean' ? [] : problem('Input should be a valid boolean', 'bool_type');
 const amount: Check = (value) =>
-  typeof value === 'number' && value >= 0 ? [] : problem('Input should be a number, 0 or more', 'float_type');
+  typeof value === 'number' && value >= 0
+    ? []
+    : problem('Input should be a number, 0 or more', 'float_type');
 const date: Check = (value) => {
   if (typeof value !== 'string') return problem('Input should be a valid string', 'string_type');
-  return dayOfWire(value) === undefined ? problem('Input should be a date in the form MM-DD-YYYY', 'date_parsing') : [];
+  return dayOfWire(value) === undefined
+    ? problem('Input should be a date in the form MM-DD-YYYY', 'date_parsing')
+    : [];
 };
 
 const COMMON_CHECKS: { [field: string]: Check } = {
@@ -61,7 +78,9 @@ const COMMON_CHECKS: { [field: string]: Check } = {
   call_script_id: text(/^script-/, 'The call script is not one that this team created'),
   insurance: anyText,
   benefits_query: listOf(filledText),
-  benefits_codes: listOf(text(/^[A-Z0-9]{3,7}(-[A-Z0-9]{2})?$/i, 'Input should be a procedure code')),
+  benefits_codes: listOf(
+    text(/^[A-Z0-9]{3,7}(-[A-Z0-9]{2})?$/i, 'Input should be a procedure code'),
+  ),
   is_specialist: flag,
   insurance_payor_id: anyText,
 };
@@ -84,24 +103,36 @@ const CHECKS: { readonly [S in Specialty]: { [field: string]: Check } } = {
     benefits_query: listOf((value) =>
       typeof value === 'string' && (DENTAL_QUESTIONS.has(value) || value.startsWith('CUSTOM_'))
         ? []
-        : problem(`Input should be one of ${[...DENTAL_QUESTIONS].join(', ')}, or a query set up for the customer`, 'enum'),
+        : problem(
+            `Input should be one of ${[...DENTAL_QUESTIONS].join(', ')}, or a query set up ` +
+              'for the customer',
+            'enum',
+          ),
     ),
-    benefits_codes: listOf(text(/^D?\d{4}$/i, 'Input should be a dental procedure code: four digits, after a D or not')),
+    benefits_codes: listOf(
+      text(/^D?\d{4}$/i, 'Input should be a dental procedure code: four digits, after a D or not'),
+    ),
   },
   medical: { ...NON_DENTAL_CHECKS, insurance_phone_number: anyText, beneficiary: anyText },
   mental_health: NON_DENTAL_CHECKS,
 };
 
 /**
- * Checks one inquiry request (specification, "Inquiry request" and "Validation error"). The problems are elements of
- * `detail`; their `loc` begins with `prefix`. An absent optional field and null are alike.
+ * Checks one inquiry request (specification, "Inquiry request" and "Validation error"). The
+ * problems are elements of `detail`; their `loc` begins with `prefix`. An absent optional field and
+ * null are alike.
  */
 export function validateRequest(body: unknown, prefix: Where, rules: ValidationRules): Validated {
   if (!isObject(body)) {
-    return { ok: false, problems: [detail(prefix, { at: [], msg: 'Input should be an object', type: 'dict_type' })] };
+    return {
+      ok: false,
+      problems: [detail(prefix, { at: [], msg: 'Input should be an object', type: 'dict_type' })],
+    };
   }
   const required: readonly string[] =
-    rules.strict && rules.specialty !== 'dental' ? [...REQUIRED, ...REQUIRED_WHEN_STRICT] : REQUIRED;
+    rules.strict && rules.specialty !== 'dental'
+      ? [...REQUIRED, ...REQUIRED_WHEN_STRICT]
+      : REQUIRED;
   const problems: Problem[] = required
     .filter((field) => body[field] === undefined || body[field] === null)
     .map((field) => ({ at: [field], msg: 'Field required', type: 'missing' }));
@@ -111,7 +142,8 @@ export function validateRequest(body: unknown, prefix: Where, rules: ValidationR
     for (const found of check(value)) problems.push({ ...found, at: [field, ...found.at] });
   }
   problems.push(...checkTogether(body, rules.today));
-  if (problems.length > 0) return { ok: false, problems: problems.map((found) => detail(prefix, found)) };
+  if (problems.length > 0)
+    return { ok: false, problems: problems.map((found) => detail(prefix, found)) };
   return { ok: true, request: body as InquiryRequest };
 }
 
@@ -120,14 +152,26 @@ function checkTogether(body: { [field: string]: unknown }, today: Day): Problem[
   const problems: Problem[] = [];
   const asksNothing = !Array.isArray(body.benefits_query) || body.benefits_query.length === 0;
   if (body.type === 'BENEFITS' && asksNothing && (body.call_script_id ?? '') === '') {
-    problems.push({ at: ['benefits_query'], msg: 'A BENEFITS inquiry needs benefits_query or call_script_id', type: 'missing' });
+    problems.push({
+      at: ['benefits_query'],
+      msg: 'A BENEFITS inquiry needs benefits_query or call_script_id',
+      type: 'missing',
+    });
   }
   const born = typeof body.dob === 'string' ? dayOfWire(body.dob) : undefined;
   if (born !== undefined && born > today) {
-    problems.push({ at: ['dob'], msg: 'A birth date cannot be in the future', type: 'value_error' });
+    problems.push({
+      at: ['dob'],
+      msg: 'A birth date cannot be in the future',
+      type: 'value_error',
+    });
   }
   if (typeof body.member_id === 'string' && scenarioOf(body.member_id) === 'REJECT') {
-    problems.push({ at: ['member_id'], msg: 'The carrier knows no member ids of this form', type: 'value_error' });
+    problems.push({
+      at: ['member_id'],
+      msg: 'The carrier knows no member ids of this form',
+      type: 'value_error',
+    });
   }
   return problems;
 }
@@ -156,13 +200,17 @@ function text(pattern: RegExp, msg: string, type = 'string_pattern_mismatch'): C
 
 function oneOf(...values: readonly string[]): Check {
   return (value) =>
-    typeof value === 'string' && values.includes(value) ? [] : problem(`Input should be ${values.join(' or ')}`, 'enum');
+    typeof value === 'string' && values.includes(value)
+      ? []
+      : problem(`Input should be ${values.join(' or ')}`, 'enum');
 }
 
 function listOf(check: Check): Check {
   return (value) => {
     if (!Array.isArray(value)) return problem('Input should be a valid list', 'list_type');
-    return value.flatMap((item, index) => check(item).map((found) => ({ ...found, at: [index, ...found.at] })));
+    return value.flatMap((item, index) =>
+      check(item).map((found) => ({ ...found, at: [index, ...found.at] })),
+    );
   };
 }
 

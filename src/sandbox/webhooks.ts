@@ -21,18 +21,27 @@ const RETRY_PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS];
 const RETRY_FOR_MS = 6 * HOUR_MS;
 
 type Update = { inquiry: Inquiry; at_ms: number };
-type Message = { message_hash: string; body: string; inquiries: number; first_sent_ms: number; attempt: number };
+type Message = {
+  message_hash: string;
+  body: string;
+  inquiries: number;
+  first_sent_ms: number;
+  attempt: number;
+};
 
 /**
- * Reports changes to the subscription's URL (specification, "Events"): every `update_frequency_min` of scaled time what has
- * changed since, one element per inquiry, signed, split where it is long. The only part of the sandbox that acts by itself.
+ * Reports changes to the subscription's URL (specification, "Events"): every `update_frequency_min`
+ * of scaled time what has changed since, one element per inquiry, signed, split where it is long.
+ * The only part of the sandbox that acts by itself.
  */
 export class Webhooks implements Reports {
   readonly #secret: string;
   readonly #closing = new AbortController();
   #running: Promise<void> = Promise.resolve();
   #state: State | undefined;
-  /** When each inquiry changes next, for those that will; worked out anew when a behavior changes. */
+  /**
+   * When each inquiry changes next, for those that will; worked out anew when a behavior changes.
+   */
   #next_ms = new Map<number, number>();
   #known_seq = 0;
   #behaviors: Behaviors | undefined;
@@ -58,7 +67,8 @@ export class Webhooks implements Reports {
   }
 
   subscribed(is_new: boolean): void {
-    if (is_new && this.#state !== undefined) this.#reportedUntil(this.#state, this.#state.clock.callNow());
+    if (is_new && this.#state !== undefined)
+      this.#reportedUntil(this.#state, this.#state.clock.callNow());
   }
 
   forget(): void {
@@ -71,9 +81,10 @@ export class Webhooks implements Reports {
   async #run(state: State): Promise<void> {
     const { signal } = this.#closing;
     while (!signal.aborted) {
-      await sleep(LOOK_MS / Math.max(1, Math.min(state.clock.speed / 100, LOOK_MS)), undefined, { signal, ref: false }).catch(
-        () => {},
-      );
+      await sleep(LOOK_MS / Math.max(1, Math.min(state.clock.speed / 100, LOOK_MS)), undefined, {
+        signal,
+        ref: false,
+      }).catch(() => {});
       if (signal.aborted) return;
       const subscription = state.store.subscription();
       if (subscription === undefined) continue;
@@ -110,7 +121,9 @@ export class Webhooks implements Reports {
       if (next_ms > until_ms) continue;
       const inquiry = state.store.inquiryBySeq(seq);
       if (inquiry === undefined) continue;
-      const changed = changesOf(state, inquiry).filter((at_ms) => at_ms > from_ms && at_ms <= until_ms);
+      const changed = changesOf(state, inquiry).filter(
+        (at_ms) => at_ms > from_ms && at_ms <= until_ms,
+      );
       const told = state.behaviors.webhook_order === 'reversed' ? changed : changed.slice(-1);
       updates.push(...told.map((at_ms) => ({ inquiry, at_ms })));
       this.#plan(state, inquiry, until_ms);
@@ -126,30 +139,50 @@ export class Webhooks implements Reports {
 
   async #repeatFailed(state: State, subscription: Subscription): Promise<void> {
     const now_ms = state.clock.callNow();
-    const due = this.#waiting.filter(({ first_sent_ms, attempt }) => now_ms >= first_sent_ms + pauseBefore(attempt));
+    const due = this.#waiting.filter(
+      ({ first_sent_ms, attempt }) => now_ms >= first_sent_ms + pauseBefore(attempt),
+    );
     this.#waiting = this.#waiting.filter((message) => !due.includes(message));
     for (const message of due) await this.#attempt(state, subscription, message);
   }
 
   async #attempt(state: State, { callback_url }: Subscription, message: Message): Promise<void> {
     const { behaviors, clock } = state;
-    const is_lost = new Dice(state.seed, 'webhook', message.message_hash).chance('lost', behaviors.webhook_lost_percent / 100);
+    const is_lost = new Dice(state.seed, 'webhook', message.message_hash).chance(
+      'lost',
+      behaviors.webhook_lost_percent / 100,
+    );
     const at_ms = clock.callNow();
     const status = is_lost ? 'lost' : await this.#post(callback_url, message.body, behaviors);
     const { message_hash, inquiries, body, attempt } = message;
-    this.#log.push({ at_ms, message_hash, inquiries, bytes: Buffer.byteLength(body), attempt, status });
+    this.#log.push({
+      at_ms,
+      message_hash,
+      inquiries,
+      bytes: Buffer.byteLength(body),
+      attempt,
+      status,
+    });
     if (this.#log.length >= 2 * REMEMBERED_DELIVERIES) this.#log = this.deliveries();
     const is_taken = typeof status === 'number' && status >= 200 && status < 300;
     if (is_taken || is_lost || behaviors.webhook_retry === 'none') return;
-    if (at_ms - message.first_sent_ms < RETRY_FOR_MS) this.#waiting.push({ ...message, attempt: attempt + 1 });
+    if (at_ms - message.first_sent_ms < RETRY_FOR_MS)
+      this.#waiting.push({ ...message, attempt: attempt + 1 });
   }
 
-  async #post(url: string, body: string, { webhook_secret, webhook_header }: Behaviors): Promise<number | 'failed'> {
+  async #post(
+    url: string,
+    body: string,
+    { webhook_secret, webhook_header }: Behaviors,
+  ): Promise<number | 'failed'> {
     const key = webhook_secret === 'wrong' ? `not ${this.#secret}` : this.#secret;
     try {
       const response = await request(url, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', [webhook_header]: createHmac('sha256', key).update(body).digest('hex') },
+        headers: {
+          'content-type': 'application/json',
+          [webhook_header]: createHmac('sha256', key).update(body).digest('hex'),
+        },
         body,
         signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TIMEOUT_MS)]),
       });
@@ -171,11 +204,21 @@ function changesOf({ seed, behaviors }: State, inquiry: Inquiry): number[] {
 function pauseBefore(attempt: number): number {
   const pauses = RETRY_PAUSES_MS.slice(0, attempt - 1);
   const last_ms = RETRY_PAUSES_MS.at(-1) ?? 0;
-  return pauses.reduce((sum, pause) => sum + pause, 0) + Math.max(0, attempt - 1 - pauses.length) * last_ms;
+  return (
+    pauses.reduce((sum, pause) => sum + pause, 0) +
+    Math.max(0, attempt - 1 - pauses.length) * last_ms
+  );
 }
 
-/** The updates as messages: each as long as `webhook_max_bytes` allows, and one for each update where order is to be upset. */
-function messagesOf(state: State, subscription: Subscription, updates: readonly Update[]): Message[] {
+/**
+ * The updates as messages: each as long as `webhook_max_bytes` allows, and one for each update
+ * where order is to be upset.
+ */
+function messagesOf(
+  state: State,
+  subscription: Subscription,
+  updates: readonly Update[],
+): Message[] {
   const { behaviors, clock } = state;
   if (updates.length === 0) return [];
   const forms = updates.map(({ inquiry, at_ms }) =>
@@ -196,7 +239,12 @@ function messagesOf(state: State, subscription: Subscription, updates: readonly 
   return behaviors.webhook_order === 'reversed' ? messages.reverse() : messages;
 }
 
-function message({ clock }: State, { id }: Subscription, inquiries: JsonObject[], index: number): Message {
+function message(
+  { clock }: State,
+  { id }: Subscription,
+  inquiries: JsonObject[],
+  index: number,
+): Message {
   const first_sent_ms = clock.callNow();
   const content = JSON.stringify([id, first_sent_ms, index, inquiries]);
   const message_hash = createHash('sha256').update(content).digest('hex');
@@ -207,9 +255,26 @@ function message({ clock }: State, { id }: Subscription, inquiries: JsonObject[]
 /** Inquiries of other callers, as a service that mixes up its subscriptions would send them. */
 function strangers({ behaviors, clock, newId }: State): JsonObject[] {
   return Array.from({ length: behaviors.webhook_strangers }, (_, index): JsonObject => {
-    const asked: Json = { type: 'BENEFITS', patient_name: 'Somebody Else', dob: '01-01-1970', member_id: `STRANGER${index}` };
+    const asked: Json = {
+      type: 'BENEFITS',
+      patient_name: 'Somebody Else',
+      dob: '01-01-1970',
+      member_id: `STRANGER${index}`,
+    };
     const creation_ts = new Date(clock.callNow()).toISOString();
-    const request = { ...asked, tax_id: '999999999', external_id: `elsewhere-${index}`, desired_completion_date: '01-01-2030' };
-    return { id: newId(), status: 'SUCCESS', creation_ts, summary: '', results: { call_details: [] }, request };
+    const request = {
+      ...asked,
+      tax_id: '999999999',
+      external_id: `elsewhere-${index}`,
+      desired_completion_date: '01-01-2030',
+    };
+    return {
+      id: newId(),
+      status: 'SUCCESS',
+      creation_ts,
+      summary: '',
+      results: { call_details: [] },
+      request,
+    };
   });
 }

@@ -1,6 +1,7 @@
 /**
- * What the rest of eligd sees of the inquiry service: calls, results and the classes of failure (design, "The two legs of an
- * inquiry"). Failures are values, because every caller decides something on them.
+ * What the rest of eligd sees of the inquiry service: calls, results and the classes of failure
+ * (design, "The two legs of an inquiry"). Failures are values, because every caller decides
+ * something on them.
  */
 import type { Dispatcher } from 'undici';
 import type { Env } from '../domain/env.ts';
@@ -11,12 +12,16 @@ import type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wi
 export type { Inquiry, InquiryRequest, Subscription, ValidationItem } from './wire.ts';
 
 /**
- * The rate limit (G5). It lives in the store; every HTTP request passes it: the token's, each page, the repetition after a 401.
+ * The rate limit (G5). It lives in the store; every HTTP request passes it: the token's, each page,
+ * the repetition after a 401.
  */
 export type RequestGate = {
   /** Resolves once a slot is committed. Rejects when `signal` is aborted first. */
   enter(priority: RequestPriority, signal?: AbortSignal): Promise<GatePass>;
-  /** Nobody enters before `until_ms` (clock milliseconds): a Retry-After holds for all callers at once. */
+  /**
+   * Nobody enters before `until_ms` (clock milliseconds): a Retry-After holds for all callers at
+   * once.
+   */
   pause(until_ms: number): Promise<void>;
 };
 
@@ -35,7 +40,10 @@ export type ServiceClientOptions = {
   /** http or https; a path in it is kept as a prefix. No user name, query or fragment. */
   base_url: string;
   credentials: ServiceCredentials;
-  /** Of one HTTP request, from the moment it is handed to the network until the last byte of its reply. */
+  /**
+   * Of one HTTP request, from the moment it is handed to the network until the last byte of its
+   * reply.
+   */
   timeout_ms: number;
   /** Requests under way at once, and connections kept open. */
   concurrency: number;
@@ -45,12 +53,18 @@ export type ServiceClientOptions = {
   dispatcher?: Dispatcher;
   /** Address of an HTTP proxy for the client's own agent. */
   proxy?: string | undefined;
-  /** The `Date` header of every reply, with the clock's readings before and after (all epoch milliseconds). */
+  /**
+   * The `Date` header of every reply, with the clock's readings before and after (all epoch
+   * milliseconds).
+   */
   onServiceDate?: (seen: { service_ms: number; sent_ms: number; received_ms: number }) => void;
   user_agent?: string;
 };
 
-/** `signal`: a call that still waits for its turn is given back as *unsent* `aborted`; one that is on the wire goes on. */
+/**
+ * `signal`: a call that still waits for its turn is given back as *unsent* `aborted`; one that is
+ * on the wire goes on.
+ */
 export type CallOptions = { priority?: RequestPriority; signal?: AbortSignal };
 
 export type Result<T> = { ok: true; value: T } | { ok: false; failure: ServiceFailure };
@@ -58,11 +72,17 @@ export type Result<T> = { ok: true; value: T } | { ok: false; failure: ServiceFa
 export type ServiceFailure =
   /** Provably not accepted by the service: safe to send again. */
   | { class: 'unsent'; cause: UnsentCause; status: number | null; retry_after_ms: number | null }
-  /** The service refused the content: 400 (`errors` may be empty) and 422. Its words may repeat patient data: never to the log. */
+  /**
+   * The service refused the content: 400 (`errors` may be empty) and 422. Its words may repeat
+   * patient data: never to the log.
+   */
   | { class: 'refused'; status: number; errors: ValidationItem[] }
   /** Something about the account or the installation: 402, 403, 404, 405, 407. */
   | { class: 'stopped'; status: number; retry_after_ms: number | null }
-  /** It may have been accepted: look before anything is sent again. `accepted`: the reply said success but has no usable id. */
+  /**
+   * It may have been accepted: look before anything is sent again. `accepted`: the reply said
+   * success but has no usable id.
+   */
   | {
       class: 'ambiguous';
       cause: AmbiguousCause;
@@ -122,7 +142,10 @@ export type BulkResult = { ok: true; items: BulkItem[] } | { ok: false; failure:
 
 /** One per request of the bulk, in its order. */
 export type BulkItem =
-  /** `position`: assigned by order alone, to be verified by reading; `read_form`: the reply named it by its content. */
+  /**
+   * `position`: assigned by order alone, to be verified by reading; `read_form`: the reply named it
+   * by its content.
+   */
   | { outcome: 'created'; inquiry_id: InquiryId; evidence: 'position' | 'read_form' }
   | { outcome: 'refused'; errors: ValidationItem[] }
   /** To be looked up. `accepted`: the reply says success, so it never goes back to planned. */
@@ -131,7 +154,9 @@ export type BulkItem =
 export type BulkShape = 'array' | 'object';
 
 export type InquiryList = {
-  /** With a filter: only those whose echoed external_id is the one asked for (trimmed, any case). */
+  /**
+   * With a filter: only those whose echoed external_id is the one asked for (trimmed, any case).
+   */
   inquiries: Inquiry[];
   /** Paging ended for certain and every element was readable. */
   is_complete: boolean;
@@ -142,18 +167,40 @@ export type InquiryList = {
 
 export type ServiceClient = {
   /** POST /api/v0/<specialty>/inquiries. Sends exactly `JSON.stringify(request)`, at most once. */
-  create(specialty: Specialty, request: InquiryRequest, options?: CallOptions): Promise<Result<{ inquiry_id: InquiryId }>>;
-  /** POST /api/v0/<specialty>/batch_inquiries, as a bare array or as `{"inquiries": […]}`; at most once. */
-  createBulk(specialty: Specialty, requests: InquiryRequest[], shape: BulkShape, options?: CallOptions): Promise<BulkResult>;
+  create(
+    specialty: Specialty,
+    request: InquiryRequest,
+    options?: CallOptions,
+  ): Promise<Result<{ inquiry_id: InquiryId }>>;
+  /**
+   * POST /api/v0/<specialty>/batch_inquiries, as a bare array or as `{"inquiries": […]}`; at most
+   * once.
+   */
+  createBulk(
+    specialty: Specialty,
+    requests: InquiryRequest[],
+    shape: BulkShape,
+    options?: CallOptions,
+  ): Promise<BulkResult>;
   /** GET /api/v0/<specialty>/inquiries, all pages. */
-  list(specialty: Specialty, filter: { external_id?: string }, options?: CallOptions): Promise<Result<InquiryList>>;
+  list(
+    specialty: Specialty,
+    filter: { external_id?: string },
+    options?: CallOptions,
+  ): Promise<Result<InquiryList>>;
   /** GET /api/v0/<specialty>/inquiries/{id}. Null: absent (404, 422, or 200 with null or []). */
   read(specialty: Specialty, id: InquiryId, options?: CallOptions): Promise<Result<Inquiry | null>>;
-  /** GET /api/v0/verification: the records as they came, any JSON, newest first. An unknown inquiry has none. */
+  /**
+   * GET /api/v0/verification: the records as they came, any JSON, newest first. An unknown inquiry
+   * has none.
+   */
   verifications(inquiry_id: InquiryId, options?: CallOptions): Promise<Result<unknown[]>>;
   /** GET /api/v0/subscription/. Null: there is none. */
   getSubscription(options?: CallOptions): Promise<Result<Subscription | null>>;
-  /** POST /api/v0/subscription/, then reads back what is there, which may differ from what was wanted. */
+  /**
+   * POST /api/v0/subscription/, then reads back what is there, which may differ from what was
+   * wanted.
+   */
   setSubscription(
     wanted: { callback_url: string; update_frequency_min: number },
     options?: CallOptions,
@@ -162,8 +209,14 @@ export type ServiceClient = {
   deleteSubscription(options?: CallOptions): Promise<Result<null>>;
   /** Proves the credentials with one cheap read (and a login, with `oauth`). For `eligd check`. */
   login(options?: CallOptions): Promise<Result<null>>;
-  /** Gives back what waits as *unsent* `closed`, lets what is on the wire end, closes the connections. May be repeated. */
+  /**
+   * Gives back what waits as *unsent* `closed`, lets what is on the wire end, closes the
+   * connections. May be repeated.
+   */
   close(): Promise<void>;
-  /** Closes, and ends what is on the wire: a create is *ambiguous* `aborted` then. For a stop that cannot wait. */
+  /**
+   * Closes, and ends what is on the wire: a create is *ambiguous* `aborted` then. For a stop that
+   * cannot wait.
+   */
   cut(): void;
 };

@@ -1,15 +1,36 @@
 /**
- * What the reply to a bulk create says about each of its items (`silences.md`, "bulk response shape", "bulk partial failure").
- * Nothing is assumed: what a reply does not say beyond doubt is `unknown` and gets looked up by its external_id (G1).
+ * What the reply to a bulk create says about each of its items (`silences.md`, "bulk response
+ * shape", "bulk partial failure"). Nothing is assumed: what a reply does not say beyond doubt is
+ * `unknown` and gets looked up by its external_id (G1).
  */
 import { canonicalExternalId, matchKey, matchKeyOfEcho } from '../domain/matching.ts';
-import type { BulkItem, BulkResult, BulkShape, InquiryRequest, ServiceFailure, ValidationItem } from './api.ts';
+import type {
+  BulkItem,
+  BulkResult,
+  BulkShape,
+  InquiryRequest,
+  ServiceFailure,
+  ValidationItem,
+} from './api.ts';
 import { creationWord } from './creates.ts';
-import { type Answered, ambiguous, errorsOf, fail, failureOfStatus, otherStatus, unsent, uselessBody } from './failures.ts';
+import {
+  type Answered,
+  ambiguous,
+  errorsOf,
+  fail,
+  failureOfStatus,
+  otherStatus,
+  unsent,
+  uselessBody,
+} from './failures.ts';
 import type { HttpReply } from './transport.ts';
 import { type Inquiry, parseInquiry, parseValidationItems, usableId } from './wire.ts';
 
-export function readBulk(answered: Answered, requests: InquiryRequest[], shape: BulkShape): BulkResult {
+export function readBulk(
+  answered: Answered,
+  requests: InquiryRequest[],
+  shape: BulkShape,
+): BulkResult {
   if (answered.outcome === 'none') return fail(answered.failure);
   const { reply, retry_after_ms } = answered;
   if (reply.status === 422) return readRefusal(reply, requests.length, shape);
@@ -23,12 +44,17 @@ export function readBulk(answered: Answered, requests: InquiryRequest[], shape: 
 }
 
 /**
- * As for a single create, except that 404, 405, 413 and 501 concern the bulk and are unsent, and that a 402 on more than one
- * item is ambiguous: the credit may have lasted for some of them.
+ * As for a single create, except that 404, 405, 413 and 501 concern the bulk and are unsent, and
+ * that a 402 on more than one item is ambiguous: the credit may have lasted for some of them.
  */
-function bulkStatus(reply: HttpReply, retry_after_ms: number | null, count: number): ServiceFailure | null {
+function bulkStatus(
+  reply: HttpReply,
+  retry_after_ms: number | null,
+  count: number,
+): ServiceFailure | null {
   const { status } = reply;
-  if (status === 404 || status === 405 || status === 501) return unsent('bulk_absent', status, retry_after_ms);
+  if (status === 404 || status === 405 || status === 501)
+    return unsent('bulk_absent', status, retry_after_ms);
   if (status === 413) return unsent('bulk_too_large', status, retry_after_ms);
   if (status === 402 && count > 1) return otherStatus(reply, retry_after_ms);
   return failureOfStatus(reply, retry_after_ms);
@@ -46,7 +72,9 @@ function readRefusal(reply: HttpReply, count: number, shape: BulkShape): BulkRes
   if (by_item.size > 0) {
     const items = Array.from({ length: count }, (_, index): BulkItem => {
       const own = by_item.get(index);
-      return own === undefined ? { outcome: 'unknown', accepted: false } : { outcome: 'refused', errors: own };
+      return own === undefined
+        ? { outcome: 'unknown', accepted: false }
+        : { outcome: 'refused', errors: own };
     });
     return { ok: true, items };
   }
@@ -65,8 +93,8 @@ function itemIndex(loc: ValidationItem['loc']): number | null {
 }
 
 /**
- * `["body"]` is the body itself. `["body", "inquiries"]` is too: the array within the object that was sent, or the field that a
- * server which wants the object misses in an array.
+ * `["body"]` is the body itself. `["body", "inquiries"]` is too: the array within the object that
+ * was sent, or the field that a server which wants the object misses in an array.
  */
 function isBodyItself(error: ValidationItem, shape: BulkShape): boolean {
   const { loc, type } = error;
@@ -79,11 +107,19 @@ function isJsonError(error: ValidationItem): boolean {
   return /json_?(invalid|decode)/.test(error.type);
 }
 
-/** The names are pydantic's, of both its generations, since HTTPValidationError is FastAPI's error. */
-function bodyCause(errors: ValidationItem[], count: number): 'bulk_too_large' | 'bulk_shape' | 'bulk_body_refused' {
+/**
+ * The names are pydantic's, of both its generations, since HTTPValidationError is FastAPI's error.
+ */
+function bodyCause(
+  errors: ValidationItem[],
+  count: number,
+): 'bulk_too_large' | 'bulk_shape' | 'bulk_body_refused' {
   const types = errors.map((error) => error.type);
-  if (count > 1 && types.some((type) => /too_long|max_items|too_large/.test(type))) return 'bulk_too_large';
-  const is_shape = types.every((type) => /(^|\.)(list|dict|model|missing|type_error)|_type$|_attributes_type/.test(type));
+  if (count > 1 && types.some((type) => /too_long|max_items|too_large/.test(type)))
+    return 'bulk_too_large';
+  const is_shape = types.every((type) =>
+    /(^|\.)(list|dict|model|missing|type_error)|_type$|_attributes_type/.test(type),
+  );
   return count === 1 || is_shape ? 'bulk_shape' : 'bulk_body_refused';
 }
 
@@ -100,7 +136,8 @@ function readItems(reply: HttpReply, value: unknown, requests: InquiryRequest[])
   const found = entriesOf(value, requests.length);
   if (found === null) {
     const word = creationWord(value);
-    const accepted = word.said === 'success' || word.said === 'id' || status === 201 || status === 202;
+    const accepted =
+      word.said === 'success' || word.said === 'id' || status === 201 || status === 202;
     if (word.said === 'success' || word.said === 'id') {
       return { ok: true, items: requests.map(() => ({ outcome: 'unknown', accepted: true })) };
     }
@@ -109,8 +146,10 @@ function readItems(reply: HttpReply, value: unknown, requests: InquiryRequest[])
   }
   const { entries, says_success } = found;
   if (entries.length === 0 && !says_success) return fail(ambiguous('unreadable_reply', { status }));
-  if (entries.some((entry) => entry.kind === 'read_form')) return { ok: true, items: byContent(entries, requests) };
-  // With another number of entries nobody can say which of them belongs to which request, nor which was left out.
+  if (entries.some((entry) => entry.kind === 'read_form'))
+    return { ok: true, items: byContent(entries, requests) };
+  // With another number of entries nobody can say which of them belongs to which request, nor which
+  // was left out.
   if (entries.length !== requests.length) {
     return { ok: true, items: requests.map(() => ({ outcome: 'unknown', accepted: true })) };
   }
@@ -118,12 +157,16 @@ function readItems(reply: HttpReply, value: unknown, requests: InquiryRequest[])
 }
 
 /** Null: the reply holds no list of any known form. */
-function entriesOf(value: unknown, count: number): { entries: Entry[]; says_success: boolean } | null {
+function entriesOf(
+  value: unknown,
+  count: number,
+): { entries: Entry[]; says_success: boolean } | null {
   if (Array.isArray(value)) return { entries: value.map(toEntry), says_success: false };
   if (typeof value !== 'object' || value === null) return null;
   const fields = value as Record<string, unknown>;
   const says_success = fields.success === true;
-  if (Array.isArray(fields.inquiry_ids)) return { entries: fields.inquiry_ids.map(toEntry), says_success };
+  if (Array.isArray(fields.inquiry_ids))
+    return { entries: fields.inquiry_ids.map(toEntry), says_success };
   for (const name of ['inquiries', 'results', 'responses', 'items', 'data']) {
     const list = fields[name];
     if (Array.isArray(list)) return { entries: list.map(toEntry), says_success };
@@ -142,9 +185,17 @@ function toEntry(value: unknown): Entry {
   const word = creationWord(value);
   const fields: Record<string, unknown> =
     typeof value === 'object' && value !== null ? { ...(value as Record<string, unknown>) } : {};
-  if (word.said === 'id') return { kind: 'id', id: word.inquiry_id, external_id: canonicalExternalId(fields.external_id) };
-  if (word.said === 'success' || (word.said === 'failure' && word.has_id)) return { kind: 'accepted' };
-  const says_error = ['detail', 'error', 'errors'].some((name) => fields[name] !== undefined && fields[name] !== null);
+  if (word.said === 'id')
+    return {
+      kind: 'id',
+      id: word.inquiry_id,
+      external_id: canonicalExternalId(fields.external_id),
+    };
+  if (word.said === 'success' || (word.said === 'failure' && word.has_id))
+    return { kind: 'accepted' };
+  const says_error = ['detail', 'error', 'errors'].some(
+    (name) => fields[name] !== undefined && fields[name] !== null,
+  );
   if (word.said === 'failure' || says_error) return { kind: 'refused', errors: itemErrors(fields) };
   return { kind: 'unreadable' };
 }
@@ -157,16 +208,22 @@ function itemErrors(fields: Record<string, unknown>): ValidationItem[] {
   return [];
 }
 
-function byPosition(entries: Entry[], requests: InquiryRequest[], says_success: boolean): BulkItem[] {
+function byPosition(
+  entries: Entry[],
+  requests: InquiryRequest[],
+  says_success: boolean,
+): BulkItem[] {
   const times = new Map<string, number>();
-  for (const entry of entries) if (entry.kind === 'id') times.set(entry.id, (times.get(entry.id) ?? 0) + 1);
+  for (const entry of entries)
+    if (entry.kind === 'id') times.set(entry.id, (times.get(entry.id) ?? 0) + 1);
   return entries.map((entry, index): BulkItem => {
     switch (entry.kind) {
       case 'id': {
         const own = canonicalExternalId(requests[index]?.external_id);
         const is_other = entry.external_id !== '' && entry.external_id !== own;
         const id = usableId(entry.id);
-        if (id === null || is_other || times.get(entry.id) !== 1) return { outcome: 'unknown', accepted: true };
+        if (id === null || is_other || times.get(entry.id) !== 1)
+          return { outcome: 'unknown', accepted: true };
         return { outcome: 'created', inquiry_id: id, evidence: 'position' };
       }
       case 'refused':
@@ -186,11 +243,14 @@ function refusedAt(errors: ValidationItem[], index: number): BulkItem {
 }
 
 /**
- * Read forms name their request by match key and external_id, where exactly one stands against exactly one. Refusals among
- * them count by position, and only where every read form that was matched stands at its request's position.
+ * Read forms name their request by match key and external_id, where exactly one stands against
+ * exactly one. Refusals among them count by position, and only where every read form that was
+ * matched stands at its request's position.
  */
 function byContent(entries: Entry[], requests: InquiryRequest[]): BulkItem[] {
-  const forms = entries.flatMap((entry, position) => (entry.kind === 'read_form' ? [{ ...entry, position }] : []));
+  const forms = entries.flatMap((entry, position) =>
+    entry.kind === 'read_form' ? [{ ...entry, position }] : [],
+  );
   const ids = countBy(forms, (form) => form.inquiry.id);
   const form_keys = countBy(forms, (form) => echoKey(form.inquiry));
   const request_keys = countBy(requests, requestKey);
@@ -201,12 +261,16 @@ function byContent(entries: Entry[], requests: InquiryRequest[]): BulkItem[] {
     return form !== undefined && ids.get(form.inquiry.id) === 1 ? form : null;
   });
   const matched = matches.filter((form) => form !== null);
-  const is_in_order = entries.length === requests.length && matches.every((form, index) => (form?.position ?? index) === index);
+  const is_in_order =
+    entries.length === requests.length &&
+    matches.every((form, index) => (form?.position ?? index) === index);
   // A read form that nobody could be matched to, or an id without content, may be any of the rest.
   const is_rest_accepted =
-    matched.length < forms.length || entries.some((entry) => entry.kind === 'id' || entry.kind === 'accepted');
+    matched.length < forms.length ||
+    entries.some((entry) => entry.kind === 'id' || entry.kind === 'accepted');
   return matches.map((form, index): BulkItem => {
-    if (form !== null) return { outcome: 'created', inquiry_id: form.inquiry.id, evidence: 'read_form' };
+    if (form !== null)
+      return { outcome: 'created', inquiry_id: form.inquiry.id, evidence: 'read_form' };
     const entry = entries[index];
     if (is_in_order && entry?.kind === 'refused') return refusedAt(entry.errors, index);
     return { outcome: 'unknown', accepted: is_rest_accepted };

@@ -1,6 +1,12 @@
-/** The address of a subscription. The service may write it anew, and its query may hold what nobody else shall read. */
+/**
+ * The address of a subscription. The service may write it anew, and its query may hold what nobody
+ * else shall read.
+ */
 
-/** Whether both are the same address, however it is written. A slash at the end of a path makes another one: no proxy is asked to pass it on. */
+/**
+ * Whether both are the same address, however it is written. A slash at the end of a path makes
+ * another one: no proxy is asked to pass it on.
+ */
 export function isSameUrl(a: string, b: string): boolean {
   return (URL.parse(a)?.href ?? a) === (URL.parse(b)?.href ?? b);
 }

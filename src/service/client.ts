@@ -1,11 +1,18 @@
 /**
- * The client of the inquiry service: the whole interface of the specification, one function per endpoint. Each says what to
- * send (`session.ts` gets it there) and which reader understands the reply.
+ * The client of the inquiry service: the whole interface of the specification, one function per
+ * endpoint. Each says what to send (`session.ts` gets it there) and which reader understands the
+ * reply.
  */
 import { EligdError } from '../domain/errors.ts';
 import type { InquiryId } from '../domain/ids.ts';
 import type { Specialty } from '../domain/specialty.ts';
-import type { CallOptions, Result, ServiceClient, ServiceClientOptions, Subscription } from './api.ts';
+import type {
+  CallOptions,
+  Result,
+  ServiceClient,
+  ServiceClientOptions,
+  Subscription,
+} from './api.ts';
 import { readBulk } from './bulk.ts';
 import { readCreation } from './creates.ts';
 import { type Answered, ambiguous, fail, settle } from './failures.ts';
@@ -19,7 +26,12 @@ const SUBSCRIPTION_PATH = '/api/v0/subscription/'; // the slash at the end is th
 export function createServiceClient(options: ServiceClientOptions): ServiceClient {
   const session = new Session(options, parseBaseUrl(options.base_url));
   const paging = new Map<Specialty, PagingMemory>();
-  const call = (method: Call['method'], path: string, how: CallOptions | undefined, json?: string): Promise<Answered> =>
+  const call = (
+    method: Call['method'],
+    path: string,
+    how: CallOptions | undefined,
+    json?: string,
+  ): Promise<Answered> =>
     session.perform({
       method,
       path: session.prefix + path,
@@ -27,17 +39,30 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       priority: how?.priority ?? 'routine',
       signal: how?.signal,
     });
-  const getSubscription = async (how?: CallOptions) => readSubscription(await call('GET', SUBSCRIPTION_PATH, how));
+  const getSubscription = async (how?: CallOptions) =>
+    readSubscription(await call('GET', SUBSCRIPTION_PATH, how));
 
   return {
     create: async (specialty, request, how) =>
-      readCreation(await call('POST', inquiriesPath(specialty), { priority: 'send', ...how }, JSON.stringify(request))),
+      readCreation(
+        await call(
+          'POST',
+          inquiriesPath(specialty),
+          { priority: 'send', ...how },
+          JSON.stringify(request),
+        ),
+      ),
 
     async createBulk(specialty, requests, shape, how) {
       if (requests.length === 0) return { ok: true, items: [] };
       const json = JSON.stringify(shape === 'array' ? requests : { inquiries: requests });
       return readBulk(
-        await call('POST', `/api/v0/${specialty}/batch_inquiries`, { priority: 'send', ...how }, json),
+        await call(
+          'POST',
+          `/api/v0/${specialty}/batch_inquiries`,
+          { priority: 'send', ...how },
+          json,
+        ),
         requests,
         shape,
       );
@@ -53,7 +78,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
           path: session.prefix + inquiriesPath(specialty) + query,
           origin: session.origin,
           fetchPage: (path) =>
-            session.perform({ method: 'GET', path, priority: how?.priority ?? 'routine', signal: how?.signal }),
+            session.perform({
+              method: 'GET',
+              path,
+              priority: how?.priority ?? 'routine',
+              signal: how?.signal,
+            }),
           memory,
           onForeignLink: () => options.env.log('service_page_link_refused', { specialty }),
         },
@@ -61,10 +91,14 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       );
     },
 
-    read: async (specialty, id, how) => readInquiry(await call('GET', `${inquiriesPath(specialty)}/${segment(id)}`, how), id),
+    read: async (specialty, id, how) =>
+      readInquiry(await call('GET', `${inquiriesPath(specialty)}/${segment(id)}`, how), id),
 
     async verifications(id, how) {
-      return readVerifications(await call('GET', `/api/v0/verification?${new URLSearchParams({ inquiry_id: id })}`, how), id);
+      return readVerifications(
+        await call('GET', `/api/v0/verification?${new URLSearchParams({ inquiry_id: id })}`, how),
+        id,
+      );
     },
 
     getSubscription,
@@ -85,8 +119,11 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
       session.forgetToken();
       const answered = await call('GET', SUBSCRIPTION_PATH, how);
       if (answered.outcome === 'reply' && answered.reply.status === 404) {
-        // No subscription, or a wrong address: only the second would not know the list either. The filter keeps it short.
-        const listed = settle(await call('GET', `${inquiriesPath('dental')}?external_id=eligd-login-check`, how));
+        // No subscription, or a wrong address: only the second would not know the list either. The
+        // filter keeps it short.
+        const listed = settle(
+          await call('GET', `${inquiriesPath('dental')}?external_id=eligd-login-check`, how),
+        );
         return listed.ok ? { ok: true, value: null } : listed;
       }
       const settled = settle(answered);
@@ -116,7 +153,9 @@ function parseBaseUrl(base_url: string): URL {
   if (is_plain) return base;
   throw new EligdError('configuration', {
     what: "The inquiry service's address cannot be used.",
-    why: 'service.base_url is not a plain http or https address (no user name, no question mark, no #).',
+    why:
+      'service.base_url is not a plain http or https address (no user name, no question mark, ' +
+      'no #).',
     next: 'Correct service.base_url in the configuration, for example https://api.example.com.',
   });
 }

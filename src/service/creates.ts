@@ -1,12 +1,16 @@
-/** What the reply to a single create says (specification, "Creation response"; `silences.md`, "other errors"). */
+/**
+ * What the reply to a single create says (specification, "Creation response"; `silences.md`, "other
+ * errors").
+ */
 import type { InquiryId } from '../domain/ids.ts';
 import type { Result } from './api.ts';
 import { type Answered, ambiguous, fail, settle, uselessBody } from './failures.ts';
 import { creationResponseSchema, parseInquiry, usableId } from './wire.ts';
 
 /**
- * The id of the created inquiry. Taken from a creation response, from the read form of the new inquiry, or from an array of
- * one of either. A reply that says success without a usable id is *ambiguous* and `accepted`: it never goes back to planned.
+ * The id of the created inquiry. Taken from a creation response, from the read form of the new
+ * inquiry, or from an array of one of either. A reply that says success without a usable id is
+ * *ambiguous* and `accepted`: it never goes back to planned.
  */
 export function readCreation(answered: Answered): Result<{ inquiry_id: InquiryId }> {
   const settled = settle(answered);
@@ -20,8 +24,11 @@ export function readCreation(answered: Answered): Result<{ inquiry_id: InquiryId
   if (word.said === 'id') return { ok: true, value: { inquiry_id: word.inquiry_id } };
   if (word.said === 'success') return fail(ambiguous('no_usable_id', { status, accepted: true }));
   // An id beside "success": false may well be an inquiry that was made.
-  if (word.said === 'failure') return fail(ambiguous('contradictory_reply', { status, accepted: word.has_id }));
-  return fail(ambiguous('unreadable_reply', { status, accepted: status === 201 || status === 202 }));
+  if (word.said === 'failure')
+    return fail(ambiguous('contradictory_reply', { status, accepted: word.has_id }));
+  return fail(
+    ambiguous('unreadable_reply', { status, accepted: status === 201 || status === 202 }),
+  );
 }
 
 export type CreationWord =
@@ -41,5 +48,7 @@ export function creationWord(value: unknown): CreationWord {
   const id = usableId(inquiry_id);
   if (success === false) return { said: 'failure', has_id: id !== null };
   if (id !== null) return { said: 'id', inquiry_id: id };
-  return success === true || typeof inquiry_id === 'string' ? { said: 'success' } : { said: 'nothing' };
+  return success === true || typeof inquiry_id === 'string'
+    ? { said: 'success' }
+    : { said: 'nothing' };
 }

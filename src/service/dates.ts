@@ -1,6 +1,12 @@
-/** The dates of the wire (specification, "Resources and their fields"; `silences.md`, "timestamps" and "dates") and of HTTP. */
+/**
+ * The dates of the wire (specification, "Resources and their fields"; `silences.md`, "timestamps"
+ * and "dates") and of HTTP.
+ */
 
-/** `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` on anything but a real date in that form. */
+/**
+ * `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` on anything but a real date in
+ * that form.
+ */
 export function toWireDate(date: string): string {
   const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date);
   if (match === null || !isRealDate(Number(match[1]), Number(match[2]), Number(match[3]))) {
@@ -9,7 +15,10 @@ export function toWireDate(date: string): string {
   return `${match[2]}-${match[3]}-${match[1]}`;
 }
 
-/** `MM-DD-YYYY`, `YYYY-MM-DD` or `MM/DD/YYYY` to `YYYY-MM-DD`; null for an empty text, another form or an impossible date. */
+/**
+ * `MM-DD-YYYY`, `YYYY-MM-DD` or `MM/DD/YYYY` to `YYYY-MM-DD`; null for an empty text, another form
+ * or an impossible date.
+ */
 export function parseWireDate(text: string): string | null {
   const trimmed = text.trim();
   const year_first = /^(\d{4})-(\d{2})-(\d{2})$/.exec(trimmed);
@@ -27,24 +36,24 @@ function isoDate(year = '', month = '', day = ''): string | null {
 function isRealDate(year: number, month: number, day: number): boolean {
   if (year < 1000) return false; // Date.UTC takes 0 to 99 for 1900 to 1999
   const date = new Date(Date.UTC(year, month - 1, day));
-  return date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return (
+    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+  );
 }
 
 const TIMESTAMP =
   /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
 
-/** An ISO 8601 date-time to epoch milliseconds, cut off below; without a zone it is UTC. Null when it is none. */
+/**
+ * An ISO 8601 date-time to epoch milliseconds, cut off below; without a zone it is UTC. Null when
+ * it is none.
+ */
 export function parseWireTimestamp(text: string): number | null {
   const match = TIMESTAMP.exec(text.trim());
   if (match === null) return null;
-  const [year, month, day, hour, minute, second] = match.slice(1, 7).map((part) => Number(part ?? 0)) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [year, month, day, hour, minute, second] = match
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0)) as [number, number, number, number, number, number];
   if (!isRealDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return null;
   const fraction_ms = Math.floor(Number(`0.${match[7] ?? '0'}`) * 1000);
   const offset_hours = Number(match[10] ?? 0);
@@ -58,7 +67,9 @@ const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2}
 const RFC_850 = /^[A-Z][a-z]{5,8}, \d{2}-[A-Z][a-z]{2}-\d{2} \d{2}:\d{2}:\d{2} GMT$/;
 const ASCTIME = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/;
 
-/** The three forms of an HTTP date (RFC 9110, 5.6.7) to epoch milliseconds; null for anything else. */
+/**
+ * The three forms of an HTTP date (RFC 9110, 5.6.7) to epoch milliseconds; null for anything else.
+ */
 export function parseHttpDate(text: string): number | null {
   const trimmed = text.trim();
   if (!IMF_FIXDATE.test(trimmed) && !RFC_850.test(trimmed) && !ASCTIME.test(trimmed)) return null;
@@ -66,18 +77,26 @@ export function parseHttpDate(text: string): number | null {
   return Number.isNaN(parsed_ms) ? null : parsed_ms;
 }
 
-/** Longest wait that a Retry-After can ask for: a server that says more has most likely got its units wrong. */
+/**
+ * Longest wait that a Retry-After can ask for: a server that says more has most likely got its
+ * units wrong.
+ */
 export const RETRY_AFTER_MAX_MS = 24 * 3_600_000;
 
 /**
- * A `Retry-After` (RFC 9110, 10.2.3) in milliseconds from now, at least 0 and at most a day; null when it is absent or
- * unreadable. A date is taken relative to the reply's own `Date`, so that a wrong clock on either side does no harm, and
- * relative to `now_ms` where there is none.
+ * A `Retry-After` (RFC 9110, 10.2.3) in milliseconds from now, at least 0 and at most a day; null
+ * when it is absent or unreadable. A date is taken relative to the reply's own `Date`, so that a
+ * wrong clock on either side does no harm, and relative to `now_ms` where there is none.
  */
-export function parseRetryAfter(retry_after: string | undefined, date: string | undefined, now_ms: number): number | null {
+export function parseRetryAfter(
+  retry_after: string | undefined,
+  date: string | undefined,
+  now_ms: number,
+): number | null {
   if (retry_after === undefined) return null;
   const trimmed = retry_after.trim();
-  if (/^\d+(\.\d+)?$/.test(trimmed)) return Math.min(Math.ceil(Number(trimmed) * 1000), RETRY_AFTER_MAX_MS);
+  if (/^\d+(\.\d+)?$/.test(trimmed))
+    return Math.min(Math.ceil(Number(trimmed) * 1000), RETRY_AFTER_MAX_MS);
   const until_ms = parseHttpDate(trimmed);
   if (until_ms === null) return null;
   const from_ms = (date === undefined ? null : parseHttpDate(date)) ?? now_ms;

@@ -1,7 +1,7 @@
 /**
- * The class of a failure, decided where it happens (design, "The two legs of an inquiry"). One table for each kind of call,
- * because the same status means different things: a 404 on a single create says that the path is wrong, on the bulk path that
- * there is no bulk.
+ * The class of a failure, decided where it happens (design, "The two legs of an inquiry"). One
+ * table for each kind of call, because the same status means different things: a 404 on a single
+ * create says that the path is wrong, on the bulk path that there is no bulk.
  */
 import type { AmbiguousCause, ServiceFailure, UnsentCause, ValidationItem } from './api.ts';
 import type { Exchange, HttpReply } from './transport.ts';
@@ -11,7 +11,11 @@ export function fail(failure: ServiceFailure): { ok: false; failure: ServiceFail
   return { ok: false, failure };
 }
 
-export function unsent(cause: UnsentCause, status: number | null = null, retry_after_ms: number | null = null): ServiceFailure {
+export function unsent(
+  cause: UnsentCause,
+  status: number | null = null,
+  retry_after_ms: number | null = null,
+): ServiceFailure {
   return { class: 'unsent', cause, status, retry_after_ms };
 }
 
@@ -25,7 +29,11 @@ export function ambiguous(
 
 /** What became of a call before anybody asked what its status means. */
 export type Answered =
-  | { outcome: 'reply'; reply: HttpReply /** As read from the reply. */; retry_after_ms: number | null }
+  | {
+      outcome: 'reply';
+      reply: HttpReply /** As read from the reply. */;
+      retry_after_ms: number | null;
+    }
   | { outcome: 'none'; failure: ServiceFailure };
 
 /** A 2xx with its reply, or the failure that the status means for every call but a bulk create. */
@@ -42,7 +50,10 @@ export function failureOfExchange(exchange: Exclude<Exchange, HttpReply>): Servi
 }
 
 /** Null for a 2xx. */
-export function failureOfStatus(reply: HttpReply, retry_after_ms: number | null): ServiceFailure | null {
+export function failureOfStatus(
+  reply: HttpReply,
+  retry_after_ms: number | null,
+): ServiceFailure | null {
   const { status } = reply;
   switch (status) {
     case 401:
@@ -64,21 +75,31 @@ export function failureOfStatus(reply: HttpReply, retry_after_ms: number | null)
 }
 
 /** 2xx is no failure of the status; all that the tables do not name is ambiguous. */
-export function otherStatus(reply: HttpReply, retry_after_ms: number | null): ServiceFailure | null {
+export function otherStatus(
+  reply: HttpReply,
+  retry_after_ms: number | null,
+): ServiceFailure | null {
   const { status } = reply;
   if (status >= 200 && status < 300) return null;
-  return ambiguous(status >= 300 && status < 400 ? 'redirect' : 'http_status', { status, retry_after_ms });
+  return ambiguous(status >= 300 && status < 400 ? 'redirect' : 'http_status', {
+    status,
+    retry_after_ms,
+  });
 }
 
 export function errorsOf(reply: HttpReply): ValidationItem[] {
   return reply.body.form === 'json' ? parseValidationItems(reply.body.value) : [];
 }
 
-/** A reply whose body is of no use. A 201, 202 or 204 without a body still is the service's own word that it took the request. */
+/**
+ * A reply whose body is of no use. A 201, 202 or 204 without a body still is the service's own word
+ * that it took the request.
+ */
 export function uselessBody(reply: HttpReply): ServiceFailure {
   const { status, body } = reply;
   if (body.form === 'broken') return ambiguous(body.cause, { status });
-  if (body.form === 'empty' && status !== 200) return ambiguous('no_usable_id', { status, accepted: true });
+  if (body.form === 'empty' && status !== 200)
+    return ambiguous('no_usable_id', { status, accepted: true });
   return ambiguous('unreadable_reply', { status });
 }
 

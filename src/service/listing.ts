@@ -1,17 +1,21 @@
 /**
- * Reads a list to its end without knowing how the server pages (`silences.md`, "list paging", "list filter", "list order").
+ * Reads a list to its end without knowing how the server pages (`silences.md`, "list paging", "list
+ * filter", "list order").
  *
- * A next link is followed. Where nothing points onward, the end is not assumed, for a bare array of three may be a whole list
- * or the first page of one with a page size of three. It is asked for: `offset=<n>&limit=<n>` gives
+ * A next link is followed. Where nothing points onward, the end is not assumed, for a bare array of
+ * three may be a whole list or the first page of one with a page size of three. It is asked for:
+ * `offset=<n>&limit=<n>` gives
  *
  *   - nothing: the server knows `offset`, and this was all;
  *   - new inquiries: it knows `offset`, and there is more; so on until a page is empty;
- *   - the first page again, or a refusal: it does not know `offset`. Then `page=2` is asked in the same way, and `page=1` too
- *     where pages are known, in case they count from zero. When neither parameter is known, the first page was the whole list.
+ *   - the first page again, or a refusal: it does not know `offset`. Then `page=2` is asked in the
+ *     same way, and `page=1` too where pages are known, in case they count from zero. When neither
+ *     parameter is known, the first page was the whole list.
  *
- * What was found out about a server is remembered by the caller (`PagingMemory`), so that it costs its requests once and not
- * with every list. A server that pages is asked for the empty page behind the last one every time: an
- * absence that was not proven costs a paid phone call (G1), a request costs nothing.
+ * What was found out about a server is remembered by the caller (`PagingMemory`), so that it costs
+ * its requests once and not with every list. A server that pages is asked for the empty page behind
+ * the last one every time: an absence that was not proven costs a paid phone call (G1), a request
+ * costs nothing.
  */
 
 import { canonicalExternalId } from '../domain/matching.ts';
@@ -20,12 +24,15 @@ import { type Answered, fail, settle, uselessRead } from './failures.ts';
 import { type NextLink, type Page, readPage } from './pages.ts';
 import { parseInquiry } from './wire.ts';
 
-/** More pages than this are no list any more but a server that makes them up; the list counts as incomplete. */
+/**
+ * More pages than this are no list any more but a server that makes them up; the list counts as
+ * incomplete.
+ */
 export const PAGES_MAX = 10_000;
 
 /**
- * `none`: the server is known to page by no parameter of ours; it says nothing about links and totals. `page`: by `page`,
- * counted from one, and not by `offset`.
+ * `none`: the server is known to page by no parameter of ours; it says nothing about links and
+ * totals. `page`: by `page`, counted from one, and not by `offset`.
  */
 export type PagingMemory = { known: 'nothing' | 'none' | 'page' };
 
@@ -80,11 +87,16 @@ class Walk {
     const readable = [...this.#elements.values()].map(parseInquiry);
     const inquiries = readable.filter((inquiry): inquiry is Inquiry => inquiry !== null);
     const own =
-      wanted === '' ? inquiries : inquiries.filter(({ request }) => canonicalExternalId(request.external_id) === wanted);
+      wanted === ''
+        ? inquiries
+        : inquiries.filter(({ request }) => canonicalExternalId(request.external_id) === wanted);
     const unreadable_count = readable.length - inquiries.length;
     return {
       inquiries: own,
-      is_complete: this.#is_ended && unreadable_count === 0 && (this.#total === null || this.#elements.size >= this.#total),
+      is_complete:
+        this.#is_ended &&
+        unreadable_count === 0 &&
+        (this.#total === null || this.#elements.size >= this.#total),
       unreadable_count,
       ignored_filter: own.length < inquiries.length,
     };
@@ -109,7 +121,10 @@ class Walk {
   async #probe(page_size: number): Promise<ServiceFailure | null> {
     const { memory } = this.#source;
     if (memory.known !== 'page') {
-      const by_offset = await this.#walkBy(() => ({ offset: String(this.#received), limit: String(page_size) }));
+      const by_offset = await this.#walkBy(() => ({
+        offset: String(this.#received),
+        limit: String(page_size),
+      }));
       if (by_offset !== 'unknown') return by_offset.failure;
     }
     let page_number = 1;
@@ -128,8 +143,13 @@ class Walk {
     return this.#end(true); // with a total that was not reached, `list` says incomplete
   }
 
-  /** `unknown`: the first request gave the first page again or was refused, so the server does not know the parameter. */
-  async #walkBy(nextParameters: () => Record<string, string>): Promise<'unknown' | { failure: ServiceFailure | null }> {
+  /**
+   * `unknown`: the first request gave the first page again or was refused, so the server does not
+   * know the parameter.
+   */
+  async #walkBy(
+    nextParameters: () => Record<string, string>,
+  ): Promise<'unknown' | { failure: ServiceFailure | null }> {
     for (let step = 0; this.#pages < PAGES_MAX; step += 1) {
       const fetched = await this.#fetch(this.#address(nextParameters()));
       if (!fetched.ok) {
@@ -138,19 +158,24 @@ class Walk {
           return { failure: this.#end(false) };
         }
         // Some servers answer 404 for a page behind the last one; the path itself has just worked.
-        if (fetched.failure.class === 'stopped' && fetched.failure.status === 404) return { failure: this.#end(true) };
+        if (fetched.failure.class === 'stopped' && fetched.failure.status === 404)
+          return { failure: this.#end(true) };
         return { failure: fetched.failure };
       }
       const taken = this.#take(fetched.page);
       if (taken === 'repeated' && step === 0) return 'unknown';
-      // Known inquiries in an order not seen before: the server's order moves, and something may have slipped through.
+      // Known inquiries in an order not seen before: the server's order moves, and something may
+      // have slipped through.
       if (taken !== 'new') return { failure: this.#end(taken === 'empty' || taken === 'repeated') };
-      if (this.#total !== null && this.#elements.size >= this.#total) return { failure: this.#end(true) };
+      if (this.#total !== null && this.#elements.size >= this.#total)
+        return { failure: this.#end(true) };
     }
     return { failure: this.#end(false) };
   }
 
-  /** `repeated`: the same elements as a page before. `shuffled`: nothing new, but another selection. */
+  /**
+   * `repeated`: the same elements as a page before. `shuffled`: nothing new, but another selection.
+   */
   #take(page: Page): 'new' | 'empty' | 'repeated' | 'shuffled' {
     this.#total = page.total ?? this.#total;
     if (page.elements.length === 0) return 'empty';

@@ -1,6 +1,7 @@
 /**
- * One page of a list, in every form that `silences.md` ("list paging") knows: a bare array, an array with a `Link` header, an
- * envelope such as `{"items": […], "total": n}`; and where the next one is.
+ * One page of a list, in every form that `silences.md` ("list paging") knows: a bare array, an
+ * array with a `Link` header, an envelope such as `{"items": […], "total": n}`; and where the next
+ * one is.
  */
 import type { HttpReply } from './transport.ts';
 
@@ -23,7 +24,10 @@ export type NextLink =
 
 const LIST_FIELDS = ['items', 'results', 'inquiries', 'data'];
 
-/** Null: the body holds no list. `url` is the page's own address, against which relative links are resolved. */
+/**
+ * Null: the body holds no list. `url` is the page's own address, against which relative links are
+ * resolved.
+ */
 export function readPage(reply: HttpReply, url: URL): Page | null {
   if (reply.body.form !== 'json') return null;
   const { value } = reply.body;
@@ -33,21 +37,35 @@ export function readPage(reply: HttpReply, url: URL): Page | null {
   const fields = value as Record<string, unknown>;
   const elements = LIST_FIELDS.map((name) => fields[name]).find((field) => Array.isArray(field));
   if (elements === undefined) return null;
-  return { elements, total: totalOf(fields, elements.length), next: resolve(link ?? bodyNext(fields), url) };
+  return {
+    elements,
+    total: totalOf(fields, elements.length),
+    next: resolve(link ?? bodyNext(fields), url),
+  };
 }
 
-/** `count` is the page's own count on some servers and the total on others; as a total it only says something when larger. */
+/**
+ * `count` is the page's own count on some servers and the total on others; as a total it only says
+ * something when larger.
+ */
 function totalOf(fields: Record<string, unknown>, on_page: number): number | null {
   for (const name of ['total', 'total_count', 'count']) {
     const total = fields[name];
-    if (typeof total === 'number' && Number.isInteger(total) && (total > on_page || (name !== 'count' && total === on_page))) {
+    if (
+      typeof total === 'number' &&
+      Number.isInteger(total) &&
+      (total > on_page || (name !== 'count' && total === on_page))
+    ) {
       return total;
     }
   }
   return null;
 }
 
-/** A `next` beside the list: an address, or null for the last page. Undefined when there is no such field. */
+/**
+ * A `next` beside the list: an address, or null for the last page. Undefined when there is no such
+ * field.
+ */
 function bodyNext(fields: Record<string, unknown>): string | null | undefined {
   if (!('next' in fields)) return undefined;
   const { next } = fields;
@@ -56,18 +74,21 @@ function bodyNext(fields: Record<string, unknown>): string | null | undefined {
 }
 
 /**
- * The target of `rel=next` in a `Link` header (RFC 8288, 3); null when the header names other pages only, undefined when
- * there is no header.
+ * The target of `rel=next` in a `Link` header (RFC 8288, 3); null when the header names other pages
+ * only, undefined when there is no header.
  */
 function linkNext(header: string | string[] | undefined): string | null | undefined {
   if (header === undefined) return undefined;
   const text = Array.isArray(header) ? header.join(', ') : header;
   let names_page = false;
-  for (const [, target, parameters] of text.matchAll(/<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^",;\s]*))?)*)/g)) {
+  for (const [, target, parameters] of text.matchAll(
+    /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^",;\s]*))?)*)/g,
+  )) {
     const rel = /;\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]*))/i.exec(parameters ?? '');
     const relations = (rel?.[1] ?? rel?.[2] ?? '').toLowerCase().split(/\s+/);
     if (relations.includes('next')) return target ?? '';
-    if (relations.some((relation) => ['first', 'prev', 'last'].includes(relation))) names_page = true;
+    if (relations.some((relation) => ['first', 'prev', 'last'].includes(relation)))
+      names_page = true;
   }
   return names_page ? null : undefined;
 }

@@ -1,13 +1,22 @@
-/** What the replies to reads say: one inquiry, verifications, the subscription (specification, "Endpoints"). */
+/**
+ * What the replies to reads say: one inquiry, verifications, the subscription (specification,
+ * "Endpoints").
+ */
 import type { InquiryId } from '../domain/ids.ts';
 import type { Inquiry, Result, Subscription } from './api.ts';
 import { type Answered, ambiguous, fail, type Settled, settle, uselessRead } from './failures.ts';
-import { parseInquiry, subscriptionSchema, verificationReplySchema, verificationSchema } from './wire.ts';
+import {
+  parseInquiry,
+  subscriptionSchema,
+  verificationReplySchema,
+  verificationSchema,
+} from './wire.ts';
 
 /**
- * One inquiry as an object or an array of one (`silences.md`, "read by id"). Null when it is absent: 404, 422, or a 2xx with
- * null, `[]` or nothing. A 404 whose body is a web page comes from something in between and proves nothing: *ambiguous*.
- * Another inquiry than the one asked for is never given out.
+ * One inquiry as an object or an array of one (`silences.md`, "read by id"). Null when it is
+ * absent: 404, 422, or a 2xx with null, `[]` or nothing. A 404 whose body is a web page comes from
+ * something in between and proves nothing: *ambiguous*. Another inquiry than the one asked for is
+ * never given out.
  */
 export function readInquiry(answered: Answered, id: InquiryId): Result<Inquiry | null> {
   const settled = settleRead(answered);
@@ -20,13 +29,16 @@ export function readInquiry(answered: Answered, id: InquiryId): Result<Inquiry |
   const candidates = (Array.isArray(value) ? value : [value]).map(parseInquiry);
   const own = candidates.find((inquiry) => inquiry?.id.toLowerCase() === id.toLowerCase());
   if (own) return { ok: true, value: own };
-  const cause = candidates.some((inquiry) => inquiry !== null) ? 'other_inquiry' : 'unreadable_reply';
+  const cause = candidates.some((inquiry) => inquiry !== null)
+    ? 'other_inquiry'
+    : 'unreadable_reply';
   return fail(ambiguous(cause, { status: reply.status }));
 }
 
 /**
- * `{"success", "count", "verifications"}`, or the array alone. For an inquiry that the service does not know: none. A record that
- * names another inquiry is passed over: it quotes somebody else's call.
+ * `{"success", "count", "verifications"}`, or the array alone. For an inquiry that the service does
+ * not know: none. A record that names another inquiry is passed over: it quotes somebody else's
+ * call.
  */
 export function readVerifications(answered: Answered, id: InquiryId): Result<unknown[]> {
   const settled = settleRead(answered);
@@ -35,7 +47,9 @@ export function readVerifications(answered: Answered, id: InquiryId): Result<unk
   if (isNothing(settled)) return { ok: true, value: [] };
   const { body, status } = settled.reply;
   if (body.form !== 'json') return fail(uselessRead(settled.reply));
-  const parsed = verificationReplySchema.safeParse(Array.isArray(body.value) ? { verifications: body.value } : body.value);
+  const parsed = verificationReplySchema.safeParse(
+    Array.isArray(body.value) ? { verifications: body.value } : body.value,
+  );
   if (!parsed.success) return fail(ambiguous('unreadable_reply', { status }));
   const isOurs = (record: unknown) => {
     const { inquiry_id } = verificationSchema.catch({}).parse(record);
@@ -44,7 +58,10 @@ export function readVerifications(answered: Answered, id: InquiryId): Result<unk
   return { ok: true, value: parsed.data.verifications.filter(isOurs) };
 }
 
-/** The subscription, or null when there is none: 404, 204, null, `{}` or `[]` (`silences.md`, "subscription bodies"). */
+/**
+ * The subscription, or null when there is none: 404, 204, null, `{}` or `[]` (`silences.md`,
+ * "subscription bodies").
+ */
 export function readSubscription(answered: Answered): Result<Subscription | null> {
   const settled = settle(answered);
   if (!settled.ok) return isAbsent(answered) ? { ok: true, value: null } : settled;
@@ -52,11 +69,15 @@ export function readSubscription(answered: Answered): Result<Subscription | null
   const { body, status } = settled.reply;
   if (body.form !== 'json') return fail(uselessRead(settled.reply));
   const one: unknown = Array.isArray(body.value) ? body.value[0] : body.value;
-  if (typeof one === 'object' && one !== null && Object.keys(one).length === 0) return { ok: true, value: null };
-  const inner = typeof one === 'object' && one !== null && 'subscription' in one ? one.subscription : one;
+  if (typeof one === 'object' && one !== null && Object.keys(one).length === 0)
+    return { ok: true, value: null };
+  const inner =
+    typeof one === 'object' && one !== null && 'subscription' in one ? one.subscription : one;
   if (inner === null) return { ok: true, value: null };
   const parsed = subscriptionSchema.safeParse(inner);
-  return parsed.success ? { ok: true, value: parsed.data } : fail(ambiguous('unreadable_reply', { status }));
+  return parsed.success
+    ? { ok: true, value: parsed.data }
+    : fail(ambiguous('unreadable_reply', { status }));
 }
 
 /** Any 2xx, and a 404: it is not there, which is what was wanted. */
@@ -85,5 +106,8 @@ function isAbsent(answered: Answered): boolean {
 function isNothing(settled: Settled & { ok: true }): boolean {
   const { body, status } = settled.reply;
   if (body.form === 'empty') return status === 204;
-  return body.form === 'json' && (body.value === null || (Array.isArray(body.value) && body.value.length === 0));
+  return (
+    body.form === 'json' &&
+    (body.value === null || (Array.isArray(body.value) && body.value.length === 0))
+  );
 }

@@ -3,9 +3,10 @@ import { toWireDate } from './dates.ts';
 import type { InquiryRequest } from './wire.ts';
 
 /**
- * The inquiry of a draft, about benefits or about a claim, in the service's words (specification, "Inquiry request"). Fields
- * that nothing is known about are left out, and so are those that the specialty does not have. Throws a `RangeError` when a date
- * of the draft is none, which planning has ruled out.
+ * The inquiry of a draft, about benefits or about a claim, in the service's words (specification,
+ * "Inquiry request"). Fields that nothing is known about are left out, and so are those that the
+ * specialty does not have. Throws a `RangeError` when a date of the draft is none, which planning
+ * has ruled out.
  */
 export function inquiryRequest(draft: InquiryDraft, external_id: string): InquiryRequest {
   const optional = {
@@ -37,9 +38,13 @@ export function inquiryRequest(draft: InquiryDraft, external_id: string): Inquir
     tax_id: draft.tax_id,
     external_id,
     is_specialist: draft.is_specialist,
-    ...(draft.claim === undefined ? {} : { claims_date_of_service: toWireDate(draft.claim.date_of_service) }),
+    ...(draft.claim === undefined
+      ? {}
+      : { claims_date_of_service: toWireDate(draft.claim.date_of_service) }),
     ...(draft.billed_amount === undefined ? {} : { billed_amount: Number(draft.billed_amount) }),
-    ...(draft.insurance_in_network === null ? {} : { insurance_in_network: draft.insurance_in_network }),
+    ...(draft.insurance_in_network === null
+      ? {}
+      : { insurance_in_network: draft.insurance_in_network }),
     ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== '')),
     ...Object.fromEntries(Object.entries(lists).filter(([, values]) => values.length > 0)),
   };

@@ -1,18 +1,26 @@
 /**
- * A call on its way: credentials, the rate limit's gate, the queue (bounded concurrency), one exchange, and its repetition
- * with a new token after a 401. What the reply means is for the caller to say.
+ * A call on its way: credentials, the rate limit's gate, the queue (bounded concurrency), one
+ * exchange, and its repetition with a new token after a 401. What the reply means is for the caller
+ * to say.
  *
  *     token ─▶ gate ─▶ queue ─▶ exchange ─▶ 401? new token ─▶ gate ─▶ queue ─▶ exchange
  *
- * The token comes before the gate, so that no slot is held by a request that waits for one. The queue comes after it, so that
- * what waits for a slot stands in nobody's way: at the gate, where the waiting is, sending and urgent asking go first.
+ * The token comes before the gate, so that no slot is held by a request that waits for one. The
+ * queue comes after it, so that what waits for a slot stands in nobody's way: at the gate, where
+ * the waiting is, sending and urgent asking go first.
  */
 import PQueue from 'p-queue';
 import type { GatePass, RequestPriority, ServiceClientOptions } from './api.ts';
 import { parseHttpDate, parseRetryAfter } from './dates.ts';
 import { type Answered, failureOfExchange, unsent } from './failures.ts';
 import { type LoginOutcome, type TokenOutcome, TokenSource } from './token.ts';
-import { createTransport, type Exchange, type HttpReply, type HttpRequest, type Transport } from './transport.ts';
+import {
+  createTransport,
+  type Exchange,
+  type HttpReply,
+  type HttpRequest,
+  type Transport,
+} from './transport.ts';
 import { tokenReplySchema } from './wire.ts';
 
 /** Everybody waits this long after a 429 that does not say how long. */
@@ -29,7 +37,12 @@ export type Call = {
   signal: AbortSignal | undefined;
 };
 
-type Sent = { exchange: Exchange; sent_ms: number; received_ms: number; retry_after_ms: number | null };
+type Sent = {
+  exchange: Exchange;
+  sent_ms: number;
+  received_ms: number;
+  retry_after_ms: number | null;
+};
 
 export class Session {
   /** Where calls go, without the base URL's path. */
@@ -52,12 +65,21 @@ export class Session {
     this.prefix = base.pathname.replace(/\/+$/, '');
     this.#options = options;
     const { timeout_ms, concurrency, dispatcher, proxy } = options;
-    this.#transport = createTransport({ origin: this.origin, timeout_ms, concurrency, dispatcher, proxy });
+    this.#transport = createTransport({
+      origin: this.origin,
+      timeout_ms,
+      concurrency,
+      dispatcher,
+      proxy,
+    });
     this.#queue = new PQueue({ concurrency });
     this.#tokens = new TokenSource(() => this.#login(), options.env.clock);
   }
 
-  /** Performs a call. Never rejects for what the network or the service does; a failing gate (the store) does reject. */
+  /**
+   * Performs a call. Never rejects for what the network or the service does; a failing gate (the
+   * store) does reject.
+   */
   async perform(call: Call): Promise<Answered> {
     const waiting = linkSignals(call.signal, this.#closing.signal);
     const work = this.#authorized(call, waiting.signal);
@@ -92,7 +114,9 @@ export class Session {
   async #authorized(call: Call, waiting: AbortSignal): Promise<Answered> {
     const { credentials } = this.#options;
     if (credentials.scheme === 'basic') {
-      const pair = Buffer.from(`${credentials.project_id}:${credentials.api_key}`, 'utf8').toString('base64');
+      const pair = Buffer.from(`${credentials.project_id}:${credentials.api_key}`, 'utf8').toString(
+        'base64',
+      );
       return this.#pass(call, `Basic ${pair}`, waiting);
     }
     const first = await unlessAborted(this.#tokens.current(), waiting);
@@ -121,21 +145,32 @@ export class Session {
   }
 
   /** Enters, exchanges, leaves; then tells about the service's clock and obeys its Retry-After. */
-  async #throughGate(request: HttpRequest, priority: RequestPriority, waiting: AbortSignal): Promise<Answered> {
+  async #throughGate(
+    request: HttpRequest,
+    priority: RequestPriority,
+    waiting: AbortSignal,
+  ): Promise<Answered> {
     const { onServiceDate } = this.#options;
     const sent = await this.#exchange(request, priority, waiting);
     if (sent === null) return this.#stopped();
     const { exchange, sent_ms, received_ms, retry_after_ms } = sent;
-    if (exchange.outcome !== 'reply') return { outcome: 'none', failure: failureOfExchange(exchange) };
+    if (exchange.outcome !== 'reply')
+      return { outcome: 'none', failure: failureOfExchange(exchange) };
     const service_ms = parseHttpDate(String(exchange.headers.date ?? ''));
     if (service_ms !== null) {
-      await this.#keepResult('service_date', async () => onServiceDate?.({ service_ms, sent_ms, received_ms }));
+      await this.#keepResult('service_date', async () =>
+        onServiceDate?.({ service_ms, sent_ms, received_ms }),
+      );
     }
     return { outcome: 'reply', reply: exchange, retry_after_ms };
   }
 
   /** One exchange, with a slot of the rate limit. Null: stopped before anything was sent. */
-  async #exchange(request: HttpRequest, priority: RequestPriority, waiting: AbortSignal): Promise<Sent | null> {
+  async #exchange(
+    request: HttpRequest,
+    priority: RequestPriority,
+    waiting: AbortSignal,
+  ): Promise<Sent | null> {
     const { clock } = this.#options.env;
     for (;;) {
       let pass: GatePass;
@@ -154,7 +189,8 @@ export class Session {
           const exchange = await this.#transport.exchange(request, this.#cutting.signal);
           const received_ms = clock.now();
           // Before the place is free for the next one.
-          const retry_after_ms = exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;
+          const retry_after_ms =
+            exchange.outcome === 'reply' ? await this.#obeyRetryAfter(exchange, received_ms) : null;
           return { exchange, sent_ms, received_ms, retry_after_ms };
         });
         if (sent !== 'paused') return sent;
@@ -164,8 +200,15 @@ export class Session {
     }
   }
 
-  /** Runs `work` when there is a place for it. A stop takes it out of the queue, but not off the wire; null then. */
-  async #inQueue<Value>(priority: RequestPriority, waiting: AbortSignal, work: () => Promise<Value>): Promise<Value | null> {
+  /**
+   * Runs `work` when there is a place for it. A stop takes it out of the queue, but not off the
+   * wire; null then.
+   */
+  async #inQueue<Value>(
+    priority: RequestPriority,
+    waiting: AbortSignal,
+    work: () => Promise<Value>,
+  ): Promise<Value | null> {
     const leave = new AbortController();
     let is_running = false;
     const onStop = () => {
@@ -178,7 +221,10 @@ export class Session {
         is_running = true;
         return work();
       };
-      return await this.#queue.add(run, { priority: QUEUE_PRIORITY[priority], signal: leave.signal });
+      return await this.#queue.add(run, {
+        priority: QUEUE_PRIORITY[priority],
+        signal: leave.signal,
+      });
     } catch (error) {
       if (!is_running && leave.signal.aborted) return null;
       throw error;
@@ -194,12 +240,18 @@ export class Session {
     if (status !== 429 && (status < 500 || retry_after_ms === null)) return retry_after_ms;
     const pause_ms = retry_after_ms ?? RATE_LIMIT_PAUSE_MS;
     this.#pauses += 1;
-    this.#options.env.log('service_asked_to_wait', { http_status: status, retry_after_ms: pause_ms });
+    this.#options.env.log('service_asked_to_wait', {
+      http_status: status,
+      retry_after_ms: pause_ms,
+    });
     await this.#keepResult('pause', () => this.#options.gate.pause(now_ms + pause_ms));
     return retry_after_ms;
   }
 
-  /** What fails beside a request must not take its outcome with it: an accepted call would look as if it had been lost. */
+  /**
+   * What fails beside a request must not take its outcome with it: an accepted call would look as
+   * if it had been lost.
+   */
   async #keepResult(reason: string, beside: () => Promise<void> | void): Promise<void> {
     try {
       await beside();
@@ -219,7 +271,9 @@ export class Session {
     return this.#closing.signal.aborted ? 'closed' : 'aborted';
   }
 
-  /** POST /api/v0/auth/token. Whatever goes wrong here, the call that needed the token was not sent. */
+  /**
+   * POST /api/v0/auth/token. Whatever goes wrong here, the call that needed the token was not sent.
+   */
   async #login(): Promise<LoginOutcome> {
     const { credentials, user_agent, env } = this.#options;
     if (credentials.scheme !== 'oauth') return { ok: false, failure: unsent('login_failed') };
@@ -236,22 +290,35 @@ export class Session {
     };
     const answered = await this.#throughGate(request, 'send', this.#closing.signal);
     if (answered.outcome === 'none') {
-      return { ok: false, failure: answered.failure.class === 'unsent' ? answered.failure : unsent('login_failed') };
+      return {
+        ok: false,
+        failure: answered.failure.class === 'unsent' ? answered.failure : unsent('login_failed'),
+      };
     }
     const { retry_after_ms } = answered;
     const { status, body } = answered.reply;
-    if ([400, 401, 403, 422].includes(status)) return { ok: false, failure: unsent('unauthorized', status) };
-    if (status === 429) return { ok: false, failure: unsent('rate_limited', status, retry_after_ms) };
-    if (status < 200 || status > 299) return { ok: false, failure: unsent('login_failed', status, retry_after_ms) };
+    if ([400, 401, 403, 422].includes(status))
+      return { ok: false, failure: unsent('unauthorized', status) };
+    if (status === 429)
+      return { ok: false, failure: unsent('rate_limited', status, retry_after_ms) };
+    if (status < 200 || status > 299)
+      return { ok: false, failure: unsent('login_failed', status, retry_after_ms) };
     const parsed = tokenReplySchema.safeParse(body.form === 'json' ? body.value : undefined);
     if (!parsed.success) return { ok: false, failure: unsent('login_unreadable', status) };
     env.log('service_logged_in', {});
     const { access_token, expires_in } = parsed.data;
-    return { ok: true, token: access_token, lifetime_ms: typeof expires_in === 'number' ? expires_in * 1000 : null };
+    return {
+      ok: true,
+      token: access_token,
+      lifetime_ms: typeof expires_in === 'number' ? expires_in * 1000 : null,
+    };
   }
 }
 
-/** The promise's value, or null as soon as the signal is aborted; the promise itself goes on for others. */
+/**
+ * The promise's value, or null as soon as the signal is aborted; the promise itself goes on for
+ * others.
+ */
 async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | null> {
   const aborted = Promise.withResolvers<null>();
   const onAbort = () => aborted.resolve(null);
@@ -265,10 +332,13 @@ async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
 }
 
 /**
- * A signal that follows both, until `unlink`. Not `AbortSignal.any`: Node keeps some memory for each of those as long as its
- * sources live, and these live as long as the daemon.
+ * A signal that follows both, until `unlink`. Not `AbortSignal.any`: Node keeps some memory for
+ * each of those as long as its sources live, and these live as long as the daemon.
  */
-function linkSignals(one: AbortSignal | undefined, other: AbortSignal): { signal: AbortSignal; unlink: () => void } {
+function linkSignals(
+  one: AbortSignal | undefined,
+  other: AbortSignal,
+): { signal: AbortSignal; unlink: () => void } {
   const linked = new AbortController();
   const abort = () => linked.abort();
   if (one?.aborted || other.aborted) abort();

@@ -1,4 +1,7 @@
-/** The signature of a webhook (specification, "Events", 5): lower-case hexadecimal HMAC-SHA256 over the raw body. */
+/**
+ * The signature of a webhook (specification, "Events", 5): lower-case hexadecimal HMAC-SHA256 over
+ * the raw body.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** The value of `X-Service-Signature` for these bytes. */
@@ -7,10 +10,15 @@ export function sign(body: Buffer, secret: string): string {
 }
 
 /**
- * Whether one of the secrets made the signature over exactly these bytes. Several, so that a secret can be replaced while
- * deliveries under the old one are still on their way. Empty secrets never match. Takes the same time whichever fits.
+ * Whether one of the secrets made the signature over exactly these bytes. Several, so that a secret
+ * can be replaced while deliveries under the old one are still on their way. Empty secrets never
+ * match. Takes the same time whichever fits.
  */
-export function verifySignature(delivery: { body: Buffer; signature: string | undefined; secrets: string[] }): boolean {
+export function verifySignature(delivery: {
+  body: Buffer;
+  signature: string | undefined;
+  secrets: string[];
+}): boolean {
   const { body, signature, secrets } = delivery;
   if (signature === undefined || !/^[0-9a-f]{64}$/.test(signature)) return false;
   const given = Buffer.from(signature, 'hex');

@@ -1,4 +1,7 @@
-/** The bearer token (specification, "Authentication", 1): kept, renewed in time, and never asked for twice at once. */
+/**
+ * The bearer token (specification, "Authentication", 1): kept, renewed in time, and never asked for
+ * twice at once.
+ */
 import type { Clock } from '../domain/env.ts';
 import type { ServiceFailure } from './api.ts';
 
@@ -9,7 +12,9 @@ const RENEW_AFTER = 0.9;
 /** After a renewal that failed while the old token is still good, the next one waits this long. */
 const RENEWAL_PAUSE_MS = 60_000;
 
-export type LoginOutcome = { ok: true; token: string; lifetime_ms: number | null } | { ok: false; failure: ServiceFailure };
+export type LoginOutcome =
+  | { ok: true; token: string; lifetime_ms: number | null }
+  | { ok: false; failure: ServiceFailure };
 
 export type TokenOutcome = { ok: true; token: string } | { ok: false; failure: ServiceFailure };
 
@@ -29,8 +34,8 @@ export class TokenSource {
   }
 
   /**
-   * A token to send. Renewed when nine tenths of its life are over; should that fail, the old one serves to the end of its life,
-   * unless the login was turned away.
+   * A token to send. Renewed when nine tenths of its life are over; should that fail, the old one
+   * serves to the end of its life, unless the login was turned away.
    */
   async current(): Promise<TokenOutcome> {
     const held = this.#held;
@@ -38,15 +43,20 @@ export class TokenSource {
     const age_ms = this.#age(held);
     if (age_ms < held.lifetime_ms * RENEW_AFTER) return { ok: true, token: held.token };
     const is_alive = age_ms < held.lifetime_ms;
-    if (is_alive && this.#renewal === null && this.#isPausing()) return { ok: true, token: held.token };
+    if (is_alive && this.#renewal === null && this.#isPausing())
+      return { ok: true, token: held.token };
     const renewed = await this.#renew();
     if (renewed.ok || !is_alive || isTurnedAway(renewed.failure)) return renewed;
     return { ok: true, token: held.token };
   }
 
-  /** A token other than `refused`, which the service answered with 401: one that is already there, or a new one. */
+  /**
+   * A token other than `refused`, which the service answered with 401: one that is already there,
+   * or a new one.
+   */
   async replace(refused: string): Promise<TokenOutcome> {
-    if (this.#held !== null && this.#held.token !== refused) return { ok: true, token: this.#held.token };
+    if (this.#held !== null && this.#held.token !== refused)
+      return { ok: true, token: this.#held.token };
     this.#held = null;
     return this.#renew();
   }
@@ -73,17 +83,31 @@ export class TokenSource {
     }
     const { token } = outcome;
     this.#failed_elapsed_ms = null;
-    this.#held = { token, lifetime_ms: outcome.lifetime_ms ?? TOKEN_LIFETIME_MS, asked_ms, asked_elapsed_ms };
+    this.#held = {
+      token,
+      lifetime_ms: outcome.lifetime_ms ?? TOKEN_LIFETIME_MS,
+      asked_ms,
+      asked_elapsed_ms,
+    };
     return { ok: true, token };
   }
 
-  /** The larger of both clocks: one may be set back, the other may stand still while the machine sleeps. */
+  /**
+   * The larger of both clocks: one may be set back, the other may stand still while the machine
+   * sleeps.
+   */
   #age(held: Held): number {
-    return Math.max(this.#clock.now() - held.asked_ms, this.#clock.elapsed() - held.asked_elapsed_ms);
+    return Math.max(
+      this.#clock.now() - held.asked_ms,
+      this.#clock.elapsed() - held.asked_elapsed_ms,
+    );
   }
 
   #isPausing(): boolean {
-    return this.#failed_elapsed_ms !== null && this.#clock.elapsed() - this.#failed_elapsed_ms < RENEWAL_PAUSE_MS;
+    return (
+      this.#failed_elapsed_ms !== null &&
+      this.#clock.elapsed() - this.#failed_elapsed_ms < RENEWAL_PAUSE_MS
+    );
   }
 }
 

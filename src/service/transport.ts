@@ -1,11 +1,14 @@
 /**
- * One HTTP request to the service's own origin over undici, and what became of it. Nothing here repeats or follows anything.
+ * One HTTP request to the service's own origin over undici, and what became of it. Nothing here
+ * repeats or follows anything.
  *
- * The difference that G1 hangs on, *was any byte of it written?*, is not guessed from error codes: undici calls a handler's
- * `onRequestStart` right before it writes a request to a connected (and, with TLS, authenticated) socket, and never before.
- * An attempt that was not started is unsent, whatever the error; one that was started is not unsent unless a reply says so.
- * Only undici's `Agent` is taken at its word in this. Any other dispatcher (a mock, a simulation, a proxy) may have passed the
- * request on without telling, so there the errors decide that nothing but a failed connection can raise.
+ * The difference that G1 hangs on, *was any byte of it written?*, is not guessed from error codes:
+ * undici calls a handler's `onRequestStart` right before it writes a request to a connected (and,
+ * with TLS, authenticated) socket, and never before. An attempt that was not started is unsent,
+ * whatever the error; one that was started is not unsent unless a reply says so. Only undici's
+ * `Agent` is taken at its word in this. Any other dispatcher (a mock, a simulation, a proxy) may
+ * have passed the request on without telling, so there the errors decide that nothing but a failed
+ * connection can raise.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher, ProxyAgent } from 'undici';
@@ -19,7 +22,12 @@ export type HttpRequest = {
   body: string | null;
 };
 
-export type HttpReply = { outcome: 'reply'; status: number; headers: IncomingHttpHeaders; body: ReplyBody };
+export type HttpReply = {
+  outcome: 'reply';
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: ReplyBody;
+};
 
 export type ReplyBody =
   | { form: 'json'; value: unknown }
@@ -36,7 +44,10 @@ export type Exchange =
   /** Written, at least in part, and no status came back. */
   | { outcome: 'lost'; cause: AmbiguousCause };
 
-/** Replies beyond this are not read to their end; a list of twenty thousand inquiries with transcripts stays below. */
+/**
+ * Replies beyond this are not read to their end; a list of twenty thousand inquiries with
+ * transcripts stays below.
+ */
 export const REPLY_BYTES_MAX = 256 * 1024 * 1024;
 
 export type Transport = {
@@ -45,8 +56,9 @@ export type Transport = {
 };
 
 /**
- * `dispatcher` left out: an agent of its own, with at most `concurrency` connections that are kept open, through `proxy` when one is
- * named. A proxy may have passed a request on before it failed, so nothing behind one is taken for unsent.
+ * `dispatcher` left out: an agent of its own, with at most `concurrency` connections that are kept
+ * open, through `proxy` when one is named. A proxy may have passed a request on before it failed,
+ * so nothing behind one is taken for unsent.
  */
 export function createTransport(options: {
   origin: string;
@@ -56,29 +68,41 @@ export function createTransport(options: {
   proxy: string | undefined;
 }): Transport {
   const { origin, timeout_ms } = options;
-  const own = options.dispatcher === undefined ? createOwn(timeout_ms, options.concurrency, options.proxy) : undefined;
+  const own =
+    options.dispatcher === undefined
+      ? createOwn(timeout_ms, options.concurrency, options.proxy)
+      : undefined;
   const used = options.dispatcher ?? own ?? createAgent(timeout_ms, 1);
   const tells_start = used instanceof Agent;
   const dispatcher = used.compose(watchStart);
   return {
-    exchange: (request, signal) => exchange({ dispatcher, origin, timeout_ms, tells_start }, request, signal),
+    exchange: (request, signal) =>
+      exchange({ dispatcher, origin, timeout_ms, tells_start }, request, signal),
     // Whoever closes waits for the exchanges first; what is left are connections that nobody needs.
     close: async () => own?.destroy(),
   };
 }
 
 /**
- * `pipelining: 1` and no HTTP/2: with either, undici puts the requests behind the one that a broken connection interrupted
- * back into its queue and writes them again. With one request per socket there are none; `watchStart` refuses a second
- * writing in any case.
+ * `pipelining: 1` and no HTTP/2: with either, undici puts the requests behind the one that a broken
+ * connection interrupted back into its queue and writes them again. With one request per socket
+ * there are none; `watchStart` refuses a second writing in any case.
  */
 function createAgent(timeout_ms: number, connections: number): Agent {
   return new Agent(agentOptions(timeout_ms, connections));
 }
 
-function createOwn(timeout_ms: number, connections: number, proxy: string | undefined): Agent | ProxyAgent {
+function createOwn(
+  timeout_ms: number,
+  connections: number,
+  proxy: string | undefined,
+): Agent | ProxyAgent {
   if (proxy === undefined) return createAgent(timeout_ms, connections);
-  return new ProxyAgent({ uri: proxy, proxyTunnel: true, ...agentOptions(timeout_ms, connections) });
+  return new ProxyAgent({
+    uri: proxy,
+    proxyTunnel: true,
+    ...agentOptions(timeout_ms, connections),
+  });
 }
 
 function agentOptions(timeout_ms: number, connections: number): Agent.Options {
@@ -94,7 +118,10 @@ function agentOptions(timeout_ms: number, connections: number): Agent.Options {
 
 type Wire = { dispatcher: Dispatcher; origin: string; timeout_ms: number; tells_start: boolean };
 
-/** How far an attempt has got; a step is never taken back. `unproven`: not started, as far as we have been told. */
+/**
+ * How far an attempt has got; a step is never taken back. `unproven`: not started, as far as we
+ * have been told.
+ */
 class Attempt {
   state: 'waiting' | 'unproven' | 'written' | 'cancelled';
 
@@ -103,7 +130,10 @@ class Attempt {
   }
 }
 
-/** Notes the moment before writing, and refuses to write an attempt that was cancelled or already written once. */
+/**
+ * Notes the moment before writing, and refuses to write an attempt that was cancelled or already
+ * written once.
+ */
 const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (options, handler) => {
   const { opaque } = options as { opaque?: unknown };
   if (!(opaque instanceof Attempt)) return dispatch(options, handler);
@@ -116,7 +146,8 @@ const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (optio
       handler.onRequestStart?.(controller, context);
       if (!controller.aborted) opaque.state = 'written';
     },
-    onResponseStart: (controller, status, headers, message) => handler.onResponseStart?.(controller, status, headers, message),
+    onResponseStart: (controller, status, headers, message) =>
+      handler.onResponseStart?.(controller, status, headers, message),
     onResponseData: (controller, chunk) => handler.onResponseData?.(controller, chunk),
     onResponseEnd: (controller, trailers) => handler.onResponseEnd?.(controller, trailers),
     onResponseError: (controller, error) => handler.onResponseError?.(controller, error),
@@ -124,8 +155,9 @@ const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (optio
 };
 
 /**
- * The deadline is a timer of the machine and not of `Env`: it bounds a socket, which lives in real time even where a
- * simulation owns the clock. undici's own time-outs restart with every chunk and are too coarse to be a deadline.
+ * The deadline is a timer of the machine and not of `Env`: it bounds a socket, which lives in real
+ * time even where a simulation owns the clock. undici's own time-outs restart with every chunk and
+ * are too coarse to be a deadline.
  */
 async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {
   if (signal.aborted) return { outcome: 'unsent', cause: 'aborted' };
@@ -153,19 +185,34 @@ async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): 
 
 type StopCause = 'timeout' | 'aborted';
 
-async function perform(wire: Wire, request: HttpRequest, attempt: Attempt, stop: AbortSignal): Promise<Exchange> {
+async function perform(
+  wire: Wire,
+  request: HttpRequest,
+  attempt: Attempt,
+  stop: AbortSignal,
+): Promise<Exchange> {
   let response: Dispatcher.ResponseData<Attempt>;
   try {
-    response = await wire.dispatcher.request({ ...request, origin: wire.origin, signal: stop, opaque: attempt });
+    response = await wire.dispatcher.request({
+      ...request,
+      origin: wire.origin,
+      signal: stop,
+      opaque: attempt,
+    });
   } catch (error) {
-    if (stop.aborted) return { outcome: 'lost', cause: stopCause(stop) }; // unless `early` has said otherwise
+    // unless `early` has said otherwise
+    if (stop.aborted) return { outcome: 'lost', cause: stopCause(stop) };
     const codes = errorCodes(error);
     const is_unsent =
       attempt.state === 'waiting' ||
       codes.some((code) => CONNECT_ONLY_CODES.has(code)) ||
-      (attempt.state === 'unproven' && codes.some((code) => UNREACHABLE_CODES.has(code) || TLS_CODE.test(code)));
+      (attempt.state === 'unproven' &&
+        codes.some((code) => UNREACHABLE_CODES.has(code) || TLS_CODE.test(code)));
     if (is_unsent) return { outcome: 'unsent', cause: connectCause(codes) };
-    return { outcome: 'lost', cause: codes.some((code) => TIMEOUT_CODES.has(code)) ? 'timeout' : 'socket' };
+    return {
+      outcome: 'lost',
+      cause: codes.some((code) => TIMEOUT_CODES.has(code)) ? 'timeout' : 'socket',
+    };
   }
   const { statusCode: status, headers } = response;
   return { outcome: 'reply', status, headers, body: await readBody(response, stop) };
@@ -175,13 +222,17 @@ function stopCause(stop: AbortSignal): StopCause {
   return stop.reason === 'timeout' ? 'timeout' : 'aborted';
 }
 
-async function readBody(response: Dispatcher.ResponseData<Attempt>, stop: AbortSignal): Promise<ReplyBody> {
+async function readBody(
+  response: Dispatcher.ResponseData<Attempt>,
+  stop: AbortSignal,
+): Promise<ReplyBody> {
   const chunks: Buffer[] = [];
   let size_bytes = 0;
   try {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       size_bytes += chunk.length;
-      if (size_bytes > REPLY_BYTES_MAX) return { form: 'broken', cause: 'too_large' }; // leaving the loop destroys the body
+      // leaving the loop destroys the body
+      if (size_bytes > REPLY_BYTES_MAX) return { form: 'broken', cause: 'too_large' };
       chunks.push(chunk);
     }
   } catch (error) {
@@ -202,18 +253,32 @@ function understand(bytes: Buffer, content_type: string): ReplyBody {
   }
 }
 
-const CONNECT_ONLY_CODES = new Set(['ENOTFOUND', 'EAI_AGAIN', 'ECONNREFUSED', 'UND_ERR_CONNECT_TIMEOUT']);
+const CONNECT_ONLY_CODES = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ECONNREFUSED',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 /** From an established connection these are rare but possible. */
-const UNREACHABLE_CODES = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EADDRNOTAVAIL']);
+const UNREACHABLE_CODES = new Set([
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ENETDOWN',
+  'EADDRNOTAVAIL',
+]);
 const DNS_CODE = /^(ENOTFOUND|EAI_|ENODATA|ESERVFAIL)/;
-const TLS_CODE = /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
+const TLS_CODE =
+  /^(ERR_TLS|ERR_SSL|EPROTO|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA)/;
 const TIMEOUT_CODES = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 
 /** What kept a request from being written. */
 function connectCause(codes: string[]): UnsentCause {
   if (codes.some((code) => DNS_CODE.test(code))) return 'dns';
   if (codes.some((code) => TLS_CODE.test(code))) return 'tls';
-  return codes.includes('UND_ERR_CLOSED') || codes.includes('UND_ERR_DESTROYED') ? 'closed' : 'connect';
+  return codes.includes('UND_ERR_CLOSED') || codes.includes('UND_ERR_DESTROYED')
+    ? 'closed'
+    : 'connect';
 }
 
 /** The codes of an error, of its cause, and of what an `AggregateError` (one per address) holds. */

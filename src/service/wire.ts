@@ -1,7 +1,7 @@
 /**
- * The service's wire shapes (specification, "Resources and their fields"). Every object is loose: fields that the
- * specification does not know are kept. Reading is tolerant, since one odd field must not hide an inquiry (G7); what the
- * results hold is understood in `records/`.
+ * The service's wire shapes (specification, "Resources and their fields"). Every object is loose:
+ * fields that the specification does not know are kept. Reading is tolerant, since one odd field
+ * must not hide an inquiry (G7); what the results hold is understood in `records/`.
  */
 import { z } from 'zod';
 import { type InquiryId, inquiryId } from '../domain/ids.ts';
@@ -63,10 +63,16 @@ export const creationResponseSchema = z.looseObject({
   inquiry_id: z.unknown().optional(),
 });
 
-/** Read form. Only `id`, `status` and `request` decide whether it is one; the rest is taken when it can be. */
+/**
+ * Read form. Only `id`, `status` and `request` decide whether it is one; the rest is taken when it
+ * can be.
+ */
 export const inquirySchema = z.looseObject({
   id: z.string(),
-  /** SCHEDULED, IN_PROGRESS, SUCCESS, UNSUCCESSFUL, CANCELLED, UNKNOWN, or anything else: kept verbatim. */
+  /**
+   * SCHEDULED, IN_PROGRESS, SUCCESS, UNSUCCESSFUL, CANCELLED, UNKNOWN, or anything else: kept
+   * verbatim.
+   */
   status: z.string(),
   creation_ts: z.string().nullish().catch(null),
   summary: z.string().nullish().catch(null),
@@ -105,8 +111,8 @@ export function parseInquiry(raw: unknown): Inquiry | null {
 }
 
 /**
- * An id that can be stored and asked for again: 1 to 200 characters, none of them blank or a control character. `.` and `..`
- * would change the path they stand in. Null for anything else.
+ * An id that can be stored and asked for again: 1 to 200 characters, none of them blank or a
+ * control character. `.` and `..` would change the path they stand in. Null for anything else.
  */
 export function usableId(value: unknown): InquiryId | null {
   if (typeof value !== 'string') return null;
@@ -117,14 +123,19 @@ export function usableId(value: unknown): InquiryId | null {
 
 const shownText = z.string().nullish().catch(null);
 
-/** What a person is shown of a verification record: whatever is of another form is left out here, and only here. */
+/**
+ * What a person is shown of a verification record: whatever is of another form is left out here,
+ * and only here.
+ */
 export const verificationSchema = z.looseObject({
   id: shownText,
   inquiry_id: shownText,
   creation_ts: shownText,
   /** MET is a status seen. */
   verification_items: z
-    .array(z.looseObject({ name: shownText, status: shownText }).catch({ name: null, status: null }))
+    .array(
+      z.looseObject({ name: shownText, status: shownText }).catch({ name: null, status: null }),
+    )
     .nullish()
     .catch(null),
 });
@@ -159,12 +170,15 @@ export const validationItemSchema = z.looseObject({
 
 export const validationErrorSchema = z.looseObject({ detail: z.array(z.unknown()) });
 
-/** One item of an HTTPValidationError, without what a server may add to it (`input` repeats the patient's data). */
+/**
+ * One item of an HTTPValidationError, without what a server may add to it (`input` repeats the
+ * patient's data).
+ */
 export type ValidationItem = { loc: (string | number)[]; msg: string; type: string };
 
 /**
- * The items of an HTTPValidationError; what cannot be read is left out. A `detail` that is a plain sentence becomes one item
- * without a place.
+ * The items of an HTTPValidationError; what cannot be read is left out. A `detail` that is a plain
+ * sentence becomes one item without a place.
  */
 export function parseValidationItems(body: unknown): ValidationItem[] {
   const sentence = z.looseObject({ detail: z.string().min(1) }).safeParse(body);

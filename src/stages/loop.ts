@@ -48,10 +48,18 @@ export type LoopOptions = {
 const FAILURE_LIMITS = { first_ms: 1_000, max_ms: 5 * 60_000 };
 
 /**
- * Runs a stage until `signal` is aborted: step after step while there is something to do, then a pause of at most the
- * interval. A step that throws is logged and tried again with backoff; it stops neither the stage nor its neighbours (G7).
+ * Runs a stage until `signal` is aborted: step after step while there is something to do, then a
+ * pause of at most the interval. A step that throws is logged and tried again with backoff; it
+ * stops neither the stage nor its neighbours (G7).
  */
-export async function runLoop({ name, step, waker, env, interval_ms, signal }: LoopOptions): Promise<void> {
+export async function runLoop({
+  name,
+  step,
+  waker,
+  env,
+  interval_ms,
+  signal,
+}: LoopOptions): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
     let wait_ms = interval_ms;

@@ -1,6 +1,6 @@
 /**
- * A child of the bench: a fortnight of 100 visits a day over the real stages, a real database and the sandbox, on one clock
- * that this file moves. What is counted is what the sandbox has received.
+ * A child of the bench: a fortnight of 100 visits a day over the real stages, a real database and
+ * the sandbox, on one clock that this file moves. What is counted is what the sandbox has received.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,12 @@ import { aCoverage, anAppointment, facts } from '../domain/examples.ts';
 import { jobOfChild } from './measure.ts';
 
 export type FortnightJob = { is_told: boolean };
-export type FortnightResult = { answered: number; open: number; by_kind: Record<Kind, number>; silences: number };
+export type FortnightResult = {
+  answered: number;
+  open: number;
+  by_kind: Record<Kind, number>;
+  silences: number;
+};
 
 type Kind = 'creates' | 'asking' | 'verification' | 'list' | 'other';
 
@@ -94,13 +99,25 @@ async function fortnight(): Promise<FortnightResult> {
     counts: newWebhookCounts(),
   });
   const server = await startHttpServer({ host: '127.0.0.1', port: 0 }, [route], env);
-  const wanted = { callback_url: `http://127.0.0.1:${server.address.port}${PATH}`, update_frequency_min: 5 };
-  const subscription = { store, env, client, wanted, take_over: false, onKept: () => {}, failures: 0 };
+  const wanted = {
+    callback_url: `http://127.0.0.1:${server.address.port}${PATH}`,
+    update_frequency_min: 5,
+  };
+  const subscription = {
+    store,
+    env,
+    client,
+    wanted,
+    take_over: false,
+    onKept: () => {},
+    failures: 0,
+  };
   let compare_at = is_told ? START_MS : Number.POSITIVE_INFINITY;
   let read_days = 0;
   // Two more days, in which the last visits are answered and nothing new comes.
   while (now_ms < START_MS + (DAYS + 2) * DAY_MS) {
-    if (now_ms >= compare_at) compare_at = (await subscriptionStep(subscription)).next_at ?? compare_at;
+    if (now_ms >= compare_at)
+      compare_at = (await subscriptionStep(subscription)).next_at ?? compare_at;
     // At the start what lies ahead within the look-ahead window, and one more day every day.
     while (read_days < Math.min(DAYS, 7 + (now_ms - START_MS) / DAY_MS)) await readDay(read_days++);
     if (is_told) await sleep(REAL_MS_FOR_REPORTS);
@@ -112,10 +129,18 @@ async function fortnight(): Promise<FortnightResult> {
 }
 
 async function settle(submit: SubmitDeps, collect: CollectDeps): Promise<void> {
-  const plan = { store, env, external_id_template: '{appointment}', log_key: 'bench', onPlanned: () => {} };
+  const plan = {
+    store,
+    env,
+    external_id_template: '{appointment}',
+    log_key: 'bench',
+    onPlanned: () => {},
+  };
   // What the configuration asks about dental visits unless it says otherwise.
   const dental = questions.parse({}).dental.map((rule) => ({ ...rule, when_codes: null }));
-  const { now: _, ...planning } = facts({ policy: { questions: { ...facts().policy.questions, dental } } });
+  const { now: _, ...planning } = facts({
+    policy: { questions: { ...facts().policy.questions, dental } },
+  });
   const signal = new AbortController().signal;
   const steps = [
     () => planStep({ ...plan, facts: () => planning }),
@@ -133,13 +158,27 @@ async function readDay(day: number): Promise<void> {
   const appointments = Array.from({ length: VISITS_A_DAY }, (_, index) =>
     anAppointment({
       source_id: `${day}-${index}`,
-      starts_at: new Date(midnight + 8 * HOUR_MS + Math.floor((index * 9 * HOUR_MS) / VISITS_A_DAY)).toISOString(),
-      patient: { id: `P${day}-${index}`, first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' },
+      starts_at: new Date(
+        midnight + 8 * HOUR_MS + Math.floor((index * 9 * HOUR_MS) / VISITS_A_DAY),
+      ).toISOString(),
+      patient: {
+        id: `P${day}-${index}`,
+        first_name: 'Ada',
+        last_name: 'Example',
+        birth_date: '1980-01-02',
+      },
       coverages: [aCoverage({ member_id: `W${day}${String(index).padStart(4, '0')}` })],
     }),
   );
-  const source = { key: `bench:${day}`, name: 'bench', is_last: true, completeness: 'changes' as const };
-  await store.write((tx) => acceptBatch(tx, 'front-desk', { source, appointments, rejected: [], cursor: null }, now_ms));
+  const source = {
+    key: `bench:${day}`,
+    name: 'bench',
+    is_last: true,
+    completeness: 'changes' as const,
+  };
+  await store.write((tx) =>
+    acceptBatch(tx, 'front-desk', { source, appointments, rejected: [], cursor: null }, now_ms),
+  );
 }
 
 function deps(): { submit: SubmitDeps; collect: CollectDeps } {
@@ -150,7 +189,12 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     concurrency: 4,
     time_zone: 'America/Chicago',
   };
-  const submission = { mode: 'auto', batch_size: 25, bulk_shape: 'auto', is_shared_account: false } as const;
+  const submission = {
+    mode: 'auto',
+    batch_size: 25,
+    bulk_shape: 'auto',
+    is_shared_account: false,
+  } as const;
   const limits = { calls_per_day: null, calls_per_month: null, reverify_after_days: 30 };
   const settings = {
     ...polling,
@@ -180,7 +224,9 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       clockSkew: () => 0,
       onPlanned: () => {},
       memory: newCollectMemory(),
-      webhook: is_told ? { grace_ms: 12 * MINUTE_MS, sample_at: 0, compare_at: 0, onSilent: () => {} } : null,
+      webhook: is_told
+        ? { grace_ms: 12 * MINUTE_MS, sample_at: 0, compare_at: 0, onSilent: () => {} }
+        : null,
       settings: { ...settings, verify_for_ms: 48 * HOUR_MS, verification_required: [] },
     },
   };
@@ -188,8 +234,16 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
 
 async function count(): Promise<FortnightResult> {
   const response = await fetch(`${sandbox.url}/_sandbox/ledger?inquiries=no`);
-  const { requests } = (await response.json()) as { requests: { by_route: Record<string, number> } };
-  const by_kind: Record<Kind, number> = { creates: 0, asking: 0, verification: 0, list: 0, other: 0 };
+  const { requests } = (await response.json()) as {
+    requests: { by_route: Record<string, number> };
+  };
+  const by_kind: Record<Kind, number> = {
+    creates: 0,
+    asking: 0,
+    verification: 0,
+    list: 0,
+    other: 0,
+  };
   for (const [route, number] of Object.entries(requests.by_route)) by_kind[kindOf(route)] += number;
   const rows = await store.db.selectFrom('inquiries').select('state').execute();
   const inState = (state: string) => rows.filter((row) => row.state === state).length;

@@ -8,10 +8,16 @@ import { connected, framed } from '../connectors/hl7/peers.ts';
 import { jobOfChild } from './measure.ts';
 
 /**
- * `medplum`: each connection waits for an answer before the next message, as the library's client does. `pipelined`: plain sockets
- * that keep `window` messages unanswered.
+ * `medplum`: each connection waits for an answer before the next message, as the library's client
+ * does. `pipelined`: plain sockets that keep `window` messages unanswered.
  */
-export type SendingJob = { sender: 'medplum' | 'pipelined'; port: number; messages: number; connections: number; window: number };
+export type SendingJob = {
+  sender: 'medplum' | 'pipelined';
+  port: number;
+  messages: number;
+  connections: number;
+  window: number;
+};
 export type SendingResult = { messages: number; duration_ms: number };
 
 const job = jobOfChild<SendingJob>();
@@ -36,7 +42,9 @@ function parse(text: string): Parameters<Hl7Client['sendAndWait']>[0] {
 }
 
 async function throughMedplum(): Promise<number> {
-  const clients = texts.map(() => new Hl7Client({ host: '127.0.0.1', port: job.port, keepAlive: true }));
+  const clients = texts.map(
+    () => new Hl7Client({ host: '127.0.0.1', port: job.port, keepAlive: true }),
+  );
   await Promise.all(clients.map((client) => client.connect()));
   const parsed = texts.map((messages) => messages.map(parse));
   for (const text of warm) await clients[0]?.sendAndWait(parse(text));
@@ -59,7 +67,10 @@ async function throughSockets(): Promise<number> {
 }
 
 /** Writes frames, at most `window` of them unanswered, until every one is. */
-function pump(socket: Awaited<ReturnType<typeof connected>>, frames: readonly Buffer[]): Promise<void> {
+function pump(
+  socket: Awaited<ReturnType<typeof connected>>,
+  frames: readonly Buffer[],
+): Promise<void> {
   return new Promise((resolve, reject) => {
     let sent = 0;
     let answered = 0;

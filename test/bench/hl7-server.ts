@@ -1,4 +1,7 @@
-/** A child of the bench: something that answers HL7 messages over MLLP. Says its port, and ends when its parent does. */
+/**
+ * A child of the bench: something that answers HL7 messages over MLLP. Says its port, and ends when
+ * its parent does.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,7 +47,9 @@ async function eligd(): Promise<void> {
 
 async function medplum(): Promise<void> {
   const listener = new Hl7Server((connection) => {
-    connection.addEventListener('message', ({ message }: Hl7MessageEvent) => connection.send(message.buildAck()));
+    connection.addEventListener('message', ({ message }: Hl7MessageEvent) =>
+      connection.send(message.buildAck()),
+    );
   });
   await listener.start(port);
   await stopped();
@@ -70,5 +75,7 @@ async function net(): Promise<void> {
 }
 
 function stopped(): Promise<void> {
-  return new Promise((resolve) => stop.signal.addEventListener('abort', () => resolve(), { once: true }));
+  return new Promise((resolve) =>
+    stop.signal.addEventListener('abort', () => resolve(), { once: true }),
+  );
 }

@@ -1,4 +1,6 @@
-/** A child of the bench: one export, from its file to committed rows, or through csv-parse alone. */
+/**
+ * A child of the bench: one export, from its file to committed rows, or through csv-parse alone.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -35,7 +37,10 @@ async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
       journal: { read: async () => null, write: async () => {} },
     });
     const started_ms = performance.now();
-    await pullStep({ store, env, connector_id: 'front-desk', connector, onAccepted: () => {} }, new AbortController().signal);
+    await pullStep(
+      { store, env, connector_id: 'front-desk', connector, onAccepted: () => {} },
+      new AbortController().signal,
+    );
     const duration_ms = performance.now() - started_ms;
     const { count } = await store.db
       .selectFrom('appointments')

@@ -1,8 +1,17 @@
 /**
- * A child of the bench: from the moment at which the service reports an end to the record in `outbox/`, through a whole
- * installation. The service's grouping is left out: both clocks are moved to the moment at which it is over.
+ * A child of the bench: from the moment at which the service reports an end to the record in
+ * `outbox/`, through a whole installation. The service's grouping is left out: both clocks are
+ * moved to the moment at which it is over.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -35,10 +44,15 @@ policy: { look_ahead_days: 14 }
 `,
 );
 const secrets = ['SERVICE_USERNAME=clinic', 'SERVICE_PASSWORD=sandbox', 'WEBHOOK_SECRET=sandbox'];
-writeFileSync(join(folder, '.env'), secrets.map((line) => `ELIGD_${line}\n`).join(''), { mode: 0o600 });
+writeFileSync(join(folder, '.env'), secrets.map((line) => `ELIGD_${line}\n`).join(''), {
+  mode: 0o600,
+});
 mkdirSync(join(folder, 'dropbox/inbox'), { recursive: true });
 const day = new Date(Date.now() + 7 * DAY_MS).toISOString().slice(0, 10);
-writeFileSync(join(folder, 'dropbox/inbox/export.csv'), exportOf(visits(VISITS, () => ({ appointment_at: `${day}T12:00` }))));
+writeFileSync(
+  join(folder, 'dropbox/inbox/export.csv'),
+  exportOf(visits(VISITS, () => ({ appointment_at: `${day}T12:00` }))),
+);
 
 const config = await loadConfig(join(folder, 'eligd.yaml'));
 const own = openSecrets(folder, {});
@@ -59,10 +73,15 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Lets the service's clock go on in steps, as its reports are grouped, and waits after each until what ended is written. */
+/**
+ * Lets the service's clock go on in steps, as its reports are grouped, and waits after each until
+ * what ended is written.
+ */
 async function measure(): Promise<number[]> {
   while ((await ledger()).length < VISITS || (await subscription()) === null) await sleep(50);
-  const ends = (await ledger()).map(({ steps }) => Date.parse(steps.at(-1)?.at ?? '')).sort((a, b) => a - b);
+  const ends = (await ledger())
+    .map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''))
+    .sort((a, b) => a - b);
   const latencies: number[] = [];
   for (let ended = 0; ended < ends.length; ) {
     const to = (ends[ended] ?? 0) + STEP_MINUTES * 60_000;
@@ -83,12 +102,15 @@ async function measure(): Promise<number[]> {
 type Entry = { steps: { at: string }[] };
 
 async function ledger(): Promise<Entry[]> {
-  return ((await (await fetch(`${sandbox.url}/_sandbox/ledger`)).json()) as { inquiries: Entry[] }).inquiries;
+  return ((await (await fetch(`${sandbox.url}/_sandbox/ledger`)).json()) as { inquiries: Entry[] })
+    .inquiries;
 }
 
 async function subscription(): Promise<unknown> {
   const authorization = `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}`;
-  const response = await fetch(`${sandbox.url}/api/v0/subscription/`, { headers: { authorization } });
+  const response = await fetch(`${sandbox.url}/api/v0/subscription/`, {
+    headers: { authorization },
+  });
   return response.ok ? await response.json() : null;
 }
 
@@ -99,6 +121,11 @@ async function post(path: string, body: object): Promise<void> {
 /** Lines of answers in `outbox/`. */
 function count(): number {
   if (!existsSync(outbox)) return 0;
-  const files = readdirSync(outbox).filter((name) => name.startsWith('eligibility-') && name.endsWith('.csv'));
-  return files.reduce((sum, name) => sum + readFileSync(join(outbox, name), 'utf8').split('\r\n').length - 2, 0);
+  const files = readdirSync(outbox).filter(
+    (name) => name.startsWith('eligibility-') && name.endsWith('.csv'),
+  );
+  return files.reduce(
+    (sum, name) => sum + readFileSync(join(outbox, name), 'utf8').split('\r\n').length - 2,
+    0,
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * `npm run bench`: how fast eligd is beside the bare tools on the same machine in the same run, so that the ratios mean
- * something anywhere. Nothing is asserted. Every measurement is a process of its own.
+ * `npm run bench`: how fast eligd is beside the bare tools on the same machine in the same run, so
+ * that the ratios mean something anywhere. Nothing is asserted. Every measurement is a process of
+ * its own.
  */
 import { execFileSync, fork } from 'node:child_process';
 import { copyFileSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -33,10 +34,15 @@ const started_ms = performance.now();
 const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-'));
 const service = fork(join(import.meta.dirname, 'service.ts'), { stdio: 'inherit' });
 try {
-  console.log(`Node ${process.versions.node}, ${availableParallelism()} × ${cpus()[0]?.model ?? 'unknown'}; medians\n`);
+  console.log(
+    `Node ${process.versions.node}, ${availableParallelism()} × ` +
+      `${cpus()[0]?.model ?? 'unknown'}; medians\n`,
+  );
   const port = await new Promise<unknown>((resolve, reject) => {
     service.once('message', resolve);
-    service.once('exit', (code) => reject(new Error(`The service of the bench ended with ${code}.`)));
+    service.once('exit', (code) =>
+      reject(new Error(`The service of the bench ended with ${code}.`)),
+    );
   });
   const parts = {
     intake: benchIntake,
@@ -47,7 +53,8 @@ try {
     latency: benchLatency,
     fortnight: benchFortnight,
   };
-  for (const [name, bench] of Object.entries(parts)) if (chosen.length === 0 || chosen.includes(name)) await bench();
+  for (const [name, bench] of Object.entries(parts))
+    if (chosen.length === 0 || chosen.includes(name)) await bench();
   console.log(`\n${Math.round((performance.now() - started_ms) / 1000)} s in all.`);
 } finally {
   service.kill();
@@ -74,7 +81,10 @@ async function benchIntake(): Promise<void> {
     const { rows, duration_ms } = await readExport(reader, file);
     return (rows / duration_ms) * 1000;
   };
-  const measured = await inTurn(ROUNDS, { eligd: () => rate('eligd'), csv_parse: () => rate('csv-parse') });
+  const measured = await inTurn(ROUNDS, {
+    eligd: () => rate('eligd'),
+    csv_parse: () => rate('csv-parse'),
+  });
   const megabytes = (statSync(file).size / 1_000_000).toFixed(1);
   compare(`an export of ${SMALL_ROWS} rows (${megabytes} MB), rows per second`, [
     ['csv-parse alone', measured.csv_parse],
@@ -87,7 +97,8 @@ async function benchMemory(): Promise<void> {
   for (const count of [SMALL_ROWS, LARGE_ROWS]) {
     const file = makeExport(count);
     const measured: number[] = [];
-    for (let round = 0; round < MEMORY_ROUNDS; round += 1) measured.push((await readExport('eligd', file)).rss_mb);
+    for (let round = 0; round < MEMORY_ROUNDS; round += 1)
+      measured.push((await readExport('eligd', file)).rss_mb);
     rows.push([`eligd: export of ${count} rows`, spread(measured)]);
   }
   compare('most memory of the process (RSS), MB', rows);
@@ -95,7 +106,10 @@ async function benchMemory(): Promise<void> {
 
 async function benchSubmit(base_url: string): Promise<void> {
   const rate = async (job: Omit<SubmitJob, 'base_url'>) => {
-    const { inquiries, duration_ms } = await measureInChild<SubmitResult>('submit.ts', { ...job, base_url } satisfies SubmitJob);
+    const { inquiries, duration_ms } = await measureInChild<SubmitResult>('submit.ts', {
+      ...job,
+      base_url,
+    } satisfies SubmitJob);
     return (inquiries / duration_ms) * 1000;
   };
   const single = { inquiries: SINGLES, batch_size: 1, concurrency: CONCURRENCY };
@@ -119,16 +133,25 @@ async function benchSubmit(base_url: string): Promise<void> {
   ]);
 }
 
-/** How fast HL7 messages are acknowledged: by eligd after its commit, by the others after nothing. */
+/**
+ * How fast HL7 messages are acknowledged: by eligd after its commit, by the others after nothing.
+ */
 async function benchHl7(): Promise<void> {
   const rate = async (server: AnsweringJob['server'], job: Omit<SendingJob, 'port'>) => {
-    const answering = fork(join(import.meta.dirname, 'hl7-server.ts'), [JSON.stringify({ server } satisfies AnsweringJob)]);
+    const answering = fork(join(import.meta.dirname, 'hl7-server.ts'), [
+      JSON.stringify({ server } satisfies AnsweringJob),
+    ]);
     try {
       const port = await new Promise<number>((resolve, reject) => {
         answering.once('message', (message) => resolve(Number(message)));
-        answering.once('exit', (code) => reject(new Error(`The server of the bench ended with ${code}.`)));
+        answering.once('exit', (code) =>
+          reject(new Error(`The server of the bench ended with ${code}.`)),
+        );
       });
-      const { messages, duration_ms } = await measureInChild<SendingResult>('hl7-sender.ts', { ...job, port });
+      const { messages, duration_ms } = await measureInChild<SendingResult>('hl7-sender.ts', {
+        ...job,
+        port,
+      });
       return (messages / duration_ms) * 1000;
     } finally {
       answering.disconnect();
@@ -136,8 +159,14 @@ async function benchHl7(): Promise<void> {
     }
   };
   const jobs = [
-    ['@medplum/hl7 as sender, 8 connections', { sender: 'medplum', messages: HL7_MESSAGES, connections: 8, window: 1 }],
-    ['one connection, 64 unanswered at a time', { sender: 'pipelined', messages: HL7_MESSAGES, connections: 1, window: 64 }],
+    [
+      '@medplum/hl7 as sender, 8 connections',
+      { sender: 'medplum', messages: HL7_MESSAGES, connections: 8, window: 1 },
+    ],
+    [
+      'one connection, 64 unanswered at a time',
+      { sender: 'pipelined', messages: HL7_MESSAGES, connections: 1, window: 64 },
+    ],
   ] as const;
   for (const [title, job] of jobs) {
     const measured = await inTurn(ROUNDS, {
@@ -156,10 +185,14 @@ async function benchHl7(): Promise<void> {
 async function benchReports(): Promise<void> {
   for (const connections of [8, 32]) {
     const { bare, eligd } = await benchReceiver(connections);
-    compare(`${DELIVERIES} reports of ${BODY_BYTES / 1000} KB, ${connections} connections, reports per second`, [
-      ['fastify: signature, JSON, answer', bare],
-      ['eligd: committed, kept after SIGKILL', eligd],
-    ]);
+    compare(
+      `${DELIVERIES} reports of ${BODY_BYTES / 1000} KB, ${connections} connections, reports ` +
+        'per second',
+      [
+        ['fastify: signature, JSON, answer', bare],
+        ['eligd: committed, kept after SIGKILL', eligd],
+      ],
+    );
   }
 }
 
@@ -176,12 +209,21 @@ async function benchLatency(): Promise<void> {
 async function benchFortnight(): Promise<void> {
   const rows = [];
   for (const is_told of [true, false]) {
-    const { answered, by_kind, silences } = await measureInChild<FortnightResult>('fortnight.ts', { is_told });
+    const { answered, by_kind, silences } = await measureInChild<FortnightResult>('fortnight.ts', {
+      is_told,
+    });
     const { asking, list, other, verification } = by_kind;
     const each = (count: number) => (count / answered).toFixed(2);
     const name = is_told ? `with webhooks (silent ${silences} times)` : 'without';
     const all = asking + verification + list + other;
-    rows.push([name, String(answered), each(all), each(asking), each(verification), each(list + other)]);
+    rows.push([
+      name,
+      String(answered),
+      each(all),
+      each(asking),
+      each(verification),
+      each(list + other),
+    ]);
   }
   printTable([
     [

@@ -1,4 +1,7 @@
-/** What the parts of the bench share: children that measure in a process of their own, and the middle of several runs. */
+/**
+ * What the parts of the bench share: children that measure in a process of their own, and the
+ * middle of several runs.
+ */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -37,7 +40,10 @@ export function jobOfChild<Job>(): Job {
   return JSON.parse(process.argv[2] ?? '{}') as Job;
 }
 
-/** Runs each measurement once per round, in turn, so that what disturbs the machine disturbs all of them. */
+/**
+ * Runs each measurement once per round, in turn, so that what disturbs the machine disturbs all of
+ * them.
+ */
 export async function inTurn<Name extends string>(
   rounds: number,
   measurements: Record<Name, () => Promise<number>>,
@@ -47,12 +53,17 @@ export async function inTurn<Name extends string>(
   for (let round = 0; round < rounds; round += 1) {
     for (const name of names) values.get(name)?.push(await measurements[name]());
   }
-  return Object.fromEntries(names.map((name) => [name, spread(values.get(name) ?? [])])) as Record<Name, Spread>;
+  return Object.fromEntries(names.map((name) => [name, spread(values.get(name) ?? [])])) as Record<
+    Name,
+    Spread
+  >;
 }
 
 /** Columns of even width; the first one to the left, numbers to the right. */
 export function printTable(rows: readonly (readonly string[])[]): void {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
   for (const row of rows) {
     const cells = row.map((cell, column) =>
       column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),

@@ -1,4 +1,7 @@
-/** A child of the bench: the least that can be called an inquiry service, so that the client and not the server is measured. */
+/**
+ * A child of the bench: the least that can be called an inquiry service, so that the client and not
+ * the server is measured.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,8 +19,15 @@ const server = createServer((request, response) => {
   const chunks: Buffer[] = [];
   request.on('data', (chunk: Buffer) => chunks.push(chunk));
   request.on('end', () => {
-    const text = JSON.stringify(answer(request.method, request.url ?? '', Buffer.concat(chunks).toString()));
-    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }).end(text);
+    const text = JSON.stringify(
+      answer(request.method, request.url ?? '', Buffer.concat(chunks).toString()),
+    );
+    response
+      .writeHead(200, {
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(text),
+      })
+      .end(text);
   });
 });
 server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));

@@ -1,4 +1,7 @@
-/** A child of the bench: planned inquiries through the stage submit, or the same bodies through a bare undici Pool. */
+/**
+ * A child of the bench: planned inquiries through the stage submit, or the same bodies through a
+ * bare undici Pool.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,7 +55,12 @@ function draftOf(index: number): InquiryDraft {
     is_specialist: false,
     practice_billing_address: '',
     diagnosis_codes: [],
-    benefits_query: ['STANDARD', 'DEDUCTIBLES_AND_MAXIMUMS', 'TREATMENT_HISTORY', 'CODE_LOOKUP_BENEFITS'],
+    benefits_query: [
+      'STANDARD',
+      'DEDUCTIBLES_AND_MAXIMUMS',
+      'TREATMENT_HISTORY',
+      'CODE_LOOKUP_BENEFITS',
+    ],
     benefits_codes: ['D0120', 'D1110', 'D2740'],
     call_script_id: null,
     additional_info: '',
@@ -131,15 +139,30 @@ async function plan(store: Store, first: number, count: number): Promise<void> {
   const now = Date.now();
   const visit_at = now + 6 * DAY_MS;
   for (let from = first; from < first + count; from += ROWS_PER_COMMIT) {
-    const indexes = Array.from({ length: Math.min(ROWS_PER_COMMIT, first + count - from) }, (_, offset) => from + offset);
+    const indexes = Array.from(
+      { length: Math.min(ROWS_PER_COMMIT, first + count - from) },
+      (_, offset) => from + offset,
+    );
     await store.write(async (tx) => {
-      const source = { key: `bench:${from}`, name: 'bench', is_last: false, completeness: 'changes' as const };
+      const source = {
+        key: `bench:${from}`,
+        name: 'bench',
+        is_last: false,
+        completeness: 'changes' as const,
+      };
       const appointments = indexes.map((index) => appointmentOf(index, visit_at));
-      await acceptBatch(tx, 'front-desk', { source, appointments, rejected: [], cursor: null }, now);
+      await acceptBatch(
+        tx,
+        'front-desk',
+        { source, appointments, rejected: [], cursor: null },
+        now,
+      );
       const rows = await tx
         .selectFrom('appointments')
         .select(['id', 'source_id', 'patient_key'])
-        .where('last_source', '=', (select) => select.selectFrom('sources').select('id').where('key', '=', source.key))
+        .where('last_source', '=', (select) =>
+          select.selectFrom('sources').select('id').where('key', '=', source.key),
+        )
         .execute();
       for (const { id, source_id, patient_key } of rows) {
         const draft = draftOf(Number(source_id));
@@ -154,7 +177,12 @@ async function plan(store: Store, first: number, count: number): Promise<void> {
             patient_key,
             specialty: 'dental',
             external_id: source_id,
-            match_key: matchKey({ type: 'BENEFITS', member_id: draft.member_id, dob: draft.dob, tax_id: draft.tax_id }),
+            match_key: matchKey({
+              type: 'BENEFITS',
+              member_id: draft.member_id,
+              dob: draft.dob,
+              tax_id: draft.tax_id,
+            }),
             due_at: now,
             visit_at,
             draft,
@@ -176,8 +204,22 @@ function appointmentOf(index: number, visit_at: number) {
     starts_at: new Date(visit_at).toISOString(),
     status: 'booked' as const,
     patient: { id: `P${index}`, first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' },
-    coverages: [{ carrier: 'MetLife Dental', payor_id: '65978', member_id: `W${index}`, group_id: '0012345', subscriber: null }],
-    provider: { rendering_npi: '1245319599', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    coverages: [
+      {
+        carrier: 'MetLife Dental',
+        payor_id: '65978',
+        member_id: `W${index}`,
+        group_id: '0012345',
+        subscriber: null,
+      },
+    ],
+    provider: {
+      rendering_npi: '1245319599',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: null,
     procedure_codes: ['D0120', 'D1110', 'D2740'],

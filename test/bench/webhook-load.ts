@@ -1,4 +1,6 @@
-/** A child of the bench: delivers reports of ten inquiries each, every one with a hash of its own. */
+/**
+ * A child of the bench: delivers reports of ten inquiries each, every one with a hash of its own.
+ */
 import { createHmac } from 'node:crypto';
 import { Pool } from 'undici';
 import { jobOfChild } from './measure.ts';
@@ -19,7 +21,9 @@ const WARM_UP = 300;
 const { origin, path, secret, deliveries, body_bytes, connections } = jobOfChild<WebhookLoadJob>();
 const pool = new Pool(origin, { connections, pipelining: 1 });
 const HASH = 'h'.repeat(64);
-const template = Buffer.from(JSON.stringify({ message_hash: HASH, subscription_id: 's', inquiries: inquiries() }));
+const template = Buffer.from(
+  JSON.stringify({ message_hash: HASH, subscription_id: 's', inquiries: inquiries() }),
+);
 const at = template.indexOf(HASH);
 let next = 0;
 await send(WARM_UP);
@@ -30,13 +34,19 @@ await pool.close();
 process.stdout.write(JSON.stringify({ acknowledged, duration_ms } satisfies WebhookLoadResult));
 
 function inquiries(): object[] {
-  const transcript = 'The representative said that the plan is active. '.repeat(Math.ceil((body_bytes / INQUIRIES - 350) / 49));
+  const transcript = 'The representative said that the plan is active. '.repeat(
+    Math.ceil((body_bytes / INQUIRIES - 350) / 49),
+  );
   return Array.from({ length: INQUIRIES }, (_, index) => ({
     id: `00000000-0000-4000-8000-00000000000${index}`,
     status: 'SUCCESS',
     creation_ts: '2026-11-20T15:00:00Z',
     summary: 'The plan is active.',
-    results: { call_details: [{ representative_name: 'Ann', reference_number: '1', call_transcript: transcript }] },
+    results: {
+      call_details: [
+        { representative_name: 'Ann', reference_number: '1', call_transcript: transcript },
+      ],
+    },
     request: { type: 'BENEFITS', member_id: 'W123', dob: '01-02-1980', tax_id: '123456789' },
   }));
 }

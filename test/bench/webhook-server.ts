@@ -1,4 +1,7 @@
-/** A child of the bench: eligd's receiver, or the bare route that only checks the signature, parses and answers. */
+/**
+ * A child of the bench: eligd's receiver, or the bare route that only checks the signature, parses
+ * and answers.
+ */
 import Fastify from 'fastify';
 import { startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, webhookRoute } from '../../src/http/webhook.ts';
@@ -8,7 +11,12 @@ import { Inbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { jobOfChild } from './measure.ts';
 
-export type WebhookServerJob = { receiver: 'eligd' | 'bare'; database: string; secret: string; path: string };
+export type WebhookServerJob = {
+  receiver: 'eligd' | 'bare';
+  database: string;
+  secret: string;
+  path: string;
+};
 
 const { receiver, database, secret, path } = jobOfChild<WebhookServerJob>();
 process.send?.(receiver === 'eligd' ? await throughEligd() : await bare());
@@ -36,7 +44,8 @@ async function bare(): Promise<number> {
   app.post(path, async (request, reply) => {
     const body = request.body as Buffer;
     const signature = request.headers['x-service-signature'];
-    if (!verifySignature({ body, signature: String(signature), secrets: [secret] })) return reply.code(401).send();
+    if (!verifySignature({ body, signature: String(signature), secrets: [secret] }))
+      return reply.code(401).send();
     JSON.parse(body.toString('utf8'));
     return reply.code(200).send();
   });

@@ -1,4 +1,7 @@
-/** The part of the bench about reports: how many the receiver takes, beside a route that keeps nothing. */
+/**
+ * The part of the bench about reports: how many the receiver takes, beside a route that keeps
+ * nothing.
+ */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -14,19 +17,29 @@ const ROUNDS = 3;
 const SECRET = 'the-secret-of-the-bench';
 const PATH = '/hook';
 
-/** Deliveries a second with so many connections, in turn, so that what disturbs the machine disturbs both. */
-export async function benchReceiver(connections: number): Promise<Record<'bare' | 'eligd', Spread>> {
+/**
+ * Deliveries a second with so many connections, in turn, so that what disturbs the machine disturbs
+ * both.
+ */
+export async function benchReceiver(
+  connections: number,
+): Promise<Record<'bare' | 'eligd', Spread>> {
   return await inTurn(ROUNDS, {
     bare: () => receive('bare', connections),
     eligd: () => receive('eligd', connections),
   });
 }
 
-async function receive(receiver: WebhookServerJob['receiver'], connections: number): Promise<number> {
+async function receive(
+  receiver: WebhookServerJob['receiver'],
+  connections: number,
+): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-bench-'));
   const database = join(folder, 'eligd.db');
   const job: WebhookServerJob = { receiver, database, secret: SECRET, path: PATH };
-  const server = fork(join(import.meta.dirname, 'webhook-server.ts'), [JSON.stringify(job)], { stdio: 'inherit' });
+  const server = fork(join(import.meta.dirname, 'webhook-server.ts'), [JSON.stringify(job)], {
+    stdio: 'inherit',
+  });
   try {
     const port = await portOf(server);
     const load: WebhookLoadJob = {
@@ -37,8 +50,12 @@ async function receive(receiver: WebhookServerJob['receiver'], connections: numb
       body_bytes: BODY_BYTES,
       connections,
     };
-    const { acknowledged, duration_ms } = await measureInChild<WebhookLoadResult>('webhook-load.ts', load);
-    if (acknowledged !== DELIVERIES) throw new Error(`${acknowledged} of ${DELIVERIES} deliveries were acknowledged.`);
+    const { acknowledged, duration_ms } = await measureInChild<WebhookLoadResult>(
+      'webhook-load.ts',
+      load,
+    );
+    if (acknowledged !== DELIVERIES)
+      throw new Error(`${acknowledged} of ${DELIVERIES} deliveries were acknowledged.`);
     await kill(server);
     if (receiver === 'eligd') await expectAllKept(database);
     return (DELIVERIES / duration_ms) * 1000;
@@ -51,7 +68,9 @@ async function receive(receiver: WebhookServerJob['receiver'], connections: numb
 async function portOf(server: ChildProcess): Promise<unknown> {
   return await new Promise((resolve, reject) => {
     server.once('message', resolve);
-    server.once('exit', (code) => reject(new Error(`The receiver of the bench ended with ${code}.`)));
+    server.once('exit', (code) =>
+      reject(new Error(`The receiver of the bench ended with ${code}.`)),
+    );
   });
 }
 
@@ -69,5 +88,6 @@ async function expectAllKept(database: string): Promise<void> {
     .select((select) => select.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow();
   await store.close();
-  if (count < DELIVERIES) throw new Error(`Of ${DELIVERIES} acknowledged deliveries ${count} are in the inbox.`);
+  if (count < DELIVERIES)
+    throw new Error(`Of ${DELIVERIES} acknowledged deliveries ${count} are in the inbox.`);
 }

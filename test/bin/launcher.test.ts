@@ -20,13 +20,21 @@ const HOST_PATH = (process.env.PATH ?? '')
   .join(':');
 
 function start(file: string, args: string[], path = HOST_PATH) {
-  const { status, stdout, stderr } = spawnSync(file, args, { cwd: folder, encoding: 'utf8', env: { PATH: path, HOME: folder } });
+  const { status, stdout, stderr } = spawnSync(file, args, {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { PATH: path, HOME: folder },
+  });
   return { status, stdout, stderr };
 }
 
 describe('bin/eligd', () => {
   test('works from another folder', () => {
-    expect(start(LAUNCHER, ['--version'])).toEqual({ status: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' });
+    expect(start(LAUNCHER, ['--version'])).toEqual({
+      status: 0,
+      stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
+      stderr: '',
+    });
   });
 
   test('works through a symlink, and through a symlink to that', () => {
@@ -56,8 +64,13 @@ describe('a copy of eligd whose packages are not installed', () => {
   test('says so without any Node on the PATH, too', () => {
     // Only what the script itself needs.
     mkdirSync(join(folder, 'tools'));
-    for (const tool of ['sh', 'dirname', 'readlink']) symlinkSync(which(tool), join(folder, 'tools', tool));
-    const { status, stderr } = start(which('sh'), [join(folder, 'eligd/bin/eligd')], join(folder, 'tools'));
+    for (const tool of ['sh', 'dirname', 'readlink'])
+      symlinkSync(which(tool), join(folder, 'tools', tool));
+    const { status, stderr } = start(
+      which('sh'),
+      [join(folder, 'eligd/bin/eligd')],
+      join(folder, 'tools'),
+    );
     expect(status).toBe(1);
     expect(stderr).toMatch(/^eligd: no Node was found; .*npm ci --ignore-scripts.*\n$/);
   });

@@ -3,7 +3,11 @@ import type { CliContext, Host } from '../../src/cli/context.ts';
 import { runCli } from '../../src/cli/program.ts';
 
 /** Runs one command line in this process and gives what it printed. */
-export async function run(args: string[], host: Partial<Host> = {}, commands: readonly CommandEntry[] = COMMANDS) {
+export async function run(
+  args: string[],
+  host: Partial<Host> = {},
+  commands: readonly CommandEntry[] = COMMANDS,
+) {
   const printed = { stdout: '', stderr: '' };
   const to = (name: 'stdout' | 'stderr') => ({
     write: (text: string) => {

@@ -1,4 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { lockInstance } from '../../src/store/engine/database.ts';
@@ -78,27 +85,36 @@ describe('eligd check', () => {
     await makeDatabase(installation);
     await linesOf(installation);
     const store = await openStore(installation.database);
-    // The login, the subscription (there is none), and the list, which shows that the address is right.
+    // The login, the subscription (there is none), and the list, which shows that the address is
+    // right.
     expect(await store.db.selectFrom('rate_slots').selectAll().execute()).toHaveLength(3);
     await store.close();
   });
 
   test('says notes of the configuration without calling them faults', async () => {
-    const webhook = 'webhook: { listen: "0.0.0.0:8686", public_url: "https://clinic.example/webhooks" }\n';
-    const { code, of } = await linesOf(install(await sandboxUrl(), 'oauth', webhook), { ELIGD_WEBHOOK_SECRET: 'x' });
+    const webhook =
+      'webhook: { listen: "0.0.0.0:8686", public_url: "https://clinic.example/webhooks" }\n';
+    const { code, of } = await linesOf(install(await sandboxUrl(), 'oauth', webhook), {
+      ELIGD_WEBHOOK_SECRET: 'x',
+    });
     expect(code).toBe(0);
     expect(of('note')).toMatchObject([{ state: 'ok', what: expect.stringContaining('webhook') }]);
   });
 
   test('reports everything that is wrong at once, each with its remedy', async () => {
-    const installation = install(await deadAddress(), 'oauth', 'policy: { payers: ./payers.csv }\n');
+    const installation = install(
+      await deadAddress(),
+      'oauth',
+      'policy: { payers: ./payers.csv }\n',
+    );
     writeFileSync(join(installation.folder, 'payers.csv'), 'pms_nam\nX\n');
     mkdirSync(join(installation.folder, 'dropbox/rejected'), { recursive: true, mode: 0o700 });
     mkdirSync(join(installation.folder, 'dropbox/inbox'), { recursive: true, mode: 0o700 });
     writeFileSync(join(installation.folder, 'dropbox/rejected/a.csv'), '');
     const { code, stdout, stderr } = await installation.run(['check']);
     expect(code).toBe(78);
-    for (const part of ['payer map', 'service', 'connector front-desk']) expect(stdout).toMatch(new RegExp(`^!! ${part}: `, 'm'));
+    for (const part of ['payer map', 'service', 'connector front-desk'])
+      expect(stdout).toMatch(new RegExp(`^!! ${part}: `, 'm'));
     expect(stdout).toMatch(/^→ Mend the file/m);
     expect(stdout).toContain('1 file in rejected/. → Read the .reasons.csv beside each');
     expect(stdout).toMatch(/^-- clock: Not compared/m);
@@ -121,7 +137,9 @@ describe('the exit code of eligd check', () => {
     const { base_url, seen } = await serve(() => ({ json: {} }));
     const { code, of } = await linesOf(install(base_url), { ELIGD_SERVICE_PASSWORD: '' });
     expect(code).toBe(78);
-    expect(of('secrets')).toMatchObject([{ state: 'failed', what: expect.stringContaining('ELIGD_SERVICE_PASSWORD') }]);
+    expect(of('secrets')).toMatchObject([
+      { state: 'failed', what: expect.stringContaining('ELIGD_SERVICE_PASSWORD') },
+    ]);
     expect(of('service')).toMatchObject([{ state: 'skipped' }]);
     expect(of('disk')).toHaveLength(1);
     expect(seen).toEqual([]);
@@ -131,7 +149,10 @@ describe('the exit code of eligd check', () => {
     const installation = install('http://127.0.0.1:9');
     chmodSync(installation.file, 0o646);
     const { code, stdout } = await installation.run(['check']);
-    expect({ code, stdout }).toEqual({ code: 78, stdout: expect.stringContaining(`Run "chmod o-w ${installation.file}"`) });
+    expect({ code, stdout }).toEqual({
+      code: 78,
+      stdout: expect.stringContaining(`Run "chmod o-w ${installation.file}"`),
+    });
   });
 
   test('is 78 when .env can be read by others', async () => {
@@ -147,16 +168,27 @@ describe('the exit code of eligd check', () => {
     ['oauth', '403'],
     ['basic', '401'],
     ['basic', '403'],
-  ] as const)('is 78 when the service turns the credentials of %s away with %s', async (auth, auth_error) => {
-    const wrong = { ELIGD_SERVICE_PASSWORD: 'hunter2', ELIGD_SERVICE_API_KEY: 'hunter2' };
-    const { code, of, lines } = await linesOf(install(await sandboxUrl({ auth_error }), auth), wrong);
-    expect(code).toBe(78);
-    expect(of('service')[0]!.next).toContain(auth === 'oauth' ? 'ELIGD_SERVICE_PASSWORD' : 'ELIGD_SERVICE_API_KEY');
-    expect(JSON.stringify(lines)).not.toContain('hunter2');
-  });
+  ] as const)(
+    'is 78 when the service turns the credentials of %s away with %s',
+    async (auth, auth_error) => {
+      const wrong = { ELIGD_SERVICE_PASSWORD: 'hunter2', ELIGD_SERVICE_API_KEY: 'hunter2' };
+      const { code, of, lines } = await linesOf(
+        install(await sandboxUrl({ auth_error }), auth),
+        wrong,
+      );
+      expect(code).toBe(78);
+      expect(of('service')[0]!.next).toContain(
+        auth === 'oauth' ? 'ELIGD_SERVICE_PASSWORD' : 'ELIGD_SERVICE_API_KEY',
+      );
+      expect(JSON.stringify(lines)).not.toContain('hunter2');
+    },
+  );
 
   test('is 78 when something else answers at the address', async () => {
-    const { base_url } = await serve(() => ({ status: 404, text: '<html>', headers: { 'content-type': 'text/html' } }), null);
+    const { base_url } = await serve(
+      () => ({ status: 404, text: '<html>', headers: { 'content-type': 'text/html' } }),
+      null,
+    );
     const { code, of } = await linesOf(install(base_url, 'basic'));
     expect(code).toBe(78);
     expect(of('service')[0]!.next).toContain('service.base_url');
@@ -168,7 +200,9 @@ describe('the exit code of eligd check', () => {
   ])('is 75 when nothing but the service is %s', async (_, address) => {
     const { code, of } = await linesOf(install(await address()));
     expect(code).toBe(75);
-    expect(of('service')).toMatchObject([{ state: 'failed', next: expect.stringContaining('again') }]);
+    expect(of('service')).toMatchObject([
+      { state: 'failed', next: expect.stringContaining('again') },
+    ]);
   });
 
   test('is 1 when the clocks differ by more than ten minutes', async () => {
@@ -185,7 +219,9 @@ describe('the exit code of eligd check', () => {
     writeFileSync(join(installation.folder, 'dropbox'), 'a file');
     const { code, of } = await linesOf(installation);
     expect(code).toBe(1);
-    expect(of('connector front-desk')).toMatchObject([{ state: 'failed', next: expect.stringContaining('folder') }]);
+    expect(of('connector front-desk')).toMatchObject([
+      { state: 'failed', next: expect.stringContaining('folder') },
+    ]);
   });
 });
 
@@ -205,14 +241,20 @@ describe('a connector of its own', () => {
     return installation;
   };
 
-  test('that throws keeps none of the others from being looked at, and shows no foreign words (G7, G6)', async () => {
-    const installation = await withConnector("throw new TypeError('Jane Roe');");
-    const { code, of, lines } = await linesOf(installation);
-    expect(code).toBe(1);
-    expect(of('connector own')).toMatchObject([{ state: 'failed', what: 'The check itself failed (TypeError).' }]);
-    expect(of('connector front-desk')[0]!.state).toBe('ok');
-    expect(JSON.stringify(lines)).not.toContain('Jane');
-  });
+  test(
+    'that throws keeps none of the others from being looked at, and shows no foreign words ' +
+      '(G7, G6)',
+    async () => {
+      const installation = await withConnector("throw new TypeError('Jane Roe');");
+      const { code, of, lines } = await linesOf(installation);
+      expect(code).toBe(1);
+      expect(of('connector own')).toMatchObject([
+        { state: 'failed', what: 'The check itself failed (TypeError).' },
+      ]);
+      expect(of('connector front-desk')[0]!.state).toBe('ok');
+      expect(JSON.stringify(lines)).not.toContain('Jane');
+    },
+  );
 });
 
 describe('the database of eligd check', () => {
@@ -224,16 +266,25 @@ describe('the database of eligd check', () => {
     lock.release();
     expect(code).toBe(0);
     expect(of('daemon')[0]!.what).toBe('A daemon is running on this database.');
-    expect((await linesOf(installation)).of('daemon')[0]!.what).toBe('No daemon is running on this database.');
+    expect((await linesOf(installation)).of('daemon')[0]!.what).toBe(
+      'No daemon is running on this database.',
+    );
   });
 
   test('is a fault when it is damaged, and the service is asked all the same', async () => {
     const installation = install(await sandboxUrl());
     mkdirSync(dirname(installation.database));
-    writeFileSync(installation.database, 'no database at all, but long enough to be read as one'.repeat(20), { mode: 0o600 });
+    writeFileSync(
+      installation.database,
+      'no database at all, but long enough to be read as one'.repeat(20),
+      { mode: 0o600 },
+    );
     const { code, of } = await linesOf(installation);
     expect(code).toBe(78);
-    expect(of('database')[0]!).toMatchObject({ state: 'failed', next: expect.stringContaining('state.path') });
+    expect(of('database')[0]!).toMatchObject({
+      state: 'failed',
+      next: expect.stringContaining('state.path'),
+    });
     expect(of('service')[0]!.state).toBe('ok');
     expect(existsSync(`${installation.database}-wal`)).toBe(false);
   });

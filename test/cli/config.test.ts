@@ -35,7 +35,10 @@ describe('config show', () => {
   test('prints the same as JSON', async () => {
     const { stdout } = await run(['config', 'show', '--json', '--config', file]);
     expect(JSON.parse(stdout)).toMatchObject({
-      config: { clinic: { name: 'Riverside Dental' }, connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox' }] },
+      config: {
+        clinic: { name: 'Riverside Dental' },
+        connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox' }],
+      },
       secrets: [
         { name: 'ELIGD_SERVICE_USERNAME', state: 'missing' },
         { name: 'ELIGD_SERVICE_PASSWORD', state: 'missing' },
@@ -48,17 +51,24 @@ describe('config show', () => {
     writeFileSync(file, 'clinic: { nmae: x }\n');
     const { code, stdout, stderr } = await run(['config', 'show', '--config', file]);
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-    expect(stderr).toContain('- line 1, clinic.nmae: is not a known key. The nearest known one is "name".');
+    expect(stderr).toContain(
+      '- line 1, clinic.nmae: is not a known key. The nearest known one is "name".',
+    );
   });
 });
 
 describe('config schema', () => {
   test('prints JSON Schema with the keys of the connectors that come with eligd', async () => {
     const { code, stdout } = await run(['config', 'schema']);
-    const schema: { properties: { connectors: { items: { anyOf: { properties: Record<string, { const?: string }> }[] } } } } =
-      JSON.parse(stdout);
+    const schema: {
+      properties: {
+        connectors: { items: { anyOf: { properties: Record<string, { const?: string }> }[] } };
+      };
+    } = JSON.parse(stdout);
     expect(code).toBe(0);
-    const csv = schema.properties.connectors.items.anyOf.find(({ properties }) => properties.type?.const === 'csv');
+    const csv = schema.properties.connectors.items.anyOf.find(
+      ({ properties }) => properties.type?.const === 'csv',
+    );
     expect(csv?.properties).toHaveProperty('folder');
   });
 });

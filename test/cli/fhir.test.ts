@@ -17,12 +17,23 @@ describe('eligd fhir keygen', () => {
     'makes a key for %s that only its owner can read, and prints the public one',
     async (algorithm) => {
       const key = join(folder, 'keys/fhir.pem');
-      const { code, stdout } = await run(['fhir', 'keygen', '--key', key, '--algorithm', algorithm]);
+      const { code, stdout } = await run([
+        'fhir',
+        'keygen',
+        '--key',
+        key,
+        '--algorithm',
+        algorithm,
+      ]);
       expect(code).toBe(0);
       expect(statSync(key).mode & 0o777).toBe(0o600);
       const [jwk] = (JSON.parse(stdout) as { keys: JWK[] }).keys;
       expect(jwk).not.toHaveProperty('d');
-      expect(jwk).toMatchObject({ alg: algorithm, use: 'sig', kid: await calculateJwkThumbprint(jwk as JWK) });
+      expect(jwk).toMatchObject({
+        alg: algorithm,
+        use: 'sig',
+        kid: await calculateJwkThumbprint(jwk as JWK),
+      });
       const signed = await new SignJWT({})
         .setProtectedHeader({ alg: algorithm })
         .sign(await importPKCS8(readFileSync(key, 'utf8'), algorithm));

@@ -1,4 +1,6 @@
-/** `eligd init` as a program of its own: what it writes, and what it says when an answer is wrong. */
+/**
+ * `eligd init` as a program of its own: what it writes, and what it says when an answer is wrong.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -23,10 +25,18 @@ function makeFolder(): string {
 }
 
 /** Runs `eligd init` in `folder`, with `typed` on standard input. */
-async function init(folder: string, args: readonly string[], { typed = '', secrets = {} as Record<string, string> } = {}) {
-  const child = spawn(ELIGD, ['init', ...args], { cwd: folder, env: { PATH: process.env.PATH, ...secrets } });
+async function init(
+  folder: string,
+  args: readonly string[],
+  { typed = '', secrets = {} as Record<string, string> } = {},
+) {
+  const child = spawn(ELIGD, ['init', ...args], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...secrets },
+  });
   const said: string[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => void said.push(text.toString()));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (text: Buffer) => void said.push(text.toString()));
   child.stdin.end(typed);
   const code = await new Promise<number | null>((resolve) => child.on('close', resolve));
   return { code, said: said.join('') };
@@ -39,26 +49,38 @@ function flags(base_url: string): string[] {
     'tax-id': '123456789',
     'billing-npi': '1234567893',
   };
-  return ['--yes', '--base-url', base_url, ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, value])];
+  return [
+    '--yes',
+    '--base-url',
+    base_url,
+    ...Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]),
+  ];
 }
 
-test('with flags it writes configuration and secrets for their owner alone, checks them, and never writes over them', async () => {
-  const service = await startService();
-  const folder = makeFolder();
-  const secrets = { ...SECRETS };
-  const { code, said } = await init(folder, flags(service.url), { secrets });
-  expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('ok service:') });
-  const [file, env] = [join(folder, 'config/eligd.yaml'), join(folder, 'config/.env')];
-  expect([file, env].map((each) => statSync(each).mode & 0o777)).toEqual([0o600, 0o600]);
-  expect((await loadConfig(file)).clinic.name).toBe('Dr. "Quote" #1');
-  expect(readFileSync(file, 'utf8')).not.toContain('sandbox');
-  expect(said).not.toContain('sandbox\n');
+test(
+  'with flags it writes configuration and secrets for their owner alone, checks them, and ' +
+    'never writes over them',
+  async () => {
+    const service = await startService();
+    const folder = makeFolder();
+    const secrets = { ...SECRETS };
+    const { code, said } = await init(folder, flags(service.url), { secrets });
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('ok service:') });
+    const [file, env] = [join(folder, 'config/eligd.yaml'), join(folder, 'config/.env')];
+    expect([file, env].map((each) => statSync(each).mode & 0o777)).toEqual([0o600, 0o600]);
+    expect((await loadConfig(file)).clinic.name).toBe('Dr. "Quote" #1');
+    expect(readFileSync(file, 'utf8')).not.toContain('sandbox');
+    expect(said).not.toContain('sandbox\n');
 
-  const before = readFileSync(file);
-  const again = await init(folder, flags('https://elsewhere.example'), { secrets });
-  expect({ code: again.code, said: again.said }).toEqual({ code: 1, said: expect.stringContaining('nothing was changed') });
-  expect(readFileSync(file)).toEqual(before);
-});
+    const before = readFileSync(file);
+    const again = await init(folder, flags('https://elsewhere.example'), { secrets });
+    expect({ code: again.code, said: again.said }).toEqual({
+      code: 1,
+      said: expect.stringContaining('nothing was changed'),
+    });
+    expect(readFileSync(file)).toEqual(before);
+  },
+);
 
 test('wrong flags are all named at once with the remedy, and nothing is written', async () => {
   const folder = makeFolder();
@@ -72,7 +94,9 @@ test('wrong flags are all named at once with the remedy, and nothing is written'
     '--base-url',
     'http://10.0.0.5',
   ];
-  const { code, said } = await init(folder, [...flags('https://service.example'), ...wrong], { secrets: SECRETS });
+  const { code, said } = await init(folder, [...flags('https://service.example'), ...wrong], {
+    secrets: SECRETS,
+  });
   expect(code).toBe(2);
   for (const words of [
     '--time-zone: ',
@@ -88,9 +112,14 @@ test('wrong flags are all named at once with the remedy, and nothing is written'
 
 test('missing flags and missing secrets are named', async () => {
   const folder = makeFolder();
-  expect((await init(folder, ['--yes', '--clinic-name', 'A'])).said).toContain('--tax-id, --billing-npi, --base-url');
+  expect((await init(folder, ['--yes', '--clinic-name', 'A'])).said).toContain(
+    '--tax-id, --billing-npi, --base-url',
+  );
   const { code, said } = await init(folder, flags('https://service.example'));
-  expect({ code, said }).toEqual({ code: 2, said: expect.stringContaining('ELIGD_SERVICE_USERNAME, ELIGD_SERVICE_PASSWORD') });
+  expect({ code, said }).toEqual({
+    code: 2,
+    said: expect.stringContaining('ELIGD_SERVICE_USERNAME, ELIGD_SERVICE_PASSWORD'),
+  });
   expect(existsSync(join(folder, 'config'))).toBe(false);
 });
 
@@ -127,28 +156,45 @@ test('answers that end too early write nothing', async () => {
   expect(existsSync(join(folder, 'config'))).toBe(false);
 });
 
-test('what the configuration names and the unit does not show to the daemon is a fault of the check', async () => {
-  const folder = makeFolder();
-  const file = join(folder, 'eligd.yaml');
-  writeFileSync(
-    file,
-    `clinic: { name: A, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
+test(
+  'what the configuration names and the unit does not show to the daemon is a fault of the ' +
+    'check',
+  async () => {
+    const folder = makeFolder();
+    const file = join(folder, 'eligd.yaml');
+    writeFileSync(
+      file,
+      `clinic: { name: A, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: "https://service.example", auth: oauth }
 connectors: [{ id: front-desk, type: csv, folder: /srv/clinic/drop }]
 state: { path: /var/lib/eligd/eligd.db }
 backup: { folder: /mnt/backup/eligd }
 `,
-  );
-  const config = { ...(await loadConfig(file)), file: '/etc/eligd/eligd.yaml' };
-  const lines = checkSight({ ...config, connectors: [{ ...config.connectors[0]!, options: { folder: join(folder, 'drop') } }] }, [
-    folder,
-  ]);
-  expect(lines.map(({ what }) => what)).toEqual([expect.stringContaining('/mnt/backup/eligd')]);
-  expect(lines).toEqual([
-    expect.objectContaining({ state: 'failed', next: expect.stringContaining('BindPaths="/mnt/backup/eligd"') }),
-  ]);
-  expect(checkSight({ ...config, backup: { ...config.backup, folder: '/var/lib/eligd/backups' } }, ['/srv/clinic'])).toEqual([
-    expect.objectContaining({ what: expect.stringMatching(/cannot start .*\/srv\/clinic is not there/) }),
-  ]);
-  expect(checkSight({ ...config, file }, [])).toEqual([]);
-});
+    );
+    const config = { ...(await loadConfig(file)), file: '/etc/eligd/eligd.yaml' };
+    const lines = checkSight(
+      {
+        ...config,
+        connectors: [{ ...config.connectors[0]!, options: { folder: join(folder, 'drop') } }],
+      },
+      [folder],
+    );
+    expect(lines.map(({ what }) => what)).toEqual([expect.stringContaining('/mnt/backup/eligd')]);
+    expect(lines).toEqual([
+      expect.objectContaining({
+        state: 'failed',
+        next: expect.stringContaining('BindPaths="/mnt/backup/eligd"'),
+      }),
+    ]);
+    expect(
+      checkSight({ ...config, backup: { ...config.backup, folder: '/var/lib/eligd/backups' } }, [
+        '/srv/clinic',
+      ]),
+    ).toEqual([
+      expect.objectContaining({
+        what: expect.stringMatching(/cannot start .*\/srv\/clinic is not there/),
+      }),
+    ]);
+    expect(checkSight({ ...config, file }, [])).toEqual([]);
+  },
+);

@@ -21,8 +21,16 @@ export type Installation = {
   run: (args: string[], environment?: Record<string, string>) => ReturnType<typeof run>;
 };
 
-/** A configuration of its own folder for the service at `base_url`, gone after the test. `more` is YAML after the rest. */
-export function install(base_url: string, auth: keyof typeof SECRETS = 'oauth', more = '', submission = ''): Installation {
+/**
+ * A configuration of its own folder for the service at `base_url`, gone after the test. `more` is
+ * YAML after the rest.
+ */
+export function install(
+  base_url: string,
+  auth: keyof typeof SECRETS = 'oauth',
+  more = '',
+  submission = '',
+): Installation {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-installation-'));
   folders.push(folder);
   const file = join(folder, 'eligd.yaml');
@@ -39,6 +47,9 @@ ${more}`,
     file,
     database: join(folder, 'state/eligd.db'),
     run: (args, environment = {}) =>
-      run([...args, '--config', file], { environment: { ...SECRETS[auth], ...environment }, cwd: folder }),
+      run([...args, '--config', file], {
+        environment: { ...SECRETS[auth], ...environment },
+        cwd: folder,
+      }),
   };
 }

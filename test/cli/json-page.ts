@@ -5,19 +5,27 @@ import { resolve } from 'node:path';
 export function pathsOf(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, `${path}[]`));
   if (typeof value !== 'object' || value === null) return [path];
-  return Object.entries(value).flatMap(([key, item]) => pathsOf(item, path === '' ? key : `${path}.${key}`));
+  return Object.entries(value).flatMap(([key, item]) =>
+    pathsOf(item, path === '' ? key : `${path}.${key}`),
+  );
 }
 
 /** What src/cli/JSON.md and the outputs of a schema do not have in common. */
-export function differences(schema: string, real: ReadonlySet<string>): { undocumented: string[]; unseen: string[] } {
+export function differences(
+  schema: string,
+  real: ReadonlySet<string>,
+): { undocumented: string[]; unseen: string[] } {
   const page = readFileSync(resolve(import.meta.dirname, '../../src/cli/JSON.md'), 'utf8');
   const section = page.split(/^## /m).find((text) => text.startsWith(`${schema}\n`)) ?? '';
   const paths = [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, path]) => path!);
-  const covers = (path: string, each: string) => path === each || (path.endsWith('.*') && each.startsWith(path.slice(0, -1)));
+  const covers = (path: string, each: string) =>
+    path === each || (path.endsWith('.*') && each.startsWith(path.slice(0, -1)));
   // A part that is null here is documented by its members.
   const isPart = (each: string) => paths.some((path) => path.startsWith(`${each}.`));
   return {
-    undocumented: [...real].filter((each) => !isPart(each) && !paths.some((path) => covers(path, each))),
+    undocumented: [...real].filter(
+      (each) => !isPart(each) && !paths.some((path) => covers(path, each)),
+    ),
     unseen: paths.filter((path) => ![...real].some((each) => covers(path, each))),
   };
 }

@@ -6,7 +6,8 @@ import { install } from './installation.ts';
 import { differences, pathsOf } from './json-page.ts';
 
 const EXPORT =
-  'appointment_id,appointment_at,status,patient_id\nA-1,2020-01-02 09:00,booked,1\nA-2,2020-01-02 09:00,cancelled,2\n';
+  'appointment_id,appointment_at,status,patient_id\nA-1,2020-01-02 ' +
+  '09:00,booked,1\nA-2,2020-01-02 09:00,cancelled,2\n';
 
 describe('JSON.md', () => {
   test('documents what the commands that talk to the service print', async () => {
@@ -31,7 +32,10 @@ describe('JSON.md', () => {
     for (const command of commands) {
       const { stdout, stderr, code } = await clinic.run([...command, '--json']);
       const value = JSON.parse(stdout) as { schema: string };
-      expect({ command, code, ...differences(value.schema, new Set(pathsOf(value))) }, stderr).toMatchObject({
+      expect(
+        { command, code, ...differences(value.schema, new Set(pathsOf(value))) },
+        stderr,
+      ).toMatchObject({
         undocumented: [],
         unseen: [],
       });

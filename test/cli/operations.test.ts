@@ -13,7 +13,10 @@ async function clinicWith(
 ) {
   const machine = setMachineClock();
   const service = await startService();
-  const clinic = makeClinic({ base_url: service.url, config: { policy: { calls_per_day: 1, ...policy } } });
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { policy: { calls_per_day: 1, ...policy } },
+  });
   clinic.drop('export.csv', exportOf(visits(count, change)));
   await clinic.once();
   const ids = async () => (await service.ledger()).map(({ external_id }) => external_id).toSorted();
@@ -40,7 +43,10 @@ test('what is withdrawn is never sent and closed; a call that may have begun sta
   const { machine, clinic, ids } = await clinicWith(2);
   const { stdout } = await clinic.run('withdraw', '9002', '--json');
   const value = JSON.parse(stdout) as { schema: string };
-  expect(differences(value.schema, new Set(pathsOf(value)))).toEqual({ undocumented: [], unseen: [] });
+  expect(differences(value.schema, new Set(pathsOf(value)))).toEqual({
+    undocumented: [],
+    unseen: [],
+  });
   const sent = await clinic.run('withdraw', '9001');
   expect(sent.code).toBe(1);
   expect(sent.stdout).toMatch(/cannot be taken back/);
@@ -74,7 +80,13 @@ test('a refused inquiry is sent again by retry, and stands in the story', async 
 
 test('retry of an uncertain inquiry looks first: no second call', async () => {
   const { service, clinic, ids, machine } = await clinicWith(0, undefined, { calls_per_day: null });
-  await service.fault({ method: 'POST', path: 'inquiries', when: 'after', action: 'reset', times: 1 });
+  await service.fault({
+    method: 'POST',
+    path: 'inquiries',
+    when: 'after',
+    action: 'reset',
+    times: 1,
+  });
   clinic.drop('one.csv', exportOf(visits(1)));
   await service.fault({
     method: 'GET',

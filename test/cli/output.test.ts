@@ -1,17 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { type Column, printJson, printTable } from '../../src/cli/output.ts';
 
-function table(columns: Column[], rows: (string | number | null)[][], terminal?: { columns: number }): string[] {
+function table(
+  columns: Column[],
+  rows: (string | number | null)[][],
+  terminal?: { columns: number },
+): string[] {
   let text = '';
   const write = (more: string) => {
     text += more;
   };
-  printTable(terminal === undefined ? { write } : { write, isTTY: true, ...terminal }, columns, rows);
+  printTable(
+    terminal === undefined ? { write } : { write, isTTY: true, ...terminal },
+    columns,
+    rows,
+  );
   return text.split('\n').slice(0, -1);
 }
 
 describe('a table', () => {
-  const columns: Column[] = [{ title: 'id', is_whole: true }, { title: 'what' }, { title: 'count', align: 'right' }];
+  const columns: Column[] = [
+    { title: 'id', is_whole: true },
+    { title: 'what' },
+    { title: 'count', align: 'right' },
+  ];
   const rows = [
     ['0190-a-long-id', 'a sentence that needs much room in its line', 12],
     ['x', null, 3],
@@ -32,7 +44,10 @@ describe('a table', () => {
   });
 
   test('cannot be broken by what is in a cell', () => {
-    expect(table([{ title: 'a' }], [['\u001b[31mred\u001b[0m\nnext\tline\u0007']])).toEqual(['a', 'red next line']);
+    expect(table([{ title: 'a' }], [['\u001b[31mred\u001b[0m\nnext\tline\u0007']])).toEqual([
+      'a',
+      'red next line',
+    ]);
   });
 });
 

@@ -31,9 +31,17 @@ describe('an exit code', () => {
 
   test.each([
     ['an unknown command', ['sandbx'], "unknown command 'sandbx'\n(Did you mean sandbox?)"],
-    ['an unknown option', ['sandbox', '--prot', '1'], "unknown option '--prot'\n(Did you mean --port?)"],
+    [
+      'an unknown option',
+      ['sandbox', '--prot', '1'],
+      "unknown option '--prot'\n(Did you mean --port?)",
+    ],
     ['a bad value', ['sandbox', '--port', '70000'], 'Write a whole number from 0 to 65535.'],
-    ['a bad behavior', ['sandbox', '--behavior', 'list_pagin=page'], 'the nearest one is "list_paging"'],
+    [
+      'a bad behavior',
+      ['sandbox', '--behavior', 'list_pagin=page'],
+      'the nearest one is "list_paging"',
+    ],
     ['no command at all', [], 'Usage: eligd'],
   ])('is 2 for %s', async (_, args, told) => {
     const { code, stdout, stderr } = await run(args);
@@ -46,16 +54,19 @@ describe('an exit code', () => {
     ['usage', 2],
     ['temporary', 75],
     ['configuration', 78],
-  ] as const)('of an error of the kind %s is %i, with three plain lines and no stack', async (kind, expected) => {
-    const fail = probe(() => {
-      throw new EligdError(kind, { what: 'It broke.', why: 'It was old.', next: 'Buy another.' });
-    });
-    expect(await run(['probe'], { environment: { ELIGD_DEBUG: '1' } }, fail)).toEqual({
-      code: expected,
-      stdout: '',
-      stderr: 'eligd: It broke.\nIt was old.\nBuy another.\n',
-    });
-  });
+  ] as const)(
+    'of an error of the kind %s is %i, with three plain lines and no stack',
+    async (kind, expected) => {
+      const fail = probe(() => {
+        throw new EligdError(kind, { what: 'It broke.', why: 'It was old.', next: 'Buy another.' });
+      });
+      expect(await run(['probe'], { environment: { ELIGD_DEBUG: '1' } }, fail)).toEqual({
+        code: expected,
+        stdout: '',
+        stderr: 'eligd: It broke.\nIt was old.\nBuy another.\n',
+      });
+    },
+  );
 
   test('of a defect is 1, with one sentence that repeats nothing of the message', async () => {
     const defect = probe(() => {
@@ -65,7 +76,9 @@ describe('an exit code', () => {
     expect(code).toBe(1);
     expect(stderr).toMatch(/^eligd: This is a defect of eligd \(TypeError\);.*\n$/);
     expect(stderr).not.toContain('Jane');
-    expect((await run(['probe'], { environment: { ELIGD_DEBUG: '1' } }, defect)).stderr).toContain('program.test.ts');
+    expect((await run(['probe'], { environment: { ELIGD_DEBUG: '1' } }, defect)).stderr).toContain(
+      'program.test.ts',
+    );
   });
 });
 
@@ -81,7 +94,9 @@ describe('the configuration file', () => {
 
   test('is that of --config, before or after the command, relative to the working directory', async () => {
     expect((await seen(['probe', '--config', 'a.yaml'])).file).toBe(join(folder, 'a.yaml'));
-    expect((await seen(['--config', 'a.yaml', 'probe'], { ELIGD_CONFIG: 'b.yaml' })).file).toBe(join(folder, 'a.yaml'));
+    expect((await seen(['--config', 'a.yaml', 'probe'], { ELIGD_CONFIG: 'b.yaml' })).file).toBe(
+      join(folder, 'a.yaml'),
+    );
   });
 
   test('is else that of $ELIGD_CONFIG, else config/eligd.yaml', async () => {
@@ -94,7 +109,12 @@ describe('the configuration file', () => {
   test('is asked for with the three places named when there is none', async () => {
     const { code, stderr } = await seen(['probe']);
     expect(code).toBe(78);
-    for (const place of ['$ELIGD_CONFIG', join(folder, 'config/eligd.yaml'), '/etc/eligd/eligd.yaml', '--config FILE']) {
+    for (const place of [
+      '$ELIGD_CONFIG',
+      join(folder, 'config/eligd.yaml'),
+      '/etc/eligd/eligd.yaml',
+      '--config FILE',
+    ]) {
       expect(stderr).toContain(place);
     }
   });
@@ -115,7 +135,10 @@ describe('help', () => {
     ['config', 'schema'],
     ['fhir', 'keygen'],
   ])('of %s %s has examples', async (...words) => {
-    const { code, stdout } = await run([...words.filter((word) => typeof word === 'string'), '--help']);
+    const { code, stdout } = await run([
+      ...words.filter((word) => typeof word === 'string'),
+      '--help',
+    ]);
     expect(code).toBe(0);
     expect(stdout).toContain('Examples:');
     expect(stdout).toContain('--config <file>');
@@ -126,11 +149,15 @@ describe('the process', () => {
   test('prints help and exits with the code', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [MAIN, '--help']);
     expect(stdout).toContain('Usage: eligd');
-    await expect(promisify(execFile)(process.execPath, [MAIN, 'nonsense'])).rejects.toMatchObject({ code: 2 });
+    await expect(promisify(execFile)(process.execPath, [MAIN, 'nonsense'])).rejects.toMatchObject({
+      code: 2,
+    });
   });
 
   test('ends quietly when nobody reads its output any more', async () => {
-    const child = spawn(process.execPath, [MAIN, 'config', 'schema'], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [MAIN, 'config', 'schema'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let stderr = '';
     child.stderr.on('data', (chunk: Buffer) => {
       stderr += chunk.toString();

@@ -8,21 +8,44 @@ import { run } from './capture.ts';
 const MAIN = resolve(import.meta.dirname, '../../src/main.ts');
 
 describe('eligd sandbox', () => {
-  test.each(['SIGTERM', 'SIGINT'] as const)('says where it is, lets a caller in, and ends with 0 on %s', async (signal) => {
-    const args = [MAIN, 'sandbox', '--port', '0', '--json', '--speed', '60', '--behavior', 'list_paging=page'];
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-    const exit = once(child, 'exit');
-    try {
-      const [announcement]: Buffer[] = await once(child.stdout, 'data');
-      const { url, credentials } = JSON.parse(String(announcement)) as { url: string; credentials: Record<string, string> };
-      const login = new URLSearchParams({ username: credentials.username ?? '', password: credentials.password ?? '' });
-      expect((await fetch(`${url}/api/v0/auth/token`, { method: 'POST', body: login })).status).toBe(200);
-      expect(await (await fetch(`${url}/_sandbox/behaviors`)).text()).toContain('"list_paging":"page"');
-    } finally {
-      child.kill(signal);
-    }
-    expect(await exit).toEqual([0, null]);
-  });
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'says where it is, lets a caller in, and ends with 0 on %s',
+    async (signal) => {
+      const args = [
+        MAIN,
+        'sandbox',
+        '--port',
+        '0',
+        '--json',
+        '--speed',
+        '60',
+        '--behavior',
+        'list_paging=page',
+      ];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+      const exit = once(child, 'exit');
+      try {
+        const [announcement]: Buffer[] = await once(child.stdout, 'data');
+        const { url, credentials } = JSON.parse(String(announcement)) as {
+          url: string;
+          credentials: Record<string, string>;
+        };
+        const login = new URLSearchParams({
+          username: credentials.username ?? '',
+          password: credentials.password ?? '',
+        });
+        expect(
+          (await fetch(`${url}/api/v0/auth/token`, { method: 'POST', body: login })).status,
+        ).toBe(200);
+        expect(await (await fetch(`${url}/_sandbox/behaviors`)).text()).toContain(
+          '"list_paging":"page"',
+        );
+      } finally {
+        child.kill(signal);
+      }
+      expect(await exit).toEqual([0, null]);
+    },
+  );
 
   test('says that the port is in use, and what to do', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
@@ -33,7 +56,9 @@ describe('eligd sandbox', () => {
       const { code, stderr } = await run(['sandbox', '--port', String(port)]);
       expect(code).toBe(1);
       expect(stderr).toBe(
-        `eligd: The sandbox did not start.\nAnother program uses port ${port} of 127.0.0.1.\nEnd that program, or choose another port with --port (0: any that is free).\n`,
+        `eligd: The sandbox did not start.\nAnother program uses port ${port} of ` +
+          `127.0.0.1.\nEnd that program, or choose another port with --port (0: any that is ` +
+          `free).\n`,
       );
     } finally {
       blocker.close();

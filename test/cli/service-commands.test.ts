@@ -46,7 +46,14 @@ describe('inquiry', () => {
     ]);
     expect(JSON.parse(stdout)).toEqual({
       schema: 'eligd.inquiries/1',
-      inquiries: [{ id: wanted, status: 'SCHEDULED', created_at: '2030-01-07T15:00:00.000Z', external_id: 'A-2' }],
+      inquiries: [
+        {
+          id: wanted,
+          status: 'SCHEDULED',
+          created_at: '2030-01-07T15:00:00.000Z',
+          external_id: 'A-2',
+        },
+      ],
       is_complete: true,
     });
   });
@@ -54,7 +61,10 @@ describe('inquiry', () => {
   test('says that there is none, in the specialty of the clinic', async () => {
     const { sandbox } = await bench();
     const { code, stdout } = await install(sandbox.url).run(['inquiry', 'list']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The service shows no such inquiry (dental).\n' });
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'The service shows no such inquiry (dental).\n',
+    });
   });
 
   test('says that a list may not be all, when that cannot be told', async () => {
@@ -76,7 +86,10 @@ describe('inquiry', () => {
       expect(stdout).toContain(id);
       expect(stdout).not.toContain('Ann');
     }
-    expect(JSON.parse((await run(['inquiry', 'get', id, '--json'])).stdout)).toMatchObject({ id, external_id: 'A-1' });
+    expect(JSON.parse((await run(['inquiry', 'get', id, '--json'])).stdout)).toMatchObject({
+      id,
+      external_id: 'A-1',
+    });
     expect(JSON.parse((await run(['inquiry', 'get', id, '--full'])).stdout)).toMatchObject({
       request: { patient_name: 'Ann Example' },
     });
@@ -88,12 +101,18 @@ describe('inquiry', () => {
     const { code, stdout, stderr } = await install(sandbox.url).run(['inquiry', 'get', id]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      'eligd: The service knows no inquiry with this id.\nIt was asked for among those of the specialty dental.\nCheck the id, or give another --specialty.\n',
+      'eligd: The service knows no inquiry with this id.\nIt was asked for among those of ' +
+        'the specialty dental.\nCheck the id, or give another --specialty.\n',
     );
   });
 
   test('of a specialty that there is not is a mistake in the command line', async () => {
-    const { code, stderr } = await install('http://127.0.0.1:1').run(['inquiry', 'list', '--specialty', 'dentl']);
+    const { code, stderr } = await install('http://127.0.0.1:1').run([
+      'inquiry',
+      'list',
+      '--specialty',
+      'dentl',
+    ]);
     expect(code).toBe(2);
     expect(stderr).toContain('dental');
   });
@@ -120,7 +139,10 @@ describe('verification', () => {
     expect(stdout).toMatch(/payer_reached +(MET|NOT_MET|UNCLEAR)\n/);
     expect(stdout).not.toContain('Payer:');
     const json = JSON.parse((await run(['verification', id, '--json'])).stdout);
-    expect(json.verifications[0].items[0]).toEqual({ name: 'payer_reached', status: expect.any(String) });
+    expect(json.verifications[0].items[0]).toEqual({
+      name: 'payer_reached',
+      status: expect.any(String),
+    });
     expect((await run(['verification', id, '--full'])).stdout).toContain('reasoning');
   });
 
@@ -139,7 +161,10 @@ describe('subscription', () => {
     const none = 'The service has no subscription; eligd asks it by itself.\n';
     expect((await run(['subscription', 'show'])).stdout).toBe(none);
     const set = await run(['subscription', 'set', '--url', 'https://clinic.example/hook']);
-    expect(set).toMatchObject({ code: 0, stdout: 'The service reports to https://clinic.example/hook every 5 minutes.\n' });
+    expect(set).toMatchObject({
+      code: 0,
+      stdout: 'The service reports to https://clinic.example/hook every 5 minutes.\n',
+    });
     expect(set.stderr).toContain('no part "webhook"');
     await run(['subscription', 'set', '--url', 'https://clinic.example/hook', '--minutes', '15']);
     expect(JSON.parse((await run(['subscription', 'show', '--json'])).stdout)).toEqual({
@@ -147,12 +172,15 @@ describe('subscription', () => {
       subscription: { callback_url: 'https://clinic.example/hook', update_frequency_min: 15 },
     });
     expect(await run(['subscription', 'delete'])).toMatchObject({ code: 0, stdout: none });
-    expect(JSON.parse((await run(['subscription', 'delete', '--json'])).stdout)).toMatchObject({ subscription: null });
+    expect(JSON.parse((await run(['subscription', 'delete', '--json'])).stdout)).toMatchObject({
+      subscription: null,
+    });
   });
 
   test('goes to the address of the configuration when the command line has none', async () => {
     const { sandbox } = await bench();
-    const webhook = 'webhook: { listen: "127.0.0.1:8686", public_url: "https://clinic.example/webhooks" }\n';
+    const webhook =
+      'webhook: { listen: "127.0.0.1:8686", public_url: "https://clinic.example/webhooks" }\n';
     const { stdout } = await install(sandbox.url, 'oauth', webhook).run(['subscription', 'set']);
     expect(stdout).toContain('https://clinic.example/webhooks every 5 minutes');
     const { code, stderr } = await install(sandbox.url).run(['subscription', 'set']);
@@ -166,12 +194,22 @@ describe('subscription', () => {
     ['--minutes', '0'],
     ['--minutes', 'five'],
   ])('is refused with %s %s', async (option, value) => {
-    const { code } = await install('http://127.0.0.1:1').run(['subscription', 'set', option, value]);
+    const { code } = await install('http://127.0.0.1:1').run([
+      'subscription',
+      'set',
+      option,
+      value,
+    ]);
     expect(code).toBe(2);
   });
 
   test('never goes to plain http on another machine', async () => {
-    const { code, stderr } = await install('http://127.0.0.1:1').run(['subscription', 'set', '--url', 'http://clinic.example/a']);
+    const { code, stderr } = await install('http://127.0.0.1:1').run([
+      'subscription',
+      'set',
+      '--url',
+      'http://clinic.example/a',
+    ]);
     expect(code).toBe(2);
     expect(stderr).toContain('patient data can be read on the way');
   });
@@ -179,8 +217,16 @@ describe('subscription', () => {
   test('tells what the service keeps when that is something else', async () => {
     const kept = { callback_url: 'https://other.example', update_frequency_min: 60 };
     const { base_url } = await serve(() => ({ json: kept }));
-    const { code, stdout, stderr } = await install(base_url).run(['subscription', 'set', '--url', 'https://clinic.example']);
-    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The service reports to https://other.example every 60 minutes.\n' });
+    const { code, stdout, stderr } = await install(base_url).run([
+      'subscription',
+      'set',
+      '--url',
+      'https://clinic.example',
+    ]);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'The service reports to https://other.example every 60 minutes.\n',
+    });
     expect(stderr).toContain('keeps something else');
   });
 });
@@ -197,9 +243,14 @@ describe('a failure of the service', () => {
     async (auth) => {
       const { sandbox } = await bench();
       const wrong = { ELIGD_SERVICE_PASSWORD: 'wrong', ELIGD_SERVICE_API_KEY: 'wrong' };
-      const { code, stderr } = await install(sandbox.url, auth).run(['subscription', 'show'], wrong);
+      const { code, stderr } = await install(sandbox.url, auth).run(
+        ['subscription', 'show'],
+        wrong,
+      );
       expect(code).toBe(78);
-      expect(stderr).toContain(auth === 'oauth' ? 'ELIGD_SERVICE_PASSWORD' : 'ELIGD_SERVICE_API_KEY');
+      expect(stderr).toContain(
+        auth === 'oauth' ? 'ELIGD_SERVICE_PASSWORD' : 'ELIGD_SERVICE_API_KEY',
+      );
       expect(stderr).not.toContain('wrong');
     },
   );
@@ -222,7 +273,9 @@ describe('a failure of the service', () => {
   });
 
   test('that refuses the content ends with 1; its words are shown only where no patient is in them', async () => {
-    const detail = [{ loc: ['body', 'callback_url'], msg: 'Jane Roe is no URL', type: 'url_parsing' }];
+    const detail = [
+      { loc: ['body', 'callback_url'], msg: 'Jane Roe is no URL', type: 'url_parsing' },
+    ];
     const { base_url } = await serve(() => ({ status: 400, json: { detail } }));
     const { run } = install(base_url, 'basic');
     const set = await run(['subscription', 'set', '--url', 'https://clinic.example']);
@@ -242,14 +295,19 @@ describe('a failure of the service', () => {
   });
 
   test('shows as a web page when the address is wrong', async () => {
-    const { base_url } = await serve(() => ({ text: '<html>', headers: { 'content-type': 'text/html' } }));
+    const { base_url } = await serve(() => ({
+      text: '<html>',
+      headers: { 'content-type': 'text/html' },
+    }));
     const { code, stderr } = await install(base_url, 'basic').run(['subscription', 'show']);
     expect(code).toBe(78);
     expect(stderr).toContain('may not be the address of the service');
   });
 
   test('is not waited for when a secret is missing', async () => {
-    const { code, stderr } = await install('http://127.0.0.1:1').run(['inquiry', 'list'], { ELIGD_SERVICE_PASSWORD: '' });
+    const { code, stderr } = await install('http://127.0.0.1:1').run(['inquiry', 'list'], {
+      ELIGD_SERVICE_PASSWORD: '',
+    });
     expect(code).toBe(78);
     expect(stderr).toContain('A secret is missing: ELIGD_SERVICE_PASSWORD.');
   });
@@ -263,14 +321,22 @@ describe('the rate limit', () => {
     expect(await slotsTaken(installation)).toBe(2);
   });
 
-  test('is not the only thing to wait for: a pause that the service asked for ends the command with 75', async () => {
-    const { base_url, calls } = await serve(() => ({ status: 429, json: {}, headers: { 'retry-after': '3600' } }));
-    const { run } = install(base_url, 'basic');
-    const first = await run(['inquiry', 'list']);
-    expect(first.code).toBe(75);
-    expect(first.stderr).toContain('Try again in 3600 seconds.');
-    expect(calls()).toHaveLength(1);
-  });
+  test(
+    'is not the only thing to wait for: a pause that the service asked for ends the command ' +
+      'with 75',
+    async () => {
+      const { base_url, calls } = await serve(() => ({
+        status: 429,
+        json: {},
+        headers: { 'retry-after': '3600' },
+      }));
+      const { run } = install(base_url, 'basic');
+      const first = await run(['inquiry', 'list']);
+      expect(first.code).toBe(75);
+      expect(first.stderr).toContain('Try again in 3600 seconds.');
+      expect(calls()).toHaveLength(1);
+    },
+  );
 
   test('is waited for a minute and a half, and then the command gives up', async () => {
     const { database, file } = install('http://127.0.0.1:1');

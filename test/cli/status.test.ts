@@ -35,14 +35,22 @@ async function fill(): Promise<{ delivered: number }> {
   const held = await clinic.planned('held');
   await clinic.store.write(
     async (tx) =>
-      void (await tx.updateTable('inquiries').set({ hold_reason: 'vanished' }).where('id', '=', held.inquiry).execute()),
+      void (await tx
+        .updateTable('inquiries')
+        .set({ hold_reason: 'vanished' })
+        .where('id', '=', held.inquiry)
+        .execute()),
   );
   await clinic.open((await clinic.planned('asked')).inquiry);
   const delivered = await clinic.planned('delivered');
   await clinic.open(delivered.inquiry);
   await clinic.answer(delivered.inquiry, { deliver_to: [delivered.appointment] });
   await clinic.store.write(
-    async (tx) => void (await tx.updateTable('deliveries').set({ notes: '["The call was made early."]' }).execute()),
+    async (tx) =>
+      void (await tx
+        .updateTable('deliveries')
+        .set({ notes: '["The call was made early."]' })
+        .execute()),
   );
   await clinic.deliver('delivered');
   const answered = await clinic.planned('answered');
@@ -53,7 +61,9 @@ async function fill(): Promise<{ delivered: number }> {
   await clinic.attention(refused, 'refused');
   const closed = await clinic.appointment('closed');
   await clinic.store.write((tx) => closeAppointment(tx, closed, 'no_coverage', NOW));
-  await clinic.store.write((tx) => halt(tx, 'account', 'The service answered 403.', NOW + 900_000, NOW));
+  await clinic.store.write((tx) =>
+    halt(tx, 'account', 'The service answered 403.', NOW + 900_000, NOW),
+  );
   await clinic.attention({}, 'submission_stopped');
   return { delivered: delivered.inquiry };
 }
@@ -67,18 +77,25 @@ describe('status', () => {
       'Riverside Dental, 2026-11-20 09:00 (America/Chicago)',
       '',
       '  appointments              7',
-      '  waiting                   1   first visit 2026-11-24 09:30; 1: The visit is too far ahead: it is not within the look-ahead window yet. The first is looked at 2026-11-21 09:00.',
-      '  call planned              1   first visit 2026-11-24 09:30; 1 held: It was missing from the last export, so no call is made.',
-      '  being asked               1   first visit 2026-11-24 09:30; 1 call with the service; the longest since 2026-11-20 09:00 (inquiry:2)',
+      '  waiting                   1   first visit 2026-11-24 09:30; 1: The visit is too far ' +
+        'ahead: it is not within the look-ahead window yet. The first is looked at 2026-11-21 ' +
+        '09:00.',
+      '  call planned              1   first visit 2026-11-24 09:30; 1 held: It was missing ' +
+        'from the last export, so no call is made.',
+      '  being asked               1   first visit 2026-11-24 09:30; 1 call with the ' +
+        'service; the longest since 2026-11-20 09:00 (inquiry:2)',
       '  being written back        1   first visit 2026-11-24 09:30',
       '  delivered                 1   first visit 2026-11-24 09:30',
       '  needs attention           1   first visit 2026-11-24 09:30',
       '  closed                    1   1 no coverage',
       '',
-      'Calls:       stopped since 2026-11-20 09:00: The service answered 403. Next try 2026-11-20 09:15.',
-      'Writing:     1 to write, 0 failed and tried again, 0 need a person; the oldest since 2026-11-20 09:00.',
+      'Calls:       stopped since 2026-11-20 09:00: The service answered 403. Next try ' +
+        '2026-11-20 09:15.',
+      'Writing:     1 to write, 0 failed and tried again, 0 need a person; the oldest since ' +
+        '2026-11-20 09:00.',
       'Last read:   front-desk 2026-11-20 09:00',
-      'For you:     2 entries on the attention list (1 refused, 1 submission stopped), the oldest since 2026-11-20 09:00.',
+      'For you:     2 entries on the attention list (1 refused, 1 submission stopped), the ' +
+        'oldest since 2026-11-20 09:00.',
       'Next:        See what waits for you and what to do about it: eligd list --attention',
       '',
     ]);
@@ -107,7 +124,9 @@ test.each([['status'], ['list'], ['show', '1'], ['explain', '1']])(
     writeFileSync(config, readFileSync(config, 'utf8').replace('./eligd.db', './none/eligd.db'));
     const { code, stdout, stderr } = await eligd(...args.filter((arg) => typeof arg === 'string'));
     expect({ code, stdout }).toEqual({ code: 78, stdout: '' });
-    expect(stderr).toContain(`eligd: There is no database at ${join(folder, 'none/eligd.db')} yet.`);
+    expect(stderr).toContain(
+      `eligd: There is no database at ${join(folder, 'none/eligd.db')} yet.`,
+    );
     expect(existsSync(join(folder, 'none'))).toBe(false);
   },
 );
@@ -118,7 +137,9 @@ describe('list', () => {
     const { code, stdout } = await eligd('list');
     expect(code).toBe(0);
     expect(stdout.split('\n')[0]).toMatch(/^appointment +visit +payer +situation +until +why$/);
-    expect(stdout).toMatch(/^waits +2026-11-24 09:30 +Delta Dental +waiting +2026-11-21 09:00 +The visit is too far ahead/m);
+    expect(stdout).toMatch(
+      /^waits +2026-11-24 09:30 +Delta Dental +waiting +2026-11-21 09:00 +The visit is too far ahead/m,
+    );
     expect(stdout).not.toMatch(/closed|Roe|W123/);
   });
 
@@ -127,7 +148,9 @@ describe('list', () => {
     expect((await eligd('list', '--patients')).stdout).toContain('Jane Roe');
     const { stdout } = await eligd('list', '--situation', 'closed');
     expect(stdout.trimEnd().split('\n')).toHaveLength(2);
-    expect((await eligd('list', '--limit', '2')).stdout).toMatch(/… and 4 more; --limit shows them\.\n$/);
+    expect((await eligd('list', '--limit', '2')).stdout).toMatch(
+      /… and 4 more; --limit shows them\.\n$/,
+    );
     await clinic.store.write((tx) => closeAppointment(tx, 1, 'past', NOW));
     expect((await eligd('list', '--situation', 'waiting')).stdout).toBe('There is none.\n');
   });
@@ -136,7 +159,8 @@ describe('list', () => {
     await fill();
     const { stdout } = await eligd('list', '--attention');
     expect(stdout).toContain(
-      'appointment refused, visit 2026-11-24 09:30 (refused, since 2026-11-20 09:00)\n  What of refused.\n  → Next of refused.\n',
+      'appointment refused, visit 2026-11-24 09:30 (refused, since 2026-11-20 09:00)\n  What ' +
+        'of refused.\n  → Next of refused.\n',
     );
     expect(stdout).toContain('the installation (submission_stopped, since 2026-11-20 09:00)');
     expect(stdout).not.toContain('Roe');
@@ -162,7 +186,9 @@ describe('show', () => {
     expect(code).toBe(0);
     expect(stdout).toContain('Appointment delivered of front-desk, visit 2026-11-24 09:30');
     expect(stdout).toContain('Coverage 1: Delta Dental, payor id 12345');
-    expect(stdout).toMatch(new RegExp(`inquiry:${delivered} +1 +answered +service-${delivered} +SUCCESS`));
+    expect(stdout).toMatch(
+      new RegExp(`inquiry:${delivered} +1 +answered +service-${delivered} +SUCCESS`),
+    );
     expect(stdout).toMatch(/plan name: +Gold/);
     expect(stdout).not.toMatch(/Roe|W123|1980-02-03/);
     const { stdout: named } = await eligd('show', 'delivered', '--patients');
@@ -204,8 +230,10 @@ describe('explain', () => {
       'Inquiry 3: the request to the service was begun. Reason of sending.',
       'Inquiry 3: the service has it and phones the payer. Reason of open.',
       'Inquiry 3: the answer came. Reason of answered.',
-      'The answer is to be written into the practice management system through connector front-desk.',
-      'The answer was written into the practice management system through connector front-desk (batch 20261120T150000Z-1).',
+      'The answer is to be written into the practice management system through connector ' +
+        'front-desk.',
+      'The answer was written into the practice management system through connector ' +
+        'front-desk (batch 20261120T150000Z-1).',
       '',
       'Now: delivered. The newest answer is written into the practice management system.',
       'You have nothing to do.',
@@ -218,20 +246,28 @@ describe('explain', () => {
     await clinic.appointment('far', { starts_at, plan: { due_at: NOW, wait: 'outside_window' } });
     vi.setSystemTime(VISIT + 25 * 86_400_000);
     const { stdout } = await eligd('explain', 'far');
-    expect(stdout).toContain('2026-12-17 00:00  The visit came within 7 days (policy.look_ahead_days)');
+    expect(stdout).toContain(
+      '2026-12-17 00:00  The visit came within 7 days (policy.look_ahead_days)',
+    );
   });
 
   test('says what to do when a person has to', async () => {
     await fill();
     const { stdout } = await eligd('explain', 'refused');
     expect(stdout).toContain('the service refused it; nobody is called. Reason of rejected.');
-    expect(stdout).toContain('Now: needs attention. What of refused.\nFor you: What of refused. Next of refused.\n');
+    expect(stdout).toContain(
+      'Now: needs attention. What of refused.\nFor you: What of refused. Next of refused.\n',
+    );
   });
 
   test('tells of an inquiry for whom it is asked, and of a closed appointment why', async () => {
     await fill();
-    expect((await eligd('explain', 'inquiry:2')).stdout).toMatch(/^Inquiry 2\n[\s\S]*Now: appointment asked being asked\./);
-    expect((await eligd('explain', 'closed')).stdout).toContain('Closed. The practice management system holds no insurance');
+    expect((await eligd('explain', 'inquiry:2')).stdout).toMatch(
+      /^Inquiry 2\n[\s\S]*Now: appointment asked being asked\./,
+    );
+    expect((await eligd('explain', 'closed')).stdout).toContain(
+      'Closed. The practice management system holds no insurance',
+    );
   });
 });
 
@@ -285,7 +321,13 @@ test('reading leaves the database as it was', async () => {
   await fill();
   await clinic.store.close();
   const before = readFileSync(clinic.path);
-  for (const args of [['status'], ['list'], ['list', '--attention'], ['show', 'delivered'], ['explain', 'delivered']])
+  for (const args of [
+    ['status'],
+    ['list'],
+    ['list', '--attention'],
+    ['show', 'delivered'],
+    ['explain', 'delivered'],
+  ])
     expect((await eligd(...args)).code).toBe(0);
   expect(readFileSync(clinic.path).equals(before)).toBe(true);
   await (await openStore(clinic.path)).close();

@@ -8,9 +8,11 @@ connectorSuite('csv', {
     const folder = await dropFolder();
     return {
       config: { folder: folder.path },
-      offer: ({ name, appointments, broken_items = 0 }) => folder.drop(`${name}.csv`, exportOf(appointments, broken_items)),
+      offer: ({ name, appointments, broken_items = 0 }) =>
+        folder.drop(`${name}.csv`, exportOf(appointments, broken_items)),
       offerClaims: ({ name, claims }) => folder.drop(`claims-${name}.csv`, claimsExportOf(claims)),
-      unacknowledged: async () => (await folder.names('inbox')).length + (await folder.names('processing')).length,
+      unacknowledged: async () =>
+        (await folder.names('inbox')).length + (await folder.names('processing')).length,
       written: () => folder.contents('outbox'),
       close: () => folder.remove(),
     };

@@ -13,7 +13,9 @@ connectorSuite('fhir', {
       offer: async ({ name, appointments, broken_items = 0 }) => {
         for (const appointment of appointments) await peer.put(...resourcesOf(appointment));
         for (let i = 0; i < broken_items; i += 1) {
-          const participant: Appointment['participant'] = [{ actor: { reference: `Patient/gone-${i}` }, status: 'accepted' }];
+          const participant: Appointment['participant'] = [
+            { actor: { reference: `Patient/gone-${i}` }, status: 'accepted' },
+          ];
           await peer.put({
             resourceType: 'Appointment',
             id: `broken-${name}-${i}`,

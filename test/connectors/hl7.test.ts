@@ -9,7 +9,8 @@ import { field, framed, freePort, RawSender, Receiver } from './hl7/peers.ts';
 
 function messagesOf({ appointments, broken_items = 0 }: Source): string[] {
   const messages = appointments.map((each) => siu(each));
-  for (let index = 0; index < broken_items; index += 1) messages.splice(index + 1, 0, brokenSiu(`broken-${index}`));
+  for (let index = 0; index < broken_items; index += 1)
+    messages.splice(index + 1, 0, brokenSiu(`broken-${index}`));
   return messages;
 }
 
@@ -22,7 +23,9 @@ connectorSuite('hl7 over MLLP', {
     const send = async (messages: readonly string[]) => {
       const sender = await RawSender.to(port);
       sender.write(Buffer.concat(messages.map(framed)));
-      const answered = new Set((await sender.heard(messages.length)).map((answer) => field(answer, 'MSA', 2)));
+      const answered = new Set(
+        (await sender.heard(messages.length)).map((answer) => field(answer, 'MSA', 2)),
+      );
       sender.close();
       waiting = messages.filter((message) => !answered.has(field(message, 'MSH', 10)));
     };
@@ -42,21 +45,32 @@ connectorSuite('hl7 by files', {
   type: hl7,
   makePms: async () => {
     const folder = await mkdtemp(join(tmpdir(), 'eligd-hl7-'));
-    const names = async (part: string) => (await readdir(join(folder, part)).catch(() => [])).toSorted();
+    const names = async (part: string) =>
+      (await readdir(join(folder, part)).catch(() => [])).toSorted();
     return {
       config: { folder },
       offer: async (source) => {
         await mkdir(join(folder, 'inbox'), { recursive: true });
-        await writeFile(join(folder, 'inbox', `${source.name}.hl7`), `${messagesOf(source).join('\r')}\r`);
+        await writeFile(
+          join(folder, 'inbox', `${source.name}.hl7`),
+          `${messagesOf(source).join('\r')}\r`,
+        );
       },
       offerClaims: async ({ name, claims }) => {
         await mkdir(join(folder, 'inbox'), { recursive: true });
-        await writeFile(join(folder, 'inbox', `${name}.hl7`), `${claims.map((claim) => dft(claim)).join('\r')}\r`);
+        await writeFile(
+          join(folder, 'inbox', `${name}.hl7`),
+          `${claims.map((claim) => dft(claim)).join('\r')}\r`,
+        );
       },
-      unacknowledged: async () => (await names('inbox')).length + (await names('processing')).length,
+      unacknowledged: async () =>
+        (await names('inbox')).length + (await names('processing')).length,
       written: async () =>
         await Promise.all(
-          (await names('outbox')).map(async (name) => [name, await readFile(join(folder, 'outbox', name), 'utf8')]),
+          (await names('outbox')).map(async (name) => [
+            name,
+            await readFile(join(folder, 'outbox', name), 'utf8'),
+          ]),
         ),
       close: () => rm(folder, { recursive: true }),
     };

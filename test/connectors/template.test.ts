@@ -25,7 +25,9 @@ connectorSuite('template', {
       unacknowledged: async () => (await readdir(join(folder, 'in'))).length,
       written: async () => {
         const names = (await readdir(join(folder, 'out'))).sort();
-        return Promise.all(names.map(async (name) => [name, await readFile(join(folder, 'out', name), 'utf8')]));
+        return Promise.all(
+          names.map(async (name) => [name, await readFile(join(folder, 'out', name), 'utf8')]),
+        );
       },
       close: () => rm(folder, { recursive: true }),
     };

@@ -5,29 +5,53 @@ import { addDays, dayOfWeek } from '../../src/domain/time.ts';
 
 const NEVER = new Set<string>();
 
-/** Monday to Friday, and yet no business days. As published by the Office of Personnel Management. */
+/**
+ * Monday to Friday, and yet no business days. As published by the Office of Personnel Management.
+ */
 const HOLIDAYS: Record<number, string[]> = {
   2026: [
-    ...['2026-01-01', '2026-01-19', '2026-02-16', '2026-05-25', '2026-06-19', '2026-07-03', '2026-09-07', '2026-10-12'],
+    ...[
+      '2026-01-01',
+      '2026-01-19',
+      '2026-02-16',
+      '2026-05-25',
+      '2026-06-19',
+      '2026-07-03',
+      '2026-09-07',
+      '2026-10-12',
+    ],
     ...['2026-11-11', '2026-11-26', '2026-12-25'],
   ],
   2027: [
-    ...['2027-01-01', '2027-01-18', '2027-02-15', '2027-05-31', '2027-06-18', '2027-07-05', '2027-09-06', '2027-10-11'],
+    ...[
+      '2027-01-01',
+      '2027-01-18',
+      '2027-02-15',
+      '2027-05-31',
+      '2027-06-18',
+      '2027-07-05',
+      '2027-09-06',
+      '2027-10-11',
+    ],
     ...['2027-11-11', '2027-11-25', '2027-12-24', '2027-12-31'],
   ],
 };
 
 function daysOf(year: number): string[] {
   const days: string[] = [];
-  for (let day = `${year}-01-01`; day.startsWith(String(year)); day = addDays(day, 1)) days.push(day);
+  for (let day = `${year}-01-01`; day.startsWith(String(year)); day = addDays(day, 1))
+    days.push(day);
   return days;
 }
 
 describe('a business day', () => {
-  test.each([2026, 2027])('is every Monday to Friday of %i that is no federal holiday as observed', (year) => {
-    const weekdays = daysOf(year).filter((day) => dayOfWeek(day) <= 5);
-    expect(weekdays.filter((day) => !isBusinessDay(day, NEVER))).toEqual(HOLIDAYS[year]);
-  });
+  test.each([2026, 2027])(
+    'is every Monday to Friday of %i that is no federal holiday as observed',
+    (year) => {
+      const weekdays = daysOf(year).filter((day) => dayOfWeek(day) <= 5);
+      expect(weekdays.filter((day) => !isBusinessDay(day, NEVER))).toEqual(HOLIDAYS[year]);
+    },
+  );
 
   test('is never a Saturday or a Sunday', () => {
     const weekend = daysOf(2026).filter((day) => dayOfWeek(day) > 5);
@@ -57,7 +81,9 @@ describe('the day by which a call should be done', () => {
   });
 
   test('is before the days on which the clinic is closed', () => {
-    expect(desiredCompletionDate('2026-12-28', '2026-12-01', new Set(['2026-12-24', '2026-12-23']))).toBe('2026-12-22');
+    expect(
+      desiredCompletionDate('2026-12-28', '2026-12-01', new Set(['2026-12-24', '2026-12-23'])),
+    ).toBe('2026-12-22');
   });
 
   test('is today when the last business day has gone by, even on a day off', () => {
@@ -66,20 +92,29 @@ describe('the day by which a call should be done', () => {
     expect(desiredCompletionDate('2026-11-23', '2026-11-23', NEVER)).toBe('2026-11-23');
   });
 
-  test('is never earlier than today, and otherwise a business day before the visit with none in between', () => {
-    const day = fc.nat(5000).map((days) => addDays('2024-01-01', days));
-    fc.assert(
-      fc.property(day, fc.nat(40), fc.uniqueArray(fc.nat(20), { maxLength: 6 }), (today, ahead, closed_ahead) => {
-        const visit = addDays(today, ahead);
-        const closed = new Set(closed_ahead.map((days) => addDays(today, days)));
-        const date = desiredCompletionDate(visit, today, closed);
-        expect(date >= today).toBe(true);
-        if (date === today) return;
-        expect(date < visit).toBe(true);
-        expect(isBusinessDay(date, closed)).toBe(true);
-        for (let between = addDays(date, 1); between < visit; between = addDays(between, 1))
-          expect(isBusinessDay(between, closed)).toBe(false);
-      }),
-    );
-  });
+  test(
+    'is never earlier than today, and otherwise a business day before the visit with none in ' +
+      'between',
+    () => {
+      const day = fc.nat(5000).map((days) => addDays('2024-01-01', days));
+      fc.assert(
+        fc.property(
+          day,
+          fc.nat(40),
+          fc.uniqueArray(fc.nat(20), { maxLength: 6 }),
+          (today, ahead, closed_ahead) => {
+            const visit = addDays(today, ahead);
+            const closed = new Set(closed_ahead.map((days) => addDays(today, days)));
+            const date = desiredCompletionDate(visit, today, closed);
+            expect(date >= today).toBe(true);
+            if (date === today) return;
+            expect(date < visit).toBe(true);
+            expect(isBusinessDay(date, closed)).toBe(true);
+            for (let between = addDays(date, 1); between < visit; between = addDays(between, 1))
+              expect(isBusinessDay(between, closed)).toBe(false);
+          },
+        ),
+      );
+    },
+  );
 });

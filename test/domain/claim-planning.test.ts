@@ -27,8 +27,11 @@ function aClaim(over: Partial<ClaimInput> = {}): ClaimInput {
   };
 }
 
-const plan = (over: Partial<ClaimInput> = {}, more: Parameters<typeof facts>[0] = {}, is_missing = false) =>
-  planClaim('front-desk|P-1|1980-01-02', aClaim(over), is_missing, facts(more));
+const plan = (
+  over: Partial<ClaimInput> = {},
+  more: Parameters<typeof facts>[0] = {},
+  is_missing = false,
+) => planClaim('front-desk|P-1|1980-01-02', aClaim(over), is_missing, facts(more));
 
 function asked(over: Partial<ClaimInput> = {}, more: Parameters<typeof facts>[0] = {}) {
   const decision = plan(over, more);
@@ -52,19 +55,30 @@ describe('a claim', () => {
       desired_completion_date: '2026-11-23',
       claim: { claim_number: 'ICN-1', date_of_service: '2026-10-01', beneficiary: 'PRIMARY' },
     });
-    expect([benefit_year, new Date(wanted_by).toISOString()]).toEqual([2026, '2026-11-30T06:00:00.000Z']);
+    expect([benefit_year, new Date(wanted_by).toISOString()]).toEqual([
+      2026,
+      '2026-11-30T06:00:00.000Z',
+    ]);
   });
 
-  it('of a second coverage is asked about without a word for the beneficiary, since only one is documented', () => {
-    expect(asked({ coverage_rank: 2 }).draft.claim?.beneficiary).toBe('');
-  });
+  it(
+    'of a second coverage is asked about without a word for the beneficiary, since only one is ' +
+      'documented',
+    () => {
+      expect(asked({ coverage_rank: 2 }).draft.claim?.beneficiary).toBe('');
+    },
+  );
 
   it('is a need of its own: by claim, coverage and tax id, and not by number, amount or codes', () => {
     const base = asked().need_base;
-    expect(asked({ claim_number: '', billed_amount: '', procedure_codes: [] }).need_base).toBe(base);
+    expect(asked({ claim_number: '', billed_amount: '', procedure_codes: [] }).need_base).toBe(
+      base,
+    );
     expect(asked({ source_id: 'C-2' }).need_base).not.toBe(base);
     expect(asked({ coverage: aCoverage({ member_id: 'W999' }) }).need_base).not.toBe(base);
-    expect(asked({ provider: { ...aClaim().provider, tax_id: '987654321' } }).need_base).not.toBe(base);
+    expect(asked({ provider: { ...aClaim().provider, tax_id: '987654321' } }).need_base).not.toBe(
+      base,
+    );
   });
 
   it.each<[string, ReturnType<typeof plan>, object]>([
@@ -72,11 +86,21 @@ describe('a claim', () => {
     ['missing from a full export', plan({}, {}, true), { kind: 'close', reason: 'settled' }],
     [
       'of nobody’s insurance',
-      plan({ coverage: { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null } }),
+      plan({
+        coverage: { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null },
+      }),
       { kind: 'close', reason: 'no_coverage' },
     ],
-    ['of a payer that is skipped', plan({}, { payer: aPayer({ action: 'skip' }) }), { kind: 'close', reason: 'skipped' }],
-    ['of a service long ago', plan({ date_of_service: '2025-11-01' }), { kind: 'close', reason: 'past' }],
+    [
+      'of a payer that is skipped',
+      plan({}, { payer: aPayer({ action: 'skip' }) }),
+      { kind: 'close', reason: 'skipped' },
+    ],
+    [
+      'of a service long ago',
+      plan({ date_of_service: '2025-11-01' }),
+      { kind: 'close', reason: 'past' },
+    ],
     [
       'of a service long ago, while the clock is in doubt',
       plan({ date_of_service: '2025-11-01' }, { is_clock_trusted: false }),
@@ -88,7 +112,11 @@ describe('a claim', () => {
       { kind: 'wait', reason: 'claim_too_young', until: Date.parse('2026-11-24T06:00:00Z') },
     ],
     ['of a service just long enough ago', plan({ date_of_service: '2026-11-06' }), { kind: 'ask' }],
-    ['of a payer for a person', plan({}, { payer: aPayer({ action: 'attention' }) }), { kind: 'attend' }],
+    [
+      'of a payer for a person',
+      plan({}, { payer: aPayer({ action: 'attention' }) }),
+      { kind: 'attend' },
+    ],
   ])('%s', (_, decision, expected) => {
     expect(decision).toMatchObject(expected);
   });
@@ -100,12 +128,18 @@ describe('a claim', () => {
     ['no date of birth', { patient: { ...aClaim().patient, birth_date: null } }, /birth date/],
   ] as [string, Partial<ClaimInput>, RegExp][])('with %s waits for a person', (_, over, what) => {
     const decision = plan(over);
-    expect(decision.kind === 'attend' && decision.attention.map((entry) => entry.what).join(' ')).toMatch(what);
+    expect(
+      decision.kind === 'attend' && decision.attention.map((entry) => entry.what).join(' '),
+    ).toMatch(what);
   });
 
   it('needs its number where the configuration says so', () => {
-    const policy: Partial<PlanningFacts['policy']> = { claims: { ...facts().policy.claims, required_fields: ['claim_number'] } };
+    const policy: Partial<PlanningFacts['policy']> = {
+      claims: { ...facts().policy.claims, required_fields: ['claim_number'] },
+    };
     const decision = plan({ claim_number: '' }, { policy });
-    expect(decision.kind === 'attend' && decision.attention[0]?.what).toMatch(/the payer's number of the claim/);
+    expect(decision.kind === 'attend' && decision.attention[0]?.what).toMatch(
+      /the payer's number of the claim/,
+    );
   });
 });

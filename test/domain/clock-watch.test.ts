@@ -21,21 +21,32 @@ function machine(ahead_ms = 0) {
     set: (by_ms: number) => {
       set_by_ms += by_ms;
     },
-    hear: () => watch.observe({ service_ms: SERVICE_MS + passed_ms, sent_ms: clock.now(), received_ms: clock.now() }),
+    hear: () =>
+      watch.observe({
+        service_ms: SERVICE_MS + passed_ms,
+        sent_ms: clock.now(),
+        received_ms: clock.now(),
+      }),
   };
 }
 
 describe('the clock', () => {
   test('is not believed before the service has been heard', () => {
     const { watch } = machine();
-    expect({ is_trusted: watch.isTrusted(), skew_ms: watch.skewMs() }).toEqual({ is_trusted: false, skew_ms: null });
+    expect({ is_trusted: watch.isTrusted(), skew_ms: watch.skewMs() }).toEqual({
+      is_trusted: false,
+      skew_ms: null,
+    });
   });
 
   test('is believed once it agrees with the service, for as long as it runs on', () => {
     const { watch, hear, pass } = machine(2 * MINUTE_MS);
     expect(hear()).toBe(true);
     pass(48 * HOUR_MS);
-    expect({ is_trusted: watch.isTrusted(), skew_ms: watch.skewMs() }).toEqual({ is_trusted: true, skew_ms: 2 * MINUTE_MS });
+    expect({ is_trusted: watch.isTrusted(), skew_ms: watch.skewMs() }).toEqual({
+      is_trusted: true,
+      skew_ms: 2 * MINUTE_MS,
+    });
   });
 
   test('is not believed after it was set, until the service is heard again', () => {
@@ -60,10 +71,26 @@ describe('the clock', () => {
 
 describe('the skew', () => {
   test.each([
-    ['none, when the service answered while the request was out', { service_ms: 5_000, sent_ms: 4_500, received_ms: 5_500 }, 0],
-    ['none within the second that a Date header cannot say', { service_ms: 5_000, sent_ms: 5_999, received_ms: 6_000 }, 0],
-    ['positive, when this machine is ahead', { service_ms: 5_000, sent_ms: 65_000, received_ms: 65_100 }, 60_000],
-    ['negative, when this machine is behind', { service_ms: 65_000, sent_ms: 4_900, received_ms: 5_000 }, -60_000],
+    [
+      'none, when the service answered while the request was out',
+      { service_ms: 5_000, sent_ms: 4_500, received_ms: 5_500 },
+      0,
+    ],
+    [
+      'none within the second that a Date header cannot say',
+      { service_ms: 5_000, sent_ms: 5_999, received_ms: 6_000 },
+      0,
+    ],
+    [
+      'positive, when this machine is ahead',
+      { service_ms: 5_000, sent_ms: 65_000, received_ms: 65_100 },
+      60_000,
+    ],
+    [
+      'negative, when this machine is behind',
+      { service_ms: 65_000, sent_ms: 4_900, received_ms: 5_000 },
+      -60_000,
+    ],
   ])('is %s', (_, seen, skew_ms) => {
     expect(clockSkew(seen)).toBe(skew_ms);
   });

@@ -6,7 +6,14 @@ import type { ClinicProfile, PayerEntry, Policy, QuestionRule } from '../../src/
 export const FRIDAY_MS = Date.parse('2026-11-20T15:00:00Z');
 
 export function aCoverage(over: Partial<CoverageInput> = {}): CoverageInput {
-  return { carrier: 'Delta Dental', payor_id: '12345', member_id: 'W123', group_id: 'G1', subscriber: null, ...over };
+  return {
+    carrier: 'Delta Dental',
+    payor_id: '12345',
+    member_id: 'W123',
+    group_id: 'G1',
+    subscriber: null,
+    ...over,
+  };
 }
 
 /** A visit on Monday, 23 November 2026, 09:30 in Chicago. */
@@ -17,7 +24,13 @@ export function anAppointment(over: Partial<AppointmentInput> = {}): Appointment
     status: 'booked',
     patient: { id: 'P-1', first_name: 'Ada', last_name: 'Example', birth_date: '1980-01-02' },
     coverages: [aCoverage()],
-    provider: { rendering_npi: '', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    provider: {
+      rendering_npi: '',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: null,
     procedure_codes: ['D0120'],
@@ -40,7 +53,14 @@ export function aRule(over: Partial<QuestionRule> = {}): QuestionRule {
 }
 
 export function aPayer(over: Partial<PayerEntry> = {}): PayerEntry {
-  return { carrier: 'DELTA_DENTAL', payor_id: '', action: 'call', reverify_after_days: null, phone_number: '', ...over };
+  return {
+    carrier: 'DELTA_DENTAL',
+    payor_id: '',
+    action: 'call',
+    reverify_after_days: null,
+    phone_number: '',
+    ...over,
+  };
 }
 
 type Changes = Partial<Omit<PlanningFacts, 'clinic' | 'policy'>> & {

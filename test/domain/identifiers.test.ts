@@ -9,19 +9,30 @@ function completed(nine: string): string {
   return found[0]!;
 }
 
-const nineDigits = fc.array(fc.nat(9), { minLength: 9, maxLength: 9 }).map((digits) => digits.join(''));
+const nineDigits = fc
+  .array(fc.nat(9), { minLength: 9, maxLength: 9 })
+  .map((digits) => digits.join(''));
 
 describe('an NPI', () => {
-  test.each(['1234567893', '1245319599', '1043300005'.slice(0, 9) + completed('104330000').at(-1)])('is %s', (npi) => {
-    expect(isNpi(npi)).toBe(true);
-  });
-
-  test.each(['', '123456789', '12345678931', '1234567890', '123456789X', ' 1234567893', '1234567893 ', '１２３４５６７８９３'])(
-    'is not "%s"',
-    (text) => {
-      expect(isNpi(text)).toBe(false);
+  test.each(['1234567893', '1245319599', '1043300005'.slice(0, 9) + completed('104330000').at(-1)])(
+    'is %s',
+    (npi) => {
+      expect(isNpi(npi)).toBe(true);
     },
   );
+
+  test.each([
+    '',
+    '123456789',
+    '12345678931',
+    '1234567890',
+    '123456789X',
+    ' 1234567893',
+    '1234567893 ',
+    '１２３４５６７８９３',
+  ])('is not "%s"', (text) => {
+    expect(isNpi(text)).toBe(false);
+  });
 
   test('has exactly one check digit that fits', () => {
     fc.assert(fc.property(nineDigits, (nine) => void completed(nine)));
@@ -51,13 +62,19 @@ describe('an NPI', () => {
 });
 
 describe('a tax id', () => {
-  test.each(['123456789', '12-3456789', '123-45-6789', ' 12 3456789 ', '12-345 6789'])('is nine digits: "%s"', (text) => {
-    expect(taxIdDigits(text)).toBe('123456789');
-  });
+  test.each(['123456789', '12-3456789', '123-45-6789', ' 12 3456789 ', '12-345 6789'])(
+    'is nine digits: "%s"',
+    (text) => {
+      expect(taxIdDigits(text)).toBe('123456789');
+    },
+  );
 
-  test.each(['', '12345678', '1234567890', '12345678A', '12.3456789', '000'])('is not "%s"', (text) => {
-    expect(taxIdDigits(text)).toBeNull();
-  });
+  test.each(['', '12345678', '1234567890', '12345678A', '12.3456789', '000'])(
+    'is not "%s"',
+    (text) => {
+      expect(taxIdDigits(text)).toBeNull();
+    },
+  );
 
   test('keeps zeros in front', () => {
     expect(taxIdDigits('01-2345678')).toBe('012345678');

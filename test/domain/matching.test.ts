@@ -9,16 +9,31 @@ import {
   resemblance,
 } from '../../src/domain/matching.ts';
 
-const SENT: MatchFields = { type: 'BENEFITS', member_id: 'W-123 456', dob: '01-02-1980', tax_id: '123456789' };
+const SENT: MatchFields = {
+  type: 'BENEFITS',
+  member_id: 'W-123 456',
+  dob: '01-02-1980',
+  tax_id: '123456789',
+};
 
-const id = fc.stringMatching(/^[A-Za-z0-9 -]{1,12}$/).filter((text) => lettersAndDigits(text) !== '');
+const id = fc
+  .stringMatching(/^[A-Za-z0-9 -]{1,12}$/)
+  .filter((text) => lettersAndDigits(text) !== '');
 const date = fc
-  .tuple(fc.integer({ min: 1900, max: 2030 }), fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 28 }))
+  .tuple(
+    fc.integer({ min: 1900, max: 2030 }),
+    fc.integer({ min: 1, max: 12 }),
+    fc.integer({ min: 1, max: 28 }),
+  )
   .map(([year, month, day]) => ({ year: String(year), month: pad(month), day: pad(day) }));
 const taxId = fc.array(fc.nat(9), { minLength: 9, maxLength: 9 }).map((digits) => digits.join(''));
 const person = fc.record({ member_id: id, dob: date, tax_id: taxId });
 
-type Person = { member_id: string; dob: { year: string; month: string; day: string }; tax_id: string };
+type Person = {
+  member_id: string;
+  dob: { year: string; month: string; day: string };
+  tax_id: string;
+};
 
 function pad(number: number): string {
   return String(number).padStart(2, '0');
@@ -28,16 +43,41 @@ function requestOf({ member_id, dob, tax_id }: Person): MatchFields {
   return { type: 'BENEFITS', member_id, dob: `${dob.month}-${dob.day}-${dob.year}`, tax_id };
 }
 
-/** The same request as services echo it: another form of dates, other cases, trimmed, nulls and defaults for what is absent. */
+/**
+ * The same request as services echo it: another form of dates, other cases, trimmed, nulls and
+ * defaults for what is absent.
+ */
 function echoesOf({ member_id, dob, tax_id }: Person): Record<string, unknown>[] {
   const { year, month, day } = dob;
   const absent = { claim_number: null, claims_date_of_service: null, group_id: null };
-  const defaults = { claim_number: '', claims_date_of_service: '', diagnosis_codes: [], is_specialist: false };
+  const defaults = {
+    claim_number: '',
+    claims_date_of_service: '',
+    diagnosis_codes: [],
+    is_specialist: false,
+  };
   return [
     { type: 'BENEFITS', member_id, dob: `${month}-${day}-${year}`, tax_id },
-    { type: 'benefits', member_id: member_id.toLowerCase(), dob: `${year}-${month}-${day}`, tax_id, ...absent },
-    { type: ' Benefits ', member_id: ` ${member_id.toUpperCase()} `, dob: `${month}/${day}/${year}`, tax_id, ...defaults },
-    { type: 'BENEFITS', member_id: member_id.replaceAll(/[ -]/g, ''), dob: `${year}-${month}-${day}T00:00:00Z`, tax_id },
+    {
+      type: 'benefits',
+      member_id: member_id.toLowerCase(),
+      dob: `${year}-${month}-${day}`,
+      tax_id,
+      ...absent,
+    },
+    {
+      type: ' Benefits ',
+      member_id: ` ${member_id.toUpperCase()} `,
+      dob: `${month}/${day}/${year}`,
+      tax_id,
+      ...defaults,
+    },
+    {
+      type: 'BENEFITS',
+      member_id: member_id.replaceAll(/[ -]/g, ''),
+      dob: `${year}-${month}-${day}T00:00:00Z`,
+      tax_id,
+    },
     {
       type: 'BENEFITS',
       member_id,
@@ -64,7 +104,9 @@ describe('the match key', () => {
           const changed = { ...one, [field]: other[field] };
           const canonical = (each: Person) =>
             field === 'member_id' ? lettersAndDigits(each.member_id) : JSON.stringify(each[field]);
-          expect(matchKey(requestOf(one)) === matchKey(requestOf(changed))).toBe(canonical(one) === canonical(changed));
+          expect(matchKey(requestOf(one)) === matchKey(requestOf(changed))).toBe(
+            canonical(one) === canonical(changed),
+          );
         }
       }),
     );
@@ -83,7 +125,9 @@ describe('the match key', () => {
   });
 
   test('does not run fields together', () => {
-    expect(matchKey({ ...SENT, claim_number: '1' })).not.toBe(matchKey({ ...SENT, tax_id: '1234567891' }));
+    expect(matchKey({ ...SENT, claim_number: '1' })).not.toBe(
+      matchKey({ ...SENT, tax_id: '1234567891' }),
+    );
   });
 
   test('is read from an echo with numbers for texts', () => {
@@ -113,21 +157,37 @@ describe('an external id', () => {
 
 describe('resemblance', () => {
   const sent = {
-    ...{ member_id: 'W1', group_id: 'G', benefits_codes: ['D0120', 'D1110'], additional_info: '', is_specialist: false },
+    ...{
+      member_id: 'W1',
+      group_id: 'G',
+      benefits_codes: ['D0120', 'D1110'],
+      additional_info: '',
+      is_specialist: false,
+    },
     desired_completion_date: '11-20-2026',
   };
 
-  test('is that of all fields when the service echoes nulls, defaults, other cases and another order', () => {
-    const echoed = {
-      ...{ member_id: ' w1 ', group_id: 'g', benefits_codes: ['d1110', 'D0120'], additional_info: null },
-      desired_completion_date: '11-23-2026',
-    };
-    expect(resemblance(sent, echoed)).toBe(5);
-    expect(resemblance(sent, sent)).toBe(5);
-  });
+  test(
+    'is that of all fields when the service echoes nulls, defaults, other cases and another ' +
+      'order',
+    () => {
+      const echoed = {
+        ...{
+          member_id: ' w1 ',
+          group_id: 'g',
+          benefits_codes: ['d1110', 'D0120'],
+          additional_info: null,
+        },
+        desired_completion_date: '11-23-2026',
+      };
+      expect(resemblance(sent, echoed)).toBe(5);
+      expect(resemblance(sent, sent)).toBe(5);
+    },
+  );
 
   test.each([[null], [''], [[]], [false], [undefined]])('takes %o for nothing said', (nothing) => {
-    for (const other of [null, '', [], false, undefined]) expect(resemblance({ a: nothing }, { a: other })).toBe(1);
+    for (const other of [null, '', [], false, undefined])
+      expect(resemblance({ a: nothing }, { a: other })).toBe(1);
     expect(resemblance({ a: nothing }, {})).toBe(1);
     expect(resemblance({ a: nothing }, { a: 'x' })).toBe(0);
   });

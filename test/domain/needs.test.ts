@@ -8,14 +8,21 @@ const provider = anAppointment().provider;
 const patient = anAppointment().patient;
 
 /** The needs of an appointment, as planning makes them. */
-function needsOf(appointment: AppointmentInput, over: Parameters<typeof facts>[0] = {}, connector = 'front-desk'): string[] {
+function needsOf(
+  appointment: AppointmentInput,
+  over: Parameters<typeof facts>[0] = {},
+  connector = 'front-desk',
+): string[] {
   const decision = planAppointment(patientKey(connector, appointment), appointment, facts(over));
   if (decision.kind !== 'ask') throw new Error(`It is not asked but ${decision.kind}.`);
   return decision.coverages.map(({ need_base, benefit_year }) => `${need_base} ${benefit_year}`);
 }
 
 const SAME: [string, Partial<AppointmentInput>][] = [
-  ['the spelling of the name', { patient: { ...patient, first_name: 'Adah', last_name: 'Exempel' } }],
+  [
+    'the spelling of the name',
+    { patient: { ...patient, first_name: 'Adah', last_name: 'Exempel' } },
+  ],
   ['the group', { coverages: [aCoverage({ group_id: 'G2' })] }],
   ['the time', { starts_at: '2026-11-24T20:00:00.000Z' }],
   ['the appointment', { source_id: 'A-2' }],
@@ -24,7 +31,14 @@ const SAME: [string, Partial<AppointmentInput>][] = [
   ['the place', { location: 'North' }],
   ['the provider', { provider: { ...provider, rendering_npi: '1245319599' } }],
   ['the network', { provider: { ...provider, in_network: true } }],
-  ['the subscriber', { coverages: [aCoverage({ subscriber: { name: 'B', birth_date: null, relationship: 'child' } })] }],
+  [
+    'the subscriber',
+    {
+      coverages: [
+        aCoverage({ subscriber: { name: 'B', birth_date: null, relationship: 'child' } }),
+      ],
+    },
+  ],
   ['how the member id is written', { coverages: [aCoverage({ member_id: ' w-12 3' })] }],
   ["the payer's name, as long as its id stays", { coverages: [aCoverage({ carrier: 'DELTA' })] }],
   ['how the tax id is written', { provider: { ...provider, tax_id: '12-3456789' } }],
@@ -47,13 +61,17 @@ describe('a need', () => {
 
   test.each(OTHER)('is another one with a change of %s', (_, change) => {
     const policy = { look_ahead_days: 90 };
-    expect(needsOf(anAppointment(change), { policy })).not.toEqual(needsOf(anAppointment(), { policy }));
+    expect(needsOf(anAppointment(change), { policy })).not.toEqual(
+      needsOf(anAppointment(), { policy }),
+    );
   });
 
   test('is another one with another question set', () => {
     const { questions } = facts().policy;
     const other = { ...questions, dental: [{ ...questions.dental[0]!, name: 'orthodontics' }] };
-    expect(needsOf(anAppointment(), { policy: { questions: other } })).not.toEqual(needsOf(anAppointment()));
+    expect(needsOf(anAppointment(), { policy: { questions: other } })).not.toEqual(
+      needsOf(anAppointment()),
+    );
   });
 
   test('stays the same when the payer is mapped to a carrier later', () => {
@@ -63,12 +81,15 @@ describe('a need', () => {
   });
 
   test('of each coverage is its own', () => {
-    const both = needsOf(anAppointment({ coverages: [aCoverage(), aCoverage({ payor_id: '2', member_id: 'M2' })] }));
+    const both = needsOf(
+      anAppointment({ coverages: [aCoverage(), aCoverage({ payor_id: '2', member_id: 'M2' })] }),
+    );
     expect(new Set(both).size).toBe(2);
   });
 
   test('of a payer without an id goes by its name, without regard to how it is written', () => {
-    const by = (carrier: string) => needsOf(anAppointment({ coverages: [aCoverage({ payor_id: '', carrier })] }));
+    const by = (carrier: string) =>
+      needsOf(anAppointment({ coverages: [aCoverage({ payor_id: '', carrier })] }));
     expect(by('Delta Dental (IL)')).toEqual(by('DELTA DENTAL  IL'));
     expect(by('Delta Dental')).not.toEqual(by('Aetna'));
   });
@@ -76,7 +97,9 @@ describe('a need', () => {
 
 describe('a patient', () => {
   test('is not another one of the family with the same member id', () => {
-    const child = anAppointment({ patient: { ...patient, id: 'P-2', first_name: 'Eve', birth_date: '2015-03-04' } });
+    const child = anAppointment({
+      patient: { ...patient, id: 'P-2', first_name: 'Eve', birth_date: '2015-03-04' },
+    });
     expect(needsOf(child)).not.toEqual(needsOf(anAppointment()));
   });
 
@@ -100,6 +123,8 @@ describe('the external id', () => {
   });
 
   test('takes an id as it is, whatever it holds', () => {
-    expect(externalId('{connector}:{appointment}', 'a', '$& {connector} $1')).toBe('a:$& {connector} $1');
+    expect(externalId('{connector}:{appointment}', 'a', '$& {connector} $1')).toBe(
+      'a:$& {connector} $1',
+    );
   });
 });

@@ -24,20 +24,31 @@ function draftOf(over: Partial<AppointmentInput> = {}, known: Facts = {}) {
   return coverages[0]!.draft;
 }
 
-const inHours = (hours: number) => ({ starts_at: new Date(FRIDAY_MS + hours * HOUR_MS).toISOString() });
+const inHours = (hours: number) => ({
+  starts_at: new Date(FRIDAY_MS + hours * HOUR_MS).toISOString(),
+});
 const { patient, provider } = anAppointment();
 
 describe('the window', () => {
   test('opens at the beginning of the day of the clinic that many days before the visit', () => {
     const visit = { starts_at: '2026-11-30T15:30:00.000Z' };
     const opens_at = Date.parse('2026-11-23T06:00:00Z');
-    expect(plan(visit)).toEqual({ kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] });
+    expect(plan(visit)).toEqual({
+      kind: 'wait',
+      until: opens_at,
+      reason: 'outside_window',
+      attention: [],
+    });
     expect(plan(visit, { now: opens_at - 1 }).kind).toBe('wait');
     expect(plan(visit, { now: opens_at }).kind).toBe('ask');
   });
 
   test('opens at midnight although daylight saving ends in between', () => {
-    const opens_at = windowOpensAt(Date.parse('2026-11-03T15:00:00Z'), { look_ahead_days: 7 }, facts().clinic);
+    const opens_at = windowOpensAt(
+      Date.parse('2026-11-03T15:00:00Z'),
+      { look_ahead_days: 7 },
+      facts().clinic,
+    );
     expect(new Date(opens_at).toISOString()).toBe('2026-10-27T05:00:00.000Z');
   });
 
@@ -46,7 +57,11 @@ describe('the window', () => {
     [0.5, '2026-11-22T06:00:00.000Z'],
     [365, '2025-11-23T06:00:00.000Z'],
   ])('of %d days opens at %s', (look_ahead_days, expected) => {
-    const opens_at = windowOpensAt(Date.parse(anAppointment().starts_at), { look_ahead_days }, facts().clinic);
+    const opens_at = windowOpensAt(
+      Date.parse(anAppointment().starts_at),
+      { look_ahead_days },
+      facts().clinic,
+    );
     expect(new Date(opens_at).toISOString()).toBe(expected);
   });
 
@@ -59,7 +74,10 @@ describe('the window', () => {
 
 describe('a visit', () => {
   test('that is cancelled is closed, whatever else', () => {
-    expect(plan({ status: 'cancelled' }, { is_clock_trusted: false })).toEqual({ kind: 'close', reason: 'cancelled' });
+    expect(plan({ status: 'cancelled' }, { is_clock_trusted: false })).toEqual({
+      kind: 'close',
+      reason: 'cancelled',
+    });
   });
 
   test('that is past is closed', () => {
@@ -93,14 +111,21 @@ describe('the completion date', () => {
     ['2026-11-25T15:30:00.000Z', '2026-11-24', 'the day before'],
     ['2026-11-27T15:30:00.000Z', '2026-11-25', 'the Wednesday before Thanksgiving'],
     ['2026-11-20T23:30:00.000Z', '2026-11-20', 'today, never earlier'],
-    ['2026-11-25T03:30:00.000Z', '2026-11-23', "counted from the clinic's day, which is Tuesday still"],
+    [
+      '2026-11-25T03:30:00.000Z',
+      '2026-11-23',
+      "counted from the clinic's day, which is Tuesday still",
+    ],
   ])('of a visit at %s is %s: %s', (starts_at, expected) => {
     expect(draftOf({ starts_at }).desired_completion_date).toBe(expected);
   });
 
   test('leaves out days on which the clinic is closed', () => {
     const closed = new Set(['2026-11-24']);
-    expect(draftOf({ starts_at: '2026-11-25T15:30:00.000Z' }, { clinic: { closed } }).desired_completion_date).toBe('2026-11-23');
+    expect(
+      draftOf({ starts_at: '2026-11-25T15:30:00.000Z' }, { clinic: { closed } })
+        .desired_completion_date,
+    ).toBe('2026-11-23');
   });
 });
 
@@ -111,16 +136,24 @@ describe('coverage', () => {
     ['none at all', []],
     ['one with nothing in it', [aCoverage(nothing)]],
     ['two with nothing in them', [aCoverage(nothing), aCoverage(nothing)]],
-  ] as [string, CoverageInput[]][])('of %s is self-pay: closed, and not on the attention list', (_, coverages) => {
-    expect(plan({ coverages })).toEqual({ kind: 'close', reason: 'no_coverage' });
-  });
+  ] as [string, CoverageInput[]][])(
+    'of %s is self-pay: closed, and not on the attention list',
+    (_, coverages) => {
+      expect(plan({ coverages })).toEqual({ kind: 'close', reason: 'no_coverage' });
+    },
+  );
 
-  test.each(['carrier', 'payor_id', 'member_id', 'group_id'] as const)('with nothing but %s is no self-pay', (field) => {
-    expect(plan({ coverages: [aCoverage({ ...nothing, [field]: 'X1' })] }).kind).toBe('ask');
-  });
+  test.each(['carrier', 'payor_id', 'member_id', 'group_id'] as const)(
+    'with nothing but %s is no self-pay',
+    (field) => {
+      expect(plan({ coverages: [aCoverage({ ...nothing, [field]: 'X1' })] }).kind).toBe('ask');
+    },
+  );
 
   test('keeps its rank, and a bad one does not hold up a good one (G7)', () => {
-    const { coverages, attention } = asked({ coverages: [aCoverage({ member_id: '' }), aCoverage({ member_id: 'M2' })] });
+    const { coverages, attention } = asked({
+      coverages: [aCoverage({ member_id: '' }), aCoverage({ member_id: 'M2' })],
+    });
     expect(coverages.map(({ rank, draft }) => [rank, draft.member_id])).toEqual([[2, 'M2']]);
     expect(attention.map(({ reason }) => reason)).toEqual(['field_missing']);
     const swapped = asked({ coverages: [aCoverage(nothing), aCoverage({ member_id: '' })] });
@@ -130,13 +163,33 @@ describe('coverage', () => {
 
 describe('required fields', () => {
   const cases: [string, Partial<AppointmentInput>, string][] = [
-    ['a name', { patient: { ...patient, first_name: '', last_name: '' } }, "the patient's name is missing"],
-    ['a birth date', { patient: { ...patient, birth_date: null } }, "the patient's birth date is missing"],
+    [
+      'a name',
+      { patient: { ...patient, first_name: '', last_name: '' } },
+      "the patient's name is missing",
+    ],
+    [
+      'a birth date',
+      { patient: { ...patient, birth_date: null } },
+      "the patient's birth date is missing",
+    ],
     ['a member id', { coverages: [aCoverage({ member_id: ' ' })] }, 'the member id is missing'],
-    ['a usable member id', { coverages: [aCoverage({ member_id: '--' })] }, 'the member id holds no letter or digit'],
+    [
+      'a usable member id',
+      { coverages: [aCoverage({ member_id: '--' })] },
+      'the member id holds no letter or digit',
+    ],
     ['a tax id', { provider: { ...provider, tax_id: '12345' } }, 'the tax id has not nine digits'],
-    ['a billing NPI', { provider: { ...provider, billing_npi: '1234567890' } }, 'the billing NPI is not a valid NPI'],
-    ["a provider's NPI", { provider: { ...provider, rendering_npi: '123' } }, "the provider's NPI is not a valid NPI"],
+    [
+      'a billing NPI',
+      { provider: { ...provider, billing_npi: '1234567890' } },
+      'the billing NPI is not a valid NPI',
+    ],
+    [
+      "a provider's NPI",
+      { provider: { ...provider, rendering_npi: '123' } },
+      "the provider's NPI is not a valid NPI",
+    ],
   ];
 
   test.each(cases)('keep a call without %s from being paid for', (_, over, told) => {
@@ -148,18 +201,27 @@ describe('required fields', () => {
   });
 
   test('are all named at once', () => {
-    const { attention } = asked({ patient: { ...patient, birth_date: null }, coverages: [aCoverage({ member_id: '' })] });
+    const { attention } = asked({
+      patient: { ...patient, birth_date: null },
+      coverages: [aCoverage({ member_id: '' })],
+    });
     expect(attention.map(({ what }) => what).join()).toMatch(/birth date.*member id/);
   });
 
   test("say what the connector could not read, by the column's name and without the value", () => {
     const problems = [{ field: 'DOB', value_class: 'impossible date', remedy: 'Mend it.' }];
     const { attention } = asked({ patient: { ...patient, birth_date: null }, problems });
-    expect(attention).toMatchObject([{ reason: 'field_malformed', what: expect.stringContaining('(DOB: impossible date)') }]);
+    expect(attention).toMatchObject([
+      { reason: 'field_malformed', what: expect.stringContaining('(DOB: impossible date)') },
+    ]);
   });
 
   test('are those of the configuration, by specialty', () => {
-    const required_fields = { dental: [], medical: ['group_id', 'procedure_codes', 'rendering_npi'], mental_health: [] } as const;
+    const required_fields = {
+      dental: [],
+      medical: ['group_id', 'procedure_codes', 'rendering_npi'],
+      mental_health: [],
+    } as const;
     const policy = { required_fields };
     const bare = { coverages: [aCoverage({ group_id: '', member_id: '' })], procedure_codes: [] };
     expect(asked(bare, { policy }).attention).toEqual([]);
@@ -193,11 +255,14 @@ describe('the draft', () => {
   });
 
   test('says who holds the policy when that is somebody else', () => {
-    const said = (subscriber: CoverageInput['subscriber']) => draftOf({ coverages: [aCoverage({ subscriber })] }).additional_info;
+    const said = (subscriber: CoverageInput['subscriber']) =>
+      draftOf({ coverages: [aCoverage({ subscriber })] }).additional_info;
     expect(said({ name: 'Bo Example', birth_date: '1955-06-07', relationship: 'child' })).toBe(
       "Subscriber: Bo Example, born 1955-06-07; the patient is the subscriber's child.",
     );
-    expect(said({ name: 'Bo Example', birth_date: null, relationship: '' })).toBe('Subscriber: Bo Example.');
+    expect(said({ name: 'Bo Example', birth_date: null, relationship: '' })).toBe(
+      'Subscriber: Bo Example.',
+    );
     expect(said({ name: '', birth_date: '1955-06-07', relationship: 'child' })).toBe('');
   });
 
@@ -211,9 +276,15 @@ describe('the payer map', () => {
   test('gives carrier, payor id and age of an answer', () => {
     const payer = aPayer({ carrier: 'AETNA', payor_id: '60054', reverify_after_days: 5 });
     const { coverages, unmapped } = asked({}, { payer });
-    expect(coverages[0]).toMatchObject({ reverify_after_days: 5, draft: { insurance: 'AETNA', insurance_payor_id: '60054' } });
+    expect(coverages[0]).toMatchObject({
+      reverify_after_days: 5,
+      draft: { insurance: 'AETNA', insurance_payor_id: '60054' },
+    });
     expect(unmapped).toEqual([]);
-    expect(asked().coverages[0]).toMatchObject({ reverify_after_days: 30, draft: { insurance_payor_id: '12345' } });
+    expect(asked().coverages[0]).toMatchObject({
+      reverify_after_days: 30,
+      draft: { insurance_payor_id: '12345' },
+    });
   });
 
   test('is asked by id and by name', () => {
@@ -228,26 +299,41 @@ describe('the payer map', () => {
     expect(seen).toEqual([['12345', 'Delta Dental']]);
   });
 
-  test.each([[null], [aPayer({ carrier: '' })]])('without the dental carrier lets it go as UNKNOWN, for mapping: %o', (payer) => {
-    const { coverages, attention, unmapped } = asked({}, { payer });
-    expect(coverages[0]!.draft).toMatchObject({ insurance: 'UNKNOWN', insurance_payor_id: '12345' });
-    expect(unmapped).toEqual([{ carrier: 'Delta Dental', payor_id: '12345' }]);
-    expect(attention).toEqual([]);
-  });
+  test.each([[null], [aPayer({ carrier: '' })]])(
+    'without the dental carrier lets it go as UNKNOWN, for mapping: %o',
+    (payer) => {
+      const { coverages, attention, unmapped } = asked({}, { payer });
+      expect(coverages[0]!.draft).toMatchObject({
+        insurance: 'UNKNOWN',
+        insurance_payor_id: '12345',
+      });
+      expect(unmapped).toEqual([{ carrier: 'Delta Dental', payor_id: '12345' }]);
+      expect(attention).toEqual([]);
+    },
+  );
 
   test('is not missed where the carrier is plain text', () => {
     const { coverages, unmapped } = asked({ specialty: 'medical' }, { payer: null });
-    expect(coverages[0]!.draft).toMatchObject({ insurance: 'Delta Dental', insurance_payor_id: '12345' });
+    expect(coverages[0]!.draft).toMatchObject({
+      insurance: 'Delta Dental',
+      insurance_payor_id: '12345',
+    });
     expect(unmapped).toEqual([]);
   });
 
   test('closes a visit whose only payer is skipped', () => {
-    expect(plan({}, { payer: aPayer({ action: 'skip' }) })).toEqual({ kind: 'close', reason: 'skipped' });
+    expect(plan({}, { payer: aPayer({ action: 'skip' }) })).toEqual({
+      kind: 'close',
+      reason: 'skipped',
+    });
   });
 
   test('skips one coverage and asks about the other', () => {
     const payers: PayerMap = { find: (id) => aPayer({ action: id === 'SKIP' ? 'skip' : 'call' }) };
-    const { coverages } = asked({ coverages: [aCoverage({ payor_id: 'SKIP' }), aCoverage()] }, { payers });
+    const { coverages } = asked(
+      { coverages: [aCoverage({ payor_id: 'SKIP' }), aCoverage()] },
+      { payers },
+    );
     expect(coverages.map(({ rank }) => rank)).toEqual([2]);
   });
 
@@ -260,16 +346,27 @@ describe('the payer map', () => {
 
 describe('tax id, NPI, network and specialist', () => {
   const by = (name: string) => ({ tax_id: name.repeat(9), is_specialist: true, in_network: false });
-  const clinic = { locations: new Map([['north', by('1')]]), providers: new Map([['1245319599', by('2')]]) };
+  const clinic = {
+    locations: new Map([['north', by('1')]]),
+    providers: new Map([['1245319599', by('2')]]),
+  };
   const place = { location: ' NORTH ' };
   const rendering = { ...provider, rendering_npi: '1245319599' };
 
   test("are the clinic's unless something else is said", () => {
-    expect(draftOf({ location: 'South' }, { clinic })).toMatchObject({ tax_id: '123456789', is_specialist: false });
+    expect(draftOf({ location: 'South' }, { clinic })).toMatchObject({
+      tax_id: '123456789',
+      is_specialist: false,
+    });
   });
 
   test("are the location's before the clinic's", () => {
-    const expected = { tax_id: '111111111', is_specialist: true, insurance_in_network: false, billing_npi: '1234567893' };
+    const expected = {
+      tax_id: '111111111',
+      is_specialist: true,
+      insurance_in_network: false,
+      billing_npi: '1234567893',
+    };
     expect(draftOf(place, { clinic })).toMatchObject(expected);
   });
 
@@ -279,13 +376,23 @@ describe('tax id, NPI, network and specialist', () => {
 
   test("are those of the specialty, which is the provider's where the appointment does not say it", () => {
     const doctor = { providers: new Map([['1245319599', { specialty: 'medical' as const }]]) };
-    expect(draftOf({ specialty: null, provider: rendering }, { clinic: doctor }).specialty).toBe('medical');
-    expect(draftOf({ specialty: 'mental_health', provider: rendering }, { clinic: doctor }).specialty).toBe('mental_health');
+    expect(draftOf({ specialty: null, provider: rendering }, { clinic: doctor }).specialty).toBe(
+      'medical',
+    );
+    expect(
+      draftOf({ specialty: 'mental_health', provider: rendering }, { clinic: doctor }).specialty,
+    ).toBe('mental_health');
     expect(draftOf({ specialty: null }, { clinic: doctor }).specialty).toBe('dental');
   });
 
   test("are the appointment's own before all, even when that is no", () => {
-    const own = { ...rendering, tax_id: '33-3333333', billing_npi: '1245319599', is_specialist: false, in_network: true };
+    const own = {
+      ...rendering,
+      tax_id: '33-3333333',
+      billing_npi: '1245319599',
+      is_specialist: false,
+      in_network: true,
+    };
     expect(draftOf({ ...place, provider: own }, { clinic })).toMatchObject({
       tax_id: '333333333',
       billing_npi: '1245319599',
@@ -297,8 +404,17 @@ describe('tax id, NPI, network and specialist', () => {
 
 describe('the questions', () => {
   const dental = [
-    aRule({ name: 'orthodontics', when_codes: [{ from: 'D8000', to: 'D8999' }], benefits_query: ['ORTHODONTICS'] }),
-    aRule({ name: 'implants', when_codes: [{ from: '6010', to: '6010' }], with_codes: false, call_script_id: 'S1' }),
+    aRule({
+      name: 'orthodontics',
+      when_codes: [{ from: 'D8000', to: 'D8999' }],
+      benefits_query: ['ORTHODONTICS'],
+    }),
+    aRule({
+      name: 'implants',
+      when_codes: [{ from: '6010', to: '6010' }],
+      with_codes: false,
+      call_script_id: 'S1',
+    }),
     aRule({ benefits_query: ['STANDARD', 'A_WORD_OF_OUR_OWN'] }),
   ];
   const policy = { questions: { ...facts().policy.questions, dental } };
@@ -333,7 +449,10 @@ describe('the questions', () => {
   });
 
   test('go without the codes, and with a script, where the rule says so', () => {
-    expect(draftOf({ procedure_codes: ['D6010'] }, { policy })).toMatchObject({ benefits_codes: [], call_script_id: 'S1' });
+    expect(draftOf({ procedure_codes: ['D6010'] }, { policy })).toMatchObject({
+      benefits_codes: [],
+      call_script_id: 'S1',
+    });
   });
 
   test('are asked even when no rule matches', () => {
@@ -349,18 +468,23 @@ describe('the questions', () => {
 
 describe('the benefit year', () => {
   test("is that of the visit in the clinic's zone, not that of the call", () => {
-    const year = (starts_at: string) => asked({ starts_at }, { policy: { look_ahead_days: 60 } }).coverages[0]!.benefit_year;
+    const year = (starts_at: string) =>
+      asked({ starts_at }, { policy: { look_ahead_days: 60 } }).coverages[0]!.benefit_year;
     expect(year('2026-12-31T20:00:00.000Z')).toBe(2026);
     expect(year('2027-01-01T05:30:00.000Z')).toBe(2026);
     expect(year('2027-01-01T06:00:00.000Z')).toBe(2027);
   });
 });
 
-test('planning is pure: the same appointment and facts give the same decision, and nothing is changed', () => {
-  const appointment = anAppointment();
-  const known = facts();
-  const before = JSON.stringify(appointment);
-  const first = planAppointment('p', appointment, known);
-  expect(planAppointment('p', appointment, known)).toEqual(first);
-  expect(JSON.stringify(appointment)).toBe(before);
-});
+test(
+  'planning is pure: the same appointment and facts give the same decision, and nothing is ' +
+    'changed',
+  () => {
+    const appointment = anAppointment();
+    const known = facts();
+    const before = JSON.stringify(appointment);
+    const first = planAppointment('p', appointment, known);
+    expect(planAppointment('p', appointment, known)).toEqual(first);
+    expect(JSON.stringify(appointment)).toBe(before);
+  },
+);

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isAnswerDue, nextPollAt, overdueAt, type PollingFacts, urgencyOf } from '../../src/domain/polling.ts';
+import {
+  isAnswerDue,
+  nextPollAt,
+  overdueAt,
+  type PollingFacts,
+  urgencyOf,
+} from '../../src/domain/polling.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 
 const ZONE = 'America/Chicago';
@@ -31,20 +37,34 @@ function asked(over: Partial<PollingFacts> = {}): number[] {
 }
 
 describe('an open inquiry is asked about', () => {
-  test('sparsely until the morning of its completion date in the zone of the clinic, and then by the interval', () => {
-    const before = asked().filter((at) => at < chicago(10, 7));
-    expect(before.length).toBeLessThanOrEqual(3);
-    const morning = asked().filter((at) => at >= chicago(10, 7) && at < chicago(10, 13));
-    expect(morning[0]).toBe(chicago(10, 7, 30));
-    expect(morning.length).toBeGreaterThanOrEqual(5);
-    expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 0))).toBe(chicago(10, 6, 30));
-  });
+  test(
+    'sparsely until the morning of its completion date in the zone of the clinic, and then by ' +
+      'the interval',
+    () => {
+      const before = asked().filter((at) => at < chicago(10, 7));
+      expect(before.length).toBeLessThanOrEqual(3);
+      const morning = asked().filter((at) => at >= chicago(10, 7) && at < chicago(10, 13));
+      expect(morning[0]).toBe(chicago(10, 7, 30));
+      expect(morning.length).toBeGreaterThanOrEqual(5);
+      expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 0))).toBe(
+        chicago(10, 6, 30),
+      );
+    },
+  );
 
   test('on the morning of the clinic where the clocks change that night', () => {
-    const night = { now: Date.UTC(2030, 2, 10, 5), desired_completion_date: '2030-03-10', visit_at: Date.UTC(2030, 2, 11, 14) };
+    const night = {
+      now: Date.UTC(2030, 2, 10, 5),
+      desired_completion_date: '2030-03-10',
+      visit_at: Date.UTC(2030, 2, 11, 14),
+    };
     // Chicago goes from six hours behind UTC to five at two o'clock, and back in November.
     expect(nextPollAt(facts(night))).toBe(Date.UTC(2030, 2, 10, 12, 30));
-    const back = { now: Date.UTC(2030, 10, 3, 5), desired_completion_date: '2030-11-03', visit_at: Date.UTC(2030, 10, 4, 15) };
+    const back = {
+      now: Date.UTC(2030, 10, 3, 5),
+      desired_completion_date: '2030-11-03',
+      visit_at: Date.UTC(2030, 10, 4, 15),
+    };
     expect(nextPollAt(facts(back))).toBe(Date.UTC(2030, 10, 3, 13, 30));
   });
 
@@ -52,7 +72,8 @@ describe('an open inquiry is asked about', () => {
     const times = asked();
     const waits = times.slice(1).map((at, index) => ({ at, wait_ms: at - (times[index] ?? 0) }));
     const day = waits.filter(({ at }) => at > chicago(10, 12) && at < chicago(11, 9));
-    for (const [index, { wait_ms }] of day.entries()) expect(wait_ms).toBeLessThanOrEqual(day[index - 1]?.wait_ms ?? HOUR_MS);
+    for (const [index, { wait_ms }] of day.entries())
+      expect(wait_ms).toBeLessThanOrEqual(day[index - 1]?.wait_ms ?? HOUR_MS);
     expect(Math.min(...day.map(({ wait_ms }) => wait_ms))).toBeGreaterThanOrEqual(14 * MINUTE_MS);
     expect(nextPollAt(facts({ now: chicago(11, 8) })) - chicago(11, 8)).toBe(15 * MINUTE_MS);
   });
@@ -63,14 +84,20 @@ describe('an open inquiry is asked about', () => {
 
   test('before a visit that is today although its completion date is later than now', () => {
     const now = chicago(10, 2);
-    expect(nextPollAt(facts({ now, visit_at: chicago(10, 6) }))).toBeLessThanOrEqual(now + 15 * MINUTE_MS);
+    expect(nextPollAt(facts({ now, visit_at: chicago(10, 6) }))).toBeLessThanOrEqual(
+      now + 15 * MINUTE_MS,
+    );
   });
 
   test('spread: a thousand inquiries do not ask in the same second', () => {
     for (const now of [chicago(7, 9), chicago(9, 22), chicago(10, 9)]) {
-      const times = Array.from({ length: 1000 }, (_, index) => nextPollAt(facts({ now, random: index / 1000 })));
+      const times = Array.from({ length: 1000 }, (_, index) =>
+        nextPollAt(facts({ now, random: index / 1000 })),
+      );
       const seconds = Map.groupBy(times, (at) => Math.floor(at / 1000));
-      expect(Math.max(...[...seconds.values()].map(({ length }) => length))).toBeLessThanOrEqual(10);
+      expect(Math.max(...[...seconds.values()].map(({ length }) => length))).toBeLessThanOrEqual(
+        10,
+      );
     }
   });
 });
@@ -89,7 +116,9 @@ describe('while the service tells by itself, it', () => {
 
   test('is asked early enough for a visit that comes before the morning is over', () => {
     const now = chicago(10, 8);
-    expect(nextPollAt(facts({ now, is_told: true, visit_at: chicago(10, 12, 30) }))).toBeLessThan(chicago(10, 11));
+    expect(nextPollAt(facts({ now, is_told: true, visit_at: chicago(10, 12, 30) }))).toBeLessThan(
+      chicago(10, 11),
+    );
   });
 });
 
@@ -99,18 +128,21 @@ describe('an answer', () => {
     expect(isAnswerDue(chicago(10, 7), '2030-01-10', ZONE)).toBe(true);
   });
 
-  test('is overdue in the afternoon of the completion date, and two hours before the visit in any case', () => {
-    expect(overdueAt('2030-01-10', chicago(11, 9), ZONE)).toBe(chicago(10, 17));
-    expect(overdueAt('2030-01-10', chicago(10, 14), ZONE)).toBe(chicago(10, 12));
-  });
+  test(
+    'is overdue in the afternoon of the completion date, and two hours before the visit in any ' +
+      'case',
+    () => {
+      expect(overdueAt('2030-01-10', chicago(11, 9), ZONE)).toBe(chicago(10, 17));
+      expect(overdueAt('2030-01-10', chicago(10, 14), ZONE)).toBe(chicago(10, 12));
+    },
+  );
 
   test('that is overdue matters by the hours left until the patient sits down', () => {
     const visit_at = chicago(14, 9);
-    expect([chicago(11, 17), chicago(13, 10), chicago(14, 6), chicago(14, 10)].map((now) => urgencyOf(visit_at, now))).toEqual([
-      'flag',
-      'tell',
-      'call',
-      'over',
-    ]);
+    expect(
+      [chicago(11, 17), chicago(13, 10), chicago(14, 6), chicago(14, 10)].map((now) =>
+        urgencyOf(visit_at, now),
+      ),
+    ).toEqual(['flag', 'tell', 'call', 'over']);
   });
 });

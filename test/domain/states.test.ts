@@ -12,7 +12,12 @@ import {
 const LEGS = [
   { leg: 'inquiry', first: 'planned', states: INQUIRY_STATES, steps: INQUIRY_STEPS },
   { leg: 'delivery', first: 'pending', states: DELIVERY_STATES, steps: DELIVERY_STEPS },
-] as const satisfies { leg: string; first: string; states: readonly string[]; steps: Record<string, readonly string[]> }[];
+] as const satisfies {
+  leg: string;
+  first: string;
+  states: readonly string[];
+  steps: Record<string, readonly string[]>;
+}[];
 
 function reachable(steps: Record<string, readonly string[]>, from: string): Set<string> {
   const reached = new Set([from]);
@@ -39,7 +44,8 @@ describe.each(LEGS)('the table of the $leg leg', ({ first, states, steps }) => {
 
 describe('an inquiry', () => {
   test('is never sent again from a state in which the service may have it', () => {
-    // Only these go back to planned, each with its proof: unsent, absent by two looks, refused, not sent before.
+    // Only these go back to planned, each with its proof: unsent, absent by two looks, refused, not
+    // sent before.
     const back = INQUIRY_STATES.filter((state) => isInquiryStep(state, 'planned'));
     expect(back.toSorted()).toEqual(['rejected', 'sending', 'uncertain', 'withdrawn']);
     expect(INQUIRY_STATES.filter((state) => isInquiryStep(state, 'sending'))).toEqual(['planned']);
@@ -78,7 +84,10 @@ describe("the service's status", () => {
     expect(finalStatus(status)).toBe(expected);
   });
 
-  test.each(['SCHEDULED', 'IN_PROGRESS', 'UNKNOWN', '', 'CANCELED', 'SUCCESSFUL', 'toString'])('"%s" is still open', (status) => {
-    expect(finalStatus(status)).toBeNull();
-  });
+  test.each(['SCHEDULED', 'IN_PROGRESS', 'UNKNOWN', '', 'CANCELED', 'SUCCESSFUL', 'toString'])(
+    '"%s" is still open',
+    (status) => {
+      expect(finalStatus(status)).toBeNull();
+    },
+  );
 });

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addDays, dayOfWeek, instantOf, localDate, localDateTime, yearOf } from '../../src/domain/time.ts';
+import {
+  addDays,
+  dayOfWeek,
+  instantOf,
+  localDate,
+  localDateTime,
+  yearOf,
+} from '../../src/domain/time.ts';
 
 const CHICAGO = 'America/Chicago';
 const iso = (at: number) => new Date(at).toISOString();
@@ -45,13 +52,21 @@ describe('the day of an instant', () => {
       ['2026-11-01T04:59:59.999Z', '2026-11-01T05:00:00Z'],
       ['2026-11-02T05:59:59.999Z', '2026-11-02T06:00:00Z'],
     ] as const) {
-      expect(localDate(Date.parse(after), CHICAGO)).toBe(addDays(localDate(Date.parse(before), CHICAGO), 1));
+      expect(localDate(Date.parse(after), CHICAGO)).toBe(
+        addDays(localDate(Date.parse(before), CHICAGO), 1),
+      );
     }
   });
 
   test('of a wall time is the day that was asked for', () => {
     const day = fc.nat(5000).map((days) => addDays('2024-01-01', days));
-    const zone = fc.constantFrom(CHICAGO, 'America/New_York', 'America/Havana', 'Pacific/Honolulu', 'Asia/Kolkata');
+    const zone = fc.constantFrom(
+      CHICAGO,
+      'America/New_York',
+      'America/Havana',
+      'Pacific/Honolulu',
+      'Asia/Kolkata',
+    );
     fc.assert(
       fc.property(day, fc.nat(23), zone, (date, hour, time_zone) => {
         expect(localDate(instantOf(date, hour, time_zone), time_zone)).toBe(date);

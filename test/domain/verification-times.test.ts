@@ -18,7 +18,8 @@ test('checks are asked for when nine in ten of the last ones were there, and a l
 test('checks that never come are asked for ever more rarely, and a last time when the time is over', () => {
   const until = AT + 48 * HOUR_MS;
   const asked = [AT];
-  for (let at = askAgainAt(AT, AT, until); at !== null; at = askAgainAt(at, AT, until)) asked.push(at);
+  for (let at = askAgainAt(AT, AT, until); at !== null; at = askAgainAt(at, AT, until))
+    asked.push(at);
   const hours = asked.map((at) => Math.round(((at - AT) / HOUR_MS) * 10) / 10);
   expect(hours).toEqual([0, 0.2, 0.5, 1.5, 4.5, 13.5, 25.5, 37.5, 48]);
 });

@@ -1,6 +1,7 @@
 /**
- * Replies of the service, through the real client over a socket: nothing throws, a create leaves once, what may have been
- * accepted is never called unsent (G1), and what is read becomes a valid record (G8).
+ * Replies of the service, through the real client over a socket: nothing throws, a create leaves
+ * once, what may have been accepted is never called unsent (G1), and what is read becomes a valid
+ * record (G8).
  */
 import { inquiryId } from '../../src/domain/ids.ts';
 import { realClock } from '../../src/ops/env.ts';
@@ -23,34 +24,71 @@ const REQUEST: InquiryRequest = {
   external_id: 'A1',
 };
 /** The first byte of an input chooses the status, so that the corpus holds both. */
-const STATUSES = [200, 200, 200, 200, 201, 202, 204, 301, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 413, 422, 422, 429, 500, 501, 502, 503, 504]; // biome-ignore format: a list of numbers
-/** A single create was provably not taken only then (design, "Failures are classed where they happen"). */
+// biome-ignore format: a list of numbers
+const STATUSES = [200, 200, 200, 200, 201, 202, 204, 301, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 413, 422, 422, 429, 500, 501, 502, 503, 504];
+/**
+ * A single create was provably not taken only then (design, "Failures are classed where they
+ * happen").
+ */
 const UNSENT = new Set([401, 429]);
 const UNSENT_BULK = new Set([...UNSENT, 404, 405, 413, 422, 501]);
 
 const results = {
   call_details: [
-    { representative_name: 'R', reference_number: 'N', call_end_time: '2026-11-20T10:00:00Z', call_transcript: 't' },
+    {
+      representative_name: 'R',
+      reference_number: 'N',
+      call_end_time: '2026-11-20T10:00:00Z',
+      call_transcript: 't',
+    },
   ],
-  plan_information: { is_active: true, plan_name: 'P', effective_date: '01-01-2026', custom_answers: { q: 'a' } },
-  maximums: { individual_deductible: '$1,500.00', coverage_limit: 1000, coverage_limit_remaining: 'N/A' },
+  plan_information: {
+    is_active: true,
+    plan_name: 'P',
+    effective_date: '01-01-2026',
+    custom_answers: { q: 'a' },
+  },
+  maximums: {
+    individual_deductible: '$1,500.00',
+    coverage_limit: 1000,
+    coverage_limit_remaining: 'N/A',
+  },
   treatment_history: {
-    '01-02-2026': [{ procedure_code: 'D1110', tooth_numbers: [3, '4'], surfaces: ['M'], quadrant_numbers: [1] }],
+    '01-02-2026': [
+      { procedure_code: 'D1110', tooth_numbers: [3, '4'], surfaces: ['M'], quadrant_numbers: [1] },
+    ],
   },
   procedure_classes: { IMPLANTS: { is_covered: false } },
   procedure_codes: [
-    [{ procedure_code: '1110' }, { is_covered: true, coverage_percentage: 80, frequency_limitations: '2 per year' }],
+    [
+      { procedure_code: '1110' },
+      { is_covered: true, coverage_percentage: 80, frequency_limitations: '2 per year' },
+    ],
   ],
   extra_info: { waiting_periods: 'none', has_pending_claims: false },
 };
-const inquiry = { id: ID, status: 'SUCCESS', creation_ts: '2026-11-20T09:00:00Z', summary: 's', results, request: REQUEST };
+const inquiry = {
+  id: ID,
+  status: 'SUCCESS',
+  creation_ts: '2026-11-20T09:00:00Z',
+  summary: 's',
+  results,
+  request: REQUEST,
+};
 const claim = {
   ...inquiry,
   results: {
     status: 'APPROVED',
     number: '77',
     timeline: { date_received: '11-01-2026', date_processed: '11-02-2026', date_paid: '' },
-    code_details: [{ procedure_code: '99213', amound_paid: 10.5, patient_responsibility: 0, claim_denial_reason: null }],
+    code_details: [
+      {
+        procedure_code: '99213',
+        amound_paid: 10.5,
+        patient_responsibility: 0,
+        claim_denial_reason: null,
+      },
+    ],
   },
 };
 
@@ -66,7 +104,11 @@ export async function answersTarget(): Promise<Target> {
     const words = [`create ${outcomeOf(one)}`];
     if (one.ok) must(one.value.inquiry_id.trim() !== '', 'A create gave an empty id.');
     else mustBeUnsentOnly(one.failure, status, UNSENT);
-    const bulk = await client.createBulk('dental', [REQUEST, { ...REQUEST, external_id: 'A2' }], 'array');
+    const bulk = await client.createBulk(
+      'dental',
+      [REQUEST, { ...REQUEST, external_id: 'A2' }],
+      'array',
+    );
     must(service.takeCreates() === 1, 'A bulk left more than once.');
     if (!bulk.ok) {
       mustBeUnsentOnly(bulk.failure, status, UNSENT_BULK);
@@ -81,7 +123,8 @@ export async function answersTarget(): Promise<Target> {
   const check = async (input: Buffer): Promise<string> => {
     const status = STATUSES[(input[0] ?? 0) % STATUSES.length] ?? 200;
     const body = status === 204 ? Buffer.alloc(0) : input.subarray(1);
-    const headers: Record<string, string> = status === 301 || status === 302 ? { location: 'http://127.0.0.1:1/' } : {};
+    const headers: Record<string, string> =
+      status === 301 || status === 302 ? { location: 'http://127.0.0.1:1/' } : {};
     service.answerWith({ status, headers, body });
     const words = [`${status}`, ...(await checkCreates(status))];
     const list = await client.list('dental', { external_id: 'A1' });
@@ -103,7 +146,10 @@ export async function answersTarget(): Promise<Target> {
     seeds: [
       text(inquiry),
       text(claim),
-      text([inquiry, { ...inquiry, id: `${ID}2`, status: 'IN_PROGRESS', results: null, summary: '' }]),
+      text([
+        inquiry,
+        { ...inquiry, id: `${ID}2`, status: 'IN_PROGRESS', results: null, summary: '' },
+      ]),
       text({ items: [inquiry], total: 1 }),
       text({ success: true, inquiry_id: ID }),
       text([
@@ -114,13 +160,16 @@ export async function answersTarget(): Promise<Target> {
       text({
         success: true,
         count: 1,
-        verifications: [{ id: 'v', inquiry_id: ID, verification_items: [{ name: 'n', status: 'MET' }] }],
+        verifications: [
+          { id: 'v', inquiry_id: ID, verification_items: [{ name: 'n', status: 'MET' }] },
+        ],
       }),
       text({ callback_url: 'https://clinic.example/hook', update_frequency_min: 5 }),
       `\x13${JSON.stringify({ detail: [{ loc: ['body', 1, 'dob'], msg: 'm', type: 't' }] })}`,
       '\x18<html><body>Bad gateway</body></html>',
     ],
-    telling: ['{', '}', '[', ']', ',', ':', 'null', 'true', 'false', '""', '"', '-1', '1e999', '0', '"N/A"', '"unlimited"', '"13-45-2026"', '"__proto__"', '{"a":{}}', '[[]]', '\\u0000', '\\ud800', '\ufeff', '\xff', ID], // biome-ignore format: a list of words
+    // biome-ignore format: a list of words
+    telling: ['{', '}', '[', ']', ',', ':', 'null', 'true', 'false', '""', '"', '-1', '1e999', '0', '"N/A"', '"unlimited"', '"13-45-2026"', '"__proto__"', '{"a":{}}', '[[]]', '\\u0000', '\\ud800', '\ufeff', '\xff', ID],
     check,
     close: service.close,
   };
@@ -132,8 +181,13 @@ function outcomeOf(result: { ok: true } | { ok: false; failure: ServiceFailure }
   return 'cause' in failure ? `${failure.class} ${failure.cause}` : failure.class;
 }
 
-function mustBeUnsentOnly(failure: ServiceFailure, status: number, provable: ReadonlySet<number>): void {
-  if (failure.class === 'unsent') must(provable.has(status), `A create that was answered ${status} is called unsent.`);
+function mustBeUnsentOnly(
+  failure: ServiceFailure,
+  status: number,
+  provable: ReadonlySet<number>,
+): void {
+  if (failure.class === 'unsent')
+    must(provable.has(status), `A create that was answered ${status} is called unsent.`);
 }
 
 function normalized(read: Inquiry): string[] {
@@ -141,8 +195,16 @@ function normalized(read: Inquiry): string[] {
   const asked = { benefits_query: ['STANDARD'], benefits_codes: ['D1110'], call_script_id: null };
   const record = normalizeEligibility({ ...about, asked });
   eligibilityRecordSchema.parse(record);
-  const of_claim = { claim_number: '77', date_of_service: '2026-10-01', procedure_codes: ['99213'], billed_amount: '10.00' };
+  const of_claim = {
+    claim_number: '77',
+    date_of_service: '2026-10-01',
+    procedure_codes: ['99213'],
+    billed_amount: '10.00',
+  };
   const claim_record = normalizeClaim({ ...about, specialty: 'medical', asked: of_claim });
   claimStatusRecordSchema.parse(claim_record);
-  return [`${record.completeness} ${claim_record.claim.status} unparsed ${Math.min(3, record.unparsed.length)}`];
+  return [
+    `${record.completeness} ${claim_record.claim.status} unparsed ` +
+      `${Math.min(3, record.unparsed.length)}`,
+  ];
 }

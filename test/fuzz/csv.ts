@@ -1,6 +1,7 @@
 /**
- * Files in the drop folder, through the real connector into a real database: whatever a file holds it goes to processed/ or
- * rejected/, what is accepted can be stored, and the good file beside it is read (G2, G7).
+ * Files in the drop folder, through the real connector into a real database: whatever a file holds
+ * it goes to processed/ or rejected/, what is accepted can be stored, and the good file beside it
+ * is read (G2, G7).
  */
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,8 +14,10 @@ import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { exportOf, visits } from '../support/visits.ts';
 import { must, type Target } from './target.ts';
 
-const HEADER = 'appointment_id,appointment_at,status,patient_id,patient_name,dob,carrier,payor_id,member_id';
-const GOOD = 'appointment_id,appointment_at,patient_id,patient_name,dob,carrier,payor_id,member_id\n';
+const HEADER =
+  'appointment_id,appointment_at,status,patient_id,patient_name,dob,carrier,payor_id,member_id';
+const GOOD =
+  'appointment_id,appointment_at,patient_id,patient_name,dob,carrier,payor_id,member_id\n';
 
 export async function csvTarget(): Promise<Target> {
   const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'eligd-fuzz-'));
@@ -36,23 +39,34 @@ export async function csvTarget(): Promise<Target> {
   const take = async (batch: PullBatch) => {
     for (const one of batch.appointments) {
       must(one.source_id !== '', 'An appointment has no id.');
-      must(new Date(one.starts_at).toISOString() === one.starts_at, 'The start of an appointment is no time.');
-      must(one.patient.birth_date === null || /^\d{4}-\d{2}-\d{2}$/.test(one.patient.birth_date), 'A birth date is none.');
+      must(
+        new Date(one.starts_at).toISOString() === one.starts_at,
+        'The start of an appointment is no time.',
+      );
+      must(
+        one.patient.birth_date === null || /^\d{4}-\d{2}-\d{2}$/.test(one.patient.birth_date),
+        'A birth date is none.',
+      );
     }
-    for (const { position, remedy } of batch.rejected) must(position !== '' && remedy !== '', 'A rejection says nothing.');
+    for (const { position, remedy } of batch.rejected)
+      must(position !== '' && remedy !== '', 'A rejection says nothing.');
     await store.write((tx) => acceptBatch(tx, 'fuzz', batch, Date.now()));
   };
   const check = async (input: Buffer): Promise<string> => {
     last += 1;
     const good_id = `GOOD-${last}`;
     writeFileSync(at('inbox', 'a-fuzzed.csv'), input);
-    writeFileSync(at('inbox', 'b-good.csv'), `${GOOD}${good_id},2031-01-07 10:00,P-1,"Doe, Ann",1980-02-03,Delta,12345,W1\n`);
+    writeFileSync(
+      at('inbox', 'b-good.csv'),
+      `${GOOD}${good_id},2031-01-07 10:00,P-1,"Doe, Ann",1980-02-03,Delta,12345,W1\n`,
+    );
     const seen = new Set<string>();
     const words = new Set<string>();
     const accept = async (batch: PullBatch) => {
       await take(batch);
       for (const { source_id } of batch.appointments) seen.add(source_id);
-      for (const { problems } of batch.appointments) for (const { value_class } of problems) words.add(value_class);
+      for (const { problems } of batch.appointments)
+        for (const { value_class } of problems) words.add(value_class);
       for (const { value_class } of batch.rejected) words.add(value_class);
       return { reply: null };
     };
@@ -60,10 +74,14 @@ export async function csvTarget(): Promise<Target> {
     for (let pulls = 0; pulls < 2; pulls += 1)
       await connector.pull?.({ cursor: null, signal, accept, isAccepted: async () => false });
     for (const part of ['inbox', 'processing'])
-      must(readdirSync(at(part)).filter((name) => name.endsWith('.csv')).length === 0, `A file stays in ${part}/.`);
+      must(
+        readdirSync(at(part)).filter((name) => name.endsWith('.csv')).length === 0,
+        `A file stays in ${part}/.`,
+      );
     must(seen.has(good_id), 'The good file beside it was not read.');
     const fate = readdirSync(at('rejected')).length > 0 ? 'rejected' : 'processed';
-    for (const part of ['processed', 'rejected']) rmSync(at(part), { recursive: true, force: true });
+    for (const part of ['processed', 'rejected'])
+      rmSync(at(part), { recursive: true, force: true });
     for (const part of ['processed', 'rejected']) mkdirSync(at(part));
     return [fate, Math.min(3, seen.size), ...[...words].sort()].join(' ');
   };
@@ -73,9 +91,12 @@ export async function csvTarget(): Promise<Target> {
       exportOf(visits(3)),
       `${HEADER}\nA1,01/07/2031 9:30 AM,booked,P1,"Doe, Ann",02/03/1980,Delta,12345,W1\n`,
       `\ufeff${HEADER.replaceAll(',', ';')}\r\nA1;2031-01-07T09:30;x;P1;Ann;1980-02-03;;;\r\n`,
-      'claim_id,date_of_service,patient_id,patient_name,dob,carrier,member_id,claim_number,billed_amount\nC1,2030-12-01,P1,Ann Doe,1980-02-03,Delta,W1,77,"1,500.00"\n',
+      'claim_id,date_of_service,patient_id,patient_name,dob,carrier,member_id,claim_number,billed_amount\nC1,2030-12-01,P1,Ann ' +
+        '' +
+        'Doe,1980-02-03,Delta,W1,77,"1,500.00"\n',
     ],
-    telling: [',', ';', '\t', '"', '""', '\n', '\r\n', '\r', '\0', '\ufeff', '\ufffe', 'é', '\u2028', '2031-02-30', '02/29/2031', '=1+1', '__proto__', 'cancelled', 'appointment_id', 'A1', '99999999999999999999', '24:00', '😀'], // biome-ignore format: a list of words reads better in lines than in a column
+    // biome-ignore format: a list of words reads better in lines than in a column
+    telling: [',', ';', '\t', '"', '""', '\n', '\r\n', '\r', '\0', '\ufeff', '\ufffe', 'é', '\u2028', '2031-02-30', '02/29/2031', '=1+1', '__proto__', 'cancelled', 'appointment_id', 'A1', '99999999999999999999', '24:00', '😀'],
     check,
     close: async () => {
       await store.close();

@@ -1,11 +1,13 @@
 /**
- * Throws mutated frames and messages at the receiving side of the HL7 connector, from bytes to answers:
+ * Throws mutated frames and messages at the receiving side of the HL7 connector, from bytes to
+ * answers:
  *
  *     npm run fuzz:hl7 -- --inputs 1000000 --seed 1
  *
- * It fails on anything thrown, on an input that takes more than a second of the processor, on a good message that its neighbours cost (G7), on an AA or CA
- * for what was not committed (G3), on a batch that the core could not store, and on memory that grows. The seed of a failing input
- * is printed; `--only SEED` runs that one alone.
+ * It fails on anything thrown, on an input that takes more than a second of the processor, on a
+ * good message that its neighbours cost (G7), on an AA or CA for what was not committed (G3), on a
+ * batch that the core could not store, and on memory that grows. The seed of a failing input is
+ * printed; `--only SEED` runs that one alone.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,19 +31,26 @@ const BYTES_MAX = 200_000;
 const GROWTH_BYTES_MAX = 24_000_000;
 
 const { values } = parseArgs({
-  options: { inputs: { type: 'string', default: '20000' }, seed: { type: 'string', default: '1' }, only: { type: 'string' } },
+  options: {
+    inputs: { type: 'string', default: '20000' },
+    seed: { type: 'string', default: '1' },
+    only: { type: 'string' },
+  },
 });
 
 const corpus: Buffer[] = [
   ...readdirSync(FIXTURES).map((name) => readFileSync(join(FIXTURES, name))),
-  ...[siu(anAppointment()), siu(anAppointment({ status: 'cancelled' })), adt('A08', anAppointment())].map((text) =>
-    Buffer.from(text),
-  ),
+  ...[
+    siu(anAppointment()),
+    siu(anAppointment({ status: 'cancelled' })),
+    adt('A08', anAppointment()),
+  ].map((text) => Buffer.from(text)),
   Buffer.from('MSH|^~\\&|A|B|C|D|20261123||ADT^A40|M1|P|2.5.1|||AL|ER\rPID|1||P-2\rMRG|P-1'),
 ];
 
 /** Bytes that mean something somewhere between a socket and a field. */
-const TELLING = ['\x0b', '\x1c', '\r', '\n', '|', '^', '~', '\\', '&', '\0', '\xff', '"', '""', 'MSH', 'MSH|^~\\&', 'IN1|', 'PID|', '\\X', '\\X0', '\\.br\\', '\x1c\r\x0b', '[', '999999999', '20269999', '-2500', '\xc3', '\u{1f600}']; // biome-ignore format: a list of words reads better in lines than in a column
+// biome-ignore format: a list of words reads better in lines than in a column
+const TELLING = ['\x0b', '\x1c', '\r', '\n', '|', '^', '~', '\\', '&', '\0', '\xff', '"', '""', 'MSH', 'MSH|^~\\&', 'IN1|', 'PID|', '\\X', '\\X0', '\\.br\\', '\x1c\r\x0b', '[', '999999999', '20269999', '-2500', '\xc3', '\u{1f600}'];
 
 const world: ConnectorEnv = {
   connector_id: 'fuzz',
@@ -53,7 +62,10 @@ const world: ConnectorEnv = {
   random: Math.random,
   log: () => {},
 };
-const config: Hl7Config = { ...hl7ConfigSchema.parse({ folder: '/nonexistent' }), max_message_megabytes: BYTES_MAX / 1_000_000 };
+const config: Hl7Config = {
+  ...hl7ConfigSchema.parse({ folder: '/nonexistent' }),
+  max_message_megabytes: BYTES_MAX / 1_000_000,
+};
 /** One for all inputs, as one serves all connections: what it remembers must not grow. */
 const intake = new MessageIntake(config, world);
 
@@ -74,14 +86,16 @@ async function runAll(inputs: number, first_seed: number): Promise<void> {
     }
     // Of the processor, which says the same on a busy machine.
     const { user, system } = process.cpuUsage(before);
-    if ((user + system) / 1000 > INPUT_MS_MAX) throw new Error(`Input ${seed} took longer than ${INPUT_MS_MAX} ms.`);
+    if ((user + system) / 1000 > INPUT_MS_MAX)
+      throw new Error(`Input ${seed} took longer than ${INPUT_MS_MAX} ms.`);
     if (number === Math.floor(inputs / 10)) settled = heapBytes();
   }
   const growth = heapBytes() - settled;
   if (growth > GROWTH_BYTES_MAX) throw new Error(`The heap grew by ${growth} bytes.`);
   const seconds = Math.round((performance.now() - started_ms) / 1000);
   console.log(
-    `${inputs} inputs from seed ${first_seed}: no failure, heap ${Math.round(growth / 1000)} kB more than after a tenth, ${seconds} s.`,
+    `${inputs} inputs from seed ${first_seed}: no failure, heap ${Math.round(growth / 1000)} ` +
+      `kB more than after a tenth, ${seconds} s.`,
   );
 }
 
@@ -91,7 +105,10 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** A connection: some frames, of which some are good and the others mutated, cut into chunks; commits that now and then fail. */
+/**
+ * A connection: some frames, of which some are good and the others mutated, cut into chunks;
+ * commits that now and then fail.
+ */
 async function runInput(seed: number): Promise<void> {
   const dice = diceOf(seed);
   const does_fail = dice(10) === 0;
@@ -125,7 +142,8 @@ async function runInput(seed: number): Promise<void> {
     const id = field(answer, 'MSA', 2);
     const code = field(answer, 'MSA', 1);
     // Of a message with delimiters of its own the answer has them too, and is not looked into.
-    if (['AA', 'CA'].includes(code) && !committed.has(id)) throw new Error(`${code} for "${id}", which was not committed.`);
+    if (['AA', 'CA'].includes(code) && !committed.has(id))
+      throw new Error(`${code} for "${id}", which was not committed.`);
   }
   if (is_over) return;
   const lost = good.find((id) => !committed.has(id));
@@ -141,7 +159,8 @@ function makeStream(dice: Dice, seed: number): { stream: Buffer; good: string[] 
       good.push(id);
       parts.push(framed(siu(anAppointment(), { control_id: id })));
     } else parts.push(mutatedFrame(dice));
-    if (dice(5) === 0) parts.push(Buffer.from(['', '\n', 'junk', '\r\n\r\n'][dice(4)] ?? '', 'latin1'));
+    if (dice(5) === 0)
+      parts.push(Buffer.from(['', '\n', 'junk', '\r\n\r\n'][dice(4)] ?? '', 'latin1'));
   }
   return { stream: Buffer.concat(parts), good };
 }
@@ -156,7 +175,8 @@ function mutatedFrame(dice: Dice): Buffer {
 function mutated(bytes: Buffer, dice: Dice): Buffer {
   const at = dice(bytes.length + 1);
   const to = Math.min(bytes.length, at + dice(dice(2) === 0 ? 8 : 600));
-  const around = (middle: Buffer) => Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(to)]);
+  const around = (middle: Buffer) =>
+    Buffer.concat([bytes.subarray(0, at), middle, bytes.subarray(to)]);
   switch (dice(7)) {
     case 0:
       return around(Buffer.alloc(0));
@@ -169,7 +189,12 @@ function mutated(bytes: Buffer, dice: Dice): Buffer {
     case 4:
       return around(Buffer.from(Array.from({ length: dice(20) }, () => dice(256))));
     case 5:
-      return around(Buffer.from((TELLING[dice(TELLING.length)] ?? '').repeat(dice(dice(50) === 0 ? 60_000 : 200)), 'latin1'));
+      return around(
+        Buffer.from(
+          (TELLING[dice(TELLING.length)] ?? '').repeat(dice(dice(50) === 0 ? 60_000 : 200)),
+          'latin1',
+        ),
+      );
     default: {
       const lines = bytes.toString('latin1').split('\r');
       const [taken = ''] = lines.splice(dice(lines.length), 1);
@@ -180,20 +205,28 @@ function mutated(bytes: Buffer, dice: Dice): Buffer {
 }
 
 function expectStorable({ source, appointments, patients = [], rejected }: PullBatch): void {
-  if (!/^hl7:[0-9a-f]{64}$/.test(source.key) || !source.is_last) throw new Error('The source is not whole.');
+  if (!/^hl7:[0-9a-f]{64}$/.test(source.key) || !source.is_last)
+    throw new Error('The source is not whole.');
   for (const one of appointments) expectAppointment(one);
   for (const update of patients) {
-    const id = update.kind === 'deleted' ? update.patient_id : update.kind === 'merged' ? update.into.id : update.patient.id;
+    const id =
+      update.kind === 'deleted'
+        ? update.patient_id
+        : update.kind === 'merged'
+          ? update.into.id
+          : update.patient.id;
     if (id === '') throw new Error('A patient has no id.');
   }
-  for (const { position, remedy } of rejected) if (position === '' || remedy === '') throw new Error('A rejection says nothing.');
+  for (const { position, remedy } of rejected)
+    if (position === '' || remedy === '') throw new Error('A rejection says nothing.');
 }
 
 function expectAppointment({ source_id, starts_at, patient }: AppointmentInput): void {
   if (source_id === '') throw new Error('An appointment has no id.');
   if (!Number.isFinite(Date.parse(starts_at)) || new Date(starts_at).toISOString() !== starts_at)
     throw new Error('The start is no time.');
-  if (patient.birth_date !== null && !/^\d{4}-\d{2}-\d{2}$/.test(patient.birth_date)) throw new Error('The birth date is none.');
+  if (patient.birth_date !== null && !/^\d{4}-\d{2}-\d{2}$/.test(patient.birth_date))
+    throw new Error('The birth date is none.');
 }
 
 type Dice = (sides: number) => number;

@@ -1,12 +1,13 @@
 /**
- * Throws bytes at every door through which they come in: files of the drop folder, replies of the service, bodies of the webhook
- * (for HL7 there is `npm run fuzz:hl7`).
+ * Throws bytes at every door through which they come in: files of the drop folder, replies of the
+ * service, bodies of the webhook (for HL7 there is `npm run fuzz:hl7`).
  *
  *     npm run fuzz -- [--runs N] [--seed N] [--target csv|answers|webhooks] [--grow]
  *
- * What the folder `corpus/` holds is tried first, then inputs near it. An input with which something new happens joins the corpus of
- * the run; `--grow` also writes it to the folder. One that breaks a promise is made as small as possible and always
- * written there, so that it is tried first from then on.
+ * What the folder `corpus/` holds is tried first, then inputs near it. An input with which
+ * something new happens joins the corpus of the run; `--grow` also writes it to the folder. One
+ * that breaks a promise is made as small as possible and always written there, so that it is tried
+ * first from then on.
  */
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -29,14 +30,19 @@ const { values } = parseArgs({
 });
 const TARGETS = { csv: csvTarget, answers: answersTarget, webhooks: webhooksTarget };
 const CORPUS = join(import.meta.dirname, 'corpus');
-/** The corpus grows between rounds and not within one, so that a failing input can be made smaller. */
+/**
+ * The corpus grows between rounds and not within one, so that a failing input can be made smaller.
+ */
 const RUNS_PER_ROUND = 500;
 const ENTRY_BYTES_MAX = 4_000;
 
 function keep(target: Target, input: Buffer, prefix: string): string {
   const folder = join(CORPUS, target.name);
   mkdirSync(folder, { recursive: true });
-  const path = join(folder, `${prefix}-${createHash('sha256').update(input).digest('hex').slice(0, 12)}`);
+  const path = join(
+    folder,
+    `${prefix}-${createHash('sha256').update(input).digest('hex').slice(0, 12)}`,
+  );
   writeFileSync(path, input);
   return path;
 }
@@ -47,7 +53,10 @@ async function tryCorpus(target: Target, corpus: readonly Buffer[]): Promise<Map
     try {
       known.set(await target.check(input), input);
     } catch (error) {
-      console.error(`${target.name}: an entry of the corpus fails: ${JSON.stringify(input.toString('latin1').slice(0, 500))}`);
+      console.error(
+        `${target.name}: an entry of the corpus fails: ` +
+          `${JSON.stringify(input.toString('latin1').slice(0, 500))}`,
+      );
       throw error;
     }
   }
@@ -69,7 +78,8 @@ async function fuzz(target: Target, runs: number, seed: number): Promise<void> {
     const found = new Map<string, Buffer>();
     const property = fc.asyncProperty(mutated(corpus, target.telling), async (input) => {
       const word = await target.check(input);
-      if (!known.has(word) && !found.has(word) && input.length <= ENTRY_BYTES_MAX) found.set(word, input);
+      if (!known.has(word) && !found.has(word) && input.length <= ENTRY_BYTES_MAX)
+        found.set(word, input);
     });
     const numRuns = Math.min(RUNS_PER_ROUND, runs - done);
     const result = await fc.check(property, { numRuns, seed: seed + done });
@@ -77,7 +87,8 @@ async function fuzz(target: Target, runs: number, seed: number): Promise<void> {
       const [input] = result.counterexample ?? [];
       if (input !== undefined)
         console.error(
-          `${target.name}: kept as ${keep(target, input, 'failed')}: ${JSON.stringify(input.toString('latin1').slice(0, 500))}`,
+          `${target.name}: kept as ${keep(target, input, 'failed')}: ` +
+            `${JSON.stringify(input.toString('latin1').slice(0, 500))}`,
         );
       throw result.errorInstance ?? new Error('It failed.');
     }
@@ -89,12 +100,19 @@ async function fuzz(target: Target, runs: number, seed: number): Promise<void> {
   }
   const seconds = ((performance.now() - began) / 1000).toFixed(1);
   console.log(
-    `${target.name}: ${runs} inputs from seed ${seed} kept every promise in ${seconds} s; corpus ${corpus.length} (${files.length} kept before), ${known.size - before} new outcomes of ${known.size}`,
+    `${target.name}: ${runs} inputs from seed ${seed} kept every promise in ${seconds} s; ` +
+      `corpus ${corpus.length} (${files.length} kept before), ${known.size - before} new ` +
+      `outcomes of ${known.size}`,
   );
 }
 
-const wanted = Object.entries(TARGETS).filter(([name]) => values.target === undefined || values.target === name);
-if (wanted.length === 0) throw new Error(`There is no target ${values.target}; there are ${Object.keys(TARGETS).join(', ')}.`);
+const wanted = Object.entries(TARGETS).filter(
+  ([name]) => values.target === undefined || values.target === name,
+);
+if (wanted.length === 0)
+  throw new Error(
+    `There is no target ${values.target}; there are ${Object.keys(TARGETS).join(', ')}.`,
+  );
 for (const [, make] of wanted) {
   const target = await make();
   try {

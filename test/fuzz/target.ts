@@ -1,11 +1,17 @@
-/** What is fuzzed: a door through which foreign bytes come in, and what has to hold whatever they are. */
+/**
+ * What is fuzzed: a door through which foreign bytes come in, and what has to hold whatever they
+ * are.
+ */
 export type Target = {
   name: string;
   /** Inputs to begin with, besides those of the folder `corpus/`. */
   seeds: readonly string[];
   /** Texts that mean something in this format. */
   telling: readonly string[];
-  /** Throws when a promise is broken. Otherwise a word for what became of the input; one with a new word joins the corpus. */
+  /**
+   * Throws when a promise is broken. Otherwise a word for what became of the input; one with a new
+   * word joins the corpus.
+   */
   check: (input: Buffer) => Promise<string>;
   close: () => Promise<void>;
 };

@@ -1,6 +1,7 @@
 /**
- * Bodies of the webhook, rightly signed, through the real route over a socket into a real database: JSON is stored before it is
- * acknowledged (G3) and drained whatever it says, and the genuine report after it is, too (G7).
+ * Bodies of the webhook, rightly signed, through the real route over a socket into a real database:
+ * JSON is stored before it is acknowledged (G3) and drained whatever it says, and the genuine
+ * report after it is, too (G7).
  */
 import { createHmac } from 'node:crypto';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
@@ -35,7 +36,11 @@ export async function webhooksTarget(): Promise<Target> {
   const root = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'eligd-fuzz-'));
   const store = await openStore(join(root, 'eligd.db'));
   const events: string[] = [];
-  const env: Env = { clock: realClock, random: Math.random, log: (event) => void events.push(event) };
+  const env: Env = {
+    clock: realClock,
+    random: Math.random,
+    log: (event) => void events.push(event),
+  };
   const service = await bareService(env);
   const counts = newWebhookCounts();
   const route = webhookRoute({
@@ -68,24 +73,45 @@ export async function webhooksTarget(): Promise<Target> {
     events.length = 0;
     const status = await post(input);
     if (isJson(input))
-      must(status === (input.length > BODY_BYTES_MAX ? 413 : 200), `JSON that is rightly signed was answered ${status}.`);
+      must(
+        status === (input.length > BODY_BYTES_MAX ? 413 : 200),
+        `JSON that is rightly signed was answered ${status}.`,
+      );
     else must(status === 400 || status === 413, `What is no JSON was answered ${status}.`);
     if (status === 200) must((await post(input)) === 200, 'The same again was not acknowledged.');
     const genuine = Buffer.from(
-      JSON.stringify({ subscription_id: 's', inquiries: [{ ...form, id: `g${last}` }], message_hash: `g${last}` }),
+      JSON.stringify({
+        subscription_id: 's',
+        inquiries: [{ ...form, id: `g${last}` }],
+        message_hash: `g${last}`,
+      }),
     );
     must((await post(genuine)) === 200, 'The genuine report after it was not taken.');
     await inboxStep(collect);
-    const left = await store.db.selectFrom('inbox').select('id').where('body', 'is not', null).execute();
+    const left = await store.db
+      .selectFrom('inbox')
+      .select('id')
+      .where('body', 'is not', null)
+      .execute();
     must(left.length === 0, `${left.length} reports were stored and are not drained.`);
     must(!events.includes('stage_failed'), 'A report could not be drained.');
     return [status, ...new Set(events.filter((event) => event !== 'webhook_strangers'))].join(' ');
   };
-  const text = (inquiries: unknown) => JSON.stringify({ subscription_id: 's', inquiries, message_hash: 'h1' });
+  const text = (inquiries: unknown) =>
+    JSON.stringify({ subscription_id: 's', inquiries, message_hash: 'h1' });
   return {
     name: 'webhooks',
-    seeds: [text([form]), text([form, { ...form, id: 'x2', status: 'IN_PROGRESS' }]), text([]), text(null), '[]', '7', '{}'],
-    telling: ['{', '}', '[', ']', ',', ':', 'null', 'true', '""', '"', '0', '"id"', '"message_hash":', '"inquiries":', '\\u0000', '\\ud800', '\ufeff', '\xff', '"__proto__":{}'], // biome-ignore format: a list of words
+    seeds: [
+      text([form]),
+      text([form, { ...form, id: 'x2', status: 'IN_PROGRESS' }]),
+      text([]),
+      text(null),
+      '[]',
+      '7',
+      '{}',
+    ],
+    // biome-ignore format: a list of words
+    telling: ['{', '}', '[', ']', ',', ':', 'null', 'true', '""', '"', '0', '"id"', '"message_hash":', '"inquiries":', '\\u0000', '\\ud800', '\ufeff', '\xff', '"__proto__":{}'],
     check,
     close: async () => {
       await agent.close();
@@ -106,7 +132,11 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
-function collectDeps(env: Env, store: CollectDeps['store'], client: CollectDeps['client']): CollectDeps {
+function collectDeps(
+  env: Env,
+  store: CollectDeps['store'],
+  client: CollectDeps['client'],
+): CollectDeps {
   return {
     store,
     env,

@@ -1,4 +1,7 @@
-/** Slow and hostile clients: each costs itself a connection, and genuine deliveries pass. Nothing here asserts how fast. */
+/**
+ * Slow and hostile clients: each costs itself a connection, and genuine deliveries pass. Nothing
+ * here asserts how fast.
+ */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -7,26 +10,45 @@ import { message, PATH, type Receiver, signatureOf, startReceiver } from './rece
 
 const AUTOCANNON = join(import.meta.dirname, '../../node_modules/autocannon/autocannon.js');
 
-/** A head as a sender with the right form of a signature writes it; what follows it is the test's. */
-const head = (more: string) => `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ${'a'.repeat(64)}\r\n${more}\r\n\r\n`;
+/**
+ * A head as a sender with the right form of a signature writes it; what follows it is the test's.
+ */
+const head = (more: string) =>
+  `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ${'a'.repeat(64)}\r\n${more}\r\n\r\n`;
 
 /** Thirty reports, each with content of its own, that all have to be acknowledged and stored. */
 async function genuinePass(receiver: Receiver, name: string): Promise<void> {
-  const bodies = Array.from({ length: 30 }, (_, index) => message(`${name}-${index}`, [], 'x'.repeat(index * 200)));
+  const bodies = Array.from({ length: 30 }, (_, index) =>
+    message(`${name}-${index}`, [], 'x'.repeat(index * 200)),
+  );
   const answers = await Promise.all(bodies.map((body) => receiver.deliver(body)));
   expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200));
   const stored = new Map(
-    (await receiver.rows()).map(({ message_hash, body }) => [message_hash, Buffer.from(body ?? '').toString()]),
+    (await receiver.rows()).map(({ message_hash, body }) => [
+      message_hash,
+      Buffer.from(body ?? '').toString(),
+    ]),
   );
   for (const [index, body] of bodies.entries()) expect(stored.get(`${name}-${index}`)).toBe(body);
 }
 
-/** Where time-outs are this short, a busy machine ends a genuine connection now and then; the service comes again. */
+/**
+ * Where time-outs are this short, a busy machine ends a genuine connection now and then; the
+ * service comes again.
+ */
 const stillTakes = (receiver: Receiver) =>
-  expect.poll(async () => (await receiver.deliver(message('after')).catch(() => null))?.status, { timeout: 10_000 }).toBe(200);
+  expect
+    .poll(async () => (await receiver.deliver(message('after')).catch(() => null))?.status, {
+      timeout: 10_000,
+    })
+    .toBe(200);
 
 /** Opens connections and lets `begin` write the beginning of something on each. */
-function crowd(receiver: Receiver, count: number, begin: (write: (text: string) => void, index: number) => void) {
+function crowd(
+  receiver: Receiver,
+  count: number,
+  begin: (write: (text: string) => void, index: number) => void,
+) {
   return Array.from({ length: count }, (_, index) => {
     const { socket, answer } = receiver.raw();
     let is_closed = false;
@@ -39,20 +61,24 @@ function crowd(receiver: Receiver, count: number, begin: (write: (text: string) 
 }
 
 const connected = (sockets: readonly { socket: { connecting: boolean } }[]) =>
-  expect.poll(() => sockets.filter(({ socket }) => socket.connecting).length, { timeout: 10_000 }).toBe(0);
+  expect
+    .poll(() => sockets.filter(({ socket }) => socket.connecting).length, { timeout: 10_000 })
+    .toBe(0);
 
 describe('genuine deliveries pass', () => {
   test('while 500 connections idle and 50 send byte by byte, and all of those are still there', async () => {
     const receiver = await startReceiver();
     const idle = crowd(receiver, 500, () => {});
     const slow = crowd(receiver, 50, (write, index) => {
-      // A third of them dawdle with the head, a third with the length of their body known, a third in chunks.
+      // A third of them dawdle with the head, a third with the length of their body known, a third
+      // in chunks.
       if (index % 3 === 0) write('POST /webhooks/inquiries HTTP/1.1\r\nHost: a\r\nX-Slow: ');
       else write(head(index % 3 === 1 ? 'Content-Length: 100000' : 'Transfer-Encoding: chunked'));
     });
     await connected([...idle, ...slow]);
     const drip = setInterval(() => {
-      for (const [index, { socket }] of slow.entries()) if (!socket.destroyed) socket.write(index % 3 === 2 ? '1\r\nx\r\n' : 'x');
+      for (const [index, { socket }] of slow.entries())
+        if (!socket.destroyed) socket.write(index % 3 === 2 ? '1\r\nx\r\n' : 'x');
     }, 20);
     try {
       for (const name of ['one', 'two', 'three']) await genuinePass(receiver, name);
@@ -78,24 +104,49 @@ describe('genuine deliveries pass', () => {
       '-H',
       `X-Service-Signature=${'a'.repeat(64)}`,
     ];
-    const load = promisify(execFile)(process.execPath, [AUTOCANNON, '--json', ...forged, receiver.url + PATH]);
+    const load = promisify(execFile)(process.execPath, [
+      AUTOCANNON,
+      '--json',
+      ...forged,
+      receiver.url + PATH,
+    ]);
     for (const name of ['one', 'two', 'three']) await genuinePass(receiver, name);
     const { stdout } = await load;
     const result = JSON.parse(stdout) as { '2xx': number; '4xx': number };
     expect(result['2xx']).toBe(0);
     expect(result['4xx']).toBeGreaterThan(100);
-    expect((await receiver.rows()).some(({ message_hash }) => message_hash === 'forged')).toBe(false);
+    expect((await receiver.rows()).some(({ message_hash }) => message_hash === 'forged')).toBe(
+      false,
+    );
   }, 60_000);
 
   test('under a load of the same genuine one again and again, which is stored once', async () => {
     const receiver = await startReceiver();
     const body = message('again');
-    const same = ['-c', '50', '-d', '2', '-m', 'POST', '-b', body, '-H', `X-Service-Signature=${signatureOf(body)}`];
-    const load = promisify(execFile)(process.execPath, [AUTOCANNON, '--json', ...same, receiver.url + PATH]);
+    const same = [
+      '-c',
+      '50',
+      '-d',
+      '2',
+      '-m',
+      'POST',
+      '-b',
+      body,
+      '-H',
+      `X-Service-Signature=${signatureOf(body)}`,
+    ];
+    const load = promisify(execFile)(process.execPath, [
+      AUTOCANNON,
+      '--json',
+      ...same,
+      receiver.url + PATH,
+    ]);
     await genuinePass(receiver, 'one');
     const result = JSON.parse((await load).stdout) as { '2xx': number; non2xx: number };
     expect(result.non2xx).toBe(0);
-    expect((await receiver.rows()).filter(({ message_hash }) => message_hash === 'again')).toHaveLength(1);
+    expect(
+      (await receiver.rows()).filter(({ message_hash }) => message_hash === 'again'),
+    ).toHaveLength(1);
     expect(receiver.counts.duplicate).toBeGreaterThanOrEqual(result['2xx'] - 1);
   }, 60_000);
 
@@ -104,7 +155,9 @@ describe('genuine deliveries pass', () => {
     const idle = crowd(receiver, 100, () => {});
     await connected(idle);
     await genuinePass(receiver, 'one');
-    await expect.poll(() => idle.filter(({ isClosed }) => !isClosed()).length, { timeout: 5_000 }).toBeLessThanOrEqual(20);
+    await expect
+      .poll(() => idle.filter(({ isClosed }) => !isClosed()).length, { timeout: 5_000 })
+      .toBeLessThanOrEqual(20);
   });
 
   test('when everybody else sends and never ends: the one that has been sending longest makes room', async () => {
@@ -116,11 +169,20 @@ describe('genuine deliveries pass', () => {
   });
 
   test('when unfinished bodies would fill the memory: the longest of them is given up', async () => {
-    const receiver = await startReceiver({ body_bytes_max: 50_000, limits: { refusal_patience_ms: 100 } });
-    const greedy = crowd(receiver, 30, (write) => write(head('Content-Length: 50000') + 'x'.repeat(49_000)));
-    await expect.poll(() => receiver.counts.no_commit, { timeout: 10_000 }).toBeGreaterThanOrEqual(20);
+    const receiver = await startReceiver({
+      body_bytes_max: 50_000,
+      limits: { refusal_patience_ms: 100 },
+    });
+    const greedy = crowd(receiver, 30, (write) =>
+      write(head('Content-Length: 50000') + 'x'.repeat(49_000)),
+    );
+    await expect
+      .poll(() => receiver.counts.no_commit, { timeout: 10_000 })
+      .toBeGreaterThanOrEqual(20);
     await genuinePass(receiver, 'one');
-    await expect.poll(() => greedy.filter(({ isClosed }) => !isClosed()).length, { timeout: 5_000 }).toBeLessThanOrEqual(6);
+    await expect
+      .poll(() => greedy.filter(({ isClosed }) => !isClosed()).length, { timeout: 5_000 })
+      .toBeLessThanOrEqual(6);
   });
 });
 
@@ -155,8 +217,12 @@ describe('a connection is ended', () => {
   test('after the first refusal, however much is piped in behind it', async () => {
     const receiver = await startReceiver();
     const body = message('piped');
-    const genuine = `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ${signatureOf(body)}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
-    const [one] = crowd(receiver, 1, (write) => write(`GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(200) + genuine));
+    const genuine =
+      `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ` +
+      `${signatureOf(body)}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    const [one] = crowd(receiver, 1, (write) =>
+      write(`GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n`.repeat(200) + genuine),
+    );
     const answers = (await one?.answer)?.match(/HTTP\/1\.1 \d+/g) ?? [];
     expect(answers).toEqual(['HTTP/1.1 404']);
   });

@@ -15,7 +15,11 @@ test('health, readiness and metrics say how the daemon stands, and nothing of a 
   const clinic = makeClinic({
     base_url: service.url,
     config: { monitoring: { listen }, webhook: { listen, public_url: `http://${listen}/hook` } },
-    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox', ELIGD_WEBHOOK_SECRET: 'sandbox' },
+    secrets: {
+      ELIGD_SERVICE_USERNAME: 'clinic',
+      ELIGD_SERVICE_PASSWORD: 'sandbox',
+      ELIGD_WEBHOOK_SECRET: 'sandbox',
+    },
   });
   const all = visits(3, (index) => ({
     appointment_id: `VISIT-${index}`,
@@ -33,24 +37,42 @@ test('health, readiness and metrics say how the daemon stands, and nothing of a 
     return { status: response.status, text: await response.text() };
   };
   try {
-    await expect.poll(() => get('/healthz').catch(() => null)).toEqual({ status: 200, text: '{"ok":true,"hanging":[]}' });
+    await expect
+      .poll(() => get('/healthz').catch(() => null))
+      .toEqual({ status: 200, text: '{"ok":true,"hanging":[]}' });
     expect(await get('/readyz')).toMatchObject({ status: 200 });
-    for (const signature of [signatureOf('[]', 'sandbox'), signatureOf('[]', 'sandbox'), signatureOf('[]', 'another')])
-      await fetch(`http://${listen}/hook`, { method: 'POST', headers: { 'x-service-signature': signature }, body: '[]' });
+    for (const signature of [
+      signatureOf('[]', 'sandbox'),
+      signatureOf('[]', 'sandbox'),
+      signatureOf('[]', 'another'),
+    ])
+      await fetch(`http://${listen}/hook`, {
+        method: 'POST',
+        headers: { 'x-service-signature': signature },
+        body: '[]',
+      });
     const { status, text } = await get('/metrics');
     expect(status).toBe(200);
     expect(text).toMatch(/^eligd_appointments\{situation="asking"\} 3$/m);
     expect(text).toMatch(/^eligd_inquiries\{state="open"\} [123]$/m);
     expect(text).toMatch(/^eligd_log_events_total\{event="daemon_started"\} 1$/m);
     for (const outcome of ['stored', 'duplicate', 'bad_signature'])
-      expect(text).toMatch(new RegExp(`^eligd_webhook_deliveries_total\\{outcome="${outcome}"\\} 1$`, 'm'));
+      expect(text).toMatch(
+        new RegExp(`^eligd_webhook_deliveries_total\\{outcome="${outcome}"\\} 1$`, 'm'),
+      );
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
     expect(text).not.toMatch(/Zephyrine|Quux|ACTIVE|VISIT/);
     // Somebody has to act: monitoring should say so.
     await daemon.store.write(async (tx) => {
-      await tx.insertInto('halts').values({ reason: 'account', since: 1, next_try_at: null, detail: 'x' }).execute();
+      await tx
+        .insertInto('halts')
+        .values({ reason: 'account', since: 1, next_try_at: null, detail: 'x' })
+        .execute();
     });
-    expect(await get('/readyz')).toEqual({ status: 503, text: '{"ok":false,"calls_stopped":["account"],"hanging":[]}' });
+    expect(await get('/readyz')).toEqual({
+      status: 503,
+      text: '{"ok":false,"calls_stopped":["account"],"hanging":[]}',
+    });
     expect((await get('/metrics')).text).toMatch(/^eligd_calls_stopped 1$/m);
   } finally {
     stop.abort();

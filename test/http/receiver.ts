@@ -58,13 +58,20 @@ export async function startReceiver({
     counts,
     ...options,
   });
-  const server = await startHttpServer({ host: '127.0.0.1', port: 0 }, [route], env, { ...HTTP_LIMITS, ...limits });
+  const server = await startHttpServer({ host: '127.0.0.1', port: 0 }, [route], env, {
+    ...HTTP_LIMITS,
+    ...limits,
+  });
   closers.push(() => server.close());
   const agent = new Agent({ connections: 8, pipelining: 1 });
   closers.push(() => agent.destroy());
   const url = `http://127.0.0.1:${server.address.port}`;
   /** Delivers as the service does; headers may be overridden, and left out with null. */
-  const deliver = async (body: string | Buffer, headers: Record<string, string | null> = {}, path = PATH) => {
+  const deliver = async (
+    body: string | Buffer,
+    headers: Record<string, string | null> = {},
+    path = PATH,
+  ) => {
     const given = Object.entries({
       'content-type': 'application/json',
       'x-service-signature': signatureOf(body),
@@ -76,7 +83,11 @@ export async function startReceiver({
       headers: Object.fromEntries(given),
       body,
     });
-    return { status: response.statusCode, body: await response.body.text(), headers: response.headers };
+    return {
+      status: response.statusCode,
+      body: await response.body.text(),
+      headers: response.headers,
+    };
   };
   return {
     store: used,

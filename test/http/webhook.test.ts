@@ -15,20 +15,28 @@ describe('a delivery', () => {
     expect(receiver.counts.stored).toBe(1);
   });
 
-  test('that came before is acknowledged and does nothing, even when everything of its time was purged', async () => {
-    const receiver = await startReceiver();
-    await receiver.deliver(message('h-1'));
-    await receiver.store.write((tx) => tx.updateTable('inbox').set({ body: null, received_at: 1 }).execute());
-    await purge(receiver.store, Date.now(), Date.now());
-    expect((await receiver.deliver(message('h-1'))).status).toBe(200);
-    expect(await receiver.rows()).toMatchObject([{ message_hash: 'h-1', body: null }]);
-    expect(receiver.woken()).toBe(1);
-    expect(receiver.counts).toMatchObject({ stored: 1, duplicate: 1 });
-  });
+  test(
+    'that came before is acknowledged and does nothing, even when everything of its time was ' +
+      'purged',
+    async () => {
+      const receiver = await startReceiver();
+      await receiver.deliver(message('h-1'));
+      await receiver.store.write((tx) =>
+        tx.updateTable('inbox').set({ body: null, received_at: 1 }).execute(),
+      );
+      await purge(receiver.store, Date.now(), Date.now());
+      expect((await receiver.deliver(message('h-1'))).status).toBe(200);
+      expect(await receiver.rows()).toMatchObject([{ message_hash: 'h-1', body: null }]);
+      expect(receiver.woken()).toBe(1);
+      expect(receiver.counts).toMatchObject({ stored: 1, duplicate: 1 });
+    },
+  );
 
   test('that comes many times at once is stored once', async () => {
     const receiver = await startReceiver();
-    const all = await Promise.all(Array.from({ length: 40 }, (_, index) => receiver.deliver(message(`h-${index % 4}`))));
+    const all = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => receiver.deliver(message(`h-${index % 4}`))),
+    );
     expect(all.every(({ status }) => status === 200)).toBe(true);
     expect(await receiver.rows()).toHaveLength(4);
     expect(receiver.counts).toMatchObject({ stored: 4, duplicate: 36 });
@@ -36,25 +44,46 @@ describe('a delivery', () => {
 
   test('without a hash is known by its bytes', async () => {
     const receiver = await startReceiver();
-    for (const body of ['{"inquiries":[]}', '{"inquiries":[]}', '{"inquiries": []}', '[]', '{"message_hash":7}'])
+    for (const body of [
+      '{"inquiries":[]}',
+      '{"inquiries":[]}',
+      '{"inquiries": []}',
+      '[]',
+      '{"message_hash":7}',
+    ])
       expect((await receiver.deliver(body)).status).toBe(200);
     expect(await receiver.rows()).toHaveLength(4);
   });
 
-  test.each(['\\ud800', '\\udfff\\ud800', 'x'.repeat(501)])('with the hash %s is known by its bytes', async (hash) => {
-    const receiver = await startReceiver();
-    const bodies = [`{"message_hash":"${hash}","inquiries":[]}`, `{"message_hash":"${hash}", "inquiries":[]}`];
-    for (const body of [...bodies, ...bodies]) expect((await receiver.deliver(body)).status).toBe(200);
-    expect((await receiver.rows()).map(({ message_hash }) => message_hash.slice(0, 7))).toEqual(['sha256:', 'sha256:']);
-    expect(receiver.counts).toMatchObject({ stored: 2, duplicate: 2 });
-  });
+  test.each(['\\ud800', '\\udfff\\ud800', 'x'.repeat(501)])(
+    'with the hash %s is known by its bytes',
+    async (hash) => {
+      const receiver = await startReceiver();
+      const bodies = [
+        `{"message_hash":"${hash}","inquiries":[]}`,
+        `{"message_hash":"${hash}", "inquiries":[]}`,
+      ];
+      for (const body of [...bodies, ...bodies])
+        expect((await receiver.deliver(body)).status).toBe(200);
+      expect((await receiver.rows()).map(({ message_hash }) => message_hash.slice(0, 7))).toEqual([
+        'sha256:',
+        'sha256:',
+      ]);
+      expect(receiver.counts).toMatchObject({ stored: 2, duplicate: 2 });
+    },
+  );
 
   test('is taken under either secret while one is being replaced, and under an empty one never', async () => {
     const receiver = await startReceiver({ secrets: ['the-new-one', SECRET, ''] });
     const body = message('h-1');
     expect((await receiver.deliver(body)).status).toBe(200);
-    expect((await receiver.deliver(body, { 'x-service-signature': signatureOf(body, 'the-new-one') })).status).toBe(200);
-    expect((await receiver.deliver(body, { 'x-service-signature': signatureOf(body, '') })).status).toBe(401);
+    expect(
+      (await receiver.deliver(body, { 'x-service-signature': signatureOf(body, 'the-new-one') }))
+        .status,
+    ).toBe(200);
+    expect(
+      (await receiver.deliver(body, { 'x-service-signature': signatureOf(body, '') })).status,
+    ).toBe(401);
   });
 
   test('is taken with the header that is configured', async () => {
@@ -65,13 +94,16 @@ describe('a delivery', () => {
     expect((await receiver.deliver(body)).status).toBe(401);
   });
 
-  test.each(['application/json', 'application/json; charset=utf-8', 'text/plain', 'application/x-www-form-urlencoded', null])(
-    'is taken with the content type %s',
-    async (type) => {
-      const receiver = await startReceiver();
-      expect((await receiver.deliver(message('h-1'), { 'content-type': type })).status).toBe(200);
-    },
-  );
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    null,
+  ])('is taken with the content type %s', async (type) => {
+    const receiver = await startReceiver();
+    expect((await receiver.deliver(message('h-1'), { 'content-type': type })).status).toBe(200);
+  });
 });
 
 describe('refused, counted, and logged without a word of the content', () => {
@@ -92,8 +124,20 @@ describe('refused, counted, and logged without a word of the content', () => {
       message('h-1', [SECRET_WORD]),
       { 'x-service-signature': signatureOf(message('h-1', [SECRET_WORD])).toUpperCase() },
     ],
-    ['no signature', 401, 'bad_signature', message('h-1', [SECRET_WORD]), { 'x-service-signature': null }],
-    ['a signature of another form', 401, 'bad_signature', message('h-1', [SECRET_WORD]), { 'x-service-signature': 'sha256=abc' }],
+    [
+      'no signature',
+      401,
+      'bad_signature',
+      message('h-1', [SECRET_WORD]),
+      { 'x-service-signature': null },
+    ],
+    [
+      'a signature of another form',
+      401,
+      'bad_signature',
+      message('h-1', [SECRET_WORD]),
+      { 'x-service-signature': 'sha256=abc' },
+    ],
     ['no JSON', 400, 'no_json', `{"${SECRET_WORD}`, {}],
     ['an empty body', 400, 'no_json', '', {}],
     ['more than the limit', 413, 'too_large', message('h-1', [], SECRET_WORD.repeat(20_000)), {}],
@@ -126,10 +170,14 @@ describe('refused, counted, and logged without a word of the content', () => {
   );
 
   test('a body of unknown length that never ends: 413 as soon as it is too long', async () => {
-    const receiver = await startReceiver({ body_bytes_max: 10_000, limits: { refusal_patience_ms: 100 } });
+    const receiver = await startReceiver({
+      body_bytes_max: 10_000,
+      limits: { refusal_patience_ms: 100 },
+    });
     const { socket, answer } = receiver.raw();
     socket.write(
-      `POST /webhooks/inquiries HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ${'a'.repeat(64)}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      `POST /webhooks/inquiries HTTP/1.1\r\nHost: a\r\nX-Service-Signature: ` +
+        `${'a'.repeat(64)}\r\nTransfer-Encoding: chunked\r\n\r\n`,
     );
     const chunk = `400\r\n${'x'.repeat(1024)}\r\n`;
     const pump = setInterval(() => socket.write(chunk.repeat(4)), 2);
@@ -140,18 +188,23 @@ describe('refused, counted, and logged without a word of the content', () => {
 
   test('no commit: 503 with Retry-After, and the same message is taken later', async () => {
     const receiver = await startReceiver();
-    await receiver.store.write((tx) => tx.schema.alterTable('inbox').renameTo('inbox_away').execute());
+    await receiver.store.write((tx) =>
+      tx.schema.alterTable('inbox').renameTo('inbox_away').execute(),
+    );
     const refused = await receiver.deliver(message('h-1', [SECRET_WORD]));
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '30']);
     expect(receiver.counts.no_commit).toBe(1);
     expect(JSON.stringify(receiver.logged)).not.toContain(SECRET_WORD);
-    await receiver.store.write((tx) => tx.schema.alterTable('inbox_away').renameTo('inbox').execute());
+    await receiver.store.write((tx) =>
+      tx.schema.alterTable('inbox_away').renameTo('inbox').execute(),
+    );
     expect((await receiver.deliver(message('h-1', [SECRET_WORD]))).status).toBe(200);
   });
 
   test('many: the log says so once, with the count in the numbers', async () => {
     const receiver = await startReceiver();
-    for (let count = 0; count < 20; count += 1) await receiver.deliver('{}', { 'x-service-signature': null });
+    for (let count = 0; count < 20; count += 1)
+      await receiver.deliver('{}', { 'x-service-signature': null });
     expect(receiver.counts.bad_signature).toBe(20);
     expect(receiver.logged.filter(({ event }) => event === 'webhook_refused')).toHaveLength(1);
   });

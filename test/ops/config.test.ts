@@ -7,13 +7,23 @@ import { type ConnectorSchema, loadConfig, parseConfig } from '../../src/ops/con
 import { ConfigError } from '../../src/ops/config-problems.ts';
 import { clinicProfile, configNotes, policyOf } from '../../src/ops/profile.ts';
 
-const MINIMAL = readFileSync(resolve(import.meta.dirname, '../../config/minimal.yaml'), 'utf8').replace(/^#.*\n/gm, '');
+const MINIMAL = readFileSync(
+  resolve(import.meta.dirname, '../../config/minimal.yaml'),
+  'utf8',
+).replace(/^#.*\n/gm, '');
 const FILE = '/clinic/eligd.yaml';
 
 const csvOnly: ConnectorSchema = async (type) => {
   if (type === 'csv' || type === '/clinic/mine.ts')
-    return z.strictObject({ folder: z.string(), encoding: z.enum(['auto', 'utf-8']).default('auto') });
-  throw new EligdError('configuration', { what: `There is no connector "${type}".`, why: 'There is csv.', next: 'Write "csv".' });
+    return z.strictObject({
+      folder: z.string(),
+      encoding: z.enum(['auto', 'utf-8']).default('auto'),
+    });
+  throw new EligdError('configuration', {
+    what: `There is no connector "${type}".`,
+    why: 'There is csv.',
+    next: 'Write "csv".',
+  });
 };
 
 const load = (source: string) => parseConfig(source, FILE, csvOnly);
@@ -37,7 +47,11 @@ const changed = (from: string, to: string) => {
 describe('the minimal configuration', () => {
   test('is the one of the design and loads as it stands', async () => {
     const config = await load(MINIMAL);
-    expect(config.service).toMatchObject({ external_id: '{appointment}', settle_seconds: 300, timeout_seconds: 30 });
+    expect(config.service).toMatchObject({
+      external_id: '{appointment}',
+      settle_seconds: 300,
+      timeout_seconds: 30,
+    });
     expect(config.service.submission).toEqual({
       mode: 'auto',
       batch_size: 25,
@@ -45,13 +59,19 @@ describe('the minimal configuration', () => {
       concurrency: 4,
       bulk_shape: 'auto',
     });
-    expect(config.connectors).toEqual([{ id: 'front-desk', type: 'csv', options: { folder: './dropbox', encoding: 'auto' } }]);
+    expect(config.connectors).toEqual([
+      { id: 'front-desk', type: 'csv', options: { folder: './dropbox', encoding: 'auto' } },
+    ]);
     expect(config.webhook).toBeNull();
   });
 
   test('has paths relative to the file', async () => {
     const config = await load(`${MINIMAL}policy: { payers: ../payers.csv }\n`);
-    expect(config).toMatchObject({ file: FILE, folder: '/clinic', state: { path: '/clinic/state/eligd.db' } });
+    expect(config).toMatchObject({
+      file: FILE,
+      folder: '/clinic',
+      state: { path: '/clinic/state/eligd.db' },
+    });
     expect(config.policy.payers).toBe('/payers.csv');
   });
 
@@ -63,7 +83,11 @@ questions: { dental: [{ name: ortho, when_codes: [d8000-D8999, D0120], benefits_
 `;
     const config = await load(source);
     const profile = clinicProfile(config);
-    expect(profile).toMatchObject({ name: 'Riverside Dental', tax_id: '123456789', in_network: null });
+    expect(profile).toMatchObject({
+      name: 'Riverside Dental',
+      tax_id: '123456789',
+      in_network: null,
+    });
     expect(profile.closed).toEqual(new Set(['2026-12-24']));
     expect(profile.locations).toEqual(new Map([['north office', { tax_id: '987654321' }]]));
     expect(profile.providers).toEqual(new Map([['1245319599', { is_specialist: true }]]));
@@ -81,7 +105,14 @@ questions: { dental: [{ name: ortho, when_codes: [d8000-D8999, D0120], benefits_
         call_script_id: null,
         benefits_form_name: null,
       },
-      { name: 'rest', when_codes: null, benefits_query: [], with_codes: false, call_script_id: 's1', benefits_form_name: null },
+      {
+        name: 'rest',
+        when_codes: null,
+        benefits_query: [],
+        with_codes: false,
+        call_script_id: 's1',
+        benefits_form_name: null,
+      },
     ]);
     expect(policy.questions.mental_health[0]?.benefits_query).toEqual([
       'PLAN_INFO',
@@ -93,9 +124,11 @@ questions: { dental: [{ name: ortho, when_codes: [d8000-D8999, D0120], benefits_
 
   test('is said when the webhook can be reached by other machines without a proxy', async () => {
     const notes = async (listen: string) =>
-      configNotes(await load(`${MINIMAL}webhook: { listen: "${listen}", public_url: https://clinic.example/hook }\n`)).map(
-        ({ event }) => event,
-      );
+      configNotes(
+        await load(
+          `${MINIMAL}webhook: { listen: "${listen}", public_url: https://clinic.example/hook }\n`,
+        ),
+      ).map(({ event }) => event);
     expect(configNotes(await load(MINIMAL))).toEqual([]);
     expect(await notes('127.0.0.1:8686')).toEqual([]);
     expect(await notes('[::1]:8686')).toEqual([]);
@@ -105,9 +138,9 @@ questions: { dental: [{ name: ortho, when_codes: [d8000-D8999, D0120], benefits_
 
 describe('an error in the configuration', () => {
   test('names the line, the key and the nearest known key', async () => {
-    expect(await problemsOf(changed('  auth: oauth', '  auth: oauth\n  settle_second: 3'))).toEqual([
-      '10 service.settle_second: is not a known key. The nearest known one is "settle_seconds".',
-    ]);
+    expect(await problemsOf(changed('  auth: oauth', '  auth: oauth\n  settle_second: 3'))).toEqual(
+      ['10 service.settle_second: is not a known key. The nearest known one is "settle_seconds".'],
+    );
   });
 
   test('says where a key belongs that stands in the wrong part', async () => {
@@ -118,7 +151,10 @@ describe('an error in the configuration', () => {
 
   test('lists the known keys when none is near', async () => {
     const [problem] = await problemsOf(`${MINIMAL}polling: { banana: 1 }\n`);
-    expect(problem).toBe('16 polling.banana: is not a known key. Known here: interval_minutes, urgent_interval_minutes.');
+    expect(problem).toBe(
+      '16 polling.banana: is not a known key. Known here: interval_minutes, ' +
+        'urgent_interval_minutes.',
+    );
   });
 
   test('does not keep the others from being said, those of connectors included', async () => {
@@ -143,17 +179,37 @@ describe('an error in the configuration', () => {
       '012345678',
       '5 clinic.tax_id: is not in quotes. Write "012345678", with the quotes.',
     ],
-    ['a tax id that is too short', '"123456789"', '"12345678"', '5 clinic.tax_id: is not a tax id of 9 digits.'],
-    ['an NPI whose check digit is wrong', '"1234567893"', '"1234567894"', '6 clinic.billing_npi: is not an NPI'],
+    [
+      'a tax id that is too short',
+      '"123456789"',
+      '"12345678"',
+      '5 clinic.tax_id: is not a tax id of 9 digits.',
+    ],
+    [
+      'an NPI whose check digit is wrong',
+      '"1234567893"',
+      '"1234567894"',
+      '6 clinic.billing_npi: is not an NPI',
+    ],
     [
       'a misspelt time zone',
       'America/Chicago',
       'America/Chicgo',
       '3 clinic.time_zone: is not the name of a time zone. The nearest name is America/Chicago.',
     ],
-    ['an offset as a time zone', 'America/Chicago', '"-06:00"', '3 clinic.time_zone: is not the name of a time zone.'],
+    [
+      'an offset as a time zone',
+      'America/Chicago',
+      '"-06:00"',
+      '3 clinic.time_zone: is not the name of a time zone.',
+    ],
     ['a missing value', 'Riverside Dental', '', '2 clinic.name: is missing'],
-    ['a date that does not exist', '  specialty', '  closed: [2026-02-30]\n  specialty', '4 clinic.closed[0]: is not a date.'],
+    [
+      'a date that does not exist',
+      '  specialty',
+      '  closed: [2026-02-30]\n  specialty',
+      '4 clinic.closed[0]: is not a date.',
+    ],
     [
       'a word for a flag',
       '  auth',
@@ -219,7 +275,10 @@ describe('an error in the configuration', () => {
 
   test('is of the kind "configuration" and tells of the file', async () => {
     const error = await load('').catch((reason: unknown) => reason);
-    expect(error).toMatchObject({ kind: 'configuration', what: `The configuration ${FILE} has an error.` });
+    expect(error).toMatchObject({
+      kind: 'configuration',
+      what: `The configuration ${FILE} has an error.`,
+    });
   });
 
   test('is told for a file that is not there', async () => {
@@ -240,7 +299,12 @@ describe('two connectors', () => {
   });
 
   test('load with it, a path becoming absolute', async () => {
-    const config = await load(changed('state:', second).replace('  auth', '  external_id: "{connector}:{appointment}"\n  auth'));
+    const config = await load(
+      changed('state:', second).replace(
+        '  auth',
+        '  external_id: "{connector}:{appointment}"\n  auth',
+      ),
+    );
     expect(config.connectors.map(({ id, type }) => [id, type])).toEqual([
       ['front-desk', 'csv'],
       ['other', '/clinic/mine.ts'],
@@ -253,15 +317,24 @@ describe('two connectors', () => {
       '  external_id: "{connector}:{appointment}"\n  auth',
     );
     expect(await problemsOf(source)).toEqual([
-      '15 connectors[1].id: is used by the connector in line 12 too. Give each connector its own id.',
+      '15 connectors[1].id: is used by the connector in line 12 too. Give each connector its ' +
+        'own id.',
     ]);
   });
 });
 
 describe('question rules', () => {
   test.each([
-    ['that leave codes out', '[{ name: a, when_codes: [D0120], benefits_query: [X] }]', 'Add a last rule without when_codes.'],
-    ['that hide others', '[{ name: a, benefits_query: [X] }, { name: b, benefits_query: [X] }]', 'matches every appointment'],
+    [
+      'that leave codes out',
+      '[{ name: a, when_codes: [D0120], benefits_query: [X] }]',
+      'Add a last rule without when_codes.',
+    ],
+    [
+      'that hide others',
+      '[{ name: a, benefits_query: [X] }, { name: b, benefits_query: [X] }]',
+      'matches every appointment',
+    ],
     ['that ask nothing', '[{ name: a }]', 'asks nothing'],
     [
       'of one name',
@@ -287,11 +360,14 @@ describe('the time of the sweep', () => {
     expect(config.schedule.sweep_cron).toBe(line);
   });
 
-  test.each(['0 5 * *', '60 5 * * *', '0 5-3 * * *', '*/0 * * * *', 'daily'])('may not be %s', async (line) => {
-    expect((await problemsOf(`${MINIMAL}schedule: { sweep_cron: "${line}" }\n`)).join()).toContain(
-      'is not a time in the form of cron',
-    );
-  });
+  test.each(['0 5 * *', '60 5 * * *', '0 5-3 * * *', '*/0 * * * *', 'daily'])(
+    'may not be %s',
+    async (line) => {
+      expect(
+        (await problemsOf(`${MINIMAL}schedule: { sweep_cron: "${line}" }\n`)).join(),
+      ).toContain('is not a time in the form of cron');
+    },
+  );
 });
 
 describe('a secret in the configuration', () => {
@@ -302,7 +378,9 @@ describe('a secret in the configuration', () => {
     ['client_secret: hunter2', 'write it into the file .env'],
     ['access-token: hunter2', 'write it into the file .env'],
   ])('is refused in %s, with where to put it and without its value', async (line, told) => {
-    const error = await load(changed('  auth', `  ${line}\n  auth`)).catch((reason: unknown) => reason);
+    const error = await load(changed('  auth', `  ${line}\n  auth`)).catch(
+      (reason: unknown) => reason,
+    );
     expect(error).toBeInstanceOf(ConfigError);
     expect((error as ConfigError).problems).toHaveLength(1);
     expect(String((error as ConfigError).message)).toContain(told);
@@ -310,13 +388,21 @@ describe('a secret in the configuration', () => {
   });
 
   test('is refused in an address and in a connector, too', async () => {
-    const source = changed('http://127', 'http://me:hunter2@127').replace('    folder', '    token: hunter2\n    folder');
+    const source = changed('http://127', 'http://me:hunter2@127').replace(
+      '    folder',
+      '    token: hunter2\n    folder',
+    );
     const problems = await problemsOf(source);
-    expect(problems.map((problem) => problem.split(':')[0])).toEqual(['8 service.base_url', '13 connectors[0].token']);
+    expect(problems.map((problem) => problem.split(':')[0])).toEqual([
+      '8 service.base_url',
+      '13 connectors[0].token',
+    ]);
     expect(problems.join()).not.toContain('hunter2');
   });
 
   test('is not seen in a key that names a file or an address', async () => {
-    expect((await problemsOf(changed('  auth', '  token_url: a\n  auth'))).join()).toContain('token_url: is not a known key');
+    expect((await problemsOf(changed('  auth', '  token_url: a\n  auth'))).join()).toContain(
+      'token_url: is not a known key',
+    );
   });
 });

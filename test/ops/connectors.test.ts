@@ -39,11 +39,17 @@ describe('connectors', () => {
 
   test('are loaded by name and by path', async () => {
     expect((await loadConnectorType('good', root)).name).toBe('good');
-    expect((await loadConnectorType(addConnector('mine/connector.js', GOOD), root)).name).toBe('good');
+    expect((await loadConnectorType(addConnector('mine/connector.js', GOOD), root)).name).toBe(
+      'good',
+    );
   });
 
   test.each([
-    ['god', 'There is no connector "god". There is broken, empty or good. Write "good", which is the nearest.'],
+    [
+      'god',
+      'There is no connector "god". There is broken, empty or good. Write "good", which is ' +
+        'the nearest.',
+    ],
     ['banana', 'Write one of these, or the path of a module of your own.'],
     ['broken', 'failed: TypeError: no.'],
     ['empty', 'has not the parts name, config and create.'],
@@ -69,7 +75,12 @@ state: { path: a.db }
     };
     const [made] = await createConnectors(config, createEnv({ log: () => {} }), means);
     expect(made).toMatchObject({ id: 'one', type: join(root, 'connectors/good/index.ts') });
-    expect(made?.connector).toMatchObject({ config: { any: 1 }, id: 'one', zone: 'America/Chicago', path: join(root, 'a') });
+    expect(made?.connector).toMatchObject({
+      config: { any: 1 },
+      id: 'one',
+      zone: 'America/Chicago',
+      path: join(root, 'a'),
+    });
     expect(made?.connector).toMatchObject({ token: { name: 'ELIGD_ONE_TOKEN', value: 'abc' } });
   });
 });

@@ -11,14 +11,17 @@ describe('a clock', () => {
   test.each([
     ['before', true],
     ['during', false],
-  ])("rejects with the signal's reason when it is aborted %s the sleep", async (_, is_aborted_before) => {
-    const controller = new AbortController();
-    const reason = new Error('stop');
-    if (is_aborted_before) controller.abort(reason);
-    const sleep = realClock.sleep(60_000, controller.signal);
-    if (!is_aborted_before) setTimeout(() => controller.abort(reason), 5);
-    await expect(sleep).rejects.toBe(reason);
-  });
+  ])(
+    "rejects with the signal's reason when it is aborted %s the sleep",
+    async (_, is_aborted_before) => {
+      const controller = new AbortController();
+      const reason = new Error('stop');
+      if (is_aborted_before) controller.abort(reason);
+      const sleep = realClock.sleep(60_000, controller.signal);
+      if (!is_aborted_before) setTimeout(() => controller.abort(reason), 5);
+      await expect(sleep).rejects.toBe(reason);
+    },
+  );
 
   test('does not wake at once from a sleep that is longer than a timer can be', async () => {
     const controller = new AbortController();
@@ -34,7 +37,10 @@ describe('a clock', () => {
 describe('a scaled clock', () => {
   test('runs faster from its anchor on, and two with the same anchor agree', () => {
     const anchor_ms = Date.now() - 1000;
-    const [one, other] = [scaledClock({ anchor_ms, speed: 3600 }), scaledClock({ anchor_ms, speed: 3600 })];
+    const [one, other] = [
+      scaledClock({ anchor_ms, speed: 3600 }),
+      scaledClock({ anchor_ms, speed: 3600 }),
+    ];
     expect(one.now() - anchor_ms).toBeGreaterThanOrEqual(3_600_000);
     expect(Math.abs(one.now() - other.now())).toBeLessThan(3600 * 200);
   });

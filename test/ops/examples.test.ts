@@ -13,7 +13,10 @@ import { SECRETS } from '../../src/ops/secrets.ts';
 const FOLDER = resolve(import.meta.dirname, '../../config');
 const EXAMPLE = join(FOLDER, 'example.yaml');
 
-/** Takes the "#" off the blocks that follow "For example:", and the line that says the part is empty or null away. */
+/**
+ * Takes the "#" off the blocks that follow "For example:", and the line that says the part is empty
+ * or null away.
+ */
 function withExamplesSwitchedOn(source: string): string {
   let is_example = false;
   const lines = source.split('\n').flatMap((line) => {
@@ -25,7 +28,9 @@ function withExamplesSwitchedOn(source: string): string {
   return lines.join('\n');
 }
 
-/** Every key that ends in a value, with `*` for names of the clinic's own choice and `[]` for lists. */
+/**
+ * Every key that ends in a value, with `*` for names of the clinic's own choice and `[]` for lists.
+ */
 function leaves(schema: JsonSchema, path = ''): string[] {
   const option = schema.anyOf?.find(({ type }) => type !== 'null');
   if (option !== undefined) return leaves(option, path);
@@ -59,11 +64,16 @@ describe('config/example.yaml', () => {
     const source = withExamplesSwitchedOn(readFileSync(EXAMPLE, 'utf8'));
     const shown = new Set(written(parseYaml(source)));
     shown.delete('connectors[].folder'); // The csv connector's own key; its folder documents it.
-    expect([...shown].toSorted()).toEqual([...new Set(leaves(inputSchema(configSchema)))].toSorted());
+    expect([...shown].toSorted()).toEqual(
+      [...new Set(leaves(inputSchema(configSchema)))].toSorted(),
+    );
   });
 
   test('has examples that load when they are switched on', async () => {
-    const config = await parseConfig(withExamplesSwitchedOn(readFileSync(EXAMPLE, 'utf8')), EXAMPLE);
+    const config = await parseConfig(
+      withExamplesSwitchedOn(readFileSync(EXAMPLE, 'utf8')),
+      EXAMPLE,
+    );
     expect(config.webhook?.listen).toBe('127.0.0.1:8686');
     expect(Object.keys(config.locations)).toEqual(['North office']);
   });
@@ -76,16 +86,23 @@ describe('the other examples', () => {
 
   test('config/fhir.yaml loads', async () => {
     const { connectors } = await loadConfig(join(FOLDER, 'fhir.yaml'));
-    expect(connectors).toMatchObject([{ id: 'ehr', type: 'fhir', options: { auth: 'private_key_jwt', attention: 'task' } }]);
+    expect(connectors).toMatchObject([
+      { id: 'ehr', type: 'fhir', options: { auth: 'private_key_jwt', attention: 'task' } },
+    ]);
   });
 
   test('config/payers.example.csv loads', () => {
     const payers = loadPayers(join(FOLDER, 'payers.example.csv'));
-    expect(payers.find('', 'delta dental of illinois')).toMatchObject({ carrier: 'DELTA_DENTAL_OF_ILLINOIS', payor_id: '05030' });
+    expect(payers.find('', 'delta dental of illinois')).toMatchObject({
+      carrier: 'DELTA_DENTAL_OF_ILLINOIS',
+      payor_id: '05030',
+    });
   });
 
   test('config/env.example names every secret, and none that there is not', () => {
-    expect(Object.keys(parseEnv(readFileSync(join(FOLDER, 'env.example'))))).toEqual(Object.keys(SECRETS));
+    expect(Object.keys(parseEnv(readFileSync(join(FOLDER, 'env.example'))))).toEqual(
+      Object.keys(SECRETS),
+    );
   });
 });
 
@@ -93,7 +110,10 @@ test('what is made from the program under config/ is that of the program', async
   for (const [name, text] of Object.entries(await generatedFiles())) {
     const committed = readFileSync(join(FOLDER, name), 'utf8');
     // The formatter may lay JSON out in another way.
-    const read = (content: string): unknown => (name.endsWith('.json') ? JSON.parse(content) : content);
-    expect(read(committed), `config/${name} is old: run "npm run schemas" and commit it`).toEqual(read(text));
+    const read = (content: string): unknown =>
+      name.endsWith('.json') ? JSON.parse(content) : content;
+    expect(read(committed), `config/${name} is old: run "npm run schemas" and commit it`).toEqual(
+      read(text),
+    );
   }
 });

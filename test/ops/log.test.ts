@@ -7,7 +7,15 @@ import { createLog, isJournal, logLevel, prettyLine } from '../../src/ops/log.ts
 function capture(options: { level?: 'debug' | 'info' | 'warn' | 'error'; pretty?: boolean } = {}) {
   const lines: string[] = [];
   const to = { write: (line: string) => void lines.push(line) };
-  return { lines, log: createLog({ level: options.level ?? 'info', pretty: options.pretty ?? false, to, now: () => 0 }) };
+  return {
+    lines,
+    log: createLog({
+      level: options.level ?? 'info',
+      pretty: options.pretty ?? false,
+      to,
+      now: () => 0,
+    }),
+  };
 }
 
 describe('the log', () => {
@@ -55,29 +63,44 @@ describe('the log', () => {
   test('says of a warning or an error what it means and what to do, in the words of the catalogue', () => {
     const { lines, log } = capture();
     log('stage_failed', { stage: 'plan', error_code: 'SQLITE_FULL' });
-    expect(JSON.parse(lines[0]!)).toMatchObject({ what: EVENTS.stage_failed.means, next: EVENTS.stage_failed.next });
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      what: EVENTS.stage_failed.means,
+      next: EVENTS.stage_failed.next,
+    });
   });
 
   test('begins each line for the journal with the priority of syslog', () => {
     const lines: string[] = [];
-    const log = createLog({ level: 'debug', priorities: true, to: { write: (line) => void lines.push(line) } });
+    const log = createLog({
+      level: 'debug',
+      priorities: true,
+      to: { write: (line) => void lines.push(line) },
+    });
     for (const [event, { level }] of Object.entries(EVENTS)) {
       log(event as EventName);
-      expect(lines.pop()).toMatch({ debug: /^<7>\{/, info: /^<6>\{/, warn: /^<4>\{/, error: /^<3>\{/ }[level]);
+      expect(lines.pop()).toMatch(
+        { debug: /^<7>\{/, info: /^<6>\{/, warn: /^<4>\{/, error: /^<3>\{/ }[level],
+      );
     }
     expect(isJournal(1, {})).toBe(false);
     expect(isJournal(1, { JOURNAL_STREAM: '0:0' })).toBe(false);
   });
 
   test('has in its catalogue only fields that a line may have, and every one of these', () => {
-    expect([...new Set(Object.values(EVENTS).flatMap(({ fields }) => fields))].sort()).toEqual(LOG_FIELDS.toSorted());
+    expect([...new Set(Object.values(EVENTS).flatMap(({ fields }) => fields))].sort()).toEqual(
+      LOG_FIELDS.toSorted(),
+    );
   });
 
   test('is readable in a terminal, in one line whatever a value holds', () => {
     const { lines, log } = capture({ pretty: true });
     log('daemon_started', { version: '1.2.3', path: 'two\nlines' });
-    expect(stripVTControlCharacters(lines[0]!)).toBe('00:00:00.000 info  daemon_started version=1.2.3 path="two\\nlines"\n');
-    expect(prettyLine('{"level":"warn","time":"1970-01-01T00:00:00.000Z","event":"e"}')).toContain('e');
+    expect(stripVTControlCharacters(lines[0]!)).toBe(
+      '00:00:00.000 info  daemon_started version=1.2.3 path="two\\nlines"\n',
+    );
+    expect(prettyLine('{"level":"warn","time":"1970-01-01T00:00:00.000Z","event":"e"}')).toContain(
+      'e',
+    );
   });
 
   test('has the level of the configuration unless the environment names another', () => {

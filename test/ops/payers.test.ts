@@ -8,7 +8,8 @@ function refusal(text: string): string {
   try {
     parsePayers(text, 'payers.csv');
   } catch (error) {
-    if (error instanceof EligdError && error.kind === 'configuration') return `${error.what}\n${error.why}`;
+    if (error instanceof EligdError && error.kind === 'configuration')
+      return `${error.what}\n${error.why}`;
     throw error;
   }
   throw new Error('It was accepted.');
@@ -16,12 +17,20 @@ function refusal(text: string): string {
 
 describe('the payer map', () => {
   const map = parsePayers(
-    `\uFEFF${HEADER}"Delta Dental, of Illinois",05030,DELTA_IL,05030,,\nAetna,,AETNA,60054,CALL,14\n\nCash,,,,skip,\n"Aetna  (PPO)",aet1,AETNA_PPO,,attention,\n\n`,
+    `\uFEFF${HEADER}"Delta Dental, of ` +
+      `Illinois",05030,DELTA_IL,05030,,\nAetna,,AETNA,60054,CALL,14\n\nCash,,,,skip,\n"Aetna  ` +
+      `(PPO)",aet1,AETNA_PPO,,attention,\n\n`,
     'payers.csv',
   );
 
   test('finds a payer by name without regard to case, punctuation and repeated blanks', () => {
-    const delta = { carrier: 'DELTA_IL', payor_id: '05030', action: 'call', reverify_after_days: null, phone_number: '' };
+    const delta = {
+      carrier: 'DELTA_IL',
+      payor_id: '05030',
+      action: 'call',
+      reverify_after_days: null,
+      phone_number: '',
+    };
     expect(map.find('', '  delta dental of   ILLINOIS. ')).toEqual(delta);
     expect(map.find('', 'Aetna')).toMatchObject({ action: 'call', reverify_after_days: 14 });
     expect(map.find('', 'Delta Dental')).toBeNull();
@@ -39,15 +48,47 @@ describe('the payer map', () => {
   });
 
   test.each([
-    ['an unknown action', `${HEADER}Aetna,,A,,cal,\n`, '- line 2: its action is "cal". Write call, skip or attention'],
-    ['an age that is no number', `${HEADER}Aetna,,A,,,a month\n`, '- line 2: its reverify_after_days is not a number of days.'],
-    ['no name and no id', `${HEADER},,A,,,\n`, '- line 2: neither pms_name nor pms_id is filled in.'],
-    ['a name twice', `${HEADER}Aetna,,A,,,\n"AETNA.",,B,,,\n`, '- line 3: its pms_name stands in an earlier line'],
-    ['an id twice', `${HEADER}Aetna,1,A,,,\nOther,1,B,,,\n`, '- line 3: its pms_id stands in an earlier line.'],
-    ['an unknown column', 'pms_name,carier\nAetna,A\n', '- line 1: "carier" is not a known column. The nearest is "carrier".'],
-    ['a column twice', 'pms_name,carrier,carrier\nAetna,A,B\n', '- line 1: the column "carrier" stands there twice.'],
+    [
+      'an unknown action',
+      `${HEADER}Aetna,,A,,cal,\n`,
+      '- line 2: its action is "cal". Write call, skip or attention',
+    ],
+    [
+      'an age that is no number',
+      `${HEADER}Aetna,,A,,,a month\n`,
+      '- line 2: its reverify_after_days is not a number of days.',
+    ],
+    [
+      'no name and no id',
+      `${HEADER},,A,,,\n`,
+      '- line 2: neither pms_name nor pms_id is filled in.',
+    ],
+    [
+      'a name twice',
+      `${HEADER}Aetna,,A,,,\n"AETNA.",,B,,,\n`,
+      '- line 3: its pms_name stands in an earlier line',
+    ],
+    [
+      'an id twice',
+      `${HEADER}Aetna,1,A,,,\nOther,1,B,,,\n`,
+      '- line 3: its pms_id stands in an earlier line.',
+    ],
+    [
+      'an unknown column',
+      'pms_name,carier\nAetna,A\n',
+      '- line 1: "carier" is not a known column. The nearest is "carrier".',
+    ],
+    [
+      'a column twice',
+      'pms_name,carrier,carrier\nAetna,A,B\n',
+      '- line 1: the column "carrier" stands there twice.',
+    ],
     ['no header', 'Aetna,A\n', '- line 1: there is no column pms_name or pms_id.'],
-    ['a short line', `${HEADER}Aetna,,A\n`, '- line 2: it has another number of columns than the first line'],
+    [
+      'a short line',
+      `${HEADER}Aetna,,A\n`,
+      '- line 2: it has another number of columns than the first line',
+    ],
     ['a quote that does not end', `${HEADER}"Aetna,,A,,,\n`, 'its quotes do not match'],
   ])('refuses %s and names the line', (_, text, told) => {
     expect(refusal(text)).toContain(told);

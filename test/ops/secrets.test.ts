@@ -32,10 +32,12 @@ describe('secrets', () => {
   test('come from .env beside the configuration, and do not enter the environment', () => {
     writeEnv("ELIGD_SERVICE_USERNAME=clinic\nELIGD_SERVICE_PASSWORD='a #b'\n");
     const credentials = serviceCredentials(openSecrets(folder, {}), 'oauth');
-    expect(credentials.auth === 'oauth' && [credentials.username.reveal(), credentials.password.reveal()]).toEqual([
-      'clinic',
-      'a #b',
-    ]);
+    expect(
+      credentials.auth === 'oauth' && [
+        credentials.username.reveal(),
+        credentials.password.reveal(),
+      ],
+    ).toEqual(['clinic', 'a #b']);
     expect(process.env.ELIGD_SERVICE_USERNAME).toBeUndefined();
   });
 
@@ -49,8 +51,18 @@ describe('secrets', () => {
       ELIGD_SERVICE_PROJECT_ID: 'b',
       ELIGD_SERVICE_API_KEY: 'b',
     });
-    const names = ['ELIGD_SERVICE_PROJECT_ID', 'ELIGD_SERVICE_API_KEY', 'ELIGD_WEBHOOK_SECRET', 'ELIGD_SERVICE_USERNAME'];
-    expect(names.map((name) => source.find(name)?.secret.reveal() ?? null)).toEqual(['from systemd', 'b', 'c', null]);
+    const names = [
+      'ELIGD_SERVICE_PROJECT_ID',
+      'ELIGD_SERVICE_API_KEY',
+      'ELIGD_WEBHOOK_SECRET',
+      'ELIGD_SERVICE_USERNAME',
+    ];
+    expect(names.map((name) => source.find(name)?.secret.reveal() ?? null)).toEqual([
+      'from systemd',
+      'b',
+      'c',
+      null,
+    ]);
     expect(secretStatus(source, names).map(({ state }) => state)).toEqual([
       'set from the credentials directory',
       'set from the environment',
@@ -65,7 +77,9 @@ describe('secrets', () => {
     expect(error.kind).toBe('configuration');
     expect(error.what).toBe('Secrets are missing: ELIGD_SERVICE_USERNAME, ELIGD_SERVICE_PASSWORD.');
     expect(error.why).toContain('service.auth is oauth');
-    expect(error.why).toContain('There is a "ELIGD_SERVICE_PASWORD", which may be a misspelt ELIGD_SERVICE_PASSWORD.');
+    expect(error.why).toContain(
+      'There is a "ELIGD_SERVICE_PASWORD", which may be a misspelt ELIGD_SERVICE_PASSWORD.',
+    );
     expect(error.next).toContain(join(folder, '.env'));
   });
 

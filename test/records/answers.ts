@@ -1,6 +1,7 @@
 /**
- * Generates answers of the service's shape. A tree of placeholders is drawn first; `materialize` then puts a value into each
- * that occurs nowhere else, and tells what of it must be found again in the record ("needle").
+ * Generates answers of the service's shape. A tree of placeholders is drawn first; `materialize`
+ * then puts a value into each that occurs nowhere else, and tells what of it must be found again in
+ * the record ("needle").
  */
 import * as fc from 'fast-check';
 import type { Specialty } from '../../src/domain/specialty.ts';
@@ -11,7 +12,11 @@ export const NOTHING_ASKED = { benefits_query: [], benefits_codes: [] };
 /** An inquiry around some results; everything else is of the plainest kind. */
 export function inputOf(
   results: unknown,
-  more: { specialty?: Specialty; asked?: NormalizeInput['asked']; inquiry?: Partial<NormalizeInput['inquiry']> } = {},
+  more: {
+    specialty?: Specialty;
+    asked?: NormalizeInput['asked'];
+    inquiry?: Partial<NormalizeInput['inquiry']>;
+  } = {},
 ): NormalizeInput {
   return {
     inquiry: {
@@ -28,9 +33,21 @@ export function inputOf(
   };
 }
 
-export const recordOf = (...args: Parameters<typeof inputOf>) => normalizeEligibility(inputOf(...args));
+export const recordOf = (...args: Parameters<typeof inputOf>) =>
+  normalizeEligibility(inputOf(...args));
 
-type Kind = 'text' | 'amount' | 'percent' | 'age' | 'bool' | 'date' | 'timestamp' | 'code' | 'tooth' | 'odd' | 'transcript';
+type Kind =
+  | 'text'
+  | 'amount'
+  | 'percent'
+  | 'age'
+  | 'bool'
+  | 'date'
+  | 'timestamp'
+  | 'code'
+  | 'tooth'
+  | 'odd'
+  | 'transcript';
 
 class Placeholder {
   readonly kind: Kind;
@@ -45,7 +62,10 @@ type Made = { raw: unknown; needle: string | null };
 
 const two = (value: number) => String(value).padStart(2, '0');
 
-/** The forms of each kind of value; those from `readable` on are such that a record cannot hold them as what they should be. */
+/**
+ * The forms of each kind of value; those from `readable` on are such that a record cannot hold them
+ * as what they should be.
+ */
 const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) => Made)[] }> = {
   text: {
     readable: 2,
@@ -63,7 +83,10 @@ const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) 
     forms: [
       (id) => ({ raw: Number(`${1000 + id}.37`), needle: `${1000 + id}.37` }),
       (id) => ({ raw: `${1000 + id}.37`, needle: `${1000 + id}.37` }),
-      (id) => ({ raw: `$1,${String(id).padStart(3, '0')}.37`, needle: `1${String(id).padStart(3, '0')}.37` }),
+      (id) => ({
+        raw: `$1,${String(id).padStart(3, '0')}.37`,
+        needle: `1${String(id).padStart(3, '0')}.37`,
+      }),
       () => ({ raw: 'unlimited', needle: '{"text":"unlimited"}' }),
       () => ({ raw: 0, needle: '"0.00"' }),
       () => ({ raw: '', needle: null }),
@@ -76,7 +99,10 @@ const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) 
     readable: 3,
     forms: [
       (id) => ({ raw: 20 + (id * 10 + 1) / 100_000, needle: String(20 + (id * 10 + 1) / 100_000) }),
-      (id) => ({ raw: `20.${String(id).padStart(4, '0')}1%`, needle: `20.${String(id).padStart(4, '0')}1` }),
+      (id) => ({
+        raw: `20.${String(id).padStart(4, '0')}1%`,
+        needle: `20.${String(id).padStart(4, '0')}1`,
+      }),
       () => ({ raw: '0', needle: '_percent":0' }),
       () => ({ raw: null, needle: null }),
       (id) => ({ raw: 0.5 + id / 10_000, needle: String(0.5 + id / 10_000) }),
@@ -110,7 +136,10 @@ const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) 
   date: {
     readable: 3,
     forms: [
-      (id) => ({ raw: `03-${two((id % 28) + 1)}-${2000 + id}`, needle: `${2000 + id}-03-${two((id % 28) + 1)}` }),
+      (id) => ({
+        raw: `03-${two((id % 28) + 1)}-${2000 + id}`,
+        needle: `${2000 + id}-03-${two((id % 28) + 1)}`,
+      }),
       (id) => ({ raw: `${2000 + id}-03-07`, needle: `${2000 + id}-03-07` }),
       (id) => ({ raw: `03/07/${2000 + id}`, needle: `${2000 + id}-03-07` }),
       () => ({ raw: '', needle: null }),
@@ -123,8 +152,14 @@ const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) 
     readable: 3,
     forms: [
       (id) => ({ raw: `${2000 + id}-03-07T10:00:00Z`, needle: `${2000 + id}-03-07T10:00:00.000Z` }),
-      (id) => ({ raw: `${2000 + id}-03-07T10:00:00-06:00`, needle: `${2000 + id}-03-07T16:00:00.000Z` }),
-      (id) => ({ raw: `${2000 + id}-03-07T10:00:00.123456`, needle: `${2000 + id}-03-07T10:00:00.123Z` }),
+      (id) => ({
+        raw: `${2000 + id}-03-07T10:00:00-06:00`,
+        needle: `${2000 + id}-03-07T16:00:00.000Z`,
+      }),
+      (id) => ({
+        raw: `${2000 + id}-03-07T10:00:00.123456`,
+        needle: `${2000 + id}-03-07T10:00:00.123Z`,
+      }),
       (id) => ({ raw: `noon m${id}.`, needle: `noon m${id}.` }),
       (id) => ({ raw: 20_000_000 + id, needle: String(20_000_000 + id) }),
     ],
@@ -159,7 +194,9 @@ const FORMS: Record<Kind, { readable: number; forms: ((id: number, key: string) 
 };
 
 /** Wire names of yes-or-no fields that the record spells otherwise. */
-const RENAMED: Record<string, string> = { preventative_applies_to_maximum: 'preventive_applies_to_maximum' };
+const RENAMED: Record<string, string> = {
+  preventative_applies_to_maximum: 'preventive_applies_to_maximum',
+};
 
 /** A value of an answer, and the text of the record's JSON that shows it in its field. */
 export type Said = { raw: unknown; needle: string };
@@ -177,7 +214,9 @@ export function materialize(tree: unknown): { raw: unknown; said: Said[] } {
     }
     if (Array.isArray(node)) return node.map((element) => visit(element, key));
     if (typeof node === 'object' && node !== null) {
-      return Object.fromEntries(Object.entries(node).map(([name, value]) => [name, visit(value, name)]));
+      return Object.fromEntries(
+        Object.entries(node).map(([name, value]) => [name, visit(value, name)]),
+      );
     }
     return node;
   };
@@ -186,19 +225,27 @@ export function materialize(tree: unknown): { raw: unknown; said: Said[] } {
 
 export type AnswerOptions = { isClean: boolean };
 
-/** A tree of placeholders in the shape of a results record. Clean: only what a record holds, no malformed shapes, no unknown fields. */
+/**
+ * A tree of placeholders in the shape of a results record. Clean: only what a record holds, no
+ * malformed shapes, no unknown fields.
+ */
 export function answerTree({ isClean }: AnswerOptions): fc.Arbitrary<Record<string, unknown>> {
   const leaf = (kind: Kind) => {
     const { readable, forms } = FORMS[kind];
     const last = (isClean ? readable : forms.length) - 1;
-    return fc.integer({ min: 0, max: Math.max(last, 0) }).map((variant) => new Placeholder(kind, variant));
+    return fc
+      .integer({ min: 0, max: Math.max(last, 0) })
+      .map((variant) => new Placeholder(kind, variant));
   };
   const fields = (kinds: Record<string, fc.Arbitrary<unknown>>) =>
     fc.record(isClean ? kinds : { ...kinds, zz_unknown: leaf('odd') }, { requiredKeys: [] });
   const mostly = (good: fc.Arbitrary<unknown>, malformed: fc.Arbitrary<unknown>) =>
     isClean ? good : fc.oneof({ weight: 12, arbitrary: good }, { weight: 1, arbitrary: malformed });
   const odd = leaf('odd');
-  const customAnswers = mostly(fc.dictionary(fc.constantFrom('Q one', 'Q two', '3'), leaf('text'), { maxKeys: 2 }), odd);
+  const customAnswers = mostly(
+    fc.dictionary(fc.constantFrom('Q one', 'Q two', '3'), leaf('text'), { maxKeys: 2 }),
+    odd,
+  );
   const benefits = mostly(fields(benefitKinds(leaf)), odd);
   const info = fields({ procedure_name: leaf('text') });
   const pair = mostly(
@@ -228,11 +275,16 @@ export function answerTree({ isClean }: AnswerOptions): fc.Arbitrary<Record<stri
     plan_information: mostly(fields({ ...planKinds(leaf), custom_answers: customAnswers }), odd),
     maximums: mostly(fields(maximumKinds(leaf)), odd),
     treatment_history: mostly(
-      fc.dictionary(fc.constantFrom(...dates), mostly(fc.array(mostly(item, odd), { maxLength: 3 }), odd)),
+      fc.dictionary(
+        fc.constantFrom(...dates),
+        mostly(fc.array(mostly(item, odd), { maxLength: 3 }), odd),
+      ),
       odd,
     ),
     procedure_classes: mostly(
-      fc.dictionary(fc.constantFrom('DIAGNOSTIC', 'IMPLANTS', 'a class', '2'), benefits, { maxKeys: 3 }),
+      fc.dictionary(fc.constantFrom('DIAGNOSTIC', 'IMPLANTS', 'a class', '2'), benefits, {
+        maxKeys: 3,
+      }),
       odd,
     ),
     procedure_codes: mostly(fc.array(pair, { maxLength: 4 }), odd),
@@ -242,11 +294,16 @@ export function answerTree({ isClean }: AnswerOptions): fc.Arbitrary<Record<stri
 
 type Leaf = (kind: Kind) => fc.Arbitrary<unknown>;
 
-const each = (leaf: Leaf, kind: Kind, names: string) => Object.fromEntries(names.split(' ').map((name) => [name, leaf(kind)]));
+const each = (leaf: Leaf, kind: Kind, names: string) =>
+  Object.fromEntries(names.split(' ').map((name) => [name, leaf(kind)]));
 
 const benefitKinds = (leaf: Leaf) => ({
   ...each(leaf, 'bool', 'is_covered is_prior_auth_required is_deductible_waived is_downgraded'),
-  ...each(leaf, 'text', 'prior_auth_info frequency_limitations more_info downgraded_info limitations'),
+  ...each(
+    leaf,
+    'text',
+    'prior_auth_info frequency_limitations more_info downgraded_info limitations',
+  ),
   ...each(leaf, 'percent', 'coverage_percentage coinsurance_percentage'),
   copay_amount: leaf('amount'),
   age_limit: leaf('age'),
@@ -254,13 +311,25 @@ const benefitKinds = (leaf: Leaf) => ({
 
 const callKinds = (leaf: Leaf) => ({
   call_end_time: leaf('timestamp'),
-  ...each(leaf, 'text', 'representative_name reference_number call_recording_url call_transcript_url'),
+  ...each(
+    leaf,
+    'text',
+    'representative_name reference_number call_recording_url call_transcript_url',
+  ),
   ...each(leaf, 'transcript', 'call_transcript transcript'),
 });
 
 const planKinds = (leaf: Leaf) => ({
-  ...each(leaf, 'bool', 'is_active is_calendar_year_plan is_provider_in_network is_primary_insurance is_provider_pcp'),
-  ...each(leaf, 'bool', 'has_other_insurance is_self_funded has_out_of_state_coverage referral_required'),
+  ...each(
+    leaf,
+    'bool',
+    'is_active is_calendar_year_plan is_provider_in_network is_primary_insurance is_provider_pcp',
+  ),
+  ...each(
+    leaf,
+    'bool',
+    'has_other_insurance is_self_funded has_out_of_state_coverage referral_required',
+  ),
   ...each(leaf, 'text', 'plan_type plan_name referral_info out_of_network_benefits'),
   ...each(leaf, 'date', 'effective_date termination_date'),
 });
@@ -268,7 +337,11 @@ const planKinds = (leaf: Leaf) => ({
 const maximumKinds = (leaf: Leaf) => ({
   name: leaf('text'),
   individual_deductible_resets_each_calendar_year: leaf('bool'),
-  ...each(leaf, 'amount', 'individual_deductible individual_deductible_used family_deductible family_deductible_used'),
+  ...each(
+    leaf,
+    'amount',
+    'individual_deductible individual_deductible_used family_deductible family_deductible_used',
+  ),
   ...each(leaf, 'amount', 'coverage_limit coverage_limit_remaining orthodontics_coverage_limit'),
   ...each(leaf, 'amount', 'individual_out_of_pocket_maximum individual_out_of_pocket_maximum_used'),
   ...each(leaf, 'amount', 'family_out_of_pocket_maximum family_out_of_pocket_maximum_used'),
@@ -276,21 +349,39 @@ const maximumKinds = (leaf: Leaf) => ({
 
 const clauseKinds = (leaf: Leaf) => ({
   ...each(leaf, 'text', 'waiting_periods missing_tooth_clause'),
-  ...each(leaf, 'bool', 'deductible_applies_to_preventive preventative_applies_to_maximum has_pending_claims'),
+  ...each(
+    leaf,
+    'bool',
+    'deductible_applies_to_preventive preventative_applies_to_maximum has_pending_claims',
+  ),
 });
 
 /** Any specialty with any of its queries, and codes that some answers have. */
-export const specialtyAndAsked: fc.Arbitrary<{ specialty: Specialty; asked: NormalizeInput['asked'] }> = fc
-  .constantFrom<Specialty>('dental', 'medical', 'mental_health')
-  .chain((specialty) =>
-    fc.record({
-      specialty: fc.constant(specialty),
-      asked: fc.record({
-        benefits_query: fc.subarray([
-          ...['STANDARD', 'DEDUCTIBLES_AND_MAXIMUMS', 'TREATMENT_HISTORY', 'PLAN_INFO', 'PSYCHOTHERAPY', 'A_CUSTOM_ONE'],
-          ...['CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES', 'CODE_LOOKUP_PRIOR_AUTH', '__proto__', 'constructor'],
-        ]),
-        benefits_codes: fc.subarray(['D1001', '1002', 'd1003', ' ', '99213']),
-      }),
+export const specialtyAndAsked: fc.Arbitrary<{
+  specialty: Specialty;
+  asked: NormalizeInput['asked'];
+}> = fc.constantFrom<Specialty>('dental', 'medical', 'mental_health').chain((specialty) =>
+  fc.record({
+    specialty: fc.constant(specialty),
+    asked: fc.record({
+      benefits_query: fc.subarray([
+        ...[
+          'STANDARD',
+          'DEDUCTIBLES_AND_MAXIMUMS',
+          'TREATMENT_HISTORY',
+          'PLAN_INFO',
+          'PSYCHOTHERAPY',
+          'A_CUSTOM_ONE',
+        ],
+        ...[
+          'CODE_LOOKUP_BENEFITS',
+          'CODE_LOOKUP_FREQUENCIES',
+          'CODE_LOOKUP_PRIOR_AUTH',
+          '__proto__',
+          'constructor',
+        ],
+      ]),
+      benefits_codes: fc.subarray(['D1001', '1002', 'd1003', ' ', '99213']),
     }),
-  );
+  }),
+);

@@ -2,13 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { changesBetween } from '../../src/records/changes.ts';
 import { recordOf } from './answers.ts';
 
-const call = { representative_name: 'Ann', reference_number: '1', call_end_time: '2026-11-20T15:00:00Z' };
+const call = {
+  representative_name: 'Ann',
+  reference_number: '1',
+  call_end_time: '2026-11-20T15:00:00Z',
+};
 
 function answer(more: Record<string, unknown> = {}, status = 'SUCCESS') {
   return recordOf({ call_details: [call], ...more }, { inquiry: { status } });
 }
 
-const code = (procedure_code: string, benefits: object) => [{ procedure_code, procedure_name: 'x' }, benefits];
+const code = (procedure_code: string, benefits: object) => [
+  { procedure_code, procedure_name: 'x' },
+  benefits,
+];
 
 describe('a revision says', () => {
   test('what was and what is, in words, with the amount as it stands', () => {
@@ -35,14 +42,29 @@ describe('a revision says', () => {
   });
 
   test('which code it is about, whatever order they come in', () => {
-    const before = answer({ procedure_codes: [code('D0120', { is_covered: true }), code('D1110', { coverage_percentage: 80 })] });
-    const after = answer({ procedure_codes: [code('D1110', { coverage_percentage: 50 }), code('D0120', { is_covered: true })] });
-    expect(changesBetween(before, after)).toEqual(['Revised: D1110 plan pays percent was 80, is 50.']);
+    const before = answer({
+      procedure_codes: [
+        code('D0120', { is_covered: true }),
+        code('D1110', { coverage_percentage: 80 }),
+      ],
+    });
+    const after = answer({
+      procedure_codes: [
+        code('D1110', { coverage_percentage: 50 }),
+        code('D0120', { is_covered: true }),
+      ],
+    });
+    expect(changesBetween(before, after)).toEqual([
+      'Revised: D1110 plan pays percent was 80, is 50.',
+    ]);
   });
 
   test('that a treatment has come or gone', () => {
     const visit = (day: string) => ({ [day]: [{ procedure_code: 'D1110', tooth_numbers: [] }] });
-    const [one, two] = [answer({ treatment_history: visit('01-02-2026') }), answer({ treatment_history: visit('03-04-2026') })];
+    const [one, two] = [
+      answer({ treatment_history: visit('01-02-2026') }),
+      answer({ treatment_history: visit('03-04-2026') }),
+    ];
     const told = changesBetween(one, two).join(' ');
     expect(told).toContain('2026-01-02');
     expect(told).toMatch(/2026-03-04.* is new/);
@@ -50,12 +72,16 @@ describe('a revision says', () => {
   });
 
   test('that the call has another end', () => {
-    expect(changesBetween(answer(), answer({}, 'UNSUCCESSFUL'))).toContain('Revised: status was SUCCESS, is UNSUCCESSFUL.');
+    expect(changesBetween(answer(), answer({}, 'UNSUCCESSFUL'))).toContain(
+      'Revised: status was SUCCESS, is UNSUCCESSFUL.',
+    );
   });
 
   test('no more than a person reads, and how much there is besides', () => {
     const codes = (percent: number) => ({
-      procedure_codes: Array.from({ length: 30 }, (_, index) => code(`D${1000 + index}`, { coverage_percentage: percent })),
+      procedure_codes: Array.from({ length: 30 }, (_, index) =>
+        code(`D${1000 + index}`, { coverage_percentage: percent }),
+      ),
     });
     const told = changesBetween(answer(codes(80)), answer(codes(50)));
     expect(told).toHaveLength(13);
@@ -67,6 +93,8 @@ describe('a revision says', () => {
       { call_details: [call, { ...call, reference_number: '2' }] },
       { inquiry: { summary: 'Called again.' } },
     );
-    expect(changesBetween(answer(), again)).toEqual(['Revised: the service called or wrote again; no benefit has changed.']);
+    expect(changesBetween(answer(), again)).toEqual([
+      'Revised: the service called or wrote again; no benefit has changed.',
+    ]);
   });
 });

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claimStatusOf, type NormalizeClaimInput, normalizeClaim } from '../../src/records/claim-normalize.ts';
+import {
+  claimStatusOf,
+  type NormalizeClaimInput,
+  normalizeClaim,
+} from '../../src/records/claim-normalize.ts';
 import { claimJsonSchema, claimStatusRecordSchema } from '../../src/records/claim-status.ts';
 import { summarizeClaim } from '../../src/records/summary.ts';
 import { inputOf } from './answers.ts';
@@ -24,7 +28,9 @@ function recordOf(results: unknown, more: Partial<NormalizeClaimInput> = {}) {
 }
 
 const whole = {
-  call_details: [{ call_end_time: '2026-11-20T16:00:00Z', representative_name: 'Grace', reference_number: 'R1' }],
+  call_details: [
+    { call_end_time: '2026-11-20T16:00:00Z', representative_name: 'Grace', reference_number: 'R1' },
+  ],
   status: 'APPROVED',
   number: 'CLM9',
   timeline: { date_received: '10-05-2026', date_processed: '10-12-2026', date_paid: '10-15-2026' },
@@ -95,10 +101,17 @@ describe('the answer about a claim', () => {
 
   it('has flat texts for a front desk', () => {
     const summary = summarizeClaim(recordOf(whole));
-    expect(summary).toMatchObject({ claim_status: 'paid', said_status: 'APPROVED', paid_on: '2026-10-15', claim_number: 'CLM9' });
+    expect(summary).toMatchObject({
+      claim_status: 'paid',
+      said_status: 'APPROVED',
+      paid_on: '2026-10-15',
+      claim_number: 'CLM9',
+    });
     expect(summary.codes[1]).toEqual({
       code: '87880',
-      line: 'paid 0.00; patient owes 12.00; of it deductible 12.00; denied "Not covered."; appeal "In writing within 180 days."',
+      line:
+        'paid 0.00; patient owes 12.00; of it deductible 12.00; denied "Not covered."; appeal ' +
+        '"In writing within 180 days."',
     });
   });
 
@@ -123,14 +136,25 @@ describe('the answer about a claim', () => {
 
   it('with a status that is not known keeps the word, and a person should look', () => {
     const record = recordOf({ ...whole, status: 'AWAITING_COB' });
-    expect([record.claim.status, record.claim.said_status, record.completeness]).toEqual(['unknown', 'AWAITING_COB', 'partial']);
-    expect(record.unparsed).toEqual([{ path: 'results.status', value: 'AWAITING_COB', why: 'unknown status' }]);
+    expect([record.claim.status, record.claim.said_status, record.completeness]).toEqual([
+      'unknown',
+      'AWAITING_COB',
+      'partial',
+    ]);
+    expect(record.unparsed).toEqual([
+      { path: 'results.status', value: 'AWAITING_COB', why: 'unknown status' },
+    ]);
   });
 
   it('without a code of the claim says that it is unanswered, never 0 (G8)', () => {
     const record = recordOf({ ...whole, code_details: [whole.code_details[0]] });
     expect(record.completeness).toBe('partial');
-    expect(record.claim.codes[1]).toMatchObject({ code: '87880', asked: true, answered: false, paid: null });
+    expect(record.claim.codes[1]).toMatchObject({
+      code: '87880',
+      asked: true,
+      answered: false,
+      paid: null,
+    });
     expect(summarizeClaim(record).codes[1]).toEqual({ code: '87880', line: 'unknown' });
   });
 
@@ -143,17 +167,28 @@ describe('the answer about a claim', () => {
     expect(record.claim).not.toHaveProperty('turnaround');
   });
 
-  it.each([[null], [{}], [[]], ['']])('that holds nothing (%j) is a record that says so', (results) => {
-    const record = recordOf(results, { inquiry: { ...inputOf(results).inquiry, status: 'UNSUCCESSFUL' } });
-    expect([record.status, record.completeness, record.claim.status]).toEqual(['UNSUCCESSFUL', 'none', 'unknown']);
-  });
+  it.each([[null], [{}], [[]], ['']])(
+    'that holds nothing (%j) is a record that says so',
+    (results) => {
+      const record = recordOf(results, {
+        inquiry: { ...inputOf(results).inquiry, status: 'UNSUCCESSFUL' },
+      });
+      expect([record.status, record.completeness, record.claim.status]).toEqual([
+        'UNSUCCESSFUL',
+        'none',
+        'unknown',
+      ]);
+    },
+  );
 
   it('about dental codes puts their D back', () => {
     const record = recordOf(
       { status: 'PAID', code_details: [{ procedure_code: '1110', amound_paid: 5 }] },
       { specialty: 'dental', asked: { ...ASKED, procedure_codes: ['D1110'] } },
     );
-    expect(record.claim.codes).toMatchObject([{ code: 'D1110', said_as: '1110', asked: true, paid: usd('5.00') }]);
+    expect(record.claim.codes).toMatchObject([
+      { code: 'D1110', said_as: '1110', asked: true, paid: usd('5.00') },
+    ]);
   });
 });
 
@@ -214,7 +249,15 @@ const elementOf = ([part, index]: readonly Key[]) =>
 
 describe('the record of any answer about a claim', () => {
   it('is valid whatever JSON the results are, and its summary is made', () => {
-    const names = ['status', 'number', 'timeline', 'unprocessed_claim_info', 'code_details', 'call_details', '__proto__'];
+    const names = [
+      'status',
+      'number',
+      'timeline',
+      'unprocessed_claim_info',
+      'code_details',
+      'call_details',
+      '__proto__',
+    ];
     const results = fc.oneof(
       fc.jsonValue({ maxDepth: 3 }),
       fc.dictionary(fc.constantFrom(...names), fc.jsonValue({ maxDepth: 4 })),
@@ -248,10 +291,13 @@ describe('the record of any answer about a claim', () => {
         const record = recordOf(replaced(whole, path, value));
         const place = placeOf(path);
         const is_field = String(path.at(-1)) in PLACES;
-        const isElsewhere = (one: string) => !place.test(one) || (is_field && !one.startsWith(elementOf(path)));
+        const isElsewhere = (one: string) =>
+          !place.test(one) || (is_field && !one.startsWith(elementOf(path)));
         expect(differences(recordOf(whole), record).filter(isElsewhere)).toEqual([]);
         const text = JSON.stringify(record);
-        expect(textsOf(value).filter((said) => !text.toLowerCase().includes(said.toLowerCase()))).toEqual([]);
+        expect(
+          textsOf(value).filter((said) => !text.toLowerCase().includes(said.toLowerCase())),
+        ).toEqual([]);
       }),
       { numRuns: 600 },
     );

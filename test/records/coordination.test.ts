@@ -20,14 +20,39 @@ describe('several coverages of an appointment', () => {
 
   it.each([
     ['as the PMS has them', joined({ primary: true }, { primary: false }), 1, null],
-    ['the other way round', joined({ primary: false }, { primary: true }), 2, /has coverage 1 before coverage 2/],
-    ['both first', joined({ primary: true }, { primary: true }), null, /coverage 1 and coverage 2 each say that they pay first/],
-    ['neither first', joined({ primary: false }, { primary: false }), null, /all say that they do not pay first/],
-    ['unknown and first', joined({ primary: null }, { primary: true }), 2, /has coverage 1 before coverage 2/],
+    [
+      'the other way round',
+      joined({ primary: false }, { primary: true }),
+      2,
+      /has coverage 1 before coverage 2/,
+    ],
+    [
+      'both first',
+      joined({ primary: true }, { primary: true }),
+      null,
+      /coverage 1 and coverage 2 each say that they pay first/,
+    ],
+    [
+      'neither first',
+      joined({ primary: false }, { primary: false }),
+      null,
+      /all say that they do not pay first/,
+    ],
+    [
+      'unknown and first',
+      joined({ primary: null }, { primary: true }),
+      2,
+      /has coverage 1 before coverage 2/,
+    ],
     ['first and unknown', joined({ primary: true }, { primary: null }), 1, null],
     ['unknown and not first', joined({ primary: null }, { primary: false }), null, null],
     ['both unknown', joined({ primary: null }, { primary: null }), null, null],
-    ['first, but ended, and first', joined({ primary: true, active: false }, { primary: true }), 2, null],
+    [
+      'first, but ended, and first',
+      joined({ primary: true, active: false }, { primary: true }),
+      2,
+      null,
+    ],
   ])('%s', (_, coordination, primary_rank, conflict) => {
     expect(coordination?.primary_rank).toBe(primary_rank);
     if (conflict === null) expect(coordination?.conflict).toBeNull();

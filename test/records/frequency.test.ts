@@ -91,18 +91,26 @@ const asked = {
 function answer(frequency: unknown, history: unknown) {
   return {
     treatment_history: history,
-    procedure_codes: [[{ procedure_code: 'D1110' }, { is_covered: true, frequency_limitations: frequency }]],
+    procedure_codes: [
+      [{ procedure_code: 'D1110' }, { is_covered: true, frequency_limitations: frequency }],
+    ],
   };
 }
 
 const nextOf = (frequency: unknown, history: unknown) =>
   recordOf(answer(frequency, history), { asked }).procedure_codes?.codes[0]?.next_eligible;
 
-const cleaning = (more: object = {}) => [{ procedure_code: '1110', tooth_numbers: [], surfaces: [], ...more }];
+const cleaning = (more: object = {}) => [
+  { procedure_code: '1110', tooth_numbers: [], surfaces: [], ...more },
+];
 
 describe('a record', () => {
   it('says when the next treatment is allowed, counting the treatments of that very code', () => {
-    const history = { '09-10-2026': cleaning(), '02-10-2026': cleaning(), '10-01-2026': [{ procedure_code: 'D0120' }] };
+    const history = {
+      '09-10-2026': cleaning(),
+      '02-10-2026': cleaning(),
+      '10-01-2026': [{ procedure_code: 'D0120' }],
+    };
     expect(nextOf('2 per calendar year', history)).toEqual({
       standing: 'from_date',
       date: '2027-01-01',
@@ -110,15 +118,21 @@ describe('a record', () => {
     });
   });
 
-  it('says nothing when the history was not answered, since an empty one is not known to mean none (G8)', () => {
-    expect(nextOf('2 per calendar year', {})).toBeUndefined();
-    expect(nextOf('2 per calendar year', null)).toBeUndefined();
-  });
+  it(
+    'says nothing when the history was not answered, since an empty one is not known to mean ' +
+      'none (G8)',
+    () => {
+      expect(nextOf('2 per calendar year', {})).toBeUndefined();
+      expect(nextOf('2 per calendar year', null)).toBeUndefined();
+    },
+  );
 
   it('says nothing when the frequency is another text, or treatments were done to a place', () => {
     expect(nextOf('2 per year', { '09-10-2026': cleaning() })).toBeUndefined();
     expect(nextOf(null, { '09-10-2026': cleaning() })).toBeUndefined();
-    expect(nextOf('1 per 60 months', { '09-10-2026': cleaning({ tooth_numbers: ['3'] }) })).toBeUndefined();
+    expect(
+      nextOf('1 per 60 months', { '09-10-2026': cleaning({ tooth_numbers: ['3'] }) }),
+    ).toBeUndefined();
   });
 
   it('keeps the text in any case', () => {

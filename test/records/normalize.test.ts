@@ -4,7 +4,10 @@ import { eligibilityRecordSchema } from '../../src/records/eligibility.ts';
 import { recordOf } from './answers.ts';
 
 const usd = (amount: string) => ({ amount, currency: 'USD' });
-const asked = (benefits_query: string[], benefits_codes: string[] = []) => ({ benefits_query, benefits_codes });
+const asked = (benefits_query: string[], benefits_codes: string[] = []) => ({
+  benefits_query,
+  benefits_codes,
+});
 
 const DENTAL_ANSWER = {
   call_details: [
@@ -33,13 +36,28 @@ const DENTAL_ANSWER = {
   },
   treatment_history: {
     '06-01-2025': [{ procedure_code: '0120' }],
-    '01-15-2025': [{ procedure_code: 'D2740', tooth_numbers: [14, '15'], surfaces: ['M', 'O'], quadrant_numbers: [1] }],
+    '01-15-2025': [
+      {
+        procedure_code: 'D2740',
+        tooth_numbers: [14, '15'],
+        surfaces: ['M', 'O'],
+        quadrant_numbers: [1],
+      },
+    ],
   },
-  procedure_classes: { DIAGNOSTIC: { is_covered: true, coverage_percentage: 100 }, IMPLANTS: { is_covered: false } },
+  procedure_classes: {
+    DIAGNOSTIC: { is_covered: true, coverage_percentage: 100 },
+    IMPLANTS: { is_covered: false },
+  },
   procedure_codes: [
     [
       { procedure_code: '1110', procedure_name: 'Prophylaxis' },
-      { is_covered: true, coverage_percentage: 80, frequency_limitations: '2 per year', age_limit: 18 },
+      {
+        is_covered: true,
+        coverage_percentage: 80,
+        frequency_limitations: '2 per year',
+        age_limit: 18,
+      },
     ],
   ],
   extra_info: { missing_tooth_clause: 'none', preventative_applies_to_maximum: false },
@@ -51,7 +69,10 @@ const ALL_DENTAL = asked(
 );
 
 describe('the record of a dental answer', () => {
-  const record = recordOf(DENTAL_ANSWER, { asked: ALL_DENTAL, inquiry: { summary: 'Active PPO.' } });
+  const record = recordOf(DENTAL_ANSWER, {
+    asked: ALL_DENTAL,
+    inquiry: { summary: 'Active PPO.' },
+  });
 
   it('is valid and says where it came from', () => {
     expect(eligibilityRecordSchema.parse(record)).toEqual(record);
@@ -107,7 +128,11 @@ describe('the record of a dental answer', () => {
 
   it('has the benefits by class', () => {
     expect(
-      record.procedure_classes?.classes.map(({ name, benefits }) => [name, benefits.is_covered, benefits.plan_pays_percent]),
+      record.procedure_classes?.classes.map(({ name, benefits }) => [
+        name,
+        benefits.is_covered,
+        benefits.plan_pays_percent,
+      ]),
     ).toEqual([
       ['DIAGNOSTIC', true, 100],
       ['IMPLANTS', false, null],
@@ -133,7 +158,13 @@ describe('the record of a dental answer', () => {
             is_downgraded: null,
           },
         },
-        { code: 'D2740', name: null, asked: true, answered: false, benefits: { is_covered: null, plan_pays_percent: null } },
+        {
+          code: 'D2740',
+          name: null,
+          asked: true,
+          answered: false,
+          benefits: { is_covered: null, plan_pays_percent: null },
+        },
       ],
     });
   });
@@ -142,8 +173,21 @@ describe('the record of a dental answer', () => {
     expect(record.treatment_history).toEqual({
       answered: true,
       treatments: [
-        { date: '2025-01-15', code: 'D2740', teeth: ['14', '15'], surfaces: ['M', 'O'], quadrants: ['1'] },
-        { date: '2025-06-01', code: 'D0120', said_as: '0120', teeth: null, surfaces: null, quadrants: null },
+        {
+          date: '2025-01-15',
+          code: 'D2740',
+          teeth: ['14', '15'],
+          surfaces: ['M', 'O'],
+          quadrants: ['1'],
+        },
+        {
+          date: '2025-06-01',
+          code: 'D0120',
+          said_as: '0120',
+          teeth: null,
+          surfaces: null,
+          quadrants: null,
+        },
       ],
     });
   });
@@ -173,7 +217,10 @@ describe('what was not asked', () => {
   });
 
   it('is there all the same when it was answered, with what was said and no more', () => {
-    const record = recordOf({ extra_info: { waiting_periods: '6 months' }, maximums: { family_deductible: 100 } });
+    const record = recordOf({
+      extra_info: { waiting_periods: '6 months' },
+      maximums: { family_deductible: 100 },
+    });
     expect(record.clauses).toEqual({ answered: true, waiting_periods: '6 months' });
     expect(record.maximums).toEqual({
       answered: true,
@@ -183,7 +230,11 @@ describe('what was not asked', () => {
 
   it.each<[Specialty, string, string[]]>([
     ['dental', 'coverage_limit', ['individual_out_of_pocket_maximum']],
-    ['medical', 'individual_out_of_pocket_maximum', ['coverage_limit', 'orthodontics_coverage_limit']],
+    [
+      'medical',
+      'individual_out_of_pocket_maximum',
+      ['coverage_limit', 'orthodontics_coverage_limit'],
+    ],
     ['mental_health', 'family_out_of_pocket_maximum', ['coverage_limit']],
   ])('covers the maximums that do not exist in %s', (specialty, there, absent) => {
     const record = recordOf(null, { specialty, asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']) });
@@ -192,43 +243,75 @@ describe('what was not asked', () => {
   });
 
   it.each([
-    ['CODE_LOOKUP_PRIOR_AUTH', { is_prior_auth_required: null, prior_auth_info: null, more_info: null }],
+    [
+      'CODE_LOOKUP_PRIOR_AUTH',
+      { is_prior_auth_required: null, prior_auth_info: null, more_info: null },
+    ],
     ['CODE_LOOKUP_FREQUENCIES', { frequency_limitations: null, more_info: null }],
     [
       'CODE_LOOKUP_BENEFITS',
-      { is_covered: null, copay: null, patient_pays_percent: null, is_deductible_waived: null, more_info: null },
+      {
+        is_covered: null,
+        copay: null,
+        patient_pays_percent: null,
+        is_deductible_waived: null,
+        more_info: null,
+      },
     ],
   ])('covers, of a medical code, what %s does not ask', (query, benefits) => {
     const record = recordOf(null, { specialty: 'medical', asked: asked([query], ['99213']) });
-    expect(record.procedure_codes?.codes).toEqual([{ code: '99213', name: null, asked: true, answered: false, benefits }]);
+    expect(record.procedure_codes?.codes).toEqual([
+      { code: '99213', name: null, asked: true, answered: false, benefits },
+    ]);
   });
 
   it('does not cover codes that were sent with a call script or a custom query', () => {
-    const script = recordOf(null, { asked: asked([], ['1110']), inquiry: { request: { call_script_id: 's-1' } } });
+    const script = recordOf(null, {
+      asked: asked([], ['1110']),
+      inquiry: { request: { call_script_id: 's-1' } },
+    });
     const custom = recordOf(null, { asked: asked(['OUR_OWN'], ['1110']) });
     for (const record of [script, custom])
-      expect(record.procedure_codes?.codes[0]).toMatchObject({ code: 'D1110', benefits: { is_covered: null } });
+      expect(record.procedure_codes?.codes[0]).toMatchObject({
+        code: 'D1110',
+        benefits: { is_covered: null },
+      });
     expect(script.asked.call_script_id).toBe('s-1');
   });
 
   it('covers everything of benefits in a claims inquiry', () => {
-    expect(recordOf(null, { asked: asked(['STANDARD']), inquiry: { request: { type: 'CLAIMS_STATUS' } } })).not.toHaveProperty(
-      'plan',
-    );
+    expect(
+      recordOf(null, {
+        asked: asked(['STANDARD']),
+        inquiry: { request: { type: 'CLAIMS_STATUS' } },
+      }),
+    ).not.toHaveProperty('plan');
   });
 });
 
 describe('an answer without results', () => {
-  it.each(['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'])('keeps status %s and the summary, and is unknown throughout', (status) => {
-    const record = recordOf(null, { asked: ALL_DENTAL, inquiry: { status, summary: 'Nobody answered.' } });
-    expect(record).toMatchObject({ status, summary: 'Nobody answered.', completeness: 'none', calls: [], unparsed: [] });
-    expect(record.plan).toMatchObject({ answered: false, is_active: null });
-    expect(record.treatment_history).toEqual({ answered: false, treatments: [] });
-    expect(record.procedure_codes?.codes.map(({ code, answered }) => [code, answered])).toEqual([
-      ['D1110', false],
-      ['D2740', false],
-    ]);
-  });
+  it.each(['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'])(
+    'keeps status %s and the summary, and is unknown throughout',
+    (status) => {
+      const record = recordOf(null, {
+        asked: ALL_DENTAL,
+        inquiry: { status, summary: 'Nobody answered.' },
+      });
+      expect(record).toMatchObject({
+        status,
+        summary: 'Nobody answered.',
+        completeness: 'none',
+        calls: [],
+        unparsed: [],
+      });
+      expect(record.plan).toMatchObject({ answered: false, is_active: null });
+      expect(record.treatment_history).toEqual({ answered: false, treatments: [] });
+      expect(record.procedure_codes?.codes.map(({ code, answered }) => [code, answered])).toEqual([
+        ['D1110', false],
+        ['D2740', false],
+      ]);
+    },
+  );
 
   it('keeps a status that the specification does not list, and flags it', () => {
     const record = recordOf(null, { inquiry: { status: 'success' } });
@@ -243,11 +326,17 @@ describe('completeness', () => {
       plan_information: { is_active: true },
       procedure_codes: [[{ procedure_code: '1110' }, { is_covered: false }]],
     };
-    expect(recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS'], ['D1110']) }).completeness).toBe('complete');
-    expect(recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS'], ['D1110', 'D0120']) }).completeness).toBe('partial');
-    expect(recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'], ['D1110']) }).completeness).toBe(
-      'partial',
-    );
+    expect(
+      recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS'], ['D1110']) }).completeness,
+    ).toBe('complete');
+    expect(
+      recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS'], ['D1110', 'D0120']) })
+        .completeness,
+    ).toBe('partial');
+    expect(
+      recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'], ['D1110']) })
+        .completeness,
+    ).toBe('partial');
   });
 });
 
@@ -272,7 +361,13 @@ describe('what was not understood', () => {
     [
       'an impossible date',
       { plan_information: { effective_date: '02-30-2026' } },
-      [{ path: 'results.plan_information.effective_date', value: '02-30-2026', why: 'impossible date' }],
+      [
+        {
+          path: 'results.plan_information.effective_date',
+          value: '02-30-2026',
+          why: 'impossible date',
+        },
+      ],
     ],
     [
       'an amount in sentences',
@@ -282,22 +377,46 @@ describe('what was not understood', () => {
     [
       'more used than there is',
       { maximums: { individual_deductible: 50, individual_deductible_used: 60 } },
-      [{ path: 'results.maximums.individual_deductible_used', value: 60, why: 'more than the whole' }],
+      [
+        {
+          path: 'results.maximums.individual_deductible_used',
+          value: 60,
+          why: 'more than the whole',
+        },
+      ],
     ],
     [
       'treatments on no date',
       { treatment_history: { '13-13-2020': [{ procedure_code: 'D1110' }] } },
-      [{ path: 'results.treatment_history["13-13-2020"]', value: [{ procedure_code: 'D1110' }], why: 'impossible date' }],
+      [
+        {
+          path: 'results.treatment_history["13-13-2020"]',
+          value: [{ procedure_code: 'D1110' }],
+          why: 'impossible date',
+        },
+      ],
     ],
     [
       'an odd tooth',
       { treatment_history: { '01-02-2020': [{ tooth_numbers: [1, {}] }] } },
-      [{ path: 'results.treatment_history["01-02-2020"][0].tooth_numbers[1]', value: {}, why: 'not text' }],
+      [
+        {
+          path: 'results.treatment_history["01-02-2020"][0].tooth_numbers[1]',
+          value: {},
+          why: 'not text',
+        },
+      ],
     ],
     [
       'an object in place of a pair',
       { procedure_codes: [{ procedure_code: 'D1110', is_covered: true }] },
-      [{ path: 'results.procedure_codes[0]', value: { procedure_code: 'D1110', is_covered: true }, why: 'not a pair' }],
+      [
+        {
+          path: 'results.procedure_codes[0]',
+          value: { procedure_code: 'D1110', is_covered: true },
+          why: 'not a pair',
+        },
+      ],
     ],
     [
       'a pair without a code',
@@ -320,10 +439,14 @@ describe('what was not understood', () => {
       { procedure_classes: { 'MAJOR WORK': 'covered' } },
       [{ path: 'results.procedure_classes["MAJOR WORK"]', value: 'covered', why: 'not an object' }],
     ],
-  ])('stands under unparsed with its path: %s', (_, results, unparsed) => expect(recordOf(results).unparsed).toEqual(unparsed));
+  ])('stands under unparsed with its path: %s', (_, results, unparsed) =>
+    expect(recordOf(results).unparsed).toEqual(unparsed),
+  );
 
   it('is null in its field when it was said without being asked', () => {
-    const { procedure_classes } = recordOf({ procedure_classes: { IMPLANTS: { is_covered: 'it depends' } } });
+    const { procedure_classes } = recordOf({
+      procedure_classes: { IMPLANTS: { is_covered: 'it depends' } },
+    });
     expect(procedure_classes).toEqual({
       answered: false,
       classes: [{ name: 'IMPLANTS', answered: false, benefits: { is_covered: null } }],
@@ -333,7 +456,13 @@ describe('what was not understood', () => {
   it('is kept in words where a number belongs', () => {
     const results = {
       maximums: { coverage_limit: 'unlimited', coverage_limit_remaining: 'about 500' },
-      procedure_classes: { X: { coverage_percentage: 'half', coinsurance_percentage: '80', copay_amount: '$25 or 20%' } },
+      procedure_classes: {
+        X: {
+          coverage_percentage: 'half',
+          coinsurance_percentage: '80',
+          copay_amount: '$25 or 20%',
+        },
+      },
     };
     const record = recordOf(results);
     expect(record.maximums?.coverage_limit).toEqual({
@@ -357,7 +486,9 @@ describe('what was not understood', () => {
 
 describe('odd shapes that are understood', () => {
   it('are a single call in place of a list, and a transcript under its other name', () => {
-    const { calls, unparsed } = recordOf({ call_details: { reference_number: 'R-1', transcript: 'Hello' } });
+    const { calls, unparsed } = recordOf({
+      call_details: { reference_number: 'R-1', transcript: 'Hello' },
+    });
     expect(calls).toMatchObject([{ reference_number: 'R-1', has_transcript: true }]);
     expect(unparsed).toEqual([]);
   });
@@ -367,19 +498,33 @@ describe('odd shapes that are understood', () => {
       { procedure_codes: [[{ procedure_code: '1110' }]] },
       { asked: asked(['CODE_LOOKUP_BENEFITS'], ['1110']) },
     );
-    expect(procedure_codes).toMatchObject({ answered: false, codes: [{ code: 'D1110', asked: true, answered: false }] });
+    expect(procedure_codes).toMatchObject({
+      answered: false,
+      codes: [{ code: 'D1110', asked: true, answered: false }],
+    });
     expect(unparsed).toMatchObject([{ path: 'results.procedure_codes[0]', why: 'not a pair' }]);
   });
 
   it('are a code that was answered twice: both stay, and it is flagged', () => {
     const pair = (is_covered: boolean) => [{ procedure_code: 'D1110' }, { is_covered }];
     const { procedure_codes, unparsed } = recordOf({ procedure_codes: [pair(true), pair(false)] });
-    expect(procedure_codes?.codes.map(({ benefits }) => benefits.is_covered)).toEqual([true, false]);
-    expect(unparsed).toEqual([{ path: 'results.procedure_codes[1]', value: pair(false), why: 'code answered more than once' }]);
+    expect(procedure_codes?.codes.map(({ benefits }) => benefits.is_covered)).toEqual([
+      true,
+      false,
+    ]);
+    expect(unparsed).toEqual([
+      {
+        path: 'results.procedure_codes[1]',
+        value: pair(false),
+        why: 'code answered more than once',
+      },
+    ]);
   });
 
   it('are custom answers that are no text', () => {
-    const { plan, unparsed } = recordOf({ plan_information: { custom_answers: { a: 'x', b: 2, c: true, d: null, e: ['y'] } } });
+    const { plan, unparsed } = recordOf({
+      plan_information: { custom_answers: { a: 'x', b: 2, c: true, d: null, e: ['y'] } },
+    });
     expect(plan?.custom_answers).toEqual([
       { question: 'a', answer: 'x' },
       { question: 'b', answer: '2' },
@@ -387,7 +532,9 @@ describe('odd shapes that are understood', () => {
       { question: 'd', answer: null },
       { question: 'e', answer: null },
     ]);
-    expect(unparsed).toEqual([{ path: 'results.plan_information.custom_answers.e', value: ['y'], why: 'not text' }]);
+    expect(unparsed).toEqual([
+      { path: 'results.plan_information.custom_answers.e', value: ['y'], why: 'not text' },
+    ]);
   });
 
   it('are names that an object inherits', () => {
@@ -395,8 +542,12 @@ describe('odd shapes that are understood', () => {
       '{"procedure_classes":{"__proto__":{"is_covered":true}},"__proto__":{"maximums":{"name":"x"}}}',
     );
     const record = recordOf(results);
-    expect(record.procedure_classes?.classes).toMatchObject([{ name: '__proto__', benefits: { is_covered: true } }]);
-    expect(record.unparsed).toEqual([{ path: 'results.__proto__', value: { maximums: { name: 'x' } }, why: 'unknown field' }]);
+    expect(record.procedure_classes?.classes).toMatchObject([
+      { name: '__proto__', benefits: { is_covered: true } },
+    ]);
+    expect(record.unparsed).toEqual([
+      { path: 'results.__proto__', value: { maximums: { name: 'x' } }, why: 'unknown field' },
+    ]);
     expect(record).not.toHaveProperty('maximums');
   });
 });

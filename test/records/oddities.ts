@@ -1,4 +1,7 @@
-/** Values of shapes that nobody expects, and what must hold of a record when one stands somewhere in an answer. */
+/**
+ * Values of shapes that nobody expects, and what must hold of a record when one stands somewhere in
+ * an answer.
+ */
 import * as fc from 'fast-check';
 
 /** Nothing in them occurs in any other answer, so that each is found again. */
@@ -16,11 +19,14 @@ export const odd = fc.constantFrom<unknown>(
 /** What `odd` says, in the texts of which each must be found in a record that has lost nothing. */
 export function textsOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(textsOf);
-  if (typeof value === 'object' && value !== null) return Object.entries(value).flatMap(([key, one]) => [key, ...textsOf(one)]);
+  if (typeof value === 'object' && value !== null)
+    return Object.entries(value).flatMap(([key, one]) => [key, ...textsOf(one)]);
   return [String(value)];
 }
 
-/** Every leaf of a record by its path, without what any field may change by being answered or not. */
+/**
+ * Every leaf of a record by its path, without what any field may change by being answered or not.
+ */
 export function leavesOf(node: unknown, path = ''): Map<string, unknown> {
   if (typeof node !== 'object' || node === null) return new Map([[path, node]]);
   return new Map(
@@ -33,7 +39,9 @@ export function leavesOf(node: unknown, path = ''): Map<string, unknown> {
 /** Paths of the leaves in which two records differ. */
 export function differences(before: unknown, after: unknown): string[] {
   const [one, other] = [leavesOf(before), leavesOf(after)];
-  return [...new Set([...one.keys(), ...other.keys()])].filter((path) => one.get(path) !== other.get(path));
+  return [...new Set([...one.keys(), ...other.keys()])].filter(
+    (path) => one.get(path) !== other.get(path),
+  );
 }
 
 export type Key = string | number;
@@ -41,7 +49,9 @@ export type Key = string | number;
 /** The path of every value in an answer. */
 export function pathsOf(node: unknown, path: Key[] = []): Key[][] {
   const inner = typeof node === 'object' && node !== null ? Object.entries(node) : [];
-  const below = inner.flatMap(([key, value]) => pathsOf(value, [...path, Array.isArray(node) ? Number(key) : key]));
+  const below = inner.flatMap(([key, value]) =>
+    pathsOf(value, [...path, Array.isArray(node) ? Number(key) : key]),
+  );
   return path.length === 0 ? below : [path, ...below];
 }
 

@@ -34,12 +34,17 @@ function expectValid(record: EligibilityRecord): void {
 
 type Node = Record<string, unknown>;
 
-/** The objects of an answer whose keys are field names: not the maps from class, date or question. */
+/**
+ * The objects of an answer whose keys are field names: not the maps from class, date or question.
+ */
 function objectsOf(raw: unknown, key = ''): Node[] {
   if (Array.isArray(raw)) return raw.flatMap((element) => objectsOf(element));
   if (typeof raw !== 'object' || raw === null) return [];
   const isMap = ['treatment_history', 'procedure_classes', 'custom_answers'].includes(key);
-  return [...(isMap ? [] : [raw as Node]), ...Object.entries(raw).flatMap(([name, value]) => objectsOf(value, name))];
+  return [
+    ...(isMap ? [] : [raw as Node]),
+    ...Object.entries(raw).flatMap(([name, value]) => objectsOf(value, name)),
+  ];
 }
 
 /** How often the record says no, or nothing of it, per field name. */
@@ -52,7 +57,9 @@ function negativesOf(record: EligibilityRecord): Map<string, number> {
       for (const element of node) visit(element, path);
     } else if (typeof node === 'object' && node !== null) {
       for (const [name, value] of Object.entries(node)) {
-        if (!['answered', 'asked', 'has_transcript', 'unparsed', 'question', 'answer'].includes(name))
+        if (
+          !['answered', 'asked', 'has_transcript', 'unparsed', 'question', 'answer'].includes(name)
+        )
           visit(value, `${path}.${name}`);
       }
     }
@@ -61,7 +68,10 @@ function negativesOf(record: EligibilityRecord): Map<string, number> {
   return counts;
 }
 
-/** Names of the record for those of the answer that differ; an amount and what is used of it stand together. */
+/**
+ * Names of the record for those of the answer that differ; an amount and what is used of it stand
+ * together.
+ */
 const NAMES: Record<string, string> = {
   preventative_applies_to_maximum: 'preventive_applies_to_maximum',
   call_end_time: 'ended_at',
@@ -88,7 +98,10 @@ const PARTS: Record<string, string> = {
   extra_info: '/clauses',
 };
 
-/** The place of the record that a value of the answer has to itself, as far as it can be named: the field, its element, its part. */
+/**
+ * The place of the record that a value of the answer has to itself, as far as it can be named: the
+ * field, its element, its part.
+ */
 function placeOf([part, ...inner]: readonly Key[], results: Record<string, unknown>): RegExp {
   const whole = PARTS[String(part)] ?? '';
   const field = inner.map(String).findLast((key) => !/^\d+$/.test(key)) ?? '';
@@ -102,16 +115,21 @@ function placeOf([part, ...inner]: readonly Key[], results: Record<string, unkno
     const is_list = Array.isArray(results.call_details);
     const at = is_list ? Number(inner[0]) : 0;
     if (is_list && inner.length === 1) return /^\/calls\//;
-    return new RegExp(`^/calls/${at}/${inner.includes('custom_answers') ? 'custom_answers' : name}(?:/|$)`);
+    return new RegExp(
+      `^/calls/${at}/${inner.includes('custom_answers') ? 'custom_answers' : name}(?:/|$)`,
+    );
   }
   if (part === 'procedure_codes' && inner.length > 2 && name !== 'procedure_code') {
-    return new RegExp(`^/procedure_codes/codes/${inner[0]}/${inner[1] === 0 ? name : `benefits/[^/]*${name}`}(?:/|$)`);
+    return new RegExp(
+      `^/procedure_codes/codes/${inner[0]}/${inner[1] === 0 ? name : `benefits/[^/]*${name}`}(?:/|$)`,
+    );
   }
   if (part === 'procedure_classes' && inner.length > 1) {
     const at = Object.keys(results.procedure_classes as object).indexOf(String(inner[0]));
     return new RegExp(`^/procedure_classes/classes/${at}/benefits/[^/]*${name}(?:/|$)`);
   }
-  // A treatment and a code are found by what was changed, so that nothing else of the part is sure to keep its place.
+  // A treatment and a code are found by what was changed, so that nothing else of the part is sure
+  // to keep its place.
   return new RegExp(`^${whole}/`);
 }
 
@@ -129,10 +147,21 @@ describe('the record of any answer', () => {
 
   it('is valid whatever the strings around the results and the echoed request are', () => {
     fc.assert(
-      fc.property(fc.string(), fc.string(), fc.option(fc.string()), fc.jsonValue(), (status, creation_ts, summary, request) => {
-        const inquiry = { status, creation_ts, summary, request: request as Record<string, unknown> | null };
-        expectValid(normalizeEligibility(inputOf(null, { inquiry })));
-      }),
+      fc.property(
+        fc.string(),
+        fc.string(),
+        fc.option(fc.string()),
+        fc.jsonValue(),
+        (status, creation_ts, summary, request) => {
+          const inquiry = {
+            status,
+            creation_ts,
+            summary,
+            request: request as Record<string, unknown> | null,
+          };
+          expectValid(normalizeEligibility(inputOf(null, { inquiry })));
+        },
+      ),
       RUNS,
     );
   });
@@ -146,36 +175,48 @@ describe('the record of any answer', () => {
         const { asked, inquiry_id, inquiry_created_at, unparsed, ...fields } = record;
         const text = JSON.stringify(fields);
         const rest = JSON.stringify(unparsed.map(({ value }) => value));
-        const isFound = ({ raw, needle }: Said) => `${text}${rest}`.includes(needle) || rest.includes(JSON.stringify(raw));
+        const isFound = ({ raw, needle }: Said) =>
+          `${text}${rest}`.includes(needle) || rest.includes(JSON.stringify(raw));
         expect(said.filter((one) => !isFound(one))).toEqual([]);
       }),
       RUNS,
     );
   });
 
-  it('leaves nothing under unparsed when everything was said in a form that the specification allows', () => {
-    fc.assert(
-      fc.property(answerTree({ isClean: true }), specialtyAndAsked, (tree, more) => {
-        const record = normalizeEligibility(inputOf(materialize(tree).raw, more));
-        expect(record.unparsed.filter(({ why }) => why !== 'more than the whole')).toEqual([]);
-      }),
-      RUNS,
-    );
-  });
+  it(
+    'leaves nothing under unparsed when everything was said in a form that the specification ' +
+      'allows',
+    () => {
+      fc.assert(
+        fc.property(answerTree({ isClean: true }), specialtyAndAsked, (tree, more) => {
+          const record = normalizeEligibility(inputOf(materialize(tree).raw, more));
+          expect(record.unparsed.filter(({ why }) => why !== 'more than the whole')).toEqual([]);
+        }),
+        RUNS,
+      );
+    },
+  );
 
   it('never says no, or nothing, because a field is missing', () => {
     fc.assert(
-      fc.property(answerTree({ isClean: true }), specialtyAndAsked, fc.nat(), fc.nat(), (tree, more, pick, pickField) => {
-        const { raw } = materialize(tree);
-        const before = negativesOf(normalizeEligibility(inputOf(raw, more)));
-        const pruned = structuredClone(raw);
-        const objects = objectsOf(pruned).filter((node) => Object.keys(node).length > 0);
-        const node = objects[pick % Math.max(objects.length, 1)];
-        if (node === undefined) return;
-        delete node[Object.keys(node)[pickField % Object.keys(node).length]!];
-        const after = negativesOf(normalizeEligibility(inputOf(pruned, more)));
-        for (const [path, count] of after) expect(count, path).toBeLessThanOrEqual(before.get(path) ?? 0);
-      }),
+      fc.property(
+        answerTree({ isClean: true }),
+        specialtyAndAsked,
+        fc.nat(),
+        fc.nat(),
+        (tree, more, pick, pickField) => {
+          const { raw } = materialize(tree);
+          const before = negativesOf(normalizeEligibility(inputOf(raw, more)));
+          const pruned = structuredClone(raw);
+          const objects = objectsOf(pruned).filter((node) => Object.keys(node).length > 0);
+          const node = objects[pick % Math.max(objects.length, 1)];
+          if (node === undefined) return;
+          delete node[Object.keys(node)[pickField % Object.keys(node).length]!];
+          const after = negativesOf(normalizeEligibility(inputOf(pruned, more)));
+          for (const [path, count] of after)
+            expect(count, path).toBeLessThanOrEqual(before.get(path) ?? 0);
+        },
+      ),
       RUNS,
     );
   });
@@ -200,64 +241,112 @@ describe('the record of any answer', () => {
       .jsonValue({ maxDepth: 2 })
       .filter((value) => value !== null && !(typeof value === 'string' && value.trim() === ''));
     fc.assert(
-      fc.property(answerTree({ isClean: true }), specialtyAndAsked, fc.nat(), unknown, (tree, more, pick, value) => {
-        const { raw } = materialize(tree);
-        const { unparsed: before, ...record } = normalizeEligibility(inputOf(raw, more));
-        const widened = structuredClone(raw);
-        const objects = objectsOf(widened);
-        objects[pick % objects.length]!.zz_new = value;
-        const { unparsed: after, ...same } = normalizeEligibility(inputOf(widened, more));
-        expect(same).toEqual(record);
-        const added = after.filter(({ path }) => path.endsWith('.zz_new'));
-        expect(added).toEqual([{ path: added[0]?.path, value, why: 'unknown field' }]);
-        expect(after.filter((entry) => !added.includes(entry))).toEqual(before);
-      }),
+      fc.property(
+        answerTree({ isClean: true }),
+        specialtyAndAsked,
+        fc.nat(),
+        unknown,
+        (tree, more, pick, value) => {
+          const { raw } = materialize(tree);
+          const { unparsed: before, ...record } = normalizeEligibility(inputOf(raw, more));
+          const widened = structuredClone(raw);
+          const objects = objectsOf(widened);
+          objects[pick % objects.length]!.zz_new = value;
+          const { unparsed: after, ...same } = normalizeEligibility(inputOf(widened, more));
+          expect(same).toEqual(record);
+          const added = after.filter(({ path }) => path.endsWith('.zz_new'));
+          expect(added).toEqual([{ path: added[0]?.path, value, why: 'unknown field' }]);
+          expect(after.filter((entry) => !added.includes(entry))).toEqual(before);
+        },
+      ),
       RUNS,
     );
   });
 
-  it('changes in one place alone when a value anywhere in the answer has an odd shape, which is kept', () => {
-    fc.assert(
-      fc.property(answerTree({ isClean: true }), specialtyAndAsked, fc.nat(), odd, (tree, more, pick, value) => {
-        const results = materialize(tree).raw as Record<string, unknown>;
-        const paths = pathsOf(results);
-        const path = paths[pick % Math.max(paths.length, 1)];
-        if (path === undefined) return;
-        const bent = replaced(results, path, value);
-        const before = normalizeEligibility(inputOf(results, more));
-        const record = normalizeEligibility(inputOf(bent, more));
-        expectValid(record);
-        const place = placeOf(path, results);
-        expect(differences(before, record).filter((one) => !place.test(one))).toEqual([]);
-        // The text of a transcript stays in the stored answer.
-        if (/transcript$/.test(String(path.at(-1))) && typeof value === 'string') return;
-        const text = JSON.stringify(record);
-        expect(textsOf(value).filter((said) => !text.toLowerCase().includes(said.toLowerCase()))).toEqual([]);
-      }),
-      { numRuns: 600 },
-    );
-  });
+  it(
+    'changes in one place alone when a value anywhere in the answer has an odd shape, which is ' +
+      'kept',
+    () => {
+      fc.assert(
+        fc.property(
+          answerTree({ isClean: true }),
+          specialtyAndAsked,
+          fc.nat(),
+          odd,
+          (tree, more, pick, value) => {
+            const results = materialize(tree).raw as Record<string, unknown>;
+            const paths = pathsOf(results);
+            const path = paths[pick % Math.max(paths.length, 1)];
+            if (path === undefined) return;
+            const bent = replaced(results, path, value);
+            const before = normalizeEligibility(inputOf(results, more));
+            const record = normalizeEligibility(inputOf(bent, more));
+            expectValid(record);
+            const place = placeOf(path, results);
+            expect(differences(before, record).filter((one) => !place.test(one))).toEqual([]);
+            // The text of a transcript stays in the stored answer.
+            if (/transcript$/.test(String(path.at(-1))) && typeof value === 'string') return;
+            const text = JSON.stringify(record);
+            expect(
+              textsOf(value).filter((said) => !text.toLowerCase().includes(said.toLowerCase())),
+            ).toEqual([]);
+          },
+        ),
+        { numRuns: 600 },
+      );
+    },
+  );
 
-  it('changes in nothing but its verification when a value anywhere in that has an odd shape, which is kept', () => {
-    const item = { name: 'a', description: 'd', status: 'MET', evidence: 'e', reasoning: 'r', validation: { ok: true } };
-    const verifications = [
-      { id: 'v-1', inquiry_id: 'i-1', call_log_id: 'c-1', creation_ts: '2026-11-20T16:00:00Z', verification_items: [item, item] },
-      { id: 'v-2', inquiry_id: 'i-1', call_log_id: 'c-2', creation_ts: '2026-11-20T17:00:00Z', verification_items: [item] },
-    ];
-    fc.assert(
-      fc.property(fc.constantFrom(...pathsOf(verifications)), odd, (path, value) => {
-        const input = inputOf({ plan_information: { is_active: true } });
-        const before = normalizeEligibility({ ...input, verifications });
-        const record = normalizeEligibility({ ...input, verifications: replaced(verifications, path, value) });
-        expectValid(record);
-        expect(differences(before, record).filter((one) => !/^\/(?:verification\/|confidence$)/.test(one))).toEqual([]);
-        if (path.at(-1) === 'id' || path.at(-1) === 'inquiry_id') return;
-        const text = JSON.stringify(record);
-        expect(textsOf(value).filter((said) => !text.includes(said))).toEqual([]);
-      }),
-      RUNS,
-    );
-  });
+  it(
+    'changes in nothing but its verification when a value anywhere in that has an odd shape, ' +
+      'which is kept',
+    () => {
+      const item = {
+        name: 'a',
+        description: 'd',
+        status: 'MET',
+        evidence: 'e',
+        reasoning: 'r',
+        validation: { ok: true },
+      };
+      const verifications = [
+        {
+          id: 'v-1',
+          inquiry_id: 'i-1',
+          call_log_id: 'c-1',
+          creation_ts: '2026-11-20T16:00:00Z',
+          verification_items: [item, item],
+        },
+        {
+          id: 'v-2',
+          inquiry_id: 'i-1',
+          call_log_id: 'c-2',
+          creation_ts: '2026-11-20T17:00:00Z',
+          verification_items: [item],
+        },
+      ];
+      fc.assert(
+        fc.property(fc.constantFrom(...pathsOf(verifications)), odd, (path, value) => {
+          const input = inputOf({ plan_information: { is_active: true } });
+          const before = normalizeEligibility({ ...input, verifications });
+          const record = normalizeEligibility({
+            ...input,
+            verifications: replaced(verifications, path, value),
+          });
+          expectValid(record);
+          expect(
+            differences(before, record).filter(
+              (one) => !/^\/(?:verification\/|confidence$)/.test(one),
+            ),
+          ).toEqual([]);
+          if (path.at(-1) === 'id' || path.at(-1) === 'inquiry_id') return;
+          const text = JSON.stringify(record);
+          expect(textsOf(value).filter((said) => !text.includes(said))).toEqual([]);
+        }),
+        RUNS,
+      );
+    },
+  );
 
   it('is the same each time, does not touch the answer, and survives JSON', () => {
     fc.assert(

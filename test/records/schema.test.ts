@@ -8,12 +8,19 @@ const PUBLISHED = new URL('../../config/schemas/eligibility.schema.json', import
 describe('the schema of the eligibility record', () => {
   it('is published under config/schemas as it is in the program', () => {
     const published: unknown = JSON.parse(readFileSync(PUBLISHED, 'utf8'));
-    expect(published, 'run "npm run schemas" and commit the file').toEqual(JSON.parse(JSON.stringify(eligibilityJsonSchema())));
+    expect(published, 'run "npm run schemas" and commit the file').toEqual(
+      JSON.parse(JSON.stringify(eligibilityJsonSchema())),
+    );
   });
 
   it('refuses a field that it does not list', () => {
     expect(eligibilityRecordSchema.safeParse({ ...recordOf(null), extra: 1 }).success).toBe(false);
-    expect(eligibilityRecordSchema.safeParse({ ...recordOf(null), plan: { answered: true, actve: true } }).success).toBe(false);
+    expect(
+      eligibilityRecordSchema.safeParse({
+        ...recordOf(null),
+        plan: { answered: true, actve: true },
+      }).success,
+    ).toBe(false);
   });
 
   it.each(['1500', '1,500.00', '$1500.00', '-5.00', ''])('refuses the amount %j', (amount) => {

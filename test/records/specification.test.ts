@@ -1,6 +1,7 @@
 /**
- * The tables of the service's specification (0.1.0), row by row: a field of a request is sent, a field of an answer is in a
- * record, and what has no place in one is kept. The names are those of the specification.
+ * The tables of the service's specification (0.1.0), row by row: a field of a request is sent, a
+ * field of an answer is in a record, and what has no place in one is kept. The names are those of
+ * the specification.
  */
 import { describe, expect, test } from 'vitest';
 import type { InquiryDraft } from '../../src/domain/inquiry.ts';
@@ -100,11 +101,14 @@ describe('Inquiry request', () => {
 
   test('claims_date_of_service, claim_number and beneficiary are used only for claims inquiries', () => {
     const request = inquiryRequest(DRAFT, 'A-1');
-    for (const field of ['claims_date_of_service', 'claim_number', 'beneficiary']) expect(request).not.toHaveProperty(field);
+    for (const field of ['claims_date_of_service', 'claim_number', 'beneficiary'])
+      expect(request).not.toHaveProperty(field);
   });
 
   test('insurance_in_network is left out when the network status is unknown', () => {
-    expect(inquiryRequest({ ...DRAFT, insurance_in_network: null }, 'A-1')).not.toHaveProperty('insurance_in_network');
+    expect(inquiryRequest({ ...DRAFT, insurance_in_network: null }, 'A-1')).not.toHaveProperty(
+      'insurance_in_network',
+    );
   });
 });
 
@@ -117,7 +121,11 @@ const READ_FORM = {
   request: { type: 'BENEFITS', member_id: 'W1', zz: 1 },
 };
 
-function recordOf(results: Raw, specialty: Specialty = 'dental', more: { read_form?: Raw; verifications?: unknown } = {}) {
+function recordOf(
+  results: Raw,
+  specialty: Specialty = 'dental',
+  more: { read_form?: Raw; verifications?: unknown } = {},
+) {
   const inquiry = parseInquiry({ ...READ_FORM, ...more.read_form, results });
   if (inquiry === null) throw new Error('The read form was not read.');
   return normalizeEligibility({
@@ -163,7 +171,10 @@ test('Authentication token: access_token and token_type are read', () => {
 });
 
 test('Creation response: success and inquiry_id are read', () => {
-  expect(creationWord({ success: true, inquiry_id: 'i-1' })).toEqual({ said: 'id', inquiry_id: 'i-1' });
+  expect(creationWord({ success: true, inquiry_id: 'i-1' })).toEqual({
+    said: 'id',
+    inquiry_id: 'i-1',
+  });
 });
 
 const usd = (amount: string) => ({ amount, currency: 'USD' });
@@ -171,7 +182,12 @@ const usd = (amount: string) => ({ amount, currency: 'USD' });
 /** [row, what the answer says, where in the record it stands, what it is there] */
 type Row = [row: string, said: unknown, path: string, value: unknown];
 
-function rowsOf(table: string, rows: Row[], wrap: (field: Raw) => Raw, specialty: Specialty = 'dental') {
+function rowsOf(
+  table: string,
+  rows: Row[],
+  wrap: (field: Raw) => Raw,
+  specialty: Specialty = 'dental',
+) {
   describe(table, () => {
     test.each(rows)('%s is in the record, and nowhere else', (row, said, path, value) => {
       const record = recordOf(wrap({ [row]: said }), specialty);
@@ -187,9 +203,24 @@ rowsOf(
     ['call_details', [{ reference_number: 'R1' }], 'calls.0.reference_number', 'R1'],
     ['plan_information', { plan_name: 'Gold' }, 'plan.plan_name', 'Gold'],
     ['maximums', { name: 'Dental' }, 'maximums.name', 'Dental'],
-    ['treatment_history', { '03-04-2026': [{ procedure_code: 'D1110' }] }, 'treatment_history.treatments.0.date', '2026-03-04'],
-    ['procedure_classes', { DIAGNOSTIC: { is_covered: true } }, 'procedure_classes.classes.0.name', 'DIAGNOSTIC'],
-    ['procedure_codes', [[{ procedure_code: '1110' }, { is_covered: true }]], 'procedure_codes.codes.0.code', 'D1110'],
+    [
+      'treatment_history',
+      { '03-04-2026': [{ procedure_code: 'D1110' }] },
+      'treatment_history.treatments.0.date',
+      '2026-03-04',
+    ],
+    [
+      'procedure_classes',
+      { DIAGNOSTIC: { is_covered: true } },
+      'procedure_classes.classes.0.name',
+      'DIAGNOSTIC',
+    ],
+    [
+      'procedure_codes',
+      [[{ procedure_code: '1110' }, { is_covered: true }]],
+      'procedure_codes.codes.0.code',
+      'D1110',
+    ],
     ['extra_info', { waiting_periods: 'None.' }, 'clauses.waiting_periods', 'None.'],
   ],
   (field) => field,
@@ -213,12 +244,19 @@ rowsOf(
 rowsOf(
   'Plan information record',
   [
-    ...['is_active', 'is_calendar_year_plan', 'is_provider_in_network', 'is_primary_insurance', 'is_provider_pcp'].map(
-      (row): Row => [row, false, `plan.${row}`, false],
-    ),
-    ...['has_other_insurance', 'is_self_funded', 'has_out_of_state_coverage', 'referral_required'].map(
-      (row): Row => [row, true, `plan.${row}`, true],
-    ),
+    ...[
+      'is_active',
+      'is_calendar_year_plan',
+      'is_provider_in_network',
+      'is_primary_insurance',
+      'is_provider_pcp',
+    ].map((row): Row => [row, false, `plan.${row}`, false]),
+    ...[
+      'has_other_insurance',
+      'is_self_funded',
+      'has_out_of_state_coverage',
+      'referral_required',
+    ].map((row): Row => [row, true, `plan.${row}`, true]),
     ...['plan_type', 'plan_name', 'referral_info', 'out_of_network_benefits'].map(
       (row): Row => [row, 'words', `plan.${row}`, 'words'],
     ),
@@ -233,7 +271,12 @@ const deductibles: Row[] = [
   ['name', 'Plan', 'maximums.name', 'Plan'],
   ['individual_deductible', '50.00', 'maximums.individual_deductible.amount', usd('50.00')],
   ['individual_deductible_used', '20.00', 'maximums.individual_deductible.used', usd('20.00')],
-  ['individual_deductible_resets_each_calendar_year', true, 'maximums.individual_deductible_resets_each_calendar_year', true],
+  [
+    'individual_deductible_resets_each_calendar_year',
+    true,
+    'maximums.individual_deductible_resets_each_calendar_year',
+    true,
+  ],
   ['family_deductible', 150, 'maximums.family_deductible.amount', usd('150.00')],
   ['family_deductible_used', '0', 'maximums.family_deductible.used', usd('0.00')],
 ];
@@ -244,7 +287,12 @@ rowsOf(
     ...deductibles,
     ['coverage_limit', '1500.00', 'maximums.coverage_limit.amount', usd('1500.00')],
     ['coverage_limit_remaining', '900.00', 'maximums.coverage_limit.remaining', usd('900.00')],
-    ['orthodontics_coverage_limit', '2000.00', 'maximums.orthodontics_coverage_limit', usd('2000.00')],
+    [
+      'orthodontics_coverage_limit',
+      '2000.00',
+      'maximums.orthodontics_coverage_limit',
+      usd('2000.00'),
+    ],
   ],
   (field) => ({ maximums: field }),
 );
@@ -304,14 +352,28 @@ const benefits: [string, unknown, string, unknown][] = [
 
 rowsOf(
   'Benefits object (of a code)',
-  benefits.map(([row, said, name, value]): Row => [row, said, `procedure_codes.codes.0.benefits.${name}`, value]),
+  benefits.map(
+    ([row, said, name, value]): Row => [
+      row,
+      said,
+      `procedure_codes.codes.0.benefits.${name}`,
+      value,
+    ],
+  ),
   (field) => ({ procedure_codes: [[{ procedure_code: '90834' }, field]] }),
   'mental_health',
 );
 
 rowsOf(
   'Benefits object (of a class)',
-  benefits.map(([row, said, name, value]): Row => [row, said, `procedure_classes.classes.0.benefits.${name}`, value]),
+  benefits.map(
+    ([row, said, name, value]): Row => [
+      row,
+      said,
+      `procedure_classes.classes.0.benefits.${name}`,
+      value,
+    ],
+  ),
   (field) => ({ procedure_classes: { PHYSICAL_THERAPY: field } }),
   'medical',
 );
@@ -334,8 +396,18 @@ describe('Results record (claims-status inquiries)', () => {
     ['status', { status: 'APPROVED' }, 'said_status', 'APPROVED'],
     ['status (normalized)', { status: 'DENIED' }, 'status', 'denied'],
     ['number', { number: 'C9' }, 'number', 'C9'],
-    ['timeline: date_received', { timeline: { date_received: '10-05-2026' } }, 'received_on', '2026-10-05'],
-    ['timeline: date_processed', { timeline: { date_processed: '10-12-2026' } }, 'processed_on', '2026-10-12'],
+    [
+      'timeline: date_received',
+      { timeline: { date_received: '10-05-2026' } },
+      'received_on',
+      '2026-10-05',
+    ],
+    [
+      'timeline: date_processed',
+      { timeline: { date_processed: '10-12-2026' } },
+      'processed_on',
+      '2026-10-12',
+    ],
     ['timeline: date_paid', { timeline: { date_paid: '10-15-2026' } }, 'paid_on', '2026-10-15'],
     [
       'unprocessed_claim_info: date_processed_up_to',
@@ -363,8 +435,18 @@ describe('Results record (claims-status inquiries)', () => {
       'codes.0.applied_to_deductible',
       usd('0.00'),
     ],
-    ['code_details: adjustment_details', code({ adjustment_details: 'Contract.' }), 'codes.0.adjustment', 'Contract.'],
-    ['code_details: claim_denial_reason', code({ claim_denial_reason: 'Late.' }), 'codes.0.denial_reason', 'Late.'],
+    [
+      'code_details: adjustment_details',
+      code({ adjustment_details: 'Contract.' }),
+      'codes.0.adjustment',
+      'Contract.',
+    ],
+    [
+      'code_details: claim_denial_reason',
+      code({ claim_denial_reason: 'Late.' }),
+      'codes.0.denial_reason',
+      'Late.',
+    ],
     [
       'code_details: appeal_or_correction_info',
       code({ appeal_or_correction_info: 'By mail.' }),
@@ -375,7 +457,12 @@ describe('Results record (claims-status inquiries)', () => {
     const { claim, unparsed } = normalizeClaim({
       inquiry: { ...READ_FORM, results },
       specialty: 'medical',
-      asked: { claim_number: 'C1', date_of_service: '2026-10-01', procedure_codes: [], billed_amount: '' },
+      asked: {
+        claim_number: 'C1',
+        date_of_service: '2026-10-01',
+        procedure_codes: [],
+        billed_amount: '',
+      },
     });
     expect(at(claim, path)).toEqual(value);
     expect(unparsed).toEqual([]);
@@ -385,13 +472,25 @@ describe('Results record (claims-status inquiries)', () => {
     const { calls, unparsed } = normalizeClaim({
       inquiry: { ...READ_FORM, results: { call_details: [{ reference_number: 'R1' }] } },
       specialty: 'medical',
-      asked: { claim_number: 'C1', date_of_service: '2026-10-01', procedure_codes: [], billed_amount: '' },
+      asked: {
+        claim_number: 'C1',
+        date_of_service: '2026-10-01',
+        procedure_codes: [],
+        billed_amount: '',
+      },
     });
     expect([calls[0]?.reference_number, unparsed]).toEqual(['R1', []]);
   });
 });
 
-const ITEM = { name: 'n', description: 'd', status: 'MET', evidence: 'e', reasoning: 'r', validation: { ok: true } };
+const ITEM = {
+  name: 'n',
+  description: 'd',
+  status: 'MET',
+  evidence: 'e',
+  reasoning: 'r',
+  validation: { ok: true },
+};
 const VERIFICATION = {
   id: 'v-1',
   inquiry_id: 'i-1',
@@ -401,7 +500,11 @@ const VERIFICATION = {
 };
 
 describe('Transcript verification record', () => {
-  const reply = verificationReplySchema.parse({ success: true, count: 1, verifications: [VERIFICATION] });
+  const reply = verificationReplySchema.parse({
+    success: true,
+    count: 1,
+    verifications: [VERIFICATION],
+  });
   const record = recordOf({}, 'dental', { verifications: reply.verifications });
 
   test.each([
@@ -428,13 +531,25 @@ test('Transcript verifications: success, count and verifications are read', () =
   expect(verificationReplySchema.parse(reply)).toEqual(reply);
 });
 
-test('Carrier: a dental payer that is not mapped is asked about as UNKNOWN, another one by its name', () => {
-  expect(inquiryRequest({ ...DRAFT, specialty: 'dental', insurance: 'UNKNOWN' }, 'A-1').insurance).toBe('UNKNOWN');
-  expect(inquiryRequest({ ...DRAFT, insurance: 'Aetna of Ohio' }, 'A-1').insurance).toBe('Aetna of Ohio');
-});
+test(
+  'Carrier: a dental payer that is not mapped is asked about as UNKNOWN, another one by its ' +
+    'name',
+  () => {
+    expect(
+      inquiryRequest({ ...DRAFT, specialty: 'dental', insurance: 'UNKNOWN' }, 'A-1').insurance,
+    ).toBe('UNKNOWN');
+    expect(inquiryRequest({ ...DRAFT, insurance: 'Aetna of Ohio' }, 'A-1').insurance).toBe(
+      'Aetna of Ohio',
+    );
+  },
+);
 
 test('Subscription: callback_url and update_frequency_min are read, and other fields kept', () => {
-  const subscription = { callback_url: 'https://clinic.example/hook', update_frequency_min: 5, id: 's-1' };
+  const subscription = {
+    callback_url: 'https://clinic.example/hook',
+    update_frequency_min: 5,
+    id: 's-1',
+  };
   expect(subscriptionSchema.parse(subscription)).toEqual(subscription);
 });
 
@@ -451,17 +566,38 @@ test('Validation error: loc, msg and type are read', () => {
 test.each([
   [
     'dental',
-    ['STANDARD', 'CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES', 'TREATMENT_HISTORY', 'DEDUCTIBLES_AND_MAXIMUMS', 'UNKNOWN'],
+    [
+      'STANDARD',
+      'CODE_LOOKUP_BENEFITS',
+      'CODE_LOOKUP_FREQUENCIES',
+      'TREATMENT_HISTORY',
+      'DEDUCTIBLES_AND_MAXIMUMS',
+      'UNKNOWN',
+    ],
   ],
   [
     'medical',
     [
-      ...['CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_PRIOR_AUTH', 'CODE_LOOKUP_FREQUENCIES', 'DEDUCTIBLES_AND_MAXIMUMS'],
+      ...[
+        'CODE_LOOKUP_BENEFITS',
+        'CODE_LOOKUP_PRIOR_AUTH',
+        'CODE_LOOKUP_FREQUENCIES',
+        'DEDUCTIBLES_AND_MAXIMUMS',
+      ],
       'PULMONARY_REHAB_COVERAGE',
     ],
   ],
-  ['mental_health', ['PSYCHOTHERAPY', 'OFFICE_VISIT_NEW_PATIENT', 'PLAN_INFO', 'MAXIMUMS', 'CODE_LOOKUP_BENEFITS']],
-] as const)('Allowed values of benefits_query: those of %s are sent as they are', (specialty, benefits_query) => {
-  const request = inquiryRequest({ ...DRAFT, specialty, benefits_query: [...benefits_query] }, 'A-1');
-  expect(request.benefits_query).toEqual(benefits_query);
-});
+  [
+    'mental_health',
+    ['PSYCHOTHERAPY', 'OFFICE_VISIT_NEW_PATIENT', 'PLAN_INFO', 'MAXIMUMS', 'CODE_LOOKUP_BENEFITS'],
+  ],
+] as const)(
+  'Allowed values of benefits_query: those of %s are sent as they are',
+  (specialty, benefits_query) => {
+    const request = inquiryRequest(
+      { ...DRAFT, specialty, benefits_query: [...benefits_query] },
+      'A-1',
+    );
+    expect(request.benefits_query).toEqual(benefits_query);
+  },
+);

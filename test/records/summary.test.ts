@@ -3,18 +3,33 @@ import { summarizeEligibility } from '../../src/records/summary.ts';
 import { recordOf } from './answers.ts';
 
 const summaryOf = (...args: Parameters<typeof recordOf>) => summarizeEligibility(recordOf(...args));
-const asked = (benefits_query: string[], benefits_codes: string[] = []) => ({ benefits_query, benefits_codes });
+const asked = (benefits_query: string[], benefits_codes: string[] = []) => ({
+  benefits_query,
+  benefits_codes,
+});
 
 describe('the summary of a record', () => {
   it('has the values of the front desk as text', () => {
     const summary = summaryOf(
       {
         call_details: [
-          { call_end_time: '2026-11-20T15:30:00Z', reference_number: 'R-1', representative_name: 'Dana' },
-          { call_end_time: '2026-11-20T09:00:00Z', reference_number: 'R-2', representative_name: 'Dana' },
+          {
+            call_end_time: '2026-11-20T15:30:00Z',
+            reference_number: 'R-1',
+            representative_name: 'Dana',
+          },
+          {
+            call_end_time: '2026-11-20T09:00:00Z',
+            reference_number: 'R-2',
+            representative_name: 'Dana',
+          },
         ],
         plan_information: { is_active: true, is_provider_in_network: 'N', plan_name: 'Gold' },
-        maximums: { individual_deductible: 50, individual_deductible_used: 20, coverage_limit: 'unlimited' },
+        maximums: {
+          individual_deductible: 50,
+          individual_deductible_used: 20,
+          coverage_limit: 'unlimited',
+        },
       },
       { asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']), inquiry: { summary: 'All well.' } },
     );
@@ -46,27 +61,43 @@ describe('the summary of a record', () => {
       call_ended_at: '',
       notes: ['The answer holds nothing that could be read.'],
     });
-    expect(summaryOf(null)).toMatchObject({ individual_deductible_remaining: '', annual_maximum: '' });
-    expect(summaryOf({ call_details: [{}] })).toMatchObject({ reference_number: 'unknown', call_ended_at: 'unknown' });
+    expect(summaryOf(null)).toMatchObject({
+      individual_deductible_remaining: '',
+      annual_maximum: '',
+    });
+    expect(summaryOf({ call_details: [{}] })).toMatchObject({
+      reference_number: 'unknown',
+      call_ended_at: 'unknown',
+    });
   });
 
   it('has a line per code, and never reads an unanswered one as not covered', () => {
     const { procedure_codes } = summaryOf(
       {
         procedure_codes: [
-          [{ procedure_code: 'D1110' }, { is_covered: true, coverage_percentage: '80%', frequency_limitations: '2 per year' }],
+          [
+            { procedure_code: 'D1110' },
+            { is_covered: true, coverage_percentage: '80%', frequency_limitations: '2 per year' },
+          ],
           [{ procedure_code: 'D6010' }, { is_covered: false, more_info: 'not before 2027' }],
           [{ procedure_code: 'D2740' }, { is_downgraded: true, downgraded_info: 'to D2751' }],
         ],
       },
-      { asked: asked(['CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES'], ['1110', '2740', '0120']) },
+      {
+        asked: asked(['CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES'], ['1110', '2740', '0120']),
+      },
     );
     expect(procedure_codes).toEqual([
-      { code: 'D1110', line: 'covered; plan pays 80%; prior authorization unknown; frequency "2 per year"' },
+      {
+        code: 'D1110',
+        line: 'covered; plan pays 80%; prior authorization unknown; frequency "2 per year"',
+      },
       { code: 'D6010', line: 'not covered; more "not before 2027"' },
       {
         code: 'D2740',
-        line: 'coverage unknown; plan pays unknown; prior authorization unknown; frequency unknown; downgraded; downgrade "to D2751"',
+        line:
+          'coverage unknown; plan pays unknown; prior authorization unknown; frequency ' +
+          'unknown; downgraded; downgrade "to D2751"',
       },
       { code: 'D0120', line: 'unknown' },
     ]);
@@ -74,10 +105,16 @@ describe('the summary of a record', () => {
 
   it('quotes words in place of a number without saying whose share they are', () => {
     const { procedure_classes } = summaryOf(
-      { procedure_classes: { OFFICE: { copay_amount: '25', coinsurance_percentage: '80', is_deductible_waived: false } } },
+      {
+        procedure_classes: {
+          OFFICE: { copay_amount: '25', coinsurance_percentage: '80', is_deductible_waived: false },
+        },
+      },
       { specialty: 'medical' },
     );
-    expect(procedure_classes).toEqual([{ name: 'OFFICE', line: 'coinsurance "80"; copay 25.00; deductible applies' }]);
+    expect(procedure_classes).toEqual([
+      { name: 'OFFICE', line: 'coinsurance "80"; copay 25.00; deductible applies' },
+    ]);
   });
 
   it('notes what a person should read', () => {
@@ -104,7 +141,9 @@ describe('the summary of a record', () => {
   });
 
   it('counts the remarks beyond the twentieth', () => {
-    const fields = Object.fromEntries(Array.from({ length: 23 }, (_, index) => [`new_${index}`, 'x'.repeat(500)]));
+    const fields = Object.fromEntries(
+      Array.from({ length: 23 }, (_, index) => [`new_${index}`, 'x'.repeat(500)]),
+    );
     const { notes } = summaryOf({ plan_information: { ...fields, is_active: true } });
     expect(notes).toHaveLength(21);
     expect(notes[0]!.length).toBeLessThan(320);

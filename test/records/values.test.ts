@@ -22,7 +22,16 @@ const doubtful = (text: string, why: string) => ({ is: 'doubtful', value: { text
 const unreadable = (why: string) => ({ is: 'unreadable', why });
 
 const SILENT_VALUES = [undefined, null, '', '  \t'];
-const READERS = { readAge, readAmount, readCoinsurance, readDate, readPercent, readText, readTimestamp, readYesNo };
+const READERS = {
+  readAge,
+  readAmount,
+  readCoinsurance,
+  readDate,
+  readPercent,
+  readText,
+  readTimestamp,
+  readYesNo,
+};
 
 describe.each(Object.entries(READERS))('%s', (_, reader) => {
   it.each(SILENT_VALUES)('takes %j as nothing said', (raw) => expect(reader(raw)).toEqual(silent));
@@ -99,14 +108,21 @@ describe('a difference of amounts', () => {
     ['0.30', '0.125', '0.175'],
     ['50.00', '50.00', '0.00'],
     ['99999999999999999999.99', '0.99', '99999999999999999999.00'],
-  ])('%s less %s is %s', (whole, part, rest) => expect(subtractMoney(money(whole), money(part))).toEqual(money(rest)));
+  ])('%s less %s is %s', (whole, part, rest) =>
+    expect(subtractMoney(money(whole), money(part))).toEqual(money(rest)),
+  );
 
   it('is exact to the cent', () => {
-    const amountOf = (cents: bigint) => money(`${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`);
+    const amountOf = (cents: bigint) =>
+      money(`${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`);
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 25n }), fc.bigInt({ min: 0n, max: 10n ** 25n }), (part, rest) => {
-        expect(subtractMoney(amountOf(part + rest), amountOf(part))).toEqual(amountOf(rest));
-      }),
+      fc.property(
+        fc.bigInt({ min: 0n, max: 10n ** 25n }),
+        fc.bigInt({ min: 0n, max: 10n ** 25n }),
+        (part, rest) => {
+          expect(subtractMoney(amountOf(part + rest), amountOf(part))).toEqual(amountOf(rest));
+        },
+      ),
       { numRuns: 200 },
     );
   });
@@ -173,10 +189,15 @@ describe('a percentage', () => {
     ['Patient responsibility is 20%', read({ plan: 80, patient: 20 })],
     ['20% patient responsibility', read({ plan: 80, patient: 20 })],
     ['member pays 60%', read({ plan: 40, patient: 60 })],
-    ['plan pays 120%', { is: 'doubtful', value: { patient: { text: 'plan pays 120%' } }, why: 'not a percentage' }],
+    [
+      'plan pays 120%',
+      { is: 'doubtful', value: { patient: { text: 'plan pays 120%' } }, why: 'not a percentage' },
+    ],
     ['', { is: 'silent' }],
     [true, unreadable('not a percentage')],
-  ])('of coinsurance, %j reads as %j', (raw, reading) => expect(readCoinsurance(raw)).toEqual(reading));
+  ])('of coinsurance, %j reads as %j', (raw, reading) =>
+    expect(readCoinsurance(raw)).toEqual(reading),
+  );
 });
 
 describe('an age', () => {
@@ -196,7 +217,9 @@ describe('a yes or no', () => {
   it.each([
     ...[true, 'true', 'TRUE', 'Yes', 'y', ' Y '].map((raw) => [raw, read(true)] as const),
     ...[false, 'false', 'No', 'N', 'n'].map((raw) => [raw, read(false)] as const),
-    ...['N/A', 'none', 'unknown', 'maybe', 0, 1, [], {}].map((raw) => [raw, unreadable('not yes or no')] as const),
+    ...['N/A', 'none', 'unknown', 'maybe', 0, 1, [], {}].map(
+      (raw) => [raw, unreadable('not yes or no')] as const,
+    ),
   ])('%j reads as %j', (raw, reading) => expect(readYesNo(raw)).toEqual(reading));
 });
 
@@ -247,5 +270,7 @@ describe('a procedure code', () => {
     ['99213', true, '99213'],
     ['1110', false, '1110'],
     ['g0001', false, 'G0001'],
-  ])('%j (dental: %j) is compared as %s', (said, isDental, code) => expect(comparableCode(said, isDental)).toBe(code));
+  ])('%j (dental: %j) is compared as %s', (said, isDental, code) =>
+    expect(comparableCode(said, isDental)).toBe(code),
+  );
 });

@@ -28,15 +28,20 @@ function recordWith(verifications: unknown) {
 }
 
 describe('the verification of a record', () => {
-  it.each([[undefined], [null], [[]], ['']])('is null while there is none (%j), and says nothing about confidence', (nothing) => {
-    const record = recordWith(nothing);
-    expect(record.verification).toBeNull();
-    expect(record).not.toHaveProperty('confidence');
-    expect(record.unparsed).toEqual([]);
-  });
+  it.each([[undefined], [null], [[]], ['']])(
+    'is null while there is none (%j), and says nothing about confidence',
+    (nothing) => {
+      const record = recordWith(nothing);
+      expect(record.verification).toBeNull();
+      expect(record).not.toHaveProperty('confidence');
+      expect(record.unparsed).toEqual([]);
+    },
+  );
 
   it('keeps every field of a check, with the call it is about', () => {
-    const record = recordWith([call(item('payer_reached', 'MET', { validation: { is_validated: true } }))]);
+    const record = recordWith([
+      call(item('payer_reached', 'MET', { validation: { is_validated: true } })),
+    ]);
     expect(record.verification).toEqual({
       checks: [
         {
@@ -55,18 +60,29 @@ describe('the verification of a record', () => {
     expect(record.confidence).toBe('high');
   });
 
-  it.each(['NOT_MET', 'UNCLEAR', 'not met', '', null, 7])('turns the confidence down for the status %j', (status) => {
-    const record = recordWith([call(item('a', 'MET'), item('b', status))]);
-    expect(record.confidence).toBe('low');
-    expect(summarizeEligibility(record)).toMatchObject({ confidence: 'low' });
-    expect(summarizeEligibility(record).notes.join(' ')).toContain('A check of the call is not met: b');
-  });
+  it.each(['NOT_MET', 'UNCLEAR', 'not met', '', null, 7])(
+    'turns the confidence down for the status %j',
+    (status) => {
+      const record = recordWith([call(item('a', 'MET'), item('b', status))]);
+      expect(record.confidence).toBe('low');
+      expect(summarizeEligibility(record)).toMatchObject({ confidence: 'low' });
+      expect(summarizeEligibility(record).notes.join(' ')).toContain(
+        'A check of the call is not met: b',
+      );
+    },
+  );
 
   it('goes by the newest call that has the check, which comes first', () => {
     const earlier = (...items: unknown[]) => ({ ...call(...items), call_log_id: 'call-0' });
-    expect(recordWith([call(item('a', 'MET')), earlier(item('a', 'NOT_MET'))]).confidence).toBe('high');
-    expect(recordWith([call(item('a', 'NOT_MET')), earlier(item('a', 'MET'))]).confidence).toBe('low');
-    expect(recordWith([call(item('a', 'MET')), earlier(item('b', 'NOT_MET'))]).confidence).toBe('low');
+    expect(recordWith([call(item('a', 'MET')), earlier(item('a', 'NOT_MET'))]).confidence).toBe(
+      'high',
+    );
+    expect(recordWith([call(item('a', 'NOT_MET')), earlier(item('a', 'MET'))]).confidence).toBe(
+      'low',
+    );
+    expect(recordWith([call(item('a', 'MET')), earlier(item('b', 'NOT_MET'))]).confidence).toBe(
+      'low',
+    );
   });
 
   it('does not take one check of a call for another of the same name, or for one without a name', () => {

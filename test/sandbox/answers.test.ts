@@ -2,32 +2,65 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Bench, bench, type Loose, request } from './harness.ts';
 
-const DENTAL = ['STANDARD', 'CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES', 'TREATMENT_HISTORY', 'DEDUCTIBLES_AND_MAXIMUMS'];
-const DENTAL_CODES = ['D0120', 'D1110', 'D1206', 'D2391', 'D2740', 'D4341', 'D6010', 'D7140', 'D8080', 'D9999'];
-const MEDICAL = ['CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_PRIOR_AUTH', 'CODE_LOOKUP_FREQUENCIES', 'DEDUCTIBLES_AND_MAXIMUMS'];
+const DENTAL = [
+  'STANDARD',
+  'CODE_LOOKUP_BENEFITS',
+  'CODE_LOOKUP_FREQUENCIES',
+  'TREATMENT_HISTORY',
+  'DEDUCTIBLES_AND_MAXIMUMS',
+];
+const DENTAL_CODES = [
+  'D0120',
+  'D1110',
+  'D1206',
+  'D2391',
+  'D2740',
+  'D4341',
+  'D6010',
+  'D7140',
+  'D8080',
+  'D9999',
+];
+const MEDICAL = [
+  'CODE_LOOKUP_BENEFITS',
+  'CODE_LOOKUP_PRIOR_AUTH',
+  'CODE_LOOKUP_FREQUENCIES',
+  'DEDUCTIBLES_AND_MAXIMUMS',
+];
 const MEDICAL_CODES = ['99213', '97110', '70551', '80053', 'J1100', '27447'];
 
 /** The final forms of inquiries with these fields, one by one. */
-async function finals(on: Bench, specialty: string, variants: Record<string, unknown>[]): Promise<Loose[]> {
+async function finals(
+  on: Bench,
+  specialty: string,
+  variants: Record<string, unknown>[],
+): Promise<Loose[]> {
   const ids: string[] = [];
-  for (const fields of variants) ids.push(await on.create(specialty, { desired_completion_date: '01-08-2030', ...fields }));
+  for (const fields of variants)
+    ids.push(await on.create(specialty, { desired_completion_date: '01-08-2030', ...fields }));
   await on.advance({ days: 4 });
   const forms: Loose[] = [];
   for (const id of ids) forms.push(await on.read(specialty, id));
   return forms;
 }
 
-const members = (count: number, prefix: string) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
+const members = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, i) => `${prefix}${i}`);
 
 describe('dental answers', () => {
   it.each([
-    [['STANDARD'], ['call_details', 'extra_info', 'maximums', 'plan_information', 'procedure_classes']],
+    [
+      ['STANDARD'],
+      ['call_details', 'extra_info', 'maximums', 'plan_information', 'procedure_classes'],
+    ],
     [['DEDUCTIBLES_AND_MAXIMUMS'], ['call_details', 'maximums', 'plan_information']],
     [['TREATMENT_HISTORY'], ['call_details', 'plan_information', 'treatment_history']],
     [['CODE_LOOKUP_BENEFITS'], ['call_details', 'plan_information', 'procedure_codes']],
     [['CUSTOM_SEDATION'], ['call_details', 'plan_information']],
   ])('to %j hold only what was asked', async (benefits_query, parts) => {
-    const [form] = await finals(await bench(), 'dental', [{ benefits_query, benefits_codes: ['0120'] }]);
+    const [form] = await finals(await bench(), 'dental', [
+      { benefits_query, benefits_codes: ['0120'] },
+    ]);
     expect(Object.keys(form.results).sort()).toEqual(parts);
   });
 
@@ -40,18 +73,38 @@ describe('dental answers', () => {
     for (const { status, results } of await finals(await bench(), 'dental', variants)) {
       expect(status).toBe('SUCCESS');
       const { maximums, procedure_classes, procedure_codes } = results;
-      expect(Number(maximums.coverage_limit_remaining)).toBeLessThanOrEqual(Number(maximums.coverage_limit));
-      expect(Number(maximums.individual_deductible_used)).toBeLessThanOrEqual(Number(maximums.individual_deductible));
+      expect(Number(maximums.coverage_limit_remaining)).toBeLessThanOrEqual(
+        Number(maximums.coverage_limit),
+      );
+      expect(Number(maximums.individual_deductible_used)).toBeLessThanOrEqual(
+        Number(maximums.individual_deductible),
+      );
       if (maximums.family_deductible !== undefined) {
-        expect(Number(maximums.family_deductible)).toBeGreaterThanOrEqual(Number(maximums.individual_deductible));
-        expect(Number(maximums.family_deductible_used)).toBeGreaterThanOrEqual(Number(maximums.individual_deductible_used));
+        expect(Number(maximums.family_deductible)).toBeGreaterThanOrEqual(
+          Number(maximums.individual_deductible),
+        );
+        expect(Number(maximums.family_deductible_used)).toBeGreaterThanOrEqual(
+          Number(maximums.individual_deductible_used),
+        );
       }
       expect(procedure_codes.map(([info]: Loose) => info.procedure_code)).toEqual(DENTAL_CODES);
-      const classes = ['DIAGNOSTIC', 'PREVENTIVE', 'PREVENTIVE', 'RESTORATIVE', 'MAJOR_RESTORATIVE', 'PERIODONTICS', 'IMPLANTS'];
+      const classes = [
+        'DIAGNOSTIC',
+        'PREVENTIVE',
+        'PREVENTIVE',
+        'RESTORATIVE',
+        'MAJOR_RESTORATIVE',
+        'PERIODONTICS',
+        'IMPLANTS',
+      ];
       for (const [index, name] of classes.entries()) {
-        expect(procedure_codes[index][1].coverage_percentage).toBe(procedure_classes[name].coverage_percentage);
+        expect(procedure_codes[index][1].coverage_percentage).toBe(
+          procedure_classes[name].coverage_percentage,
+        );
       }
-      const visits = Object.keys(results.treatment_history).map((date) => Date.parse(date.replaceAll('-', '/')));
+      const visits = Object.keys(results.treatment_history).map((date) =>
+        Date.parse(date.replaceAll('-', '/')),
+      );
       for (const visit of visits) expect(visit).toBeLessThan(Date.parse('2030/01/07'));
     }
   });
@@ -63,18 +116,27 @@ describe('dental answers', () => {
     ]);
     expect(child.results.plan_information.plan_name).toBe(exam.results.plan_information.plan_name);
     expect(child.results.procedure_classes).toEqual(exam.results.procedure_classes);
-    expect(child.results.maximums.individual_deductible).toBe(exam.results.maximums.individual_deductible);
+    expect(child.results.maximums.individual_deductible).toBe(
+      exam.results.maximums.individual_deductible,
+    );
     expect(JSON.stringify(child.results.treatment_history)).not.toContain('D1110');
   });
 
   it('of an inactive plan are minimal, and of a plan that covers nothing say so', async () => {
     const [inactive, uncovered] = await finals(await bench(), 'dental', [
       { member_id: 'INACTIVE1' },
-      { member_id: 'NOTCOVERED1', benefits_query: ['CODE_LOOKUP_BENEFITS'], benefits_codes: DENTAL_CODES },
+      {
+        member_id: 'NOTCOVERED1',
+        benefits_query: ['CODE_LOOKUP_BENEFITS'],
+        benefits_codes: DENTAL_CODES,
+      },
     ]);
     expect(inactive.results).toEqual({
       call_details: expect.any(Array),
-      plan_information: { is_active: false, termination_date: expect.stringMatching(/^\d\d-\d\d-\d{4}$/) },
+      plan_information: {
+        is_active: false,
+        termination_date: expect.stringMatching(/^\d\d-\d\d-\d{4}$/),
+      },
     });
     for (const [, benefits] of uncovered.results.procedure_codes) {
       expect(benefits).toEqual({ is_covered: false, more_info: expect.any(String) });
@@ -106,15 +168,21 @@ describe('dental answers', () => {
       { benefits_query: ['CUSTOM_SEDATION'] },
       { benefits_query: undefined, call_script_id: 'script-1' },
     ]);
-    expect(custom.results.call_details[0].custom_answers).toEqual({ CUSTOM_SEDATION: expect.any(String) });
-    expect(Object.keys(script.results.call_details[0].custom_answers)).toEqual(['SCRIPT_QUESTION_1', 'SCRIPT_QUESTION_2']);
+    expect(custom.results.call_details[0].custom_answers).toEqual({
+      CUSTOM_SEDATION: expect.any(String),
+    });
+    expect(Object.keys(script.results.call_details[0].custom_answers)).toEqual([
+      'SCRIPT_QUESTION_1',
+      'SCRIPT_QUESTION_2',
+    ]);
   });
 });
 
 describe('medical and mental health answers', () => {
   it('are consistent in themselves', async () => {
     for (const specialty of ['medical', 'mental_health']) {
-      const query = specialty === 'medical' ? MEDICAL : ['MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS'];
+      const query =
+        specialty === 'medical' ? MEDICAL : ['MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS'];
       const variants = members(60, 'ACTIVE').map((member_id) => ({
         member_id,
         benefits_query: query,
@@ -123,16 +191,26 @@ describe('medical and mental health answers', () => {
       for (const { results } of await finals(await bench(), specialty, variants)) {
         const { maximums } = results;
         const amount = (name: string) => Number(maximums[name] ?? 'NaN');
-        expect(amount('individual_out_of_pocket_maximum_used')).toBeLessThanOrEqual(amount('individual_out_of_pocket_maximum'));
-        expect(amount('individual_out_of_pocket_maximum_used')).toBeGreaterThanOrEqual(amount('individual_deductible_used'));
+        expect(amount('individual_out_of_pocket_maximum_used')).toBeLessThanOrEqual(
+          amount('individual_out_of_pocket_maximum'),
+        );
+        expect(amount('individual_out_of_pocket_maximum_used')).toBeGreaterThanOrEqual(
+          amount('individual_deductible_used'),
+        );
         if ('family_out_of_pocket_maximum' in maximums) {
-          expect(amount('family_out_of_pocket_maximum_used')).toBeLessThanOrEqual(amount('family_out_of_pocket_maximum'));
-          expect(amount('family_out_of_pocket_maximum_used')).toBeGreaterThanOrEqual(amount('family_deductible_used'));
+          expect(amount('family_out_of_pocket_maximum_used')).toBeLessThanOrEqual(
+            amount('family_out_of_pocket_maximum'),
+          );
+          expect(amount('family_out_of_pocket_maximum_used')).toBeGreaterThanOrEqual(
+            amount('family_deductible_used'),
+          );
           expect(amount('family_deductible_used')).toBeLessThanOrEqual(amount('family_deductible'));
         }
         for (const [info, benefits] of results.procedure_codes) {
           expect(MEDICAL_CODES).toContain(info.procedure_code);
-          expect(benefits.copay_amount ?? benefits.coinsurance_percentage).toEqual(expect.stringMatching(/^\d+(\.\d\d)?$/));
+          expect(benefits.copay_amount ?? benefits.coinsurance_percentage).toEqual(
+            expect.stringMatching(/^\d+(\.\d\d)?$/),
+          );
         }
       }
     }
@@ -140,7 +218,10 @@ describe('medical and mental health answers', () => {
 
   it('give basic plan information without being asked, and prior authorization per code', async () => {
     const [form] = await finals(await bench(), 'medical', [
-      { benefits_query: ['CODE_LOOKUP_PRIOR_AUTH', 'PULMONARY_REHAB_COVERAGE'], benefits_codes: ['70551'] },
+      {
+        benefits_query: ['CODE_LOOKUP_PRIOR_AUTH', 'PULMONARY_REHAB_COVERAGE'],
+        benefits_codes: ['70551'],
+      },
     ]);
     expect(form.results.maximums).toBeUndefined();
     expect(form.results.plan_information.is_active).toBe(true);
@@ -169,7 +250,8 @@ describe('medical and mental health answers', () => {
       expect(total).toBeLessThanOrEqual(300);
       for (const code of results.code_details ?? []) {
         expect(code.patient_applied_to_deductible).toBeLessThanOrEqual(code.patient_responsibility);
-        if (results.status === 'DENIED') expect(code).toMatchObject({ amound_paid: 0, claim_denial_reason: expect.any(String) });
+        if (results.status === 'DENIED')
+          expect(code).toMatchObject({ amound_paid: 0, claim_denial_reason: expect.any(String) });
       }
       const { date_received, date_processed } = results.timeline ?? {};
       if (date_processed !== undefined) {
@@ -188,13 +270,24 @@ describe('medical and mental health answers', () => {
     ['NOTONFILE-1', 'NOT_ON_FILE', []],
     ['ODDSTATUS-1', 'AWAITING_COB', ['date_received', 'date_processed']],
   ])('of a claim with the number %s are %s', async (claim_number, status, days) => {
-    const fields = { type: 'CLAIMS_STATUS', benefits_query: undefined, claims_date_of_service: '11-05-2029' };
-    const [form] = await finals(await bench(), 'medical', [{ ...fields, claim_number, member_id: 'ACTIVE1' }]);
+    const fields = {
+      type: 'CLAIMS_STATUS',
+      benefits_query: undefined,
+      claims_date_of_service: '11-05-2029',
+    };
+    const [form] = await finals(await bench(), 'medical', [
+      { ...fields, claim_number, member_id: 'ACTIVE1' },
+    ]);
     expect([form.results.status, Object.keys(form.results.timeline ?? {})]).toEqual([status, days]);
   });
 
   it('of a claim with a number that begins with PENDING1 settle it the second time', async () => {
-    const claim = { type: 'CLAIMS_STATUS', benefits_query: undefined, claim_number: 'PENDING1-1', member_id: 'ACTIVE1' };
+    const claim = {
+      type: 'CLAIMS_STATUS',
+      benefits_query: undefined,
+      claim_number: 'PENDING1-1',
+      member_id: 'ACTIVE1',
+    };
     const forms = await finals(await bench(), 'medical', [claim, claim]);
     expect(forms.map(({ results }) => results.status)).toEqual(['PENDING', 'APPROVED']);
   });
@@ -204,7 +297,9 @@ it.each([
   ['PRIMARY', true],
   ['SECONDARY', false],
 ])('A member id that begins with %s has the payer say so', async (member_id, pays_first) => {
-  const [form] = await finals(await bench(), 'dental', [{ member_id, benefits_query: ['STANDARD'] }]);
+  const [form] = await finals(await bench(), 'dental', [
+    { member_id, benefits_query: ['STANDARD'] },
+  ]);
   expect(form.results.plan_information.is_primary_insurance).toBe(pays_first);
 });
 
@@ -221,7 +316,9 @@ it.each([
 
 it('Without a prefix a few inquiries fail, are cancelled, find no plan or lack answers', async () => {
   const on = await bench();
-  const items = members(1500, 'M').map((member_id) => request({ member_id, desired_completion_date: '01-08-2030' }));
+  const items = members(1500, 'M').map((member_id) =>
+    request({ member_id, desired_completion_date: '01-08-2030' }),
+  );
   await on.call('POST', '/api/v0/dental/batch_inquiries', items);
   await on.advance({ days: 4 });
   const forms: Loose[] = await on.list('dental');
@@ -230,7 +327,9 @@ it('Without a prefix a few inquiries fail, are cancelled, find no plan or lack a
   expect(share(({ status }) => status === 'UNSUCCESSFUL')).toBeGreaterThan(0.015);
   expect(share(({ status }) => status === 'CANCELLED')).toBeGreaterThan(0.003);
   expect(share(({ status }) => status === 'CANCELLED')).toBeLessThan(0.02);
-  expect(share(({ results }) => results?.plan_information?.is_active === false)).toBeGreaterThan(0.02);
+  expect(share(({ results }) => results?.plan_information?.is_active === false)).toBeGreaterThan(
+    0.02,
+  );
   expect(share(({ results }) => results?.plan_information?.is_active === false)).toBeLessThan(0.07);
 });
 
@@ -260,9 +359,23 @@ it('Any valid request gets a valid answer, quickly', async () => {
         insurance_in_network: fc.boolean(),
         claims_date_of_service: date('2028-01-01', '2030-12-31'),
       },
-      { requiredKeys: ['type', 'desired_completion_date', 'patient_name', 'dob', 'member_id', 'tax_id', 'benefits_query'] },
+      {
+        requiredKeys: [
+          'type',
+          'desired_completion_date',
+          'patient_name',
+          'dob',
+          'member_id',
+          'tax_id',
+          'benefits_query',
+        ],
+      },
     )
-    .chain((fields) => fc.constantFrom('dental', 'medical', 'mental_health').map((specialty) => ({ specialty, fields })));
+    .chain((fields) =>
+      fc
+        .constantFrom('dental', 'medical', 'mental_health')
+        .map((specialty) => ({ specialty, fields })),
+    );
   await fc.assert(
     fc.asyncProperty(valid, async ({ specialty, fields }) => {
       const started = performance.now();
@@ -275,7 +388,8 @@ it('Any valid request gets a valid answer, quickly', async () => {
       expect(['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED']).toContain(form.status);
       expect(form.results === null).toBe(form.status === 'CANCELLED');
       expect(form.summary).not.toBe('');
-      for (const field of ['NaN', 'undefined', 'Infinity', 'Invalid']) expect(JSON.stringify(form.results)).not.toContain(field);
+      for (const field of ['NaN', 'undefined', 'Infinity', 'Invalid'])
+        expect(JSON.stringify(form.results)).not.toContain(field);
     }),
     { numRuns: 60 },
   );

@@ -6,7 +6,9 @@ import { bench } from './harness.ts';
 describe('the table of behaviors', () => {
   it('is that of README.md, and so is the one of scenarios', () => {
     const readme = readFileSync(new URL('../../src/sandbox/README.md', import.meta.url), 'utf8');
-    const rows = [...readme.matchAll(/^\|(.*)\|$/gm)].map(([, row]) => (row ?? '').split(' | ').map((cell) => cell.trim()));
+    const rows = [...readme.matchAll(/^\|(.*)\|$/gm)].map(([, row]) =>
+      (row ?? '').split(' | ').map((cell) => cell.trim()),
+    );
     const section = (from: string, to: string) => {
       const start = rows.findIndex(([cell]) => cell === from);
       return rows.slice(
@@ -14,7 +16,8 @@ describe('the table of behaviors', () => {
         rows.findIndex(([cell]) => cell === to),
       );
     };
-    const documentedScenarios = (table: object) => Object.entries(table).map(([name, means]) => [`\`${name}\``, means]);
+    const documentedScenarios = (table: object) =>
+      Object.entries(table).map(([name, means]) => [`\`${name}\``, means]);
     expect(section('beginning', 'claim number')).toEqual(documentedScenarios(SCENARIOS));
     expect(section('claim number', 'behavior')).toEqual(documentedScenarios(CLAIM_SCENARIOS));
     const documented = Object.entries(BEHAVIORS).map(([name, spec]) => [
@@ -45,7 +48,10 @@ describe('the table of behaviors', () => {
 
   it('is refused by the admin route in the same words, and nothing changes', async () => {
     const on = await bench();
-    const { status, body } = await on.call('POST', '/_sandbox/behaviors', { echo: 'nulls', ehco: 1 });
+    const { status, body } = await on.call('POST', '/_sandbox/behaviors', {
+      echo: 'nulls',
+      ehco: 1,
+    });
     expect([status, body.detail[0].msg]).toEqual([422, expect.stringContaining('nearest')]);
     expect((await on.call('GET', '/_sandbox/behaviors')).body.echo).toBe('as_sent');
   });

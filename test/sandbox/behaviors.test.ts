@@ -9,39 +9,58 @@ const subscription = '/api/v0/subscription/';
 const tested = new Set<string>();
 
 /** A test of one switch; the last test of this file checks that every switch has one. */
-function behavior(name: keyof typeof BEHAVIORS, sentence: string, test: (on: Bench) => Promise<void>): void {
+function behavior(
+  name: keyof typeof BEHAVIORS,
+  sentence: string,
+  test: (on: Bench) => Promise<void>,
+): void {
   tested.add(name);
   it(`${name} ${sentence}`, async () => test(await bench()));
 }
 
 const items = (...names: unknown[]) =>
-  names.map((name) => (name === undefined ? request({ dob: 'x' }) : request({ patient_name: name, external_id: name })));
+  names.map((name) =>
+    name === undefined ? request({ dob: 'x' }) : request({ patient_name: name, external_id: name }),
+  );
 
 async function names(on: Bench): Promise<string[]> {
   return (await on.list('dental')).map((form: Loose) => form.request.patient_name);
 }
 
 /** The answered form of one inquiry. */
-async function answered(on: Bench, specialty: string, fields: Record<string, unknown> = {}): Promise<Loose> {
+async function answered(
+  on: Bench,
+  specialty: string,
+  fields: Record<string, unknown> = {},
+): Promise<Loose> {
   const id = await on.create(specialty, { desired_completion_date: '01-07-2030', ...fields });
   await on.advance({ hours: 2 });
   return on.read(specialty, id);
 }
 
 describe('bulk', () => {
-  behavior('bulk_request_shape', 'says what is taken; the other is a 422 at the body', async (on) => {
-    const status = async (body: unknown) => {
-      const response = await on.call('POST', bulk, body);
-      return response.status === 422 ? response.body.detail[0].loc : response.status;
-    };
-    const array = items('A');
-    expect([await status(array), await status({ inquiries: array })]).toEqual([200, ['body']]);
-    await on.behave({ bulk_request_shape: 'object' });
-    expect([await status(array), await status({ inquiries: array })]).toEqual([['body'], 200]);
-    expect(await status({ inquiries: items(undefined) })).toEqual(['body', 'inquiries', 0, 'dob']);
-    await on.behave({ bulk_request_shape: 'both' });
-    expect([await status(array), await status({ inquiries: array })]).toEqual([200, 200]);
-  });
+  behavior(
+    'bulk_request_shape',
+    'says what is taken; the other is a 422 at the body',
+    async (on) => {
+      const status = async (body: unknown) => {
+        const response = await on.call('POST', bulk, body);
+        return response.status === 422 ? response.body.detail[0].loc : response.status;
+      };
+      const array = items('A');
+      expect([await status(array), await status({ inquiries: array })]).toEqual([200, ['body']]);
+      await on.behave({ bulk_request_shape: 'object' });
+      expect([await status(array), await status({ inquiries: array })]).toEqual([['body'], 200]);
+      expect(await status({ inquiries: items(undefined) })).toEqual([
+        'body',
+        'inquiries',
+        0,
+        'dob',
+      ]);
+      await on.behave({ bulk_request_shape: 'both' });
+      expect([await status(array), await status({ inquiries: array })]).toEqual([200, 200]);
+    },
+  );
 
   behavior('bulk_response', 'has seven shapes', async (on) => {
     const answer = async (bulk_response: string) => {
@@ -53,17 +72,26 @@ describe('bulk', () => {
     expect(await answer('creation_responses')).toEqual([created, created, created]);
     expect(await answer('inquiry_ids')).toEqual({ success: true, inquiry_ids: [id, id, id] });
     expect(await answer('wrapped_creations')).toEqual({ inquiries: [created, created, created] });
-    expect((await answer('read_forms')).map((form: Loose) => form.request.patient_name)).toEqual(['A', 'B', 'C']);
+    expect((await answer('read_forms')).map((form: Loose) => form.request.patient_name)).toEqual([
+      'A',
+      'B',
+      'C',
+    ]);
     expect(await answer('success_only')).toEqual({ success: true });
     const shuffled = await answer('shuffled_ids');
     const owners = await Promise.all(
-      shuffled.map(async (one: Loose) => (await on.read('dental', one.inquiry_id)).request.patient_name),
+      shuffled.map(
+        async (one: Loose) => (await on.read('dental', one.inquiry_id)).request.patient_name,
+      ),
     );
     expect(owners).not.toEqual(['A', 'B', 'C']);
     expect(owners.sort()).toEqual(['A', 'B', 'C']);
     await on.behave({ bulk_response: 'mixed' });
     const mixed = (await on.call('POST', bulk, items('A', undefined))).body;
-    expect(mixed).toEqual([created, { success: false, detail: [expect.objectContaining({ loc: ['body', 1, 'dob'] })] }]);
+    expect(mixed).toEqual([
+      created,
+      { success: false, detail: [expect.objectContaining({ loc: ['body', 1, 'dob'] })] },
+    ]);
   });
 
   behavior('bulk_absent', 'answers the status chosen and creates nothing', async (on) => {
@@ -81,7 +109,11 @@ describe('bulk', () => {
     };
     expect((await send('all_or_nothing')).status).toBe(422);
     expect(await names(on)).toEqual([]);
-    expect((await send('some')).body).toMatchObject([{ success: true }, { success: false, inquiry_id: null }, { success: true }]);
+    expect((await send('some')).body).toMatchObject([
+      { success: true },
+      { success: false, inquiry_id: null },
+      { success: true },
+    ]);
     expect(await names(on)).toEqual(['A', 'B']);
     expect((await send('some_422')).status).toBe(422);
     expect(await names(on)).toEqual(['A', 'B', 'A', 'B']);
@@ -162,14 +194,18 @@ describe('list', () => {
     expect(namesOf(await on.list('dental'))).toBe('AB');
   });
 
-  behavior('list_delay_seconds', 'hides new inquiries from the list, not from reading', async (on) => {
-    await on.behave({ list_delay_seconds: 30 });
-    const id = await on.create('dental');
-    expect(await on.list('dental')).toEqual([]);
-    expect((await on.read('dental', id)).id).toBe(id);
-    on.machine.now_ms += 30_000;
-    expect((await on.list('dental')).length).toBe(1);
-  });
+  behavior(
+    'list_delay_seconds',
+    'hides new inquiries from the list, not from reading',
+    async (on) => {
+      await on.behave({ list_delay_seconds: 30 });
+      const id = await on.create('dental');
+      expect(await on.list('dental')).toEqual([]);
+      expect((await on.read('dental', id)).id).toBe(id);
+      on.machine.now_ms += 30_000;
+      expect((await on.list('dental')).length).toBe(1);
+    },
+  );
 });
 
 describe('reading', () => {
@@ -184,7 +220,9 @@ describe('reading', () => {
     for (const unknown_id of ['404', '422', 'null', 'empty_array']) {
       await on.behave({ unknown_id });
       const { status, body } = await on.call('GET', `${list}/none`);
-      answers.push(status === 422 ? [status, body.detail[0].loc] : status === 404 ? status : [status, body]);
+      answers.push(
+        status === 422 ? [status, body.detail[0].loc] : status === 404 ? status : [status, body],
+      );
     }
     expect(answers).toEqual([404, [422, ['path', 'id']], [200, null], [200, []]]);
   });
@@ -196,7 +234,11 @@ describe('reading', () => {
       await on.behave({ timestamps });
       seen.push((await on.read('dental', id)).creation_ts);
     }
-    expect(seen).toEqual(['2030-01-07T15:00:00.000Z', '2030-01-07T09:00:00.000-06:00', '2030-01-07T15:00:00.000417']);
+    expect(seen).toEqual([
+      '2030-01-07T15:00:00.000Z',
+      '2030-01-07T09:00:00.000-06:00',
+      '2030-01-07T15:00:00.000417',
+    ]);
   });
 
   behavior('dates', 'have three forms, in the echoed request too', async (on) => {
@@ -216,27 +258,47 @@ describe('reading', () => {
     const form = await answered(on, 'dental');
     expect(form.results.maximums.coverage_limit).toMatch(/^\d+\.00$/);
     await on.behave({ amounts: 'number' });
-    expect((await on.read('dental', form.id)).results.maximums.coverage_limit).toEqual(expect.any(Number));
+    expect((await on.read('dental', form.id)).results.maximums.coverage_limit).toEqual(
+      expect.any(Number),
+    );
     await on.behave({ amounts: 'currency' });
-    expect((await on.read('dental', form.id)).results.maximums.coverage_limit).toMatch(/^\$\d,\d{3}\.00$/);
+    expect((await on.read('dental', form.id)).results.maximums.coverage_limit).toMatch(
+      /^\$\d,\d{3}\.00$/,
+    );
   });
 
-  behavior('call_details', 'is an array for dental and now and then an object for the others', async (on) => {
-    const shapes = async (specialty: string) => {
-      const found = new Set<string>();
-      for (let i = 0; i < 15; i += 1) {
-        const { results } = await answered(on, specialty, { member_id: `ACTIVE${i}`, benefits_query: ['CODE_LOOKUP_BENEFITS'] });
-        const { call_details } = results;
-        found.add(call_details === undefined ? 'absent' : Array.isArray(call_details) ? 'array' : 'object');
+  behavior(
+    'call_details',
+    'is an array for dental and now and then an object for the others',
+    async (on) => {
+      const shapes = async (specialty: string) => {
+        const found = new Set<string>();
+        for (let i = 0; i < 15; i += 1) {
+          const { results } = await answered(on, specialty, {
+            member_id: `ACTIVE${i}`,
+            benefits_query: ['CODE_LOOKUP_BENEFITS'],
+          });
+          const { call_details } = results;
+          found.add(
+            call_details === undefined
+              ? 'absent'
+              : Array.isArray(call_details)
+                ? 'array'
+                : 'object',
+          );
+        }
+        return [...found].sort();
+      };
+      expect([await shapes('dental'), await shapes('medical')]).toEqual([
+        ['array'],
+        ['array', 'object'],
+      ]);
+      for (const shape of ['array', 'object', 'absent']) {
+        await on.behave({ call_details: shape });
+        expect(await shapes('medical')).toEqual([shape]);
       }
-      return [...found].sort();
-    };
-    expect([await shapes('dental'), await shapes('medical')]).toEqual([['array'], ['array', 'object']]);
-    for (const shape of ['array', 'object', 'absent']) {
-      await on.behave({ call_details: shape });
-      expect(await shapes('medical')).toEqual([shape]);
-    }
-  });
+    },
+  );
 
   behavior('transcript_name', 'is the one or the other', async (on) => {
     const form = await answered(on, 'dental');
@@ -267,7 +329,9 @@ describe('reading', () => {
     expect((await teeth()).every((tooth) => typeof tooth === 'string')).toBe(true);
     await on.behave({ tooth_numbers: 'integers' });
     expect((await teeth()).some((tooth) => typeof tooth === 'number')).toBe(true);
-    expect((await teeth()).every((tooth) => typeof tooth === 'number' || /^[A-T]$/.test(tooth))).toBe(true);
+    expect(
+      (await teeth()).every((tooth) => typeof tooth === 'number' || /^[A-T]$/.test(tooth)),
+    ).toBe(true);
   });
 
   behavior('echo', 'changes the request in four ways', async (on) => {
@@ -279,8 +343,15 @@ describe('reading', () => {
     };
     expect(await echoed('as_sent')).toEqual(sent);
     expect(await echoed('nulls')).toMatchObject({ ...sent, group_id: null, billing_npi: null });
-    expect(await echoed('defaults')).toMatchObject({ ...sent, is_specialist: false, insurance: 'UNKNOWN' });
-    expect(await echoed('trimmed_upper')).toMatchObject({ patient_name: 'ANN', external_id: 'visit-a' });
+    expect(await echoed('defaults')).toMatchObject({
+      ...sent,
+      is_specialist: false,
+      insurance: 'UNKNOWN',
+    });
+    expect(await echoed('trimmed_upper')).toMatchObject({
+      patient_name: 'ANN',
+      external_id: 'visit-a',
+    });
   });
 
   behavior('status_case', 'may be lower', async (on) => {
@@ -337,7 +408,8 @@ describe('reading', () => {
 
 describe('access', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const login = (on: Bench) => on.call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form);
+  const login = (on: Bench) =>
+    on.call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form);
 
   behavior('auth_error', 'may be a 403', async (on) => {
     await on.behave({ auth_error: '403' });
@@ -404,7 +476,10 @@ describe('access', () => {
 
   behavior('subscription_minutes_min', 'may be longer than asked for', async (on) => {
     await on.behave({ subscription_minutes_min: 60 });
-    await on.call('POST', subscription, { callback_url: 'https://clinic.example/hook', update_frequency_min: 5 });
+    await on.call('POST', subscription, {
+      callback_url: 'https://clinic.example/hook',
+      update_frequency_min: 5,
+    });
     expect((await on.call('GET', subscription)).body).toMatchObject({ update_frequency_min: 60 });
   });
 

@@ -4,7 +4,9 @@ import { BASIC, bench, request } from './harness.ts';
 const UUID4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 describe.each(['dental', 'medical', 'mental_health'])('inquiries of %s', (specialty) => {
-  const questions = { benefits_query: [specialty === 'dental' ? 'STANDARD' : 'CODE_LOOKUP_BENEFITS'] };
+  const questions = {
+    benefits_query: [specialty === 'dental' ? 'STANDARD' : 'CODE_LOOKUP_BENEFITS'],
+  };
 
   it('are created with a uuid4, read by id and listed', async () => {
     const { create, read, list } = await bench();
@@ -72,7 +74,12 @@ describe('credentials', () => {
 
   it('get a bearer token that opens the other endpoints', async () => {
     const { call } = await bench();
-    const { status, body } = await call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form);
+    const { status, body } = await call(
+      'POST',
+      '/api/v0/auth/token',
+      'username=clinic&password=sandbox',
+      form,
+    );
     expect(status).toBe(200);
     expect(body).toEqual({ access_token: expect.any(String), token_type: 'bearer' });
     const bearer = { authorization: `Bearer ${body.access_token}` };
@@ -86,8 +93,15 @@ describe('credentials', () => {
     ['with an unknown token', 'Bearer nonsense'],
   ])('that are %s are refused with 401 on every endpoint', async (_what, authorization) => {
     const { call } = await bench();
-    for (const path of ['/dental/inquiries', '/medical/inquiries/x', '/verification?inquiry_id=x', '/subscription/']) {
-      const { status, headers, body } = await call('GET', `/api/v0${path}`, undefined, { authorization });
+    for (const path of [
+      '/dental/inquiries',
+      '/medical/inquiries/x',
+      '/verification?inquiry_id=x',
+      '/subscription/',
+    ]) {
+      const { status, headers, body } = await call('GET', `/api/v0${path}`, undefined, {
+        authorization,
+      });
       expect([path, status]).toEqual([path, 401]);
       expect(headers.get('www-authenticate')).toContain('Bearer');
       expect(body.detail).toEqual(expect.any(String));
@@ -96,10 +110,15 @@ describe('credentials', () => {
 
   it('that are wrong get no token, and an incomplete form gets a 422', async () => {
     const { call } = await bench();
-    expect((await call('POST', '/api/v0/auth/token', 'username=clinic&password=x', form)).status).toBe(401);
+    expect(
+      (await call('POST', '/api/v0/auth/token', 'username=clinic&password=x', form)).status,
+    ).toBe(401);
     const incomplete = await call('POST', '/api/v0/auth/token', 'username=clinic', form);
     expect([incomplete.status, incomplete.body.detail[0].loc]).toEqual([422, ['body', 'password']]);
-    const json = await call('POST', '/api/v0/auth/token', { username: 'clinic', password: 'sandbox' });
+    const json = await call('POST', '/api/v0/auth/token', {
+      username: 'clinic',
+      password: 'sandbox',
+    });
     expect(json.status).toBe(422);
   });
 
@@ -107,15 +126,22 @@ describe('credentials', () => {
     const { call } = await bench({ credentials: { api_key: 'other' } });
     expect((await call('GET', '/api/v0/dental/inquiries')).status).toBe(401);
     const authorization = `Basic ${Buffer.from('sandbox:other').toString('base64')}`;
-    expect((await call('GET', '/api/v0/dental/inquiries', undefined, { authorization })).status).toBe(200);
+    expect(
+      (await call('GET', '/api/v0/dental/inquiries', undefined, { authorization })).status,
+    ).toBe(200);
   });
 
   it('of a token end after a day of service time, and with revoke_tokens', async () => {
     const { call, machine } = await bench();
     const login = async () =>
-      (await call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form)).body.access_token;
+      (await call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form)).body
+        .access_token;
     const look = async (token: string) =>
-      (await call('GET', '/api/v0/dental/inquiries', undefined, { authorization: `Bearer ${token}` })).status;
+      (
+        await call('GET', '/api/v0/dental/inquiries', undefined, {
+          authorization: `Bearer ${token}`,
+        })
+      ).status;
     const first = await login();
     machine.now_ms += 86_399_000;
     expect(await look(first)).toBe(200);
@@ -124,7 +150,9 @@ describe('credentials', () => {
     const second = await login();
     expect((await call('POST', '/_sandbox/revoke_tokens')).body).toEqual({ revoked: 1 });
     expect(await look(second)).toBe(401);
-    expect((await call('GET', '/api/v0/dental/inquiries', undefined, { authorization: BASIC })).status).toBe(200);
+    expect(
+      (await call('GET', '/api/v0/dental/inquiries', undefined, { authorization: BASIC })).status,
+    ).toBe(200);
   });
 });
 
@@ -139,8 +167,15 @@ describe('transcript verifications', () => {
     expect(body.count).toBe(2);
     const [newest, oldest] = body.verifications;
     expect(newest.creation_ts > oldest.creation_ts).toBe(true);
-    expect(oldest).toMatchObject({ inquiry_id: id, call_log_id: expect.any(String), id: expect.any(String) });
-    expect(oldest.verification_items[0]).toMatchObject({ name: 'payer_reached', status: expect.any(String) });
+    expect(oldest).toMatchObject({
+      inquiry_id: id,
+      call_log_id: expect.any(String),
+      id: expect.any(String),
+    });
+    expect(oldest.verification_items[0]).toMatchObject({
+      name: 'payer_reached',
+      status: expect.any(String),
+    });
     expect((await call('GET', '/api/v0/verification?inquiry_id=none')).body.count).toBe(0);
   });
 
@@ -158,8 +193,14 @@ describe('the subscription', () => {
     const { call } = await bench();
     expect((await call('GET', path)).status).toBe(404);
     const made = await call('POST', path, { callback_url: 'https://clinic.example/hook' });
-    expect(made.body).toMatchObject({ callback_url: 'https://clinic.example/hook', update_frequency_min: 5 });
-    const updated = await call('POST', path, { callback_url: 'https://clinic.example/other', update_frequency_min: 10 });
+    expect(made.body).toMatchObject({
+      callback_url: 'https://clinic.example/hook',
+      update_frequency_min: 5,
+    });
+    const updated = await call('POST', path, {
+      callback_url: 'https://clinic.example/other',
+      update_frequency_min: 10,
+    });
     expect(updated.body.subscription_id).toBe(made.body.subscription_id);
     expect((await call('GET', path.slice(0, -1))).body).toEqual(updated.body);
     expect((await call('DELETE', path)).status).toBe(200);
@@ -170,7 +211,10 @@ describe('the subscription', () => {
   it.each([
     [{}, ['body', 'callback_url']],
     [{ callback_url: 'clinic.example' }, ['body', 'callback_url']],
-    [{ callback_url: 'https://clinic.example', update_frequency_min: 0 }, ['body', 'update_frequency_min']],
+    [
+      { callback_url: 'https://clinic.example', update_frequency_min: 0 },
+      ['body', 'update_frequency_min'],
+    ],
   ])('refuses %j', async (body, loc) => {
     const { call } = await bench();
     const response = await call('POST', path, body);

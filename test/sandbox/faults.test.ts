@@ -17,7 +17,13 @@ describe.each([
 ] as const)('a fault %s the commit', (when, created) => {
   it('answers with the status, body and headers ordered', async () => {
     const on = await bench();
-    await order(on, { when, action: 'status', status: 503, body: { detail: 'busy' }, headers: { 'Retry-After': '7' } });
+    await order(on, {
+      when,
+      action: 'status',
+      status: 503,
+      body: { detail: 'busy' },
+      headers: { 'Retry-After': '7' },
+    });
     const { status, body, headers } = await on.call('POST', path, request());
     expect([status, body, headers.get('retry-after')]).toEqual([503, { detail: 'busy' }, '7']);
     expect(await accepted(on)).toBe(created);
@@ -29,7 +35,9 @@ describe.each([
     await order(on, { when, action: 'reset' });
     await expect(on.call('POST', path, request())).rejects.toThrow();
     expect(await accepted(on)).toBe(created);
-    expect((await on.call('GET', '/_sandbox/requests')).body).toMatchObject([{ status: 'cut_off' }]);
+    expect((await on.call('GET', '/_sandbox/requests')).body).toMatchObject([
+      { status: 'cut_off' },
+    ]);
   });
 
   it('sends half of the answer', async () => {
@@ -74,7 +82,15 @@ describe.each([
 describe('faults', () => {
   it('meet the requests that match method and path, after those to skip, as often as ordered', async () => {
     const on = await bench();
-    await order(on, { method: 'post', path: 'dental/inq', skip: 1, times: 2, when: 'before', action: 'status', status: 500 });
+    await order(on, {
+      method: 'post',
+      path: 'dental/inq',
+      skip: 1,
+      times: 2,
+      when: 'before',
+      action: 'status',
+      status: 500,
+    });
     expect((await on.call('GET', path)).status).toBe(200);
     expect((await on.call('POST', '/api/v0/medical/inquiries', {})).status).toBe(422);
     const statuses: number[] = [];
@@ -84,7 +100,13 @@ describe('faults', () => {
 
   it('find a path by regular expression, the query included', async () => {
     const on = await bench();
-    await order(on, { path: '^/api/.*external_id=v[12]$', when: 'before', action: 'status', status: 500, times: 9 });
+    await order(on, {
+      path: '^/api/.*external_id=v[12]$',
+      when: 'before',
+      action: 'status',
+      status: 500,
+      times: 9,
+    });
     expect((await on.call('GET', `${path}?external_id=v2`)).status).toBe(500);
     expect((await on.call('GET', `${path}?external_id=v3`)).status).toBe(200);
   });
@@ -107,14 +129,21 @@ describe('faults', () => {
     const started = performance.now();
     expect((await on.call('GET', path)).status).toBe(418);
     expect(performance.now() - started).toBeGreaterThan(25);
-    expect((await on.call('GET', '/_sandbox/faults')).body).toMatchObject([{ action: 'html', times: 5 }]);
+    expect((await on.call('GET', '/_sandbox/faults')).body).toMatchObject([
+      { action: 'html', times: 5 },
+    ]);
     expect((await on.call('DELETE', '/_sandbox/faults')).body).toEqual([]);
     expect((await on.call('GET', path)).status).toBe(200);
   });
 
   it('can redirect', async () => {
     const on = await bench();
-    await order(on, { when: 'before', action: 'status', status: 307, headers: { location: 'http://other.invalid/' } });
+    await order(on, {
+      when: 'before',
+      action: 'status',
+      status: 307,
+      headers: { location: 'http://other.invalid/' },
+    });
     const { status, headers } = await on.call('GET', path);
     expect([status, headers.get('location')]).toEqual([307, 'http://other.invalid/']);
   });

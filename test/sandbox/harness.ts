@@ -16,7 +16,12 @@ export type Bench = {
   sandbox: Sandbox;
   /** The machine's clock, which a test may set. */
   machine: { now_ms: number };
-  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Response>;
+  call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Record<string, string>,
+  ): Promise<Response>;
   create(specialty: string, fields?: Record<string, unknown>): Promise<string>;
   read(specialty: string, id: string): Promise<Loose>;
   list(specialty: string, query?: string): Promise<Loose>;
@@ -46,29 +51,47 @@ export function request(fields: Record<string, unknown> = {}): Record<string, un
 /** A sandbox on any free port with a database in memory, closed after the test. */
 export async function bench(options: Partial<SandboxOptions> = {}): Promise<Bench> {
   const machine = { now_ms: MONDAY_MS };
-  const sandbox = await startSandbox({ port: 0, db: ':memory:', seed: 1, speed: 1, now: () => machine.now_ms, ...options });
+  const sandbox = await startSandbox({
+    port: 0,
+    db: ':memory:',
+    seed: 1,
+    speed: 1,
+    now: () => machine.now_ms,
+    ...options,
+  });
   open.push(sandbox);
   const call: Bench['call'] = async (method, path, body, headers = {}) => {
     const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
     const response = await fetch(sandbox.url + path, {
       method,
-      headers: { authorization: BASIC, ...(text === undefined ? {} : { 'content-type': 'application/json' }), ...headers },
+      headers: {
+        authorization: BASIC,
+        ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
       ...(text === undefined ? {} : { body: text }),
       redirect: 'manual',
     });
     const answer = await response.text();
-    return { status: response.status, headers: response.headers, text: answer, body: parsed(answer) };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: answer,
+      body: parsed(answer),
+    };
   };
   const successful = async (...args: Parameters<Bench['call']>): Promise<Loose> => {
     const response = await call(...args);
-    if (response.status >= 300) throw new Error(`${args[0]} ${args[1]} answered ${response.status}: ${response.text}`);
+    if (response.status >= 300)
+      throw new Error(`${args[0]} ${args[1]} answered ${response.status}: ${response.text}`);
     return response.body;
   };
   return {
     sandbox,
     machine,
     call,
-    create: async (specialty, fields) => (await successful('POST', `/api/v0/${specialty}/inquiries`, request(fields))).inquiry_id,
+    create: async (specialty, fields) =>
+      (await successful('POST', `/api/v0/${specialty}/inquiries`, request(fields))).inquiry_id,
     read: (specialty, id) => successful('GET', `/api/v0/${specialty}/inquiries/${id}`),
     list: (specialty, query = '') => successful('GET', `/api/v0/${specialty}/inquiries${query}`),
     advance: (by) => successful('POST', '/_sandbox/advance', by),

@@ -12,7 +12,10 @@ async function steps(on: Bench, id: string): Promise<{ at: string; status: strin
   return ledger.inquiries.find((inquiry: Loose) => inquiry.id === id).steps;
 }
 
-/** The statuses that a caller reads, looked at when the ledger announces a change, just before it, and a month later. */
+/**
+ * The statuses that a caller reads, looked at when the ledger announces a change, just before it,
+ * and a month later.
+ */
 async function statuses(on: Bench, specialty: string, id: string): Promise<string[]> {
   const seen: string[] = [];
   const look = async () => {
@@ -43,40 +46,57 @@ describe('an inquiry', () => {
     expect(minutes).toBeGreaterThanOrEqual(3);
     expect(minutes).toBeLessThanOrEqual(60);
     await on.advance({ to: started?.at });
-    expect(await on.read('dental', id)).toMatchObject({ status: 'IN_PROGRESS', summary: '', results: null });
+    expect(await on.read('dental', id)).toMatchObject({
+      status: 'IN_PROGRESS',
+      summary: '',
+      results: null,
+    });
     await on.advance({ to: ended?.at });
     const form = await on.read('dental', id);
     expect(form).toMatchObject({ status: 'SUCCESS', summary: expect.stringMatching(/./) });
     expect(form.results.plan_information.is_active).toBe(true);
   });
 
-  it.each(['01-07-2030', '01-02-2030'])('that is wanted on %s, today or past, ends within the hour', async (date) => {
-    const on = await bench();
-    for (let i = 0; i < 10; i += 1) {
-      const id = await on.create('dental', { desired_completion_date: date, member_id: `ACTIVE${i}` });
-      const life = await steps(on, id);
-      const minutes = (Date.parse(life.at(-1)?.at ?? '') - MONDAY_MS) / 60_000;
-      expect(minutes).toBeGreaterThanOrEqual(5);
-      expect(minutes).toBeLessThanOrEqual(60);
-    }
-  });
+  it.each(['01-07-2030', '01-02-2030'])(
+    'that is wanted on %s, today or past, ends within the hour',
+    async (date) => {
+      const on = await bench();
+      for (let i = 0; i < 10; i += 1) {
+        const id = await on.create('dental', {
+          desired_completion_date: date,
+          member_id: `ACTIVE${i}`,
+        });
+        const life = await steps(on, id);
+        const minutes = (Date.parse(life.at(-1)?.at ?? '') - MONDAY_MS) / 60_000;
+        expect(minutes).toBeGreaterThanOrEqual(5);
+        expect(minutes).toBeLessThanOrEqual(60);
+      }
+    },
+  );
 
   it('that is wanted far ahead ends a day early now and then, never earlier', async () => {
     const on = await bench();
     const days = new Set<string | undefined>();
     for (let i = 0; i < 30; i += 1) {
-      const id = await on.create('dental', { desired_completion_date: '02-01-2030', member_id: `ACTIVE${i}` });
+      const id = await on.create('dental', {
+        desired_completion_date: '02-01-2030',
+        member_id: `ACTIVE${i}`,
+      });
       days.add((await steps(on, id)).at(-1)?.at.slice(0, 10));
     }
     expect([...days].sort()).toEqual(['2030-01-31', '2030-02-01']);
   });
 
-  it('that is wanted tomorrow does not count as wanted today when UTC is a day ahead of the callers', async () => {
-    const on = await bench();
-    on.machine.now_ms = Date.parse('2030-01-08T01:00:00Z');
-    const id = await on.create('dental', { desired_completion_date: '01-08-2030' });
-    expect((await steps(on, id)).at(-1)?.at.slice(0, 13)).toMatch(/^2030-01-08T1[4-8]/);
-  });
+  it(
+    'that is wanted tomorrow does not count as wanted today when UTC is a day ahead of the ' +
+      'callers',
+    async () => {
+      const on = await bench();
+      on.machine.now_ms = Date.parse('2030-01-08T01:00:00Z');
+      const id = await on.create('dental', { desired_completion_date: '01-08-2030' });
+      expect((await steps(on, id)).at(-1)?.at.slice(0, 13)).toMatch(/^2030-01-08T1[4-8]/);
+    },
+  );
 
   it('lives faster with a higher speed', async () => {
     const on = await bench({ speed: 3600 });
@@ -112,11 +132,17 @@ describe('member ids that force a scenario', () => {
     expect(Object.keys(courses).sort()).toEqual(Object.keys(SCENARIOS).sort());
   });
 
-  it.each(Object.entries(courses).filter(([, course]) => course.length > 0))('%s: %j', async (prefix, course) => {
-    const on = await bench();
-    const id = await on.create('dental', { member_id: `${prefix}-7`, desired_completion_date: '01-07-2030' });
-    expect(await statuses(on, 'dental', id)).toEqual(course);
-  });
+  it.each(Object.entries(courses).filter(([, course]) => course.length > 0))(
+    '%s: %j',
+    async (prefix, course) => {
+      const on = await bench();
+      const id = await on.create('dental', {
+        member_id: `${prefix}-7`,
+        desired_completion_date: '01-07-2030',
+      });
+      expect(await statuses(on, 'dental', id)).toEqual(course);
+    },
+  );
 
   it('UNSUCC1 fails for the first inquiry about a person and provider only', async () => {
     const on = await bench();
@@ -124,25 +150,35 @@ describe('member ids that force a scenario', () => {
     const ids = [await on.create('dental', fields), await on.create('dental', fields)];
     const other = await on.create('dental', { ...fields, tax_id: '987654321' });
     await on.advance({ hours: 2 });
-    const ends = await Promise.all([...ids, other].map(async (id) => (await on.read('dental', id)).status));
+    const ends = await Promise.all(
+      [...ids, other].map(async (id) => (await on.read('dental', id)).status),
+    );
     expect(ends).toEqual(['UNSUCCESSFUL', 'SUCCESS', 'UNSUCCESSFUL']);
   });
 
   it('SLOW ends two days late', async () => {
     const on = await bench();
-    const id = await on.create('dental', { member_id: 'SLOW7', desired_completion_date: '01-08-2030' });
+    const id = await on.create('dental', {
+      member_id: 'SLOW7',
+      desired_completion_date: '01-08-2030',
+    });
     expect((await steps(on, id)).at(-1)?.at.slice(0, 10)).toBe('2030-01-10');
   });
 
   it('REVISE and REOPEN give another answer with a second call', async () => {
     const on = await bench();
     for (const prefix of ['REVISE', 'REOPEN']) {
-      const id = await on.create('dental', { member_id: prefix, desired_completion_date: '01-07-2030' });
+      const id = await on.create('dental', {
+        member_id: prefix,
+        desired_completion_date: '01-07-2030',
+      });
       await on.advance({ hours: 2 });
       const first = await on.read('dental', id);
       await on.advance({ hours: 30 });
       const second = await on.read('dental', id);
-      expect([first.results.call_details.length, second.results.call_details.length]).toEqual([1, 2]);
+      expect([first.results.call_details.length, second.results.call_details.length]).toEqual([
+        1, 2,
+      ]);
       expect(second.results.call_details[0]).toEqual(first.results.call_details[0]);
       expect(second.results.maximums).not.toEqual(first.results.maximums);
     }
@@ -150,7 +186,10 @@ describe('member ids that force a scenario', () => {
 });
 
 describe('answers', () => {
-  const content = { benefits_query: ['STANDARD', 'TREATMENT_HISTORY'], desired_completion_date: '01-08-2030' };
+  const content = {
+    benefits_query: ['STANDARD', 'TREATMENT_HISTORY'],
+    desired_completion_date: '01-08-2030',
+  };
 
   it('are the same for the same seed and request, whatever the id, label and time of creation', async () => {
     const results: Loose[] = [];
@@ -188,7 +227,9 @@ describe('a restart', () => {
       before.machine.now_ms += 60_000;
       const id = await before.create('dental');
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
-      const token = (await before.call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form)).body.access_token;
+      const token = (
+        await before.call('POST', '/api/v0/auth/token', 'username=clinic&password=sandbox', form)
+      ).body.access_token;
       await before.call('POST', '/api/v0/subscription/', { callback_url: 'http://127.0.0.1:1/' });
       await before.advance({ days: 7 });
       const seen = await before.read('dental', id);
@@ -200,7 +241,9 @@ describe('a restart', () => {
       expect(await after.read('dental', id)).toEqual(seen);
       expect((await after.call('GET', '/_sandbox/clock')).body).toEqual(clock);
       const bearer = { authorization: `Bearer ${token}` };
-      expect((await after.call('GET', '/api/v0/subscription/', undefined, bearer)).status).toBe(200);
+      expect((await after.call('GET', '/api/v0/subscription/', undefined, bearer)).status).toBe(
+        200,
+      );
       await after.sandbox.close();
 
       const anchored = await bench({ db, speed: 60, anchor_ms: MONDAY_MS + 5000 });
@@ -277,8 +320,13 @@ describe('the ledger', () => {
       status: 'SCHEDULED',
       request: request({ external_id: 'visit-1' }),
     });
-    expect((await on.call('GET', '/_sandbox/ledger?external_id=visit-2')).body.inquiries.length).toBe(1);
-    expect((await on.call('GET', '/_sandbox/ledger?inquiries=no')).body).toMatchObject({ count: 2, inquiries: [] });
+    expect(
+      (await on.call('GET', '/_sandbox/ledger?external_id=visit-2')).body.inquiries.length,
+    ).toBe(1);
+    expect((await on.call('GET', '/_sandbox/ledger?inquiries=no')).body).toMatchObject({
+      count: 2,
+      inquiries: [],
+    });
     const requests = (await on.call('GET', '/_sandbox/requests')).body;
     expect(requests.map(({ status }: { status: number }) => status)).toEqual([200, 200, 404, 422]);
   });
@@ -290,19 +338,28 @@ describe('the ledger', () => {
     await on.behave({ echo: 'defaults' });
     expect((await on.call('POST', '/_sandbox/reset')).status).toBe(200);
     const { body } = await on.call('GET', '/_sandbox/ledger');
-    expect(body).toMatchObject({ count: 0, inquiries: [], requests: { total: 0 }, now: '2030-01-07T15:00:00.000Z' });
+    expect(body).toMatchObject({
+      count: 0,
+      inquiries: [],
+      requests: { total: 0 },
+      now: '2030-01-07T15:00:00.000Z',
+    });
     expect((await on.call('GET', '/_sandbox/behaviors')).body.echo).toBe('nulls');
   });
 });
 
 describe('advance', () => {
-  it.each([{}, { seconds: -1 }, { hours: 'x' }, { to: 'tomorrow' }, { to: '2020-01-01T00:00:00Z' }, { weeks: 1 }])(
-    'refuses %j',
-    async (body) => {
-      const { call } = await bench();
-      expect((await call('POST', '/_sandbox/advance', body)).status).toBe(422);
-    },
-  );
+  it.each([
+    {},
+    { seconds: -1 },
+    { hours: 'x' },
+    { to: 'tomorrow' },
+    { to: '2020-01-01T00:00:00Z' },
+    { weeks: 1 },
+  ])('refuses %j', async (body) => {
+    const { call } = await bench();
+    expect((await call('POST', '/_sandbox/advance', body)).status).toBe(422);
+  });
 
   it('leaves the Date header as it is', async () => {
     const { call, advance } = await bench();

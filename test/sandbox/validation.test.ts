@@ -38,7 +38,11 @@ describe('a creation', () => {
     for (const [what, fields, loc] of WRONG) {
       const { status, body } = await call('POST', '/api/v0/dental/inquiries', request(fields));
       expect([what, status]).toEqual([what, 422]);
-      expect(body.detail).toContainEqual({ loc: ['body', ...loc], msg: expect.any(String), type: expect.any(String) });
+      expect(body.detail).toContainEqual({
+        loc: ['body', ...loc],
+        msg: expect.any(String),
+        type: expect.any(String),
+      });
     }
     expect(await list('dental')).toEqual([]);
   });
@@ -47,23 +51,63 @@ describe('a creation', () => {
     const { call } = await bench();
     const { body } = await call('POST', '/api/v0/dental/inquiries', {});
     const fields = body.detail.map(({ loc }: { loc: string[] }) => loc[1]);
-    expect(fields).toEqual(['type', 'desired_completion_date', 'patient_name', 'dob', 'member_id', 'tax_id']);
+    expect(fields).toEqual([
+      'type',
+      'desired_completion_date',
+      'patient_name',
+      'dob',
+      'member_id',
+      'tax_id',
+    ]);
   });
 
-  it.each(['{"type":', '', '[]', '"text"', 'null'])('with the body %j is refused at the body', async (text) => {
-    const { call } = await bench();
-    const { status, body } = await call('POST', '/api/v0/dental/inquiries', text, { 'content-type': 'application/json' });
-    expect([status, body.detail[0].loc]).toEqual([422, ['body']]);
-  });
+  it.each(['{"type":', '', '[]', '"text"', 'null'])(
+    'with the body %j is refused at the body',
+    async (text) => {
+      const { call } = await bench();
+      const { status, body } = await call('POST', '/api/v0/dental/inquiries', text, {
+        'content-type': 'application/json',
+      });
+      expect([status, body.detail[0].loc]).toEqual([422, ['body']]);
+    },
+  );
 
   it.each([
-    ['dental', { insurance: 'UNKNOWN', benefits_codes: ['0120', 'd1110'], benefits_query: ['CODE_LOOKUP_BENEFITS'] }],
-    ['dental', { benefits_query: ['CUSTOM_SEDATION'], insurance_in_network: '', npi: '1234567893' }],
+    [
+      'dental',
+      {
+        insurance: 'UNKNOWN',
+        benefits_codes: ['0120', 'd1110'],
+        benefits_query: ['CODE_LOOKUP_BENEFITS'],
+      },
+    ],
+    [
+      'dental',
+      { benefits_query: ['CUSTOM_SEDATION'], insurance_in_network: '', npi: '1234567893' },
+    ],
     ['dental', { benefits_query: null, call_script_id: 'script-7' }],
     ['dental', { type: 'UNKNOWN', benefits_query: undefined, group_id: null }],
-    ['medical', { insurance: 'Blue Cross of somewhere', benefits_query: ['our own question'], billed_amount: 12.5 }],
-    ['medical', { type: 'CLAIMS_STATUS', benefits_query: undefined, claim_number: 'C1', beneficiary: 'PRIMARY' }],
-    ['mental_health', { benefits_query: ['PSYCHOTHERAPY'], place_of_service: '11', unheard_of: { a: 1 } }],
+    [
+      'medical',
+      {
+        insurance: 'Blue Cross of somewhere',
+        benefits_query: ['our own question'],
+        billed_amount: 12.5,
+      },
+    ],
+    [
+      'medical',
+      {
+        type: 'CLAIMS_STATUS',
+        benefits_query: undefined,
+        claim_number: 'C1',
+        beneficiary: 'PRIMARY',
+      },
+    ],
+    [
+      'mental_health',
+      { benefits_query: ['PSYCHOTHERAPY'], place_of_service: '11', unheard_of: { a: 1 } },
+    ],
   ])('in %s of %j is accepted', async (specialty, fields) => {
     const { create } = await bench();
     await create(specialty, fields);

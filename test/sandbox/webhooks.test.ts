@@ -34,29 +34,39 @@ async function subscriber(
   return received;
 }
 
-const attempts = async (on: Bench): Promise<Loose[]> => (await on.call('GET', '/_sandbox/webhooks')).body;
+const attempts = async (on: Bench): Promise<Loose[]> =>
+  (await on.call('GET', '/_sandbox/webhooks')).body;
 const ids = ({ message }: Received): string[] => message.inquiries.map(({ id }: Loose) => id);
 /** Real time in which a report that was due would have come. */
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 150));
 
 describe('a subscription', () => {
-  it('is told of what changed, signed over the raw bytes, one element per inquiry in its present form', async () => {
-    const on = await bench();
-    const received = await subscriber(on);
-    const [one, two] = [await on.create('dental'), await on.create('medical', { member_id: 'ACTIVE200' })];
-    await on.advance({ days: 5 });
-    await vi.waitUntil(() => received.length === 1);
-    const [delivery] = received;
-    expect(new Set(ids(delivery!))).toEqual(new Set([one, two]));
-    expect(delivery!.message.inquiries).toContainEqual(await on.read('dental', one));
-    expect(delivery!.message).toMatchObject({
-      subscription_id: expect.any(String),
-      message_hash: expect.stringMatching(/^\w{64}$/),
-    });
-    const signature = createHmac('sha256', 'sandbox').update(delivery!.raw).digest('hex');
-    expect(delivery!.headers['x-service-signature']).toBe(signature);
-    expect(await attempts(on)).toMatchObject([{ inquiries: 2, attempt: 1, status: 200, bytes: delivery!.raw.length }]);
-  });
+  it(
+    'is told of what changed, signed over the raw bytes, one element per inquiry in its ' +
+      'present form',
+    async () => {
+      const on = await bench();
+      const received = await subscriber(on);
+      const [one, two] = [
+        await on.create('dental'),
+        await on.create('medical', { member_id: 'ACTIVE200' }),
+      ];
+      await on.advance({ days: 5 });
+      await vi.waitUntil(() => received.length === 1);
+      const [delivery] = received;
+      expect(new Set(ids(delivery!))).toEqual(new Set([one, two]));
+      expect(delivery!.message.inquiries).toContainEqual(await on.read('dental', one));
+      expect(delivery!.message).toMatchObject({
+        subscription_id: expect.any(String),
+        message_hash: expect.stringMatching(/^\w{64}$/),
+      });
+      const signature = createHmac('sha256', 'sandbox').update(delivery!.raw).digest('hex');
+      expect(delivery!.headers['x-service-signature']).toBe(signature);
+      expect(await attempts(on)).toMatchObject([
+        { inquiries: 2, attempt: 1, status: 200, bytes: delivery!.raw.length },
+      ]);
+    },
+  );
 
   it('hears of the call being under way as well as of its end, no more often than its frequency', async () => {
     const on = await bench();
@@ -101,7 +111,8 @@ describe('a delivery', () => {
     const on = await bench();
     await on.behave(behaviors);
     const received = await subscriber(on, status === undefined ? {} : { status });
-    for (let index = 0; index < count; index += 1) await on.create('dental', { member_id: `ACTIVE${index}` });
+    for (let index = 0; index < count; index += 1)
+      await on.create('dental', { member_id: `ACTIVE${index}` });
     await on.advance({ days: 5 });
     return { on, received };
   };
@@ -123,7 +134,10 @@ describe('a delivery', () => {
   it('comes in the wrong order: an inquiry that was over is under way again', async () => {
     const { received } = await created({ webhook_order: 'reversed' }, 1);
     await vi.waitUntil(() => received.length === 2);
-    expect(received.map(({ message }) => message.inquiries[0].status)).toEqual(['SUCCESS', 'IN_PROGRESS']);
+    expect(received.map(({ message }) => message.inquiries[0].status)).toEqual([
+      'SUCCESS',
+      'IN_PROGRESS',
+    ]);
   });
 
   it('is lost, and nobody hears of it', async () => {
@@ -138,7 +152,9 @@ describe('a delivery', () => {
     await vi.waitUntil(() => received.length === 1);
     const [{ raw, headers }] = received as [Received];
     expect(headers['x-service-signature']).toBeUndefined();
-    expect(headers['x-signature']).not.toBe(createHmac('sha256', 'sandbox').update(raw).digest('hex'));
+    expect(headers['x-signature']).not.toBe(
+      createHmac('sha256', 'sandbox').update(raw).digest('hex'),
+    );
   });
 
   it('holds inquiries of other callers', async () => {

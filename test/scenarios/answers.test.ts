@@ -7,18 +7,26 @@ import { exportOf, visits } from '../support/visits.ts';
 
 type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
 
-/** One visit on Wednesday of the week after, of a member whose id begins with `prefix`; sent on Monday morning. */
+/**
+ * One visit on Wednesday of the week after, of a member whose id begins with `prefix`; sent on
+ * Monday morning.
+ */
 async function sent(prefix: string, config: Overrides = {}): Promise<Scene> {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config });
-  clinic.drop('export.csv', exportOf(visits(1, () => ({ member_id: `${prefix}-77`, appointment_at: '2030-01-16T10:00' }))));
+  clinic.drop(
+    'export.csv',
+    exportOf(visits(1, () => ({ member_id: `${prefix}-77`, appointment_at: '2030-01-16T10:00' }))),
+  );
   await clinic.once();
   return { machine, service, clinic };
 }
 
-const statuses = async (service: Service) => (await service.ledger()).map(({ status }: LedgerEntry) => status);
-const lines = (clinic: Clinic) => clinic.written().map(({ status, revision, is_active }) => [status, revision, is_active]);
+const statuses = async (service: Service) =>
+  (await service.ledger()).map(({ status }: LedgerEntry) => status);
+const lines = (clinic: Clinic) =>
+  clinic.written().map(({ status, revision, is_active }) => [status, revision, is_active]);
 const reasons = (clinic: Clinic) =>
   clinic
     .attention()
@@ -42,12 +50,17 @@ describe('a call that brought nothing', () => {
     expect(await statuses(service)).toEqual(['UNSUCCESSFUL', 'UNSUCCESSFUL']);
     expect(reasons(clinic)).toEqual(['unsuccessful']);
     const last = clinic.written().at(-1);
-    expect([last?.status, last?.inquiry_id]).toEqual(['UNSUCCESSFUL', (await service.ledger())[1]?.id]);
+    expect([last?.status, last?.inquiry_id]).toEqual([
+      'UNSUCCESSFUL',
+      (await service.ledger())[1]?.id,
+    ]);
     // That is all.
     machine.pass({ days: 2 });
     await clinic.once();
     expect(await service.ledger()).toHaveLength(2);
-    expect((await clinic.run('explain', '9001')).stdout).toMatch(/could not be asked successfully \(2 calls\)/);
+    expect((await clinic.run('explain', '9001')).stdout).toMatch(
+      /could not be asked successfully \(2 calls\)/,
+    );
   });
 
   test('the first time may be answered the second time, and then is on no list', async () => {
@@ -59,7 +72,10 @@ describe('a call that brought nothing', () => {
     await service.advance({ days: 1 });
     await clinic.once();
     expect(await statuses(service)).toEqual(['UNSUCCESSFUL', 'SUCCESS']);
-    expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual(['9001', '9001']);
+    expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual([
+      '9001',
+      '9001',
+    ]);
     expect(clinic.written().at(-1)?.status).toBe('SUCCESS');
     expect(reasons(clinic)).toEqual([]);
   });
@@ -84,7 +100,9 @@ describe('a call that brought nothing', () => {
     expect(await statuses(service)).toEqual(['CANCELLED']);
     expect(reasons(clinic)).toEqual(['cancelled_by_service']);
     expect(lines(clinic).map(([status]) => status)).toEqual(['CANCELLED']);
-    expect((await clinic.run('explain', '9001')).stdout).toMatch(/The service cancelled the inquiry/);
+    expect((await clinic.run('explain', '9001')).stdout).toMatch(
+      /The service cancelled the inquiry/,
+    );
   });
 
   test('because it never ends is given up two weeks after the visit, with a line on the list', async () => {
@@ -116,7 +134,9 @@ describe('an answer', () => {
     await clinic.once();
     const [line] = clinic.written();
     expect(line?.status).toBe('SUCCESS');
-    const cells = Object.entries(line ?? {}).filter(([name]) => /deductible|maximum|in_network|is_active/.test(name));
+    const cells = Object.entries(line ?? {}).filter(([name]) =>
+      /deductible|maximum|in_network|is_active/.test(name),
+    );
     expect(cells.some(([, value]) => value === 'unknown')).toBe(true);
     for (const [, value] of cells) expect(value).not.toMatch(/^0(\.0+)?$/);
   });
@@ -169,13 +189,29 @@ describe('an answer', () => {
   });
 
   test('of every kind in one export: each appointment has its own', async () => {
-    const prefixes = ['ACTIVE', 'INACTIVE', 'NOTCOVERED', 'UNSUCC', 'CANCEL', 'SILENT', 'SLOW', 'WEIRD', 'NULLS', 'REOPEN'];
+    const prefixes = [
+      'ACTIVE',
+      'INACTIVE',
+      'NOTCOVERED',
+      'UNSUCC',
+      'CANCEL',
+      'SILENT',
+      'SLOW',
+      'WEIRD',
+      'NULLS',
+      'REOPEN',
+    ];
     const machine = setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url, config: { policy: { attempts: 1 } } });
     clinic.drop(
       'export.csv',
-      exportOf(visits(prefixes.length, (index) => ({ member_id: `${prefixes[index]}-1`, appointment_at: '2030-01-16T10:00' }))),
+      exportOf(
+        visits(prefixes.length, (index) => ({
+          member_id: `${prefixes[index]}-1`,
+          appointment_at: '2030-01-16T10:00',
+        })),
+      ),
     );
     await clinic.once();
     await service.advance({ days: 14 });
@@ -184,7 +220,12 @@ describe('an answer', () => {
     await clinic.once();
     const by_member = new Map(clinic.written().map((line) => [line.member_id, line.status]));
     expect(by_member).toEqual(
-      new Map(prefixes.map((prefix) => [`${prefix}-1`, { UNSUCC: 'UNSUCCESSFUL', CANCEL: 'CANCELLED' }[prefix] ?? 'SUCCESS'])),
+      new Map(
+        prefixes.map((prefix) => [
+          `${prefix}-1`,
+          { UNSUCC: 'UNSUCCESSFUL', CANCEL: 'CANCELLED' }[prefix] ?? 'SUCCESS',
+        ]),
+      ),
     );
   });
 });

@@ -2,11 +2,22 @@
 import { describe, expect, test } from 'vitest';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
-import { expectOneCallEach, expectOwnAnswers, needsOf, questionsOf, writtenFor } from '../support/needs.ts';
+import {
+  expectOneCallEach,
+  expectOwnAnswers,
+  needsOf,
+  questionsOf,
+  writtenFor,
+} from '../support/needs.ts';
 import { type Service, startService } from '../support/service.ts';
 import { exportOf, type Visit, visits } from '../support/visits.ts';
 
-type Scene = { machine: MachineClock; service: Service; clinic: Clinic; drop: (...visits: Visit[]) => Promise<void> };
+type Scene = {
+  machine: MachineClock;
+  service: Service;
+  clinic: Clinic;
+  drop: (...visits: Visit[]) => Promise<void>;
+};
 
 /** `drop` puts an export into the inbox and takes every stage once. */
 async function scene(config: Overrides = {}): Promise<Scene> {
@@ -57,7 +68,9 @@ describe('nothing is sent again', () => {
     await service.advance({ days: 10 });
     await clinic.once();
     expect(await service.ledger()).toHaveLength(1);
-    expect(clinic.written().map((line) => line.appointment_at)).toEqual(['2030-01-16T14:15:00-06:00']);
+    expect(clinic.written().map((line) => line.appointment_at)).toEqual([
+      '2030-01-16T14:15:00-06:00',
+    ]);
     // Moved once more, after the answer.
     await drop({ ...visit, appointment_at: '2030-01-17T09:00' });
     expect(await service.ledger()).toHaveLength(1);
@@ -98,19 +111,22 @@ describe('a change of what is asked', () => {
     ['member id', { member_id: 'ACTIVE999' }],
     ['payer', { payor_id: '62308', carrier: 'Cigna Dental PPO' }],
     ['birth date', { dob: '1971-01-02' }],
-  ])('of the %s is another need, and its answer is the one that is written', async (_, change: Partial<Visit>) => {
-    const { service, clinic, drop } = await scene();
-    const [visit] = visits(1) as [Visit];
-    const changed = { ...visit, ...change };
-    await drop(visit);
-    await drop(changed);
-    await service.advance({ days: 6 });
-    await clinic.once();
-    const ledger = await service.ledger();
-    expectOneCallEach(ledger, needsOf(questionsOf([visit, changed])));
-    expect(clinic.written().map((line) => line.inquiry_id)).toEqual([ledger[1]?.id]);
-    expectOwnAnswers(clinic, ledger);
-  });
+  ])(
+    'of the %s is another need, and its answer is the one that is written',
+    async (_, change: Partial<Visit>) => {
+      const { service, clinic, drop } = await scene();
+      const [visit] = visits(1) as [Visit];
+      const changed = { ...visit, ...change };
+      await drop(visit);
+      await drop(changed);
+      await service.advance({ days: 6 });
+      await clinic.once();
+      const ledger = await service.ledger();
+      expectOneCallEach(ledger, needsOf(questionsOf([visit, changed])));
+      expect(clinic.written().map((line) => line.inquiry_id)).toEqual([ledger[1]?.id]);
+      expectOwnAnswers(clinic, ledger);
+    },
+  );
 
   test('of a member id that could not be used is sent when it is corrected', async () => {
     const { service, clinic, drop } = await scene();
@@ -123,30 +139,35 @@ describe('a change of what is asked', () => {
     expect(reasonsFor(clinic, '9001')).toEqual([]);
   });
 
-  test.each(['bulk', 'single'])('of a row that the service refused sends it again (%s)', async (mode) => {
-    const { machine, service, clinic, drop } = await scene({ service: { submission: { mode } } });
-    const all = visits(5);
-    const refused = all.map((visit, index) => (index === 2 ? { ...visit, member_id: 'REJECT77' } : visit));
-    await drop(...refused);
-    // The neighbours of a batch that was refused are looked for twice before they go again.
-    for (let round = 0; round < 2; round += 1) {
-      machine.pass({ seconds: 15 });
-      await clinic.once();
-    }
-    expect(await service.ledger()).toHaveLength(4);
-    expect(reasonsFor(clinic, '9003')).toEqual(['refused']);
-    const { stdout } = await clinic.run('explain', '9003');
-    expect(stdout).toMatch(/refused/);
-    expect(stdout).toMatch(/The carrier knows no member ids of this form/);
-    // The same content again is not tried again.
-    await drop(...refused, ...visits(6).slice(5));
-    expect(await service.ledger()).toHaveLength(5);
-    await drop(...all, ...visits(6).slice(5));
-    const needs = needsOf(questionsOf([...all, ...visits(6).slice(5)]));
-    const by_label = (await service.ledger()).map(({ external_id }) => external_id).sort();
-    expect(by_label).toEqual(needs.flatMap(({ appointment_ids }) => appointment_ids));
-    expect(reasonsFor(clinic, '9003')).toEqual([]);
-  });
+  test.each(['bulk', 'single'])(
+    'of a row that the service refused sends it again (%s)',
+    async (mode) => {
+      const { machine, service, clinic, drop } = await scene({ service: { submission: { mode } } });
+      const all = visits(5);
+      const refused = all.map((visit, index) =>
+        index === 2 ? { ...visit, member_id: 'REJECT77' } : visit,
+      );
+      await drop(...refused);
+      // The neighbours of a batch that was refused are looked for twice before they go again.
+      for (let round = 0; round < 2; round += 1) {
+        machine.pass({ seconds: 15 });
+        await clinic.once();
+      }
+      expect(await service.ledger()).toHaveLength(4);
+      expect(reasonsFor(clinic, '9003')).toEqual(['refused']);
+      const { stdout } = await clinic.run('explain', '9003');
+      expect(stdout).toMatch(/refused/);
+      expect(stdout).toMatch(/The carrier knows no member ids of this form/);
+      // The same content again is not tried again.
+      await drop(...refused, ...visits(6).slice(5));
+      expect(await service.ledger()).toHaveLength(5);
+      await drop(...all, ...visits(6).slice(5));
+      const needs = needsOf(questionsOf([...all, ...visits(6).slice(5)]));
+      const by_label = (await service.ledger()).map(({ external_id }) => external_id).sort();
+      expect(by_label).toEqual(needs.flatMap(({ appointment_ids }) => appointment_ids));
+      expect(reasonsFor(clinic, '9003')).toEqual([]);
+    },
+  );
 
   test('of other content than the member id sends a refused row again under the same need', async () => {
     const { service, clinic, drop } = await scene();
@@ -158,13 +179,26 @@ describe('a change of what is asked', () => {
       when: 'before',
       action: 'status',
       status: 422,
-      body: { detail: [{ loc: ['body', 0, 'group_id'], msg: 'Input should be a group of the carrier', type: 'value_error' }] },
+      body: {
+        detail: [
+          {
+            loc: ['body', 0, 'group_id'],
+            msg: 'Input should be a group of the carrier',
+            type: 'value_error',
+          },
+        ],
+      },
     });
     await drop(...all);
     expect(reasonsFor(clinic, '9001')).toEqual(['refused']);
-    await drop(...all.map((visit, index) => (index === 0 ? { ...visit, group_id: '4711' } : visit)));
+    await drop(
+      ...all.map((visit, index) => (index === 0 ? { ...visit, group_id: '4711' } : visit)),
+    );
     await clinic.once();
-    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['9001', '9002']);
+    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
+      '9001',
+      '9002',
+    ]);
     expect(reasonsFor(clinic, '9001')).toEqual([]);
   });
 });
@@ -173,7 +207,11 @@ test('an export that is the same as an earlier one takes back what the one betwe
   const { service, clinic, drop } = await scene();
   const all = visits(3);
   await drop(...all);
-  await drop(...all.map((visit) => (visit.appointment_id === '9002' ? { ...visit, status: 'cancelled' } : visit)));
+  await drop(
+    ...all.map((visit) =>
+      visit.appointment_id === '9002' ? { ...visit, status: 'cancelled' } : visit,
+    ),
+  );
   await drop(...all);
   await service.advance({ days: 6 });
   await clinic.once();
@@ -195,15 +233,23 @@ describe('what is not needed any more', () => {
   test('is withdrawn when the appointment is cancelled before it was sent', async () => {
     const all = visits(3);
     const { service, clinic, drop } = await unsent(...all);
-    await drop(...all.map((visit, index) => (index === 1 ? { ...visit, status: 'cancelled' } : visit)));
+    await drop(
+      ...all.map((visit, index) => (index === 1 ? { ...visit, status: 'cancelled' } : visit)),
+    );
     await clinic.once();
-    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['9001', '9003']);
+    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
+      '9001',
+      '9003',
+    ]);
     expect((await clinic.run('explain', '9002')).stdout).toMatch(
       /The appointment was cancelled in the practice management system/,
     );
     // It may come back.
     await drop(...all);
-    expectOneCallEach(await service.ledger(), needsOf(questionsOf([all[0], all[2], all[1]] as Visit[])));
+    expectOneCallEach(
+      await service.ledger(),
+      needsOf(questionsOf([all[0], all[2], all[1]] as Visit[])),
+    );
   });
 
   test('is kept when another appointment stands on it', async () => {
@@ -221,15 +267,24 @@ describe('what is not needed any more', () => {
     expect(writtenFor(clinic)).toEqual(new Set(['9002/1']));
   });
 
-  test('is held and listed when the appointment vanished from a full export, and goes when it is back', async () => {
-    const all = visits(4);
-    const { service, clinic, drop } = await unsent(...all);
-    await drop(...all.filter((_, index) => index !== 1));
-    expect(reasonsFor(clinic, '9002')).toEqual(['vanished']);
-    expect((await service.ledger()).map(({ external_id }) => external_id)).not.toContain('9002');
-    expect((await clinic.run('explain', '9002')).stdout).toMatch(/not in the last export/);
-    await drop(...all);
-    expect(reasonsFor(clinic, '9002')).toEqual([]);
-    expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['9001', '9002', '9003', '9004']);
-  });
+  test(
+    'is held and listed when the appointment vanished from a full export, and goes when it is ' +
+      'back',
+    async () => {
+      const all = visits(4);
+      const { service, clinic, drop } = await unsent(...all);
+      await drop(...all.filter((_, index) => index !== 1));
+      expect(reasonsFor(clinic, '9002')).toEqual(['vanished']);
+      expect((await service.ledger()).map(({ external_id }) => external_id)).not.toContain('9002');
+      expect((await clinic.run('explain', '9002')).stdout).toMatch(/not in the last export/);
+      await drop(...all);
+      expect(reasonsFor(clinic, '9002')).toEqual([]);
+      expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
+        '9001',
+        '9002',
+        '9003',
+        '9004',
+      ]);
+    },
+  );
 });

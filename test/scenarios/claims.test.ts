@@ -1,4 +1,7 @@
-/** Claims: an export of them is dropped, payers are asked until each is settled, answers are written back. */
+/**
+ * Claims: an export of them is dropped, payers are asked until each is settled, answers are written
+ * back.
+ */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -66,10 +69,14 @@ async function open(config: Overrides = {}): Promise<Scene> {
   return { machine, service, clinic: makeClinic({ base_url: service.url, config }) };
 }
 
-/** Drops the claims, asks, and reads the answers five days later; what is revised is so after them. */
+/**
+ * Drops the claims, asks, and reads the answers five days later; what is revised is so after them.
+ */
 async function asked(claims: readonly Claim[], config: Overrides = {}): Promise<Scene> {
   const scene = await open(config);
-  await scene.service.behave({ revise_after_hours: claims.some(({ member_id }) => member_id.startsWith('REVISE')) ? 72 : 0 });
+  await scene.service.behave({
+    revise_after_hours: claims.some(({ member_id }) => member_id.startsWith('REVISE')) ? 72 : 0,
+  });
   scene.clinic.drop('claims-morning.csv', claimsOf(...claims));
   await scene.clinic.once();
   await nextDays(scene, 5);
@@ -82,9 +89,17 @@ async function nextDays({ machine, clinic }: Scene, days: number): Promise<void>
 }
 
 type Request = Record<string, unknown>;
-const requests = async (service: Service) => (await service.ledger()).map(({ request }) => request as unknown as Request);
+const requests = async (service: Service) =>
+  (await service.ledger()).map(({ request }) => request as unknown as Request);
 const lines = (clinic: Clinic) =>
-  clinic.writtenClaims().map(({ claim_id, claim_status, said_status, status }) => [claim_id, claim_status, said_status, status]);
+  clinic
+    .writtenClaims()
+    .map(({ claim_id, claim_status, said_status, status }) => [
+      claim_id,
+      claim_status,
+      said_status,
+      status,
+    ]);
 const situation = async (clinic: Clinic, id: string) => (await clinic.run('explain', id)).stdout;
 
 describe('a claim that is old enough', () => {
@@ -134,8 +149,17 @@ describe('a claim that is old enough', () => {
       schema: 'eligd.claim/1',
       unparsed: [],
       completeness: 'complete',
-      asked: { claim_number: 'DENIED-1', date_of_service: '2029-12-10', billed_amount: { amount: '180.00', currency: 'USD' } },
-      claim: { codes: [{ code: '99213', paid: { amount: '0.00' }, denial_reason: expect.any(String) }, { code: '87880' }] },
+      asked: {
+        claim_number: 'DENIED-1',
+        date_of_service: '2029-12-10',
+        billed_amount: { amount: '180.00', currency: 'USD' },
+      },
+      claim: {
+        codes: [
+          { code: '99213', paid: { amount: '0.00' }, denial_reason: expect.any(String) },
+          { code: '87880' },
+        ],
+      },
     });
     expect(line?.procedure_codes).toMatch(/^99213: paid 0\.00; .*denied ".*appeal "/);
   });
@@ -147,12 +171,12 @@ describe('a claim that is old enough', () => {
     ];
     const { service, clinic } = await asked(claims);
     const [dental, mental] = await requests(service);
-    expect([dental?.billed_amount, dental?.beneficiary, mental?.billed_amount, mental?.beneficiary]).toEqual([
-      undefined,
-      undefined,
-      180,
-      undefined,
-    ]);
+    expect([
+      dental?.billed_amount,
+      dental?.beneficiary,
+      mental?.billed_amount,
+      mental?.beneficiary,
+    ]).toEqual([undefined, undefined, 180, undefined]);
     expect(new Set(lines(clinic).map(([, status]) => status))).toEqual(new Set(['paid']));
   });
 });
@@ -179,16 +203,23 @@ describe('when a claim is asked about', () => {
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['pending', 'paid']);
     await nextDays(scene, 60);
     expect(await scene.service.ledger()).toHaveLength(2);
-    expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual(['CPENDING1-1', 'CPENDING1-1']);
+    expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+      'CPENDING1-1',
+      'CPENDING1-1',
+    ]);
   });
 
   test('one that no call settles ends on the attention list after max_calls', async () => {
-    const scene = await asked([claimOf('PENDING-1')], { policy: { claims: { max_calls: 2, ask_again_days: 3 } } });
+    const scene = await asked([claimOf('PENDING-1')], {
+      policy: { claims: { max_calls: 2, ask_again_days: 3 } },
+    });
     for (let round = 0; round < 5; round += 1) await nextDays(scene, 8);
     expect(await scene.service.ledger()).toHaveLength(2);
-    expect(scene.clinic.attention().map(({ claim_id, appointment_id, reason }) => [claim_id, appointment_id, reason])).toEqual([
-      ['CPENDING-1', '', 'claim_unsettled'],
-    ]);
+    expect(
+      scene.clinic
+        .attention()
+        .map(({ claim_id, appointment_id, reason }) => [claim_id, appointment_id, reason]),
+    ).toEqual([['CPENDING-1', '', 'claim_unsettled']]);
   });
 
   test('one that the payer settles in a revised answer leaves the attention list', async () => {
@@ -219,47 +250,73 @@ describe('when a claim is asked about', () => {
     const scene = await asked(claims, { policy: { claims: { max_calls: 1 } } });
     for (let round = 0; round < 4; round += 1) await nextDays(scene, 8);
     expect(await scene.service.ledger()).toHaveLength(1);
-    expect(new Set(scene.clinic.attention().map(({ reason }) => reason))).toEqual(new Set(['unsuccessful', 'claim_unsettled']));
+    expect(new Set(scene.clinic.attention().map(({ reason }) => reason))).toEqual(
+      new Set(['unsuccessful', 'claim_unsettled']),
+    );
   });
 
   test('one that is settled in the practice management system is not, or not again', async () => {
-    const scene = await asked([claimOf('PENDING-1'), claimOf('PENDING-2', { claim_status: 'paid' })]);
+    const scene = await asked([
+      claimOf('PENDING-1'),
+      claimOf('PENDING-2', { claim_status: 'paid' }),
+    ]);
     expect(await scene.service.ledger()).toHaveLength(1);
-    scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PENDING-1', { claim_status: 'closed' })));
+    scene.clinic.drop(
+      'claims-later.csv',
+      claimsOf(claimOf('PENDING-1', { claim_status: 'closed' })),
+    );
     await nextDays(scene, 20);
     expect(await scene.service.ledger()).toHaveLength(1);
     expect(await situation(scene.clinic, 'CPENDING-1')).toMatch(/claim is settled/);
   });
 
-  test('one that a full export does not name any more is settled, and comes back when it is named again', async () => {
-    const connectors = [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0, claims_export: 'full' }];
-    const scene = await asked([claimOf('PENDING-1'), claimOf('PENDING-2')], { connectors });
-    expect(await scene.service.ledger()).toHaveLength(2);
-    scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PENDING-2')));
-    await nextDays(scene, 20);
-    expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual([
-      'CPENDING-1',
-      'CPENDING-2',
-      'CPENDING-2',
-    ]);
-    scene.clinic.drop('claims-last.csv', claimsOf(claimOf('PENDING-1'), claimOf('PENDING-2')));
-    await nextDays(scene, 1);
-    expect((await scene.service.ledger()).filter(({ external_id }) => external_id === 'CPENDING-1')).toHaveLength(2);
-  });
+  test(
+    'one that a full export does not name any more is settled, and comes back when it is named ' +
+      'again',
+    async () => {
+      const connectors = [
+        {
+          id: 'front-desk',
+          type: 'csv',
+          folder: './dropbox',
+          stable_seconds: 0,
+          claims_export: 'full',
+        },
+      ];
+      const scene = await asked([claimOf('PENDING-1'), claimOf('PENDING-2')], { connectors });
+      expect(await scene.service.ledger()).toHaveLength(2);
+      scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PENDING-2')));
+      await nextDays(scene, 20);
+      expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+        'CPENDING-1',
+        'CPENDING-2',
+        'CPENDING-2',
+      ]);
+      scene.clinic.drop('claims-last.csv', claimsOf(claimOf('PENDING-1'), claimOf('PENDING-2')));
+      await nextDays(scene, 1);
+      expect(
+        (await scene.service.ledger()).filter(({ external_id }) => external_id === 'CPENDING-1'),
+      ).toHaveLength(2);
+    },
+  );
 
-  test('one that lacks what a call needs waits for a person, and is asked about when that is mended', async () => {
-    const scene = await asked([claimOf('PAID-1', { date_of_service: '', dob: '' })]);
-    expect(await scene.service.ledger()).toEqual([]);
-    const [entry] = scene.clinic.attention().filter(({ claim_id }) => claim_id === 'CPAID-1');
-    expect([entry?.reason, entry?.what_happened]).toEqual([
-      'field_missing',
-      expect.stringMatching(/birth date.*date of service/),
-    ]);
-    scene.clinic.drop('claims-mended.csv', claimsOf(claimOf('PAID-1')));
-    await nextDays(scene, 1);
-    expect(await scene.service.ledger()).toHaveLength(1);
-    expect(scene.clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
-  });
+  test(
+    'one that lacks what a call needs waits for a person, and is asked about when that is ' +
+      'mended',
+    async () => {
+      const scene = await asked([claimOf('PAID-1', { date_of_service: '', dob: '' })]);
+      expect(await scene.service.ledger()).toEqual([]);
+      const [entry] = scene.clinic.attention().filter(({ claim_id }) => claim_id === 'CPAID-1');
+      expect([entry?.reason, entry?.what_happened]).toEqual([
+        'field_missing',
+        expect.stringMatching(/birth date.*date of service/),
+      ]);
+      scene.clinic.drop('claims-mended.csv', claimsOf(claimOf('PAID-1')));
+      await nextDays(scene, 1);
+      expect(await scene.service.ledger()).toHaveLength(1);
+      expect(scene.clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
+    },
+  );
 
   test('one of a service more than a year ago is closed', async () => {
     const { service, clinic } = await asked([claimOf('PAID-1', { date_of_service: '2028-11-01' })]);
@@ -273,7 +330,10 @@ describe('a call about a claim', () => {
     const scene = await asked([claimOf('PAID-1', { member_id: 'UNSUCC-1' })]);
     await nextDays(scene, 1);
     await nextDays(scene, 4);
-    expect((await scene.service.ledger()).map(({ status }) => status)).toEqual(['UNSUCCESSFUL', 'UNSUCCESSFUL']);
+    expect((await scene.service.ledger()).map(({ status }) => status)).toEqual([
+      'UNSUCCESSFUL',
+      'UNSUCCESSFUL',
+    ]);
     expect(lines(scene.clinic).map(([, status, , ended]) => [status, ended])).toEqual([
       ['unknown', 'UNSUCCESSFUL'],
       ['unknown', 'UNSUCCESSFUL'],
@@ -284,12 +344,20 @@ describe('a call about a claim', () => {
   });
 
   test('that brought nothing leaves the attention list when the claim is settled or withdrawn', async () => {
-    const claims = [claimOf('PAID-1', { member_id: 'CANCEL-1' }), claimOf('PAID-2', { member_id: 'CANCEL-2' })];
+    const claims = [
+      claimOf('PAID-1', { member_id: 'CANCEL-1' }),
+      claimOf('PAID-2', { member_id: 'CANCEL-2' }),
+    ];
     const scene = await asked(claims);
     expect(scene.clinic.attention()).toHaveLength(2);
     const { stdout } = await scene.clinic.run('withdraw', 'CPAID-2');
-    expect(stdout).toMatch(/It is closed; a change in the practice management system plans it anew/);
-    scene.clinic.drop('claims-later.csv', claimsOf(claimOf('PAID-1', { claim_status: 'written off' })));
+    expect(stdout).toMatch(
+      /It is closed; a change in the practice management system plans it anew/,
+    );
+    scene.clinic.drop(
+      'claims-later.csv',
+      claimsOf(claimOf('PAID-1', { claim_status: 'written off' })),
+    );
     await scene.clinic.once();
     expect(scene.clinic.attention()).toEqual([]);
   });
@@ -345,15 +413,24 @@ test('Where nothing but claims come in, what is said of the run speaks of them',
   ]);
   const { stdout } = await clinic.run('once');
   expect(stdout).toBe('Claims: 1 delivered, 1 needs attention, closed: 1 settled.\n');
-  expect(JSON.parse((await clinic.run('once', '--json')).stdout)).toMatchObject({ total: 0, claims: { total: 3, delivered: 1 } });
+  expect(JSON.parse((await clinic.run('once', '--json')).stdout)).toMatchObject({
+    total: 0,
+    claims: { total: 3, delivered: 1 },
+  });
   expect((await clinic.run('status')).stdout).not.toMatch(/Nothing was read/);
   expect(await situation(clinic, 'CPAID-1')).toMatch(/In the log: claim CPAID-1 is/);
 });
 
 test('A claim and a visit with the same id are told apart everywhere', async () => {
   const scene = await open();
-  scene.clinic.drop('export.csv', exportOf(visits(1, () => ({ appointment_id: '9001', member_id: 'ACTIVE-1' }))));
-  scene.clinic.drop('claims-a.csv', claimsOf(claimOf('PAID-1', { claim_id: '9001', member_id: 'ACTIVE-1' })));
+  scene.clinic.drop(
+    'export.csv',
+    exportOf(visits(1, () => ({ appointment_id: '9001', member_id: 'ACTIVE-1' }))),
+  );
+  scene.clinic.drop(
+    'claims-a.csv',
+    claimsOf(claimOf('PAID-1', { claim_id: '9001', member_id: 'ACTIVE-1' })),
+  );
   await scene.clinic.once();
   await nextDays(scene, 5);
   const ledger = await requests(scene.service);
@@ -361,9 +438,13 @@ test('A claim and a visit with the same id are told apart everywhere', async () 
   expect(scene.clinic.written().map(({ appointment_id }) => appointment_id)).toEqual(['9001']);
   expect(scene.clinic.writtenClaims().map(({ claim_id }) => claim_id)).toEqual(['9001']);
   expect(await situation(scene.clinic, '9001')).toMatch(/^Appointment 9001/);
-  expect(await situation(scene.clinic, 'claim:9001')).toMatch(/^Claim 9001 of front-desk, service 2029-12-10/);
+  expect(await situation(scene.clinic, 'claim:9001')).toMatch(
+    /^Claim 9001 of front-desk, service 2029-12-10/,
+  );
   const status = JSON.parse((await scene.clinic.run('status', '--json')).stdout);
-  expect([status.appointments.total, status.claims.total, status.claims.delivered]).toEqual([1, 1, 1]);
+  expect([status.appointments.total, status.claims.total, status.claims.delivered]).toEqual([
+    1, 1, 1,
+  ]);
   expect((await scene.clinic.run('status')).stdout).toMatch(/claims +1 +1 delivered/);
   expect((await scene.clinic.run('list')).stdout).toMatch(/service 2029-12-10/);
   expect((await scene.clinic.run('show', 'claim:9001')).stdout).toMatch(/claim status: +paid/);
@@ -373,7 +454,9 @@ describe('claims out of HL7 messages', () => {
   const given = { ...suiteClaim(1), claim_number: 'PAID-1', date_of_service: '2029-12-10' };
   const connectors = [{ id: 'interface', type: 'hl7', folder: './hl7', stable_seconds: 0 }];
 
-  async function sent(...messages: string[]): Promise<Scene & { send: (...messages: string[]) => void }> {
+  async function sent(
+    ...messages: string[]
+  ): Promise<Scene & { send: (...messages: string[]) => void }> {
     const scene = await open({ connectors });
     let count = 0;
     const send = (...more: string[]) => {
@@ -389,17 +472,21 @@ describe('claims out of HL7 messages', () => {
 
   const outgoing = ({ clinic }: Scene) => {
     const outbox = join(clinic.folder, 'hl7/outbox');
-    return existsSync(outbox) ? readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8')) : [];
+    return existsSync(outbox)
+      ? readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'))
+      : [];
   };
 
   test('are asked about and written back as messages', async () => {
     const scene = await sent(dft(given));
-    expect((await requests(scene.service)).map(({ type, claim_number }) => [type, claim_number])).toEqual([
-      ['CLAIMS_STATUS', 'PAID-1'],
-    ]);
+    expect(
+      (await requests(scene.service)).map(({ type, claim_number }) => [type, claim_number]),
+    ).toEqual([['CLAIMS_STATUS', 'PAID-1']]);
     await nextDays(scene, 5);
     expect(outgoing(scene)).toEqual([
-      expect.stringMatching(/PIN\^I07[\s\S]*\|C-1\|CLAIM_ID\^[\s\S]*\|paid\|CLAIM_STATUS\^[\s\S]*ZCM\|1\|C-1\|/),
+      expect.stringMatching(
+        /PIN\^I07[\s\S]*\|C-1\|CLAIM_ID\^[\s\S]*\|paid\|CLAIM_STATUS\^[\s\S]*ZCM\|1\|C-1\|/,
+      ),
     ]);
   });
 
@@ -407,11 +494,17 @@ describe('claims out of HL7 messages', () => {
     const scene = await sent(dft(given, { with_insurance: false }));
     expect(await scene.service.ledger()).toEqual([]);
     const { stdout } = await scene.clinic.run('list', '--attention', '--json');
-    expect(JSON.parse(stdout).entries).toMatchObject([{ claim: 'C-1', reason: 'insurance_awaited' }]);
+    expect(JSON.parse(stdout).entries).toMatchObject([
+      { claim: 'C-1', reason: 'insurance_awaited' },
+    ]);
     scene.send(adt('A08', { patient: given.patient, coverages: [given.coverage] }));
     await scene.clinic.once();
-    expect((await requests(scene.service)).map(({ member_id }) => member_id)).toEqual([given.coverage.member_id]);
-    expect(JSON.parse((await scene.clinic.run('list', '--attention', '--json')).stdout).entries).toEqual([]);
+    expect((await requests(scene.service)).map(({ member_id }) => member_id)).toEqual([
+      given.coverage.member_id,
+    ]);
+    expect(
+      JSON.parse((await scene.clinic.run('list', '--attention', '--json')).stdout).entries,
+    ).toEqual([]);
   });
 
   test('are asked about no more when a payment is posted', async () => {
@@ -425,15 +518,29 @@ describe('claims out of HL7 messages', () => {
 
 test('A claim out of FHIR is asked about and answered with a ClaimResponse', async () => {
   const peer = await startPeer();
-  const connectors = [{ id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none', poll_minutes: 0, claims_days: 60 }];
+  const connectors = [
+    { id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none', poll_minutes: 0, claims_days: 60 },
+  ];
   const scene = await open({ connectors });
-  await peer.put(...claimResourcesOf({ ...suiteClaim(1), date_of_service: '2029-12-10', billed_amount: '180.00' }));
+  await peer.put(
+    ...claimResourcesOf({
+      ...suiteClaim(1),
+      date_of_service: '2029-12-10',
+      billed_amount: '180.00',
+    }),
+  );
   await scene.clinic.once();
   const [request] = await requests(scene.service);
-  expect(request).toMatchObject({ type: 'CLAIMS_STATUS', external_id: 'C-1', claims_date_of_service: '12-10-2029' });
+  expect(request).toMatchObject({
+    type: 'CLAIMS_STATUS',
+    external_id: 'C-1',
+    claims_date_of_service: '12-10-2029',
+  });
   await nextDays(scene, 5);
   await scene.clinic.once();
   const responses = await peer.all('ClaimResponse');
-  expect(responses).toMatchObject([{ request: { reference: 'Claim/C-1' }, patient: { reference: 'Patient/P-1' } }]);
+  expect(responses).toMatchObject([
+    { request: { reference: 'Claim/C-1' }, patient: { reference: 'Patient/P-1' } },
+  ]);
   expect(responses.flatMap(faultsOf)).toEqual([]);
 });

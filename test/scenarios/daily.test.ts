@@ -10,10 +10,17 @@ afterEach(() => {
 });
 
 test('the work of the day is done as soon as a computer that slept through its times is awake', async () => {
-  vi.useFakeTimers({ toFake: ['Date'], shouldAdvanceTime: true, now: Date.parse('2030-01-07T15:00:57Z') });
+  vi.useFakeTimers({
+    toFake: ['Date'],
+    shouldAdvanceTime: true,
+    now: Date.parse('2030-01-07T15:00:57Z'),
+  });
   const warned = vi.spyOn(console, 'warn');
   const service = await startService();
-  const clinic = makeClinic({ base_url: service.url, config: { schedule: { sweep_cron: '* * * * *' } } });
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { schedule: { sweep_cron: '* * * * *' } },
+  });
   const events: string[] = [];
   const daemon = await clinic.daemon({ log: (event) => void events.push(event) }, { idle_ms: 50 });
   const ending = new AbortController();

@@ -1,8 +1,14 @@
-/** Visits to a dentist, a doctor and a therapist, and claims of them, all the way through each connector. */
+/**
+ * Visits to a dentist, a doctor and a therapist, and claims of them, all the way through each
+ * connector.
+ */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { claim as suiteClaim, appointment as suiteVisit } from '../../connectors/conformance/examples.ts';
+import {
+  claim as suiteClaim,
+  appointment as suiteVisit,
+} from '../../connectors/conformance/examples.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { Specialty } from '../../src/domain/specialty.ts';
@@ -15,9 +21,20 @@ import { startPeer } from '../support/fhir/start.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 
-/** Who treats says which specialty it is; a practice management system need not. The dentist is the clinic's default. */
-const NPI: Record<Specialty, string> = { dental: '1234567893', medical: '1245319599', mental_health: '1003000126' };
-const CODE: Record<Specialty, string> = { dental: 'D1110', medical: '99213', mental_health: '90834' };
+/**
+ * Who treats says which specialty it is; a practice management system need not. The dentist is the
+ * clinic's default.
+ */
+const NPI: Record<Specialty, string> = {
+  dental: '1234567893',
+  medical: '1245319599',
+  mental_health: '1003000126',
+};
+const CODE: Record<Specialty, string> = {
+  dental: 'D1110',
+  medical: '99213',
+  mental_health: '90834',
+};
 const SPECIALTIES: Specialty[] = ['dental', 'medical', 'mental_health'];
 
 function visit(specialty: Specialty): AppointmentInput {
@@ -50,7 +67,11 @@ function claim(specialty: Specialty): ClaimInput {
 /** A connector with its practice management system, as one needs both here. */
 type Way = {
   connector: Record<string, unknown>;
-  offer: (clinic: Clinic, visits: readonly AppointmentInput[], claims: readonly ClaimInput[]) => Promise<void>;
+  offer: (
+    clinic: Clinic,
+    visits: readonly AppointmentInput[],
+    claims: readonly ClaimInput[],
+  ) => Promise<void>;
   /** What was written back: one text for each visit and each claim. */
   written: (clinic: Clinic) => Promise<{ visits: string[]; claims: string[] }>;
 };
@@ -62,8 +83,21 @@ const patientCells = ({ patient, provider, procedure_codes }: AppointmentInput |
   provider.rendering_npi,
   procedure_codes.join(';'),
 ];
-const coverageCells = ({ carrier, payor_id, member_id }: ClaimInput['coverage']) => [carrier, payor_id, member_id];
-const SHARED = ['patient_id', 'patient_name', 'dob', 'rendering_npi', 'procedure_codes', 'carrier', 'payor_id', 'member_id'];
+const coverageCells = ({ carrier, payor_id, member_id }: ClaimInput['coverage']) => [
+  carrier,
+  payor_id,
+  member_id,
+];
+const SHARED = [
+  'patient_id',
+  'patient_name',
+  'dob',
+  'rendering_npi',
+  'procedure_codes',
+  'carrier',
+  'payor_id',
+  'member_id',
+];
 
 const WAYS: Record<string, () => Promise<Way>> = {
   csv: async () => ({
@@ -74,11 +108,26 @@ const WAYS: Record<string, () => Promise<Way>> = {
         ...one.coverages.flatMap(coverageCells),
       ]);
       const claim_lines = claims.map((one) => [
-        ...[one.source_id, one.claim_number, one.date_of_service ?? '', one.billed_amount, ...patientCells(one)],
+        ...[
+          one.source_id,
+          one.claim_number,
+          one.date_of_service ?? '',
+          one.billed_amount,
+          ...patientCells(one),
+        ],
         ...coverageCells(one.coverage),
       ]);
-      clinic.drop('export.csv', csvText(['appointment_id', 'appointment_at', ...SHARED], visit_lines));
-      const claim_header = ['claim_id', 'claim_number', 'date_of_service', 'billed_amount', ...SHARED];
+      clinic.drop(
+        'export.csv',
+        csvText(['appointment_id', 'appointment_at', ...SHARED], visit_lines),
+      );
+      const claim_header = [
+        'claim_id',
+        'claim_number',
+        'date_of_service',
+        'billed_amount',
+        ...SHARED,
+      ];
       clinic.drop('claims-export.csv', csvText(claim_header, claim_lines));
     },
     written: async (clinic) => ({
@@ -94,11 +143,21 @@ const WAYS: Record<string, () => Promise<Way>> = {
       return resources.map((resource) => JSON.stringify(resource));
     };
     return {
-      connector: { id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none', poll_minutes: 0, claims_days: 60 },
+      connector: {
+        id: 'ehr',
+        type: 'fhir',
+        base_url: peer.url,
+        auth: 'none',
+        poll_minutes: 0,
+        claims_days: 60,
+      },
       offer: async (_, visits, claims) => {
         await peer.put(...visits.flatMap(resourcesOf), ...claims.flatMap(claimResourcesOf));
       },
-      written: async () => ({ visits: await text('CoverageEligibilityResponse'), claims: await text('ClaimResponse') }),
+      written: async () => ({
+        visits: await text('CoverageEligibilityResponse'),
+        claims: await text('ClaimResponse'),
+      }),
     };
   },
   hl7: async () => ({
@@ -106,20 +165,29 @@ const WAYS: Record<string, () => Promise<Way>> = {
     offer: async ({ folder }, visits, claims) => {
       const inbox = join(folder, 'hl7/inbox');
       mkdirSync(inbox, { recursive: true });
-      const booked = visits.map((one) => `${siu(one)}\rAIP|1||${one.provider.rendering_npi}^Doe^Jane`);
-      writeFileSync(join(inbox, 'export.hl7'), `${[...booked, ...claims.map((one) => dft(one))].join('\r')}\r`);
+      const booked = visits.map(
+        (one) => `${siu(one)}\rAIP|1||${one.provider.rendering_npi}^Doe^Jane`,
+      );
+      writeFileSync(
+        join(inbox, 'export.hl7'),
+        `${[...booked, ...claims.map((one) => dft(one))].join('\r')}\r`,
+      );
     },
     written: async ({ folder }) => {
       const outbox = join(folder, 'hl7/outbox');
       const messages = readdirSync(outbox).map((name) => readFileSync(join(outbox, name), 'utf8'));
       const isClaim = (message: string) => message.includes('CLAIM_ID');
-      return { visits: messages.filter((message) => !isClaim(message)), claims: messages.filter(isClaim) };
+      return {
+        visits: messages.filter((message) => !isClaim(message)),
+        claims: messages.filter(isClaim),
+      };
     },
   }),
 };
 
 test.each(Object.keys(WAYS))(
-  'Visits to a dentist, a doctor and a therapist and their claims go through %s, asked about and written back each in its own words',
+  'Visits to a dentist, a doctor and a therapist and their claims go through %s, asked about ' +
+    'and written back each in its own words',
   async (name) => {
     const machine = setMachineClock();
     const service = await startService();
@@ -128,18 +196,33 @@ test.each(Object.keys(WAYS))(
       [NPI.medical]: { specialty: 'medical', place_of_service: '11' },
       [NPI.mental_health]: { specialty: 'mental_health' },
     };
-    const clinic = makeClinic({ base_url: service.url, config: { connectors: [connector], providers } });
+    const clinic = makeClinic({
+      base_url: service.url,
+      config: { connectors: [connector], providers },
+    });
     await offer(clinic, SPECIALTIES.map(visit), SPECIALTIES.map(claim));
     await clinic.once();
-    type Asked = { path: string; type: string; benefits_codes: string[]; benefits_query?: string[]; place_of_service?: string };
-    const asked = (await service.ledger()).map(({ specialty, request }) => ({ ...request, path: specialty }) as unknown as Asked);
-    const about = ({ path, type, benefits_codes }: Asked) => [path, type, ...benefits_codes].join(' ');
+    type Asked = {
+      path: string;
+      type: string;
+      benefits_codes: string[];
+      benefits_query?: string[];
+      place_of_service?: string;
+    };
+    const asked = (await service.ledger()).map(
+      ({ specialty, request }) => ({ ...request, path: specialty }) as unknown as Asked,
+    );
+    const about = ({ path, type, benefits_codes }: Asked) =>
+      [path, type, ...benefits_codes].join(' ');
     expect(asked.map(about).sort()).toEqual(
-      SPECIALTIES.flatMap((path) => ['BENEFITS', 'CLAIMS_STATUS'].map((type) => `${path} ${type} ${CODE[path]}`)).sort(),
+      SPECIALTIES.flatMap((path) =>
+        ['BENEFITS', 'CLAIMS_STATUS'].map((type) => `${path} ${type} ${CODE[path]}`),
+      ).sort(),
     );
     for (const one of asked) {
       expect(one.place_of_service).toBe(one.path === 'medical' ? '11' : undefined);
-      if (one.type === 'CLAIMS_STATUS') expect(one).toMatchObject({ claims_date_of_service: '12-10-2029' });
+      if (one.type === 'CLAIMS_STATUS')
+        expect(one).toMatchObject({ claims_date_of_service: '12-10-2029' });
       else expect(one.benefits_query).toContain('CODE_LOOKUP_BENEFITS');
     }
 
@@ -149,11 +232,16 @@ test.each(Object.keys(WAYS))(
     await clinic.once();
     const { visits, claims } = await written(clinic);
     for (const [index, specialty] of SPECIALTIES.entries()) {
-      const ours = visits.filter((text) => text.includes(`Quillfeather-${index + 1}`) || text.includes(`Patient/P-${index + 1}`));
+      const ours = visits.filter(
+        (text) =>
+          text.includes(`Quillfeather-${index + 1}`) || text.includes(`Patient/P-${index + 1}`),
+      );
       expect(ours).toHaveLength(1);
       expect(ours[0]).toMatch(new RegExp(`${CODE[specialty]}: covered`));
       expect(ours[0]).toMatch(
-        specialty === 'dental' ? /maximum remaining \d|maximum used up/ : /ut of pocket remaining \d|ut-of-pocket maximum met/,
+        specialty === 'dental'
+          ? /maximum remaining \d|maximum used up/
+          : /ut of pocket remaining \d|ut-of-pocket maximum met/,
       );
       expect(ours[0]).toMatch(/An estimate from what the payer said, not a guarantee of payment\./);
     }

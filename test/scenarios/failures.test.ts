@@ -1,8 +1,18 @@
-/** What goes wrong between eligd and the service: each failure ends as the design says, with one call per need. */
+/**
+ * What goes wrong between eligd and the service: each failure ends as the design says, with one
+ * call per need.
+ */
 import { describe, expect, test } from 'vitest';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
-import { expectOneCallEach, expectOwnAnswers, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
+import {
+  expectOneCallEach,
+  expectOwnAnswers,
+  needsOf,
+  placesOf,
+  questionsOf,
+  writtenFor,
+} from '../support/needs.ts';
 import { type FaultOrder, type Service, startService } from '../support/service.ts';
 import { exportOf, type Visit, visits } from '../support/visits.ts';
 
@@ -13,7 +23,11 @@ type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
 async function scene(config: Overrides = {}, secrets?: Record<string, string>): Promise<Scene> {
   const machine = setMachineClock();
   const service = await startService();
-  const clinic = makeClinic({ base_url: service.url, config, ...(secrets === undefined ? {} : { secrets }) });
+  const clinic = makeClinic({
+    base_url: service.url,
+    config,
+    ...(secrets === undefined ? {} : { secrets }),
+  });
   clinic.drop('export.csv', exportOf(ALL));
   return { machine, service, clinic };
 }
@@ -28,7 +42,10 @@ async function untilDone({ machine, service, clinic }: Scene): Promise<void> {
   await clinic.once();
 }
 
-async function expectDone({ service, clinic }: Scene, except: readonly Visit[] = []): Promise<void> {
+async function expectDone(
+  { service, clinic }: Scene,
+  except: readonly Visit[] = [],
+): Promise<void> {
   const wanted = questionsOf(ALL.filter((visit) => !except.includes(visit)));
   const ledger = await service.ledger();
   expectOneCallEach(ledger, needsOf(wanted));
@@ -64,7 +81,10 @@ describe('the service is away', () => {
   });
 
   test('for us: a wrong password sends nothing and says what to check', async () => {
-    const made = await scene({}, { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'wrong' });
+    const made = await scene(
+      {},
+      { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'wrong' },
+    );
     const { code, stderr } = await made.clinic.run('once');
     expect(code).toBe(75);
     expect(stderr).toMatch(/Run "eligd check"/);
@@ -75,27 +95,44 @@ describe('the service is away', () => {
 describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
   const path = mode === 'single' ? 'dental/inquiries' : 'dental/batch_inquiries';
   const submission = { mode, max_per_minute: 0 };
-  const post = (fault: Omit<FaultOrder, 'method' | 'path'>): FaultOrder => ({ method: 'POST', path, ...fault });
-
-  test.each([401, 402, 403, 407])('a %d stops sending, says so, and sending goes on by itself', async (status) => {
-    const made = await scene({ service: { submission } });
-    // A 401 is repeated once with a new token, in every request that is out.
-    await made.service.fault(post({ times: status === 401 ? 8 : 4, when: 'before', action: 'status', status }));
-    await made.clinic.once();
-    expect(await made.service.ledger()).toEqual([]);
-    const told = made.clinic.attention().filter(({ reason }) => reason === 'submission_stopped');
-    expect(told.map(({ what_happened }) => what_happened)).toEqual([expect.stringContaining(`the service answered ${status}`)]);
-    expect(await explained(made.clinic)).toMatch(new RegExp(`The service answered ${status}|the service answered ${status}`));
-    // Before the slow schedule says so, nothing is tried.
-    const before = await made.service.traffic();
-    made.machine.pass({ minutes: 5 });
-    await made.clinic.once();
-    expect((await made.service.traffic()).by_route[`POST /api/v0/${path}`]).toBe(before.by_route[`POST /api/v0/${path}`]);
-    await made.service.clearFaults();
-    await untilDone(made);
-    await expectDone(made);
-    expect(made.clinic.attention().map(({ reason }) => reason)).not.toContain('submission_stopped');
+  const post = (fault: Omit<FaultOrder, 'method' | 'path'>): FaultOrder => ({
+    method: 'POST',
+    path,
+    ...fault,
   });
+
+  test.each([401, 402, 403, 407])(
+    'a %d stops sending, says so, and sending goes on by itself',
+    async (status) => {
+      const made = await scene({ service: { submission } });
+      // A 401 is repeated once with a new token, in every request that is out.
+      await made.service.fault(
+        post({ times: status === 401 ? 8 : 4, when: 'before', action: 'status', status }),
+      );
+      await made.clinic.once();
+      expect(await made.service.ledger()).toEqual([]);
+      const told = made.clinic.attention().filter(({ reason }) => reason === 'submission_stopped');
+      expect(told.map(({ what_happened }) => what_happened)).toEqual([
+        expect.stringContaining(`the service answered ${status}`),
+      ]);
+      expect(await explained(made.clinic)).toMatch(
+        new RegExp(`The service answered ${status}|the service answered ${status}`),
+      );
+      // Before the slow schedule says so, nothing is tried.
+      const before = await made.service.traffic();
+      made.machine.pass({ minutes: 5 });
+      await made.clinic.once();
+      expect((await made.service.traffic()).by_route[`POST /api/v0/${path}`]).toBe(
+        before.by_route[`POST /api/v0/${path}`],
+      );
+      await made.service.clearFaults();
+      await untilDone(made);
+      await expectDone(made);
+      expect(made.clinic.attention().map(({ reason }) => reason)).not.toContain(
+        'submission_stopped',
+      );
+    },
+  );
 
   const lost = [
     { when: 'after', action: 'truncate' },
@@ -139,10 +176,14 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
     // Within the settle time nobody looks and nothing is sent for it.
     made.machine.pass({ minutes: 4 });
     await made.clinic.once();
-    expect((await made.service.ledger()).map(({ external_id }) => external_id)).not.toContain('9001');
+    expect((await made.service.ledger()).map(({ external_id }) => external_id)).not.toContain(
+      '9001',
+    );
     await untilDone(made);
     await expectDone(made);
-    expect(await explained(made.clinic)).toMatch(/planned again, because the service does not have it/);
+    expect(await explained(made.clinic)).toMatch(
+      /planned again, because the service does not have it/,
+    );
   });
 
   test('a reply that is lost after the commit is found, and explained', async () => {
@@ -157,25 +198,40 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
 
 describe('a batch of which one item is bad', () => {
   const rejected = { ...(ALL[5] as Visit), member_id: 'REJECT55' };
-  const exported = ALL.map((visit) => (visit.appointment_id === rejected.appointment_id ? rejected : visit));
+  const exported = ALL.map((visit) =>
+    visit.appointment_id === rejected.appointment_id ? rejected : visit,
+  );
 
   test.each(
     (['all_or_nothing', 'some', 'some_422'] as const).flatMap((bulk_partial) =>
       (
-        ['creation_responses', 'wrapped_creations', 'mixed', 'inquiry_ids', 'read_forms', 'success_only', 'shuffled_ids'] as const
+        [
+          'creation_responses',
+          'wrapped_creations',
+          'mixed',
+          'inquiry_ids',
+          'read_forms',
+          'success_only',
+          'shuffled_ids',
+        ] as const
       ).map((bulk_response) => ({ bulk_partial, bulk_response })),
     ),
-  )('$bulk_partial, $bulk_response: the others are called once, and it is listed', async (behaviors) => {
-    const machine = setMachineClock();
-    const service = await startService();
-    await service.behave(behaviors);
-    const clinic = makeClinic({ base_url: service.url });
-    clinic.drop('export.csv', exportOf(exported));
-    await clinic.once();
-    await untilDone({ machine, service, clinic });
-    await expectDone({ machine, service, clinic }, [ALL[5] as Visit]);
-    const told = clinic.attention().filter(({ appointment_id }) => appointment_id === rejected.appointment_id);
-    expect(told).toHaveLength(1);
-    expect(['refused', 'undecidable']).toContain(told[0]?.reason);
-  });
+  )(
+    '$bulk_partial, $bulk_response: the others are called once, and it is listed',
+    async (behaviors) => {
+      const machine = setMachineClock();
+      const service = await startService();
+      await service.behave(behaviors);
+      const clinic = makeClinic({ base_url: service.url });
+      clinic.drop('export.csv', exportOf(exported));
+      await clinic.once();
+      await untilDone({ machine, service, clinic });
+      await expectDone({ machine, service, clinic }, [ALL[5] as Visit]);
+      const told = clinic
+        .attention()
+        .filter(({ appointment_id }) => appointment_id === rejected.appointment_id);
+      expect(told).toHaveLength(1);
+      expect(['refused', 'undecidable']).toContain(told[0]?.reason);
+    },
+  );
 });

@@ -1,4 +1,7 @@
-/** A practice management system with a FHIR endpoint: five hundred visits over a line that fails in one of ten requests. */
+/**
+ * A practice management system with a FHIR endpoint: five hundred visits over a line that fails in
+ * one of ten requests.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Appointment } from '@medplum/fhirtypes';
@@ -36,16 +39,37 @@ function failEveryTenth(peer: FhirPeer): void {
 }
 
 function visit(number: number): AppointmentInput {
-  const starts_at = new Date(Date.parse('2030-01-09T15:00:00Z') + (number % 200) * 1_800_000).toISOString();
+  const starts_at = new Date(
+    Date.parse('2030-01-09T15:00:00Z') + (number % 200) * 1_800_000,
+  ).toISOString();
   const member_id = `ACTIVE${1000 + number}`;
-  const patient = { id: `P-${number}`, first_name: 'Zebulon', last_name: `Quillfeather-${number}`, birth_date: '1987-02-14' };
+  const patient = {
+    id: `P-${number}`,
+    first_name: 'Zebulon',
+    last_name: `Quillfeather-${number}`,
+    birth_date: '1987-02-14',
+  };
   return {
     source_id: `A-${number}`,
     starts_at,
     status: 'booked',
     patient,
-    coverages: [{ carrier: 'Delta Dental of Illinois', payor_id: '05030', member_id, group_id: '0012345', subscriber: null }],
-    provider: { rendering_npi: '1234567893', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    coverages: [
+      {
+        carrier: 'Delta Dental of Illinois',
+        payor_id: '05030',
+        member_id,
+        group_id: '0012345',
+        subscriber: null,
+      },
+    ],
+    provider: {
+      rendering_npi: '1234567893',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: 'dental',
     procedure_codes: ['D0120', 'D1110'],
@@ -58,31 +82,46 @@ const appointmentOf = (input: AppointmentInput) => resourcesOf(input).at(-1) as 
 
 /** config/fhir.yaml as it stands, but for the addresses. */
 function connectorOf(peer: FhirPeer): Record<string, unknown> {
-  const { connectors } = parse(readFileSync(FHIR_YAML, 'utf8')) as { connectors: Record<string, unknown>[] };
+  const { connectors } = parse(readFileSync(FHIR_YAML, 'utf8')) as {
+    connectors: Record<string, unknown>[];
+  };
   return { ...connectors[0], base_url: peer.url };
 }
 
-/** Whether each of the five hundred answers stands in the chart with what the checks of its call showed. */
+/**
+ * Whether each of the five hundred answers stands in the chart with what the checks of its call
+ * showed.
+ */
 async function hasEveryCheck(peer: FhirPeer): Promise<boolean> {
   const responses = await peer.all('CoverageEligibilityResponse');
-  const checked = responses.filter(({ text }) => text?.div?.includes('Confidence by the checks of the call') === true);
+  const checked = responses.filter(
+    ({ text }) => text?.div?.includes('Confidence by the checks of the call') === true,
+  );
   return checked.length === 500;
 }
 
-test('five hundred visits end with one call and one valid answer each, and a second full run changes nothing', async () => {
+test('five hundred visits end with one call and one valid answer each, and a second full run ' +
+  'changes nothing', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const peer = await startPeer({ page_max: 50, smart: { client_id: 'eligd', expires_in: 60 } });
   const clinic = makeClinic({ base_url: service.url, config: { connectors: [connectorOf(peer)] } });
-  const { stdout } = await clinic.run('fhir', 'keygen', '--key', join(clinic.folder, 'fhir-key.pem'));
+  const { stdout } = await clinic.run(
+    'fhir',
+    'keygen',
+    '--key',
+    join(clinic.folder, 'fhir-key.pem'),
+  );
   if (peer.smart !== null) peer.smart.options.jwks = JSON.parse(stdout);
-  for (let number = 0; number < 500; number += 1) await peer.putBefore('2026-01-05T12:00:00.000Z', ...resourcesOf(visit(number)));
+  for (let number = 0; number < 500; number += 1)
+    await peer.putBefore('2026-01-05T12:00:00.000Z', ...resourcesOf(visit(number)));
   failEveryTenth(peer);
 
   await clinic.once();
   expect(await service.ledger()).toHaveLength(500);
 
-  // One is cancelled and booked again, two change in other ways, one moves, and one is made anew for another day.
+  // One is cancelled and booked again, two change in other ways, one moves, and one is made anew
+  // for another day.
   await peer.put({ ...appointmentOf(visit(1)), status: 'cancelled' });
   await clinic.once();
   await peer.put(
@@ -92,11 +131,16 @@ test('five hundred visits end with one call and one valid answer each, and a sec
     appointmentOf({ ...visit(4), starts_at: '2030-01-15T20:00:00.000Z' }),
     { ...appointmentOf(visit(5)), status: 'cancelled' },
     {
-      ...appointmentOf({ ...visit(5), source_id: 'A-5-again', starts_at: '2030-01-16T20:00:00.000Z' }),
+      ...appointmentOf({
+        ...visit(5),
+        source_id: 'A-5-again',
+        starts_at: '2030-01-16T20:00:00.000Z',
+      }),
       supportingInformation: [{ reference: 'Appointment/A-5' }],
     },
   );
-  // Calls take place day by day, and what their transcripts show comes later than what the payers said: runs go on until all is there.
+  // Calls take place day by day, and what their transcripts show comes later than what the payers
+  // said: runs go on until all is there.
   for (let runs = 0; runs < 20 && !(await hasEveryCheck(peer)); runs += 1) {
     await service.advance({ hours: 12 });
     machine.pass({ minutes: 15 });
@@ -113,12 +157,18 @@ test('five hundred visits end with one call and one valid answer each, and a sec
   expect(responses.flatMap((response) => faultsOf(response))).toEqual([]);
   for (const { id, request } of ledger) {
     const response = responses.find(({ identifier }) => identifier?.[0]?.value === id);
-    expect(response?.patient.reference).toBe(`Patient/P-${Number(request.member_id.slice(6)) - 1000}`);
+    expect(response?.patient.reference).toBe(
+      `Patient/P-${Number(request.member_id.slice(6)) - 1000}`,
+    );
   }
   expect(await peer.all('CoverageEligibilityRequest')).toHaveLength(500);
   expect(await peer.all('Provenance')).toHaveLength(500);
-  const kept = (await peer.all('CoverageEligibilityRequest')).find(({ patient }) => patient.reference === 'Patient/P-5');
-  expect(kept?.supportingInfo?.map(({ information }) => information.reference)).toContain('Appointment/A-5-again');
+  const kept = (await peer.all('CoverageEligibilityRequest')).find(
+    ({ patient }) => patient.reference === 'Patient/P-5',
+  );
+  expect(kept?.supportingInfo?.map(({ information }) => information.reference)).toContain(
+    'Appointment/A-5-again',
+  );
 
   machine.pass({ days: 1 });
   const written = await peer.everyVersion();
@@ -131,28 +181,33 @@ test('five hundred visits end with one call and one valid answer each, and a sec
   expect(await service.ledger()).toEqual(ledger);
 }, 300_000);
 
-test('a run that finds the server away ends as temporary and names the connector, and a later one does what is missing', async () => {
-  const machine = setMachineClock();
-  const service = await startService();
-  const peer = await startPeer();
-  const connectors = [{ id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none' }];
-  const clinic = makeClinic({ base_url: service.url, config: { connectors } });
-  for (let number = 0; number < 3; number += 1) await peer.put(...resourcesOf(visit(number)));
+test(
+  'a run that finds the server away ends as temporary and names the connector, and a later one ' +
+    'does what is missing',
+  async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const peer = await startPeer();
+    const connectors = [{ id: 'ehr', type: 'fhir', base_url: peer.url, auth: 'none' }];
+    const clinic = makeClinic({ base_url: service.url, config: { connectors } });
+    for (let number = 0; number < 3; number += 1) await peer.put(...resourcesOf(visit(number)));
 
-  peer.fault = () => ({ when: 'before', action: 'status', status: 503 });
-  const { code, stderr } = await clinic.run('once');
-  expect(code).toBe(75);
-  expect(stderr).toMatch(/practice management system: ehr\.\n.*log above.*\n.*eligd check/);
-  peer.fault = () => null;
-  await clinic.once();
-  expect(await service.ledger()).toHaveLength(3);
+    peer.fault = () => ({ when: 'before', action: 'status', status: 503 });
+    const { code, stderr } = await clinic.run('once');
+    expect(code).toBe(75);
+    expect(stderr).toMatch(/practice management system: ehr\.\n.*log above.*\n.*eligd check/);
+    peer.fault = () => null;
+    await clinic.once();
+    expect(await service.ledger()).toHaveLength(3);
 
-  await service.advance({ days: 7 });
-  peer.fault = ({ method }) => (method === 'GET' ? null : { when: 'before', action: 'status', status: 401 });
-  await clinic.once(75);
-  peer.fault = () => null;
-  machine.pass({ minutes: 20 });
-  await clinic.once();
-  expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(3);
-  expect(await service.ledger()).toHaveLength(3);
-});
+    await service.advance({ days: 7 });
+    peer.fault = ({ method }) =>
+      method === 'GET' ? null : { when: 'before', action: 'status', status: 401 };
+    await clinic.once(75);
+    peer.fault = () => null;
+    machine.pass({ minutes: 20 });
+    await clinic.once();
+    expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(3);
+    expect(await service.ledger()).toHaveLength(3);
+  },
+);

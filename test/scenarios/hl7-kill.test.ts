@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
 import { soak } from '../soak/hl7-kill.ts';
 
-test('the daemon that is killed while senders send loses nothing that it acknowledged and takes nothing twice (G3)', async () => {
-  const { duration_ms: _, sent_again, ...result } = await soak({ messages: 3000, connections: 8, kills: 2 });
+test('the daemon that is killed while senders send loses nothing that it acknowledged and takes ' +
+  'nothing twice (G3)', async () => {
+  const {
+    duration_ms: _,
+    sent_again,
+    ...result
+  } = await soak({ messages: 3000, connections: 8, kills: 2 });
   expect(result).toEqual({
     kills: 2,
     acknowledged: 3000,

@@ -21,20 +21,41 @@ const DAY_MS = 86_400_000;
 
 function visit(over: Partial<AppointmentInput> = {}, days = 3): AppointmentInput {
   const starts_at = new Date(Math.floor(Date.now() / 1000) * 1000 + days * DAY_MS).toISOString();
-  const coverages = [{ carrier: 'Delta Dental', payor_id: '05030', member_id: 'ACTIVE1', group_id: '1', subscriber: null }];
-  const patient = { id: 'P-1', first_name: 'One', last_name: 'Testpatient', birth_date: '1970-05-06' };
+  const coverages = [
+    {
+      carrier: 'Delta Dental',
+      payor_id: '05030',
+      member_id: 'ACTIVE1',
+      group_id: '1',
+      subscriber: null,
+    },
+  ];
+  const patient = {
+    id: 'P-1',
+    first_name: 'One',
+    last_name: 'Testpatient',
+    birth_date: '1970-05-06',
+  };
   return anAppointment({ source_id: 'V-1', starts_at, patient, coverages, ...over });
 }
 
 /** `is_away`: the service cannot be reached from the start, so nothing is sent. */
 async function scene({ is_away = false } = {}) {
   const service = await startService();
-  if (is_away) await service.fault({ times: 100_000, when: 'before', action: 'status', status: 500 });
+  if (is_away)
+    await service.fault({ times: 100_000, when: 'before', action: 'status', status: 500 });
   const receiver = await Receiver.start();
   const port = await freePort();
   const listen = `127.0.0.1:${port}`;
   const connectors = [
-    { id: 'interface', type: 'hl7', listen, send_to: `127.0.0.1:${receiver.port}`, folder: './hl7', stable_seconds: 0 },
+    {
+      id: 'interface',
+      type: 'hl7',
+      listen,
+      send_to: `127.0.0.1:${receiver.port}`,
+      folder: './hl7',
+      stable_seconds: 0,
+    },
   ];
   const clinic = makeClinic({ base_url: service.url, config: { connectors } });
   const daemon = await clinic.daemon();
@@ -61,7 +82,10 @@ async function scene({ is_away = false } = {}) {
   };
 }
 
-async function until<Value>(look: () => Promise<Value> | Value, is: (value: Value) => boolean): Promise<Value> {
+async function until<Value>(
+  look: () => Promise<Value> | Value,
+  is: (value: Value) => boolean,
+): Promise<Value> {
   for (let tries = 0; ; tries += 1) {
     const value = await look();
     if (is(value)) return value;
@@ -71,7 +95,9 @@ async function until<Value>(look: () => Promise<Value> | Value, is: (value: Valu
 }
 
 const states = async ({ store }: Daemon) =>
-  (await store.db.selectFrom('inquiries').select('state').orderBy('id').execute()).map(({ state }) => state);
+  (await store.db.selectFrom('inquiries').select('state').orderBy('id').execute()).map(
+    ({ state }) => state,
+  );
 const waits = async ({ store }: Daemon) =>
   (await store.db.selectFrom('appointments').select(['plan_wait', 'closed_reason']).execute()).map(
     ({ plan_wait, closed_reason }) => closed_reason ?? plan_wait,
@@ -131,7 +157,8 @@ test('an answer goes back as a message of its own, for the time to which the vis
   const moved = visit({}, 5);
   await say(siu(moved, { event: 'S13' }));
   await service.advance({ days: 8 });
-  // The daemon asks on its own schedule; the webhook and polling have their tests. Here the answer is asked for at once.
+  // The daemon asks on its own schedule; the webhook and polling have their tests. Here the answer
+  // is asked for at once.
   await daemon.once(new AbortController().signal);
   const [message = ''] = await until(
     () => receiver.messages,
@@ -142,25 +169,34 @@ test('an answer goes back as a message of its own, for the time to which the vis
   expect(message).toMatch(/\rNTE\|1\|L\|V-1\|APPT\^/);
   expect(message).toContain(moved.starts_at.slice(0, 4));
   expect(await service.ledger()).toHaveLength(1);
-  expect(await daemon.store.db.selectFrom('deliveries').select('state').execute()).toEqual([{ state: 'delivered' }]);
+  expect(await daemon.store.db.selectFrom('deliveries').select('state').execute()).toEqual([
+    { state: 'delivered' },
+  ]);
   expect((await clinic.run('status')).code).toBe(0);
 });
 
-test('after a restore, files that were read since the backup are read again, and messages that were acknowledged since are named', async () => {
-  const { clinic, end, say } = await scene({ is_away: true });
-  await say(siu(visit(), { control_id: 'KNOWN' }));
-  const backup = join(clinic.folder, 'copy.db');
-  expect((await clinic.run('backup', backup)).code).toBe(0);
-  await say(siu(visit({ source_id: 'V-2' }), { control_id: 'SINCE' }));
-  await end();
-  writeFileSync(join(clinic.folder, 'hl7/inbox/a.hl7'), siu(visit({ source_id: 'V-3' }), { control_id: 'IN-A-FILE' }));
-  // Temporary: the service is away.
-  await clinic.once(75);
-  const { code, stdout, stderr } = await clinic.run('restore', backup);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toContain('interface: 1 file is read again.');
-  expect(stdout).toContain('unless they are in those files');
-  expect(stdout).toContain('message SINCE');
-  expect(stdout).not.toContain('KNOWN');
-  expect(readdirSync(join(clinic.folder, 'hl7/inbox'))).toEqual(['a.hl7']);
-});
+test(
+  'after a restore, files that were read since the backup are read again, and messages that ' +
+    'were acknowledged since are named',
+  async () => {
+    const { clinic, end, say } = await scene({ is_away: true });
+    await say(siu(visit(), { control_id: 'KNOWN' }));
+    const backup = join(clinic.folder, 'copy.db');
+    expect((await clinic.run('backup', backup)).code).toBe(0);
+    await say(siu(visit({ source_id: 'V-2' }), { control_id: 'SINCE' }));
+    await end();
+    writeFileSync(
+      join(clinic.folder, 'hl7/inbox/a.hl7'),
+      siu(visit({ source_id: 'V-3' }), { control_id: 'IN-A-FILE' }),
+    );
+    // Temporary: the service is away.
+    await clinic.once(75);
+    const { code, stdout, stderr } = await clinic.run('restore', backup);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain('interface: 1 file is read again.');
+    expect(stdout).toContain('unless they are in those files');
+    expect(stdout).toContain('message SINCE');
+    expect(stdout).not.toContain('KNOWN');
+    expect(readdirSync(join(clinic.folder, 'hl7/inbox'))).toEqual(['a.hl7']);
+  },
+);

@@ -1,13 +1,26 @@
-/** Processes that are really killed while files and reports keep coming; `npm run kills` does the same a few hundred times. */
+/**
+ * Processes that are really killed while files and reports keep coming; `npm run kills` does the
+ * same a few hundred times.
+ */
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { killAndCompare } from './kills/run.ts';
 
-test('a daemon that is killed, stopped, paused and left without its service makes one call for each visit and loses none', async () => {
-  const { folder, to_useful_ms, kinds, reports, visits, calls, kills, ...wrong } = await killAndCompare(13);
-  expect(wrong).toEqual({ duplicates: [], uncalled: [], unwritten: [], foreign: [], slow_stops: [] });
+test('a daemon that is killed, stopped, paused and left without its service makes one call for ' +
+  'each visit and loses none', async () => {
+  const { folder, to_useful_ms, kinds, reports, visits, calls, kills, ...wrong } =
+    await killAndCompare(13);
+  expect(wrong).toEqual({
+    duplicates: [],
+    uncalled: [],
+    unwritten: [],
+    foreign: [],
+    slow_stops: [],
+  });
   expect({ calls, kills }).toEqual({ calls: visits, kills: 13 });
-  expect(Object.keys(kinds)).toEqual(expect.arrayContaining(['kill', 'term', 'pause', 'service', 'both']));
+  expect(Object.keys(kinds)).toEqual(
+    expect.arrayContaining(['kill', 'term', 'pause', 'service', 'both']),
+  );
   expect(reports.taken).toBeGreaterThan(0);
   expect(to_useful_ms.length).toBeGreaterThan(0);
   rmSync(folder, { recursive: true, force: true });

@@ -53,27 +53,34 @@ describe('the service limits us', () => {
     { rate_limit_status: '503', retry_after: 'date', mode: 'single' },
     { rate_limit_status: '503', retry_after: 'none', mode: 'single' },
     { rate_limit_status: '503', retry_after: 'none', mode: 'bulk' },
-  ])('with $rate_limit_status, Retry-After: $retry_after, mode $mode', async ({ rate_limit_status, retry_after, mode }) => {
-    const speed = 600;
-    const service = await startService({ speed });
-    await service.behave({ rate_limit_per_minute: 8, rate_limit_status, retry_after });
-    const submission = { mode, max_per_minute: 0, batch_size: 2 };
-    const clinic = makeClinic({ base_url: service.url, config: { service: { submission } } });
-    const all = soon(12);
-    clinic.drop('export.csv', exportOf(all));
-    for (let rounds = 0; rounds < 6 && (await service.ledger()).length < all.length; rounds += 1) {
-      await round(clinic, service, speed);
-      await sleep(100);
-    }
-    await service.behave({ rate_limit_per_minute: 0 });
-    // A tenth of a second is a minute here, and looks that proved nothing wait for their time.
-    for (let rounds = 0; rounds < 3; rounds += 1) {
-      await sleep(100);
-      await round(clinic, service, speed);
-    }
-    await service.advance({ days: 8 });
-    for (let rounds = 0; rounds < 2; rounds += 1) await round(clinic, service, speed);
-    expectOneCallEach(await service.ledger(), needsOf(questionsOf(all)));
-    expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(all)));
-  });
+  ])(
+    'with $rate_limit_status, Retry-After: $retry_after, mode $mode',
+    async ({ rate_limit_status, retry_after, mode }) => {
+      const speed = 600;
+      const service = await startService({ speed });
+      await service.behave({ rate_limit_per_minute: 8, rate_limit_status, retry_after });
+      const submission = { mode, max_per_minute: 0, batch_size: 2 };
+      const clinic = makeClinic({ base_url: service.url, config: { service: { submission } } });
+      const all = soon(12);
+      clinic.drop('export.csv', exportOf(all));
+      for (
+        let rounds = 0;
+        rounds < 6 && (await service.ledger()).length < all.length;
+        rounds += 1
+      ) {
+        await round(clinic, service, speed);
+        await sleep(100);
+      }
+      await service.behave({ rate_limit_per_minute: 0 });
+      // A tenth of a second is a minute here, and looks that proved nothing wait for their time.
+      for (let rounds = 0; rounds < 3; rounds += 1) {
+        await sleep(100);
+        await round(clinic, service, speed);
+      }
+      await service.advance({ days: 8 });
+      for (let rounds = 0; rounds < 2; rounds += 1) await round(clinic, service, speed);
+      expectOneCallEach(await service.ledger(), needsOf(questionsOf(all)));
+      expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(all)));
+    },
+  );
 });

@@ -3,7 +3,14 @@ import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
-import { expectOneCallEach, expectOwnAnswers, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
+import {
+  expectOneCallEach,
+  expectOwnAnswers,
+  needsOf,
+  placesOf,
+  questionsOf,
+  writtenFor,
+} from '../support/needs.ts';
 import { judge, makeExport, readExport } from '../support/pms-export.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, type Visit, visits } from '../support/visits.ts';
@@ -22,95 +29,124 @@ const FOREIGN = {
 test.each([
   { name: 'while everything was open', advance_first: false },
   { name: 'after everything was answered', advance_first: true },
-])('the database was lost $name: no second call, and the answers are written again', async ({ advance_first }) => {
-  const machine = setMachineClock();
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  const bytes = makeExport({ shape: 'tab', count: 60, from: '2030-01-09' });
-  const { questions } = judge(readExport('tab', bytes), '2030-01-07');
-  const finish = async () => {
-    await service.advance({ days: 12 });
-    for (let round = 0; round < 3; round += 1) {
+])(
+  'the database was lost $name: no second call, and the answers are written again',
+  async ({ advance_first }) => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const bytes = makeExport({ shape: 'tab', count: 60, from: '2030-01-09' });
+    const { questions } = judge(readExport('tab', bytes), '2030-01-07');
+    const finish = async () => {
+      await service.advance({ days: 12 });
+      for (let round = 0; round < 3; round += 1) {
+        await clinic.once();
+        machine.pass({ hours: 7 });
+        await service.advance({ hours: 2 });
+      }
       await clinic.once();
-      machine.pass({ hours: 7 });
-      await service.advance({ hours: 2 });
-    }
+    };
+    clinic.drop('Export.csv', bytes);
     await clinic.once();
-  };
-  clinic.drop('Export.csv', bytes);
-  await clinic.once();
-  if (advance_first) await finish();
-  const before = await service.ledger();
-  const written_before = clinic.written().length;
-  expect(before.length).toBeGreaterThanOrEqual(needsOf(questions).length);
-  expect(written_before > 0).toBe(advance_first);
+    if (advance_first) await finish();
+    const before = await service.ledger();
+    const written_before = clinic.written().length;
+    expect(before.length).toBeGreaterThanOrEqual(needsOf(questions).length);
+    expect(written_before > 0).toBe(advance_first);
 
-  rmSync(clinic.state, { recursive: true });
-  clinic.drop('Export again.csv', Buffer.concat([bytes, Buffer.from('\n', 'utf16le')]));
-  await clinic.once();
-  if (advance_first) expect((await service.ledger()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
-  await finish();
-  const after = await service.ledger();
-  // Nothing but the second attempts that were still to come.
-  const needs = needsOf(questions).length;
-  const unsuccessful = after.filter(({ status, attempt }) => status === 'UNSUCCESSFUL' && attempt === 1).length;
-  expect(after.length).toBeLessThanOrEqual(needs + unsuccessful);
-  if (advance_first) expect(after).toHaveLength(before.length);
-  const lines = clinic.written();
-  expect(lines.length).toBeGreaterThan(written_before);
-  const again = lines.slice(written_before);
-  expect(new Set(again.map((line) => `${line.appointment_id}/${line.coverage}`))).toEqual(placesOf(questions));
-  // Old lines still point to their own records: a new one has not taken the place of another patient's.
-  expectOwnAnswers(clinic, after);
-});
+    rmSync(clinic.state, { recursive: true });
+    clinic.drop('Export again.csv', Buffer.concat([bytes, Buffer.from('\n', 'utf16le')]));
+    await clinic.once();
+    if (advance_first)
+      expect((await service.ledger()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+    await finish();
+    const after = await service.ledger();
+    // Nothing but the second attempts that were still to come.
+    const needs = needsOf(questions).length;
+    const unsuccessful = after.filter(
+      ({ status, attempt }) => status === 'UNSUCCESSFUL' && attempt === 1,
+    ).length;
+    expect(after.length).toBeLessThanOrEqual(needs + unsuccessful);
+    if (advance_first) expect(after).toHaveLength(before.length);
+    const lines = clinic.written();
+    expect(lines.length).toBeGreaterThan(written_before);
+    const again = lines.slice(written_before);
+    expect(new Set(again.map((line) => `${line.appointment_id}/${line.coverage}`))).toEqual(
+      placesOf(questions),
+    );
+    // Old lines still point to their own records: a new one has not taken the place of another
+    // patient's.
+    expectOwnAnswers(clinic, after);
+  },
+);
 
-test('the database was lost after answers were written: new records do not take the place of other patients’ old ones', async () => {
-  const machine = setMachineClock();
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  const all = visits(5);
-  for (const exported of [all, [...all].reverse()]) {
-    clinic.drop('export.csv', exportOf(exported));
+test(
+  'the database was lost after answers were written: new records do not take the place of ' +
+    'other patients’ old ones',
+  async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const all = visits(5);
+    for (const exported of [all, [...all].reverse()]) {
+      clinic.drop('export.csv', exportOf(exported));
+      await clinic.once();
+      await service.advance({ days: 6 });
+      await clinic.once();
+      rmSync(clinic.state, { recursive: true });
+      machine.pass({ minutes: 1 });
+    }
+    expect(await service.ledger()).toHaveLength(5);
+    expect(clinic.written()).toHaveLength(10);
+    expectOwnAnswers(clinic, await service.ledger());
+  },
+);
+
+test(
+  'the database was lost and the appointments come under other ids: what was asked lately ' +
+    'serves them',
+  async () => {
+    setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('one.csv', exportOf(visits(4)));
+    await clinic.once();
+    rmSync(clinic.state, { recursive: true });
+    clinic.drop('two.csv', exportOf(visits(4, (index) => ({ appointment_id: `new-${index}` }))));
     await clinic.once();
     await service.advance({ days: 6 });
     await clinic.once();
+    expect(await service.ledger()).toHaveLength(4);
+    expect(writtenFor(clinic)).toEqual(new Set([0, 1, 2, 3].map((index) => `new-${index}/1`)));
+    expectOwnAnswers(clinic, await service.ledger());
+  },
+);
+
+test(
+  'the database was lost, and a twin with the same member id is booked under another id: the ' +
+    'twin has a call and an answer of its own',
+  async () => {
+    setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const [first] = visits(1);
+    const twin = {
+      ...first,
+      appointment_id: 'twin',
+      patient_id: 'P-twin',
+      patient_name: 'Zelda Other',
+    } as Visit;
+    clinic.drop('one.csv', exportOf([first as Visit]));
+    await clinic.once();
     rmSync(clinic.state, { recursive: true });
-    machine.pass({ minutes: 1 });
-  }
-  expect(await service.ledger()).toHaveLength(5);
-  expect(clinic.written()).toHaveLength(10);
-  expectOwnAnswers(clinic, await service.ledger());
-});
-
-test('the database was lost and the appointments come under other ids: what was asked lately serves them', async () => {
-  setMachineClock();
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  clinic.drop('one.csv', exportOf(visits(4)));
-  await clinic.once();
-  rmSync(clinic.state, { recursive: true });
-  clinic.drop('two.csv', exportOf(visits(4, (index) => ({ appointment_id: `new-${index}` }))));
-  await clinic.once();
-  await service.advance({ days: 6 });
-  await clinic.once();
-  expect(await service.ledger()).toHaveLength(4);
-  expect(writtenFor(clinic)).toEqual(new Set([0, 1, 2, 3].map((index) => `new-${index}/1`)));
-  expectOwnAnswers(clinic, await service.ledger());
-});
-
-test('the database was lost, and a twin with the same member id is booked under another id: the twin has a call and an answer of its own', async () => {
-  setMachineClock();
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  const [first] = visits(1);
-  const twin = { ...first, appointment_id: 'twin', patient_id: 'P-twin', patient_name: 'Zelda Other' } as Visit;
-  clinic.drop('one.csv', exportOf([first as Visit]));
-  await clinic.once();
-  rmSync(clinic.state, { recursive: true });
-  clinic.drop('two.csv', exportOf([twin]));
-  await clinic.once();
-  expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual([first?.appointment_id, 'twin']);
-});
+    clinic.drop('two.csv', exportOf([twin]));
+    await clinic.once();
+    expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual([
+      first?.appointment_id,
+      'twin',
+    ]);
+  },
+);
 
 test('a second daemon on the same database is refused, and the first goes on', async () => {
   setMachineClock();
@@ -134,36 +170,47 @@ test('a second daemon on the same database is refused, and the first goes on', a
 test.each([
   { shared_account: false, sent: 2, stopped: ['submission_stopped'] },
   { shared_account: true, sent: 4, stopped: [] },
-])('a stranger on the account, shared_account: $shared_account', async ({ shared_account, sent, stopped }) => {
-  const machine = setMachineClock();
-  const service = await startService();
-  // What is there before the first sweep may be our own from a lost database, and stops nothing.
-  await service.createBeside({ ...FOREIGN, external_id: 'other-0', member_id: 'ACTIVE444444' });
-  const clinic = makeClinic({ base_url: service.url, config: { service: { shared_account } } });
-  const round = new AbortController().signal;
-  const daemon = await clinic.daemon();
-  try {
-    const all = visits(4);
-    clinic.drop('one.csv', exportOf(all.slice(0, 2)));
-    await daemon.once(round);
-    await service.createBeside(FOREIGN);
-    // The sweep is daily.
-    machine.pass({ hours: 25 });
-    clinic.drop('two.csv', exportOf(all));
-    await daemon.once(round);
-    machine.pass({ hours: 1 });
-    await daemon.once(round);
-    const ours = (await service.ledger()).filter(({ external_id }) => !external_id?.startsWith('other'));
-    expect(ours.map(({ external_id }) => external_id)).toEqual(all.slice(0, sent).map(({ appointment_id }) => appointment_id));
-    expect(clinic.attention().flatMap(({ reason }) => (reason === 'submission_stopped' ? [reason] : []))).toEqual(stopped);
-  } finally {
-    await daemon.close();
-  }
-  const { stdout } = await clinic.run('explain', '9003');
-  if (shared_account) expect(stdout).toMatch(/the service has it/);
-  else expect(stdout).toMatch(/another|second|not sent by this installation/i);
-  // What was sent before is still asked about and written back.
-  await service.advance({ days: 8 });
-  await clinic.once();
-  expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(visits(sent) as Visit[])));
-});
+])(
+  'a stranger on the account, shared_account: $shared_account',
+  async ({ shared_account, sent, stopped }) => {
+    const machine = setMachineClock();
+    const service = await startService();
+    // What is there before the first sweep may be our own from a lost database, and stops nothing.
+    await service.createBeside({ ...FOREIGN, external_id: 'other-0', member_id: 'ACTIVE444444' });
+    const clinic = makeClinic({ base_url: service.url, config: { service: { shared_account } } });
+    const round = new AbortController().signal;
+    const daemon = await clinic.daemon();
+    try {
+      const all = visits(4);
+      clinic.drop('one.csv', exportOf(all.slice(0, 2)));
+      await daemon.once(round);
+      await service.createBeside(FOREIGN);
+      // The sweep is daily.
+      machine.pass({ hours: 25 });
+      clinic.drop('two.csv', exportOf(all));
+      await daemon.once(round);
+      machine.pass({ hours: 1 });
+      await daemon.once(round);
+      const ours = (await service.ledger()).filter(
+        ({ external_id }) => !external_id?.startsWith('other'),
+      );
+      expect(ours.map(({ external_id }) => external_id)).toEqual(
+        all.slice(0, sent).map(({ appointment_id }) => appointment_id),
+      );
+      expect(
+        clinic
+          .attention()
+          .flatMap(({ reason }) => (reason === 'submission_stopped' ? [reason] : [])),
+      ).toEqual(stopped);
+    } finally {
+      await daemon.close();
+    }
+    const { stdout } = await clinic.run('explain', '9003');
+    if (shared_account) expect(stdout).toMatch(/the service has it/);
+    else expect(stdout).toMatch(/another|second|not sent by this installation/i);
+    // What was sent before is still asked about and written back.
+    await service.advance({ days: 8 });
+    await clinic.once();
+    expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(visits(sent) as Visit[])));
+  },
+);

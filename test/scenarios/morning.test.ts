@@ -1,8 +1,17 @@
-/** The main job: an export is dropped, payers are asked, answers are written back (issue "The main job"). */
+/**
+ * The main job: an export is dropped, payers are asked, answers are written back (issue "The main
+ * job").
+ */
 import { describe, expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
-import { expectOneCallPerAttempt, expectOwnAnswers, needsOf, placesOf, writtenFor } from '../support/needs.ts';
+import {
+  expectOneCallPerAttempt,
+  expectOwnAnswers,
+  needsOf,
+  placesOf,
+  writtenFor,
+} from '../support/needs.ts';
 import { judge, makeExport, readExport, SHAPES } from '../support/pms-export.ts';
 import { startService } from '../support/service.ts';
 
@@ -42,12 +51,17 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
     expectOwnAnswers(clinic, ledger);
     expect(ledger.every(({ request }) => request.tax_id === '123456789')).toBe(true);
     expect(writtenFor(clinic)).toEqual(placesOf(questions));
-    // Each call's answer is written once to each appointment that stands on its need, an unsuccessful one too; and once more
-    // where the checks of the call came after it.
-    const lines = clinic.written().map((line) => `${line.inquiry_id}/${line.appointment_id}/${line.coverage}/${line.revision}`);
-    for (const line of clinic.written()) if (line.revision !== '1') expect(line.notes).toMatch(/checks of the call have come/);
+    // Each call's answer is written once to each appointment that stands on its need, an
+    // unsuccessful one too; and once more where the checks of the call came after it.
+    const lines = clinic
+      .written()
+      .map((line) => `${line.inquiry_id}/${line.appointment_id}/${line.coverage}/${line.revision}`);
+    for (const line of clinic.written())
+      if (line.revision !== '1') expect(line.notes).toMatch(/checks of the call have come/);
     expect(new Set(lines).size).toBe(lines.length);
-    expect(new Set(lines.map((line) => line.split('/')[0]))).toEqual(new Set(ledger.map(({ id }) => id)));
+    expect(new Set(lines.map((line) => line.split('/')[0]))).toEqual(
+      new Set(ledger.map(({ id }) => id)),
+    );
 
     const listed = new Set(clinic.attention().map((line) => line.appointment_id));
     for (const row of self_pay) expect(listed).not.toContain(row.appointment_id);
@@ -64,7 +78,9 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
     clinic.drop('Export.csv', bytes);
     await clinic.once();
     const about = clinic.attention().filter((line) => line.appointment_id !== '');
-    expect(new Set(about.map((line) => line.appointment_id))).toEqual(new Set(bad.map((row) => row.appointment_id)));
+    expect(new Set(about.map((line) => line.appointment_id))).toEqual(
+      new Set(bad.map((row) => row.appointment_id)),
+    );
     for (const line of about)
       expect([line.what_happened, line.what_to_do]).toEqual([
         expect.stringMatching(/\w+ .*\./),

@@ -1,8 +1,17 @@
-/** The power goes while requests are out: what was accepted is found, and nothing is called twice. */
+/**
+ * The power goes while requests are out: what was accepted is found, and nothing is called twice.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
-import { expectOneCallEach, expectOwnAnswers, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
+import {
+  expectOneCallEach,
+  expectOwnAnswers,
+  needsOf,
+  placesOf,
+  questionsOf,
+  writtenFor,
+} from '../support/needs.ts';
 import { startEligd } from '../support/process.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
@@ -17,30 +26,50 @@ test.each(['bulk', 'single'])(
     const service = await startService();
     const clinic = makeClinic({
       base_url: service.url,
-      config: { service: { settle_seconds: 1, timeout_seconds: 2, submission: { mode, batch_size: 3, concurrency: 2 } } },
+      config: {
+        service: {
+          settle_seconds: 1,
+          timeout_seconds: 2,
+          submission: { mode, batch_size: 3, concurrency: 2 },
+        },
+      },
     });
-    const day = (index: number) => new Date(Date.now() + (5 + Math.floor(index / 4)) * DAY_MS).toISOString().slice(0, 10);
+    const day = (index: number) =>
+      new Date(Date.now() + (5 + Math.floor(index / 4)) * DAY_MS).toISOString().slice(0, 10);
     // Each export has days of its own, so that no visit seems to have vanished from the next one.
-    const all = visits(VISITS, (index) => ({ appointment_at: `${day(index)}T${10 + (index % 4)}:00` }));
+    const all = visits(VISITS, (index) => ({
+      appointment_at: `${day(index)}T${10 + (index % 4)}:00`,
+    }));
     const path = mode === 'bulk' ? 'batch' : 'dental/inquiries';
     const posts = async () => {
       const { by_route } = await service.traffic();
       return Object.entries(by_route).reduce(
-        (sum, [route, count]) => sum + (route.startsWith('POST') && route.includes('inquiries') ? count : 0),
+        (sum, [route, count]) =>
+          sum + (route.startsWith('POST') && route.includes('inquiries') ? count : 0),
         0,
       );
     };
     let kills = 0;
     for (const when of ['after', 'before', 'after'] as const) {
-      // A reply that does not come: of the request something, all or nothing was done when the process dies.
+      // A reply that does not come: of the request something, all or nothing was done when the
+      // process dies.
       await service.clearFaults();
-      await service.fault({ method: 'POST', path, skip: kills === 0 ? 1 : 0, times: 2, when, action: 'delay', delay_ms: 900 });
+      await service.fault({
+        method: 'POST',
+        path,
+        skip: kills === 0 ? 1 : 0,
+        times: 2,
+        when,
+        action: 'delay',
+        delay_ms: 900,
+      });
       clinic.drop(`export-${kills}.csv`, exportOf(all.slice(kills * 4, kills * 4 + 4)));
       const before = await posts();
       const { child, ended } = startEligd(['once', '--config', clinic.file]);
       const wanted = before + (kills === 0 ? 2 : 1);
       const deadline = Date.now() + 8000;
-      while ((await posts()) < wanted && Date.now() < deadline && child.exitCode === null) await sleep(10);
+      while ((await posts()) < wanted && Date.now() < deadline && child.exitCode === null)
+        await sleep(10);
       await sleep(kills * 20);
       child.kill('SIGKILL');
       const { signal } = await ended;
@@ -49,7 +78,8 @@ test.each(['bulk', 'single'])(
     expect(kills).toBe(3);
     await service.clearFaults();
     const killed_at = (await service.ledger()).length;
-    // What was still delayed at the service is accepted by now, within two settle times; a look that proves nothing takes longer.
+    // What was still delayed at the service is accepted by now, within two settle times; a look
+    // that proves nothing takes longer.
     for (let round = 0; round < 14 && (await service.ledger()).length < VISITS; round += 1) {
       await sleep(1100);
       await clinic.once();

@@ -1,4 +1,7 @@
-/** G6 over a whole run with failures: nothing of the export stands in a log line, on the terminal or in an address. */
+/**
+ * G6 over a whole run with failures: nothing of the export stands in a log line, on the terminal or
+ * in an address.
+ */
 import { expect, test } from 'vitest';
 import { makeClinic } from '../support/clinic.ts';
 import { datesAsSpelled, leaks, strangeInLine } from '../support/leaks.ts';
@@ -9,7 +12,10 @@ import { startService } from '../support/service.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Values of the export that cannot stand anywhere by chance, in the spellings in which they would leak. */
+/**
+ * Values of the export that cannot stand anywhere by chance, in the spellings in which they would
+ * leak.
+ */
 function secretsOf(rows: readonly PmsRow[]): Set<string> {
   const found = new Set<string>();
   for (const { names, dob, coverages } of rows) {
@@ -20,23 +26,42 @@ function secretsOf(rows: readonly PmsRow[]): Set<string> {
   return found;
 }
 
-test('no name, birth date or member id stands in the log at its most talkative, on the terminal, or in an address', async () => {
+test('no name, birth date or member id stands in the log at its most talkative, on the terminal, ' +
+  'or in an address', async () => {
   const service = await startService();
   const proxy = await recordingProxy(service.url);
-  const clinic = makeClinic({ base_url: proxy.url, config: { policy: { attempts: 2, attempt_pause_hours: 0 } } });
+  const clinic = makeClinic({
+    base_url: proxy.url,
+    config: { policy: { attempts: 2, attempt_pause_hours: 0 } },
+  });
   const tomorrow = new Date(Date.now() + 1.5 * DAY_MS).toISOString().slice(0, 10);
   const bytes = makeExport({ shape: 'opendental', count: 70, from: tomorrow });
   const rows = readExport('opendental', bytes);
   const secrets = secretsOf(rows);
-  // An export may be named after a patient, and a bad row or a broken file is told about without its content.
+  // An export may be named after a patient, and a bad row or a broken file is told about without
+  // its content.
   clinic.drop('Kowalski Priya.csv', bytes);
   clinic.drop('Adeyemi.csv', 'AptNum,AptDateTime\nKowalski,"not a time\n');
   clinic.drop('Nguyen.pdf', 'x');
   await service.fault(
     { method: 'POST', path: 'batch', skip: 1, when: 'after', action: 'reset' },
     { method: 'POST', path: 'batch', skip: 3, when: 'before', action: 'html' },
-    { method: 'GET', path: 'dental/inquiries/', skip: 3, times: 2, when: 'before', action: 'truncate' },
-    { method: 'GET', path: 'dental/inquiries/', skip: 9, when: 'before', action: 'status', status: 500 },
+    {
+      method: 'GET',
+      path: 'dental/inquiries/',
+      skip: 3,
+      times: 2,
+      when: 'before',
+      action: 'truncate',
+    },
+    {
+      method: 'GET',
+      path: 'dental/inquiries/',
+      skip: 9,
+      when: 'before',
+      action: 'status',
+      status: 500,
+    },
   );
   // The service's words about a refusal may repeat what was sent.
   await service.fault({
@@ -45,18 +70,35 @@ test('no name, birth date or member id stands in the log at its most talkative, 
     when: 'before',
     action: 'status',
     status: 422,
-    body: { detail: [{ loc: ['body', 0, 'member_id'], msg: `Unknown: ${[...secrets].join(', ')}`, type: 'value_error' }] },
+    body: {
+      detail: [
+        {
+          loc: ['body', 0, 'member_id'],
+          msg: `Unknown: ${[...secrets].join(', ')}`,
+          type: 'value_error',
+        },
+      ],
+    },
   });
   const outputs: string[] = [];
   const round = async (...command: string[]) => {
-    const { ended } = startEligd([...command, '--config', clinic.file], { ELIGD_LOG_LEVEL: 'debug' });
+    const { ended } = startEligd([...command, '--config', clinic.file], {
+      ELIGD_LOG_LEVEL: 'debug',
+    });
     const { stdout, stderr } = await ended;
     outputs.push(stdout, stderr);
   };
   await round('once');
   await service.advance({ days: 12 });
   // The list that answers are taken from fails as well, so that each is read by itself.
-  await service.fault({ method: 'GET', path: 'dental/inquiries$', skip: 1, when: 'before', action: 'status', status: 500 });
+  await service.fault({
+    method: 'GET',
+    path: 'dental/inquiries$',
+    skip: 1,
+    when: 'before',
+    action: 'status',
+    status: 500,
+  });
   await round('once');
   await service.advance({ days: 2 });
   await round('once');

@@ -1,9 +1,19 @@
-/** The readings of the specification that `spec/silences.md` lists: under each of them the job is done, and every call is made once. */
+/**
+ * The readings of the specification that `spec/silences.md` lists: under each of them the job is
+ * done, and every call is made once.
+ */
 import { describe, expect, test } from 'vitest';
 import type { Behaviors } from '../../src/sandbox/server.ts';
 import { BASIC_SECRETS, type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
-import { expectOneCallEach, expectOwnAnswers, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
+import {
+  expectOneCallEach,
+  expectOwnAnswers,
+  needsOf,
+  placesOf,
+  questionsOf,
+  writtenFor,
+} from '../support/needs.ts';
 import { type Service, startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
@@ -14,7 +24,12 @@ const VISITS = 8;
 const MANY = 12;
 
 /** A morning, the days until the answers are there, and as many rounds as a slow look may need. */
-async function wholeJob(machine: MachineClock, service: Service, clinic: Clinic, count = VISITS): Promise<void> {
+async function wholeJob(
+  machine: MachineClock,
+  service: Service,
+  clinic: Clinic,
+  count = VISITS,
+): Promise<void> {
   clinic.drop('export.csv', exportOf(visits(count)));
   for (let round = 0; round < 3; round += 1) {
     await clinic.once();
@@ -28,7 +43,10 @@ async function wholeJob(machine: MachineClock, service: Service, clinic: Clinic,
 
 type Case = { config?: Overrides; secrets?: Record<string, string>; count?: number };
 
-async function expectDone(behaviors: Behavior, { count = VISITS, ...options }: Case = {}): Promise<void> {
+async function expectDone(
+  behaviors: Behavior,
+  { count = VISITS, ...options }: Case = {},
+): Promise<void> {
   const machine = setMachineClock();
   const service = await startService();
   await service.behave(behaviors);
@@ -39,10 +57,13 @@ async function expectDone(behaviors: Behavior, { count = VISITS, ...options }: C
   expectOneCallEach(ledger, needsOf(questions));
   expect(writtenFor(clinic)).toEqual(placesOf(questions));
   expectOwnAnswers(clinic, ledger);
-  expect(clinic.written().map(({ record }) => String(record.status).toUpperCase())).toEqual(questions.map(() => 'SUCCESS'));
+  expect(clinic.written().map(({ record }) => String(record.status).toUpperCase())).toEqual(
+    questions.map(() => 'SUCCESS'),
+  );
 }
 
-const named = (cases: Behavior[]) => cases.map((behaviors) => ({ name: JSON.stringify(behaviors), behaviors }));
+const named = (cases: Behavior[]) =>
+  cases.map((behaviors) => ({ name: JSON.stringify(behaviors), behaviors }));
 const each = (behavior: keyof Behaviors, ...values: (string | number)[]): Behavior[] =>
   values.map((value) => ({ [behavior]: value }));
 
@@ -77,16 +98,36 @@ describe('in lists', () => {
   test.each(
     named([
       { list_filter: 'ignored' },
-      ...(['limit_offset', 'page', 'link', 'items_total'] as const).map((list_paging) => ({ list_paging, list_page_size: 3 })),
+      ...(['limit_offset', 'page', 'link', 'items_total'] as const).map((list_paging) => ({
+        list_paging,
+        list_page_size: 3,
+      })),
       ...each('list_order', 'reverse', 'random'),
     ]),
   )('$name, with a lost reply in the middle', async ({ behaviors }) => {
     const machine = setMachineClock();
     const service = await startService();
     await service.behave(behaviors);
-    const clinic = makeClinic({ base_url: service.url, config: { service: { submission: { mode: 'single' } } } });
-    await service.fault({ method: 'POST', path: 'dental/inquiries', skip: 4, times: 2, when: 'after', action: 'reset' });
-    await service.fault({ method: 'POST', path: 'dental/inquiries', skip: 6, times: 1, when: 'before', action: 'reset' });
+    const clinic = makeClinic({
+      base_url: service.url,
+      config: { service: { submission: { mode: 'single' } } },
+    });
+    await service.fault({
+      method: 'POST',
+      path: 'dental/inquiries',
+      skip: 4,
+      times: 2,
+      when: 'after',
+      action: 'reset',
+    });
+    await service.fault({
+      method: 'POST',
+      path: 'dental/inquiries',
+      skip: 6,
+      times: 1,
+      when: 'before',
+      action: 'reset',
+    });
     await wholeJob(machine, service, clinic);
     expect(await service.pendingFaults()).toEqual([]);
     const questions = questionsOf(visits(VISITS));
@@ -96,28 +137,35 @@ describe('in lists', () => {
   });
 
   // Within one settle time the first look finds it, within two the second.
-  test.each([240, 500])('a new inquiry that is listed only after %d seconds is not sent again', async (list_delay_seconds) => {
-    const machine = setMachineClock();
-    const service = await startService();
-    await service.behave({ list_delay_seconds });
-    const clinic = makeClinic({ base_url: service.url, config: { service: { settle_seconds: 300 } } });
-    // One that is listed already makes the list a witness, so that what it does not show counts as absent.
-    clinic.drop('first.csv', exportOf(visits(1)));
-    await clinic.once();
-    machine.pass({ minutes: 20 });
-    await clinic.once();
-    await service.fault({ method: 'POST', path: 'batch', when: 'after', action: 'reset' });
-    clinic.drop('export.csv', exportOf(visits(VISITS)));
-    for (let round = 0; round < 8; round += 1) {
+  test.each([240, 500])(
+    'a new inquiry that is listed only after %d seconds is not sent again',
+    async (list_delay_seconds) => {
+      const machine = setMachineClock();
+      const service = await startService();
+      await service.behave({ list_delay_seconds });
+      const clinic = makeClinic({
+        base_url: service.url,
+        config: { service: { settle_seconds: 300 } },
+      });
+      // One that is listed already makes the list a witness, so that what it does not show counts
+      // as absent.
+      clinic.drop('first.csv', exportOf(visits(1)));
       await clinic.once();
-      machine.pass({ minutes: 2 });
-    }
-    await service.advance({ days: 6 });
-    await clinic.once();
-    expect(await service.pendingFaults()).toEqual([]);
-    expectOneCallEach(await service.ledger(), needsOf(questionsOf(visits(VISITS))));
-    expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(visits(VISITS))));
-  });
+      machine.pass({ minutes: 20 });
+      await clinic.once();
+      await service.fault({ method: 'POST', path: 'batch', when: 'after', action: 'reset' });
+      clinic.drop('export.csv', exportOf(visits(VISITS)));
+      for (let round = 0; round < 8; round += 1) {
+        await clinic.once();
+        machine.pass({ minutes: 2 });
+      }
+      await service.advance({ days: 6 });
+      await clinic.once();
+      expect(await service.pendingFaults()).toEqual([]);
+      expectOneCallEach(await service.ledger(), needsOf(questionsOf(visits(VISITS))));
+      expect(writtenFor(clinic)).toEqual(placesOf(questionsOf(visits(VISITS))));
+    },
+  );
 });
 
 describe('in what is read', () => {
@@ -170,7 +218,12 @@ describe('in answers that are taken from the list', () => {
       { list_filter: 'ignored', echo: 'trimmed_upper' },
       { list_paging: 'limit_offset', list_page_size: 5, dates: 'iso' },
       { list_paging: 'link', list_page_size: 5, timestamps: 'naive_micros' },
-      { list_paging: 'items_total', list_page_size: 5, echo: 'nulls', bulk_response: 'shuffled_ids' },
+      {
+        list_paging: 'items_total',
+        list_page_size: 5,
+        echo: 'nulls',
+        bulk_response: 'shuffled_ids',
+      },
       { list_truncate: 5 },
     ]),
   )('$name', async ({ behaviors }) => {

@@ -17,7 +17,14 @@ import { expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
-import { expectOneCallEach, expectOwnAnswers, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
+import {
+  expectOneCallEach,
+  expectOwnAnswers,
+  needsOf,
+  placesOf,
+  questionsOf,
+  writtenFor,
+} from '../support/needs.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
@@ -37,7 +44,8 @@ test.each([
   { when: 'before they were known', is_planned: false },
   { when: 'when they were planned and not yet sent', is_planned: true },
 ])(
-  'a backup from before 200 submissions, $when, is restored: no second inquiry, and every answer is written',
+  'a backup from before 200 submissions, $when, is restored: no second inquiry, and every ' +
+    'answer is written',
   async ({ is_planned }) => {
     // From now on, because the drop folder's own times are the real ones.
     const machine = setMachineClock(Date.now());
@@ -110,34 +118,43 @@ test('calls made right before a restore, which the service lists late, are not m
   expect((await service.ledger()).map(({ id }) => id)).toEqual(sent.map(({ id }) => id));
 });
 
-test('a copy that still has its WAL beside it is put back whole, and the database itself is no backup', async () => {
-  setMachineClock();
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  const database = join(clinic.state, 'eligd.db');
-  const daemon = await clinic.daemon();
-  clinic.drop('export.csv', exportOf(visits(3)));
-  const stop = new AbortController();
-  const running = daemon.run(stop.signal);
-  while ((await service.ledger()).length < 3) await new Promise((resolve) => setTimeout(resolve, 50));
-  // As somebody copies a folder: what is newest lies in the WAL.
-  const taken = join(clinic.folder, 'taken');
-  cpSync(clinic.state, taken, { recursive: true });
-  stop.abort();
-  await running;
-  await daemon.close();
-  expect(statSync(join(taken, 'eligd.db-wal')).size).toBeGreaterThan(0);
-  for (const name of readdirSync(clinic.state).filter((each) => each.startsWith('eligd.db'))) rmSync(join(clinic.state, name));
+test(
+  'a copy that still has its WAL beside it is put back whole, and the database itself is no ' +
+    'backup',
+  async () => {
+    setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const database = join(clinic.state, 'eligd.db');
+    const daemon = await clinic.daemon();
+    clinic.drop('export.csv', exportOf(visits(3)));
+    const stop = new AbortController();
+    const running = daemon.run(stop.signal);
+    while ((await service.ledger()).length < 3)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    // As somebody copies a folder: what is newest lies in the WAL.
+    const taken = join(clinic.folder, 'taken');
+    cpSync(clinic.state, taken, { recursive: true });
+    stop.abort();
+    await running;
+    await daemon.close();
+    expect(statSync(join(taken, 'eligd.db-wal')).size).toBeGreaterThan(0);
+    for (const name of readdirSync(clinic.state).filter((each) => each.startsWith('eligd.db')))
+      rmSync(join(clinic.state, name));
 
-  const { code, stdout } = await clinic.run('restore', join(taken, 'eligd.db'));
-  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/again: 3 appointments, 3 inquiries/) });
-  expect(readdirSync(clinic.state).filter((name) => name.includes('restoring'))).toEqual([]);
-  const same = await clinic.run('restore', database);
-  expect({ code: same.code, stderr: same.stderr }).toEqual({
-    code: 2,
-    stderr: expect.stringContaining('is the database itself'),
-  });
-});
+    const { code, stdout } = await clinic.run('restore', join(taken, 'eligd.db'));
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/again: 3 appointments, 3 inquiries/),
+    });
+    expect(readdirSync(clinic.state).filter((name) => name.includes('restoring'))).toEqual([]);
+    const same = await clinic.run('restore', database);
+    expect({ code: same.code, stderr: same.stderr }).toEqual({
+      code: 2,
+      stderr: expect.stringContaining('is the database itself'),
+    });
+  },
+);
 
 test('after a restore that was cut short nothing starts with an empty database', async () => {
   setMachineClock();
@@ -151,7 +168,10 @@ test('after a restore that was cut short nothing starts with an empty database',
   renameSync(database, `${database}.replaced-20300107T150000Z`);
   writeFileSync(`${database}.restoring`, readFileSync(backup), { mode: 0o600 });
   const { code, stderr } = await clinic.run('once');
-  expect({ code, stderr }).toEqual({ code: 78, stderr: expect.stringContaining('Run the same "eligd restore" again') });
+  expect({ code, stderr }).toEqual({
+    code: 78,
+    stderr: expect.stringContaining('Run the same "eligd restore" again'),
+  });
   expect((await clinic.run('restore', backup)).code).toBe(0);
   await clinic.once();
 });
@@ -159,9 +179,17 @@ test('after a restore that was cut short nothing starts with an empty database',
 test.each([
   ['is not there', (_: string) => {}, 'it is not there'],
   ['is empty', (file: string) => writeFileSync(file, ''), 'an empty file'],
-  ['is a text', (file: string) => writeFileSync(file, 'appointments of Tuesday\n'.repeat(100)), 'it is no database'],
+  [
+    'is a text',
+    (file: string) => writeFileSync(file, 'appointments of Tuesday\n'.repeat(100)),
+    'it is no database',
+  ],
   ['is a folder', (file: string) => mkdirSync(file), 'it is no file'],
-  ['is the database of another program', (file: string) => foreign(file), 'a database of something else'],
+  [
+    'is the database of another program',
+    (file: string) => foreign(file),
+    'a database of something else',
+  ],
 ])('restore of what %s is refused with the reason', async (_, make, why) => {
   const clinic = makeClinic({ base_url: 'http://127.0.0.1:9' });
   const file = join(clinic.folder, 'copy.db');
@@ -177,36 +205,40 @@ function foreign(file: string): void {
   raw.close();
 }
 
-test('a backup that is no sound database is refused, and so is one while the daemon runs; nothing is touched', async () => {
-  setMachineClock();
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  clinic.drop('export.csv', exportOf(visits(3)));
-  await clinic.once();
-  const backup = join(clinic.folder, 'copy.db');
-  await clinic.run('backup', backup);
-  // Without what SQLite makes and deletes as it likes.
-  const files = () => readdirSync(clinic.state).filter((name) => !/-(wal|shm)$/.test(name));
-  const before = files();
+test(
+  'a backup that is no sound database is refused, and so is one while the daemon runs; nothing ' +
+    'is touched',
+  async () => {
+    setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('export.csv', exportOf(visits(3)));
+    await clinic.once();
+    const backup = join(clinic.folder, 'copy.db');
+    await clinic.run('backup', backup);
+    // Without what SQLite makes and deletes as it likes.
+    const files = () => readdirSync(clinic.state).filter((name) => !/-(wal|shm)$/.test(name));
+    const before = files();
 
-  const broken = join(clinic.folder, 'broken.db');
-  writeFileSync(broken, readFileSync(backup));
-  truncateSync(broken, statSync(broken).size / 2);
-  const refused = await clinic.run('restore', broken);
-  expect(refused.code).toBe(1);
-  expect(refused.stderr).toMatch(/no sound copy/);
+    const broken = join(clinic.folder, 'broken.db');
+    writeFileSync(broken, readFileSync(backup));
+    truncateSync(broken, statSync(broken).size / 2);
+    const refused = await clinic.run('restore', broken);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/no sound copy/);
 
-  const daemon = await clinic.daemon();
-  try {
-    const second = await clinic.run('restore', backup);
-    expect(second.code).toBe(75);
-    expect(second.stderr).toMatch(/Another eligd is running/);
-  } finally {
-    await daemon.close();
-  }
-  expect(files()).toEqual(before);
-  expect((await clinic.run('backup', backup)).stderr).toMatch(/exists already/);
-});
+    const daemon = await clinic.daemon();
+    try {
+      const second = await clinic.run('restore', backup);
+      expect(second.code).toBe(75);
+      expect(second.stderr).toMatch(/Another eligd is running/);
+    } finally {
+      await daemon.close();
+    }
+    expect(files()).toEqual(before);
+    expect((await clinic.run('backup', backup)).stderr).toMatch(/exists already/);
+  },
+);
 
 test('a damaged database gives no backup and says what mends it; restore keeps it beside', async () => {
   setMachineClock();

@@ -1,4 +1,7 @@
-/** What is purged is gone from the bytes of the database, its WAL and its free pages, and costs no second call. */
+/**
+ * What is purged is gone from the bytes of the database, its WAL and its free pages, and costs no
+ * second call.
+ */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,80 +10,104 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-/** Which of the texts stand anywhere in the files of the state, in the encodings that SQLite writes. */
+/**
+ * Which of the texts stand anywhere in the files of the state, in the encodings that SQLite writes.
+ */
 function found(clinic: Clinic, texts: readonly string[]): string[] {
   const bytes = Buffer.concat(
     readdirSync(clinic.state)
       .filter((name) => name.startsWith('eligd.db'))
       .map((name) => readFileSync(join(clinic.state, name))),
   );
-  return texts.filter((text) => bytes.includes(text) || bytes.includes(Buffer.from(text, 'utf16le')));
+  return texts.filter(
+    (text) => bytes.includes(text) || bytes.includes(Buffer.from(text, 'utf16le')),
+  );
 }
 
-test('what is older than the clinic keeps leaves no byte behind; what is younger stays, and nobody is called again', async () => {
-  const machine = setMachineClock();
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  const secret = (index: number) => [`Xanthippe Quillfeather${index}`, `ACTIVE77000${index}`, `OLDMEMBER${index}`];
-  const old = visits(40, (index) => ({ patient_name: secret(index)[0]!, member_id: secret(index)[2]!, group_id: 'GRP-OLD' }));
-  const secrets = old.flatMap((_, index) => secret(index));
-  clinic.drop('first.csv', exportOf(old));
-  // A change replaces content, and its bytes have to go as well.
-  clinic.drop('second.csv', exportOf(old.map((visit, index) => ({ ...visit, member_id: secret(index)[1]! }))));
-  await clinic.once();
-  await service.advance({ days: 8 });
-  await clinic.once();
-  expect(clinic.written().length).toBeGreaterThan(0);
-  expect(found(clinic, secrets).length).toBeGreaterThan(40);
+test(
+  'what is older than the clinic keeps leaves no byte behind; what is younger stays, and ' +
+    'nobody is called again',
+  async () => {
+    const machine = setMachineClock();
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    const secret = (index: number) => [
+      `Xanthippe Quillfeather${index}`,
+      `ACTIVE77000${index}`,
+      `OLDMEMBER${index}`,
+    ];
+    const old = visits(40, (index) => ({
+      patient_name: secret(index)[0]!,
+      member_id: secret(index)[2]!,
+      group_id: 'GRP-OLD',
+    }));
+    const secrets = old.flatMap((_, index) => secret(index));
+    clinic.drop('first.csv', exportOf(old));
+    // A change replaces content, and its bytes have to go as well.
+    clinic.drop(
+      'second.csv',
+      exportOf(old.map((visit, index) => ({ ...visit, member_id: secret(index)[1]! }))),
+    );
+    await clinic.once();
+    await service.advance({ days: 8 });
+    await clinic.once();
+    expect(clinic.written().length).toBeGreaterThan(0);
+    expect(found(clinic, secrets).length).toBeGreaterThan(40);
 
-  machine.pass({ days: 100 });
-  await service.advance({ days: 92 });
-  const young = visits(3, (index) => ({
-    appointment_id: `Y${index}`,
-    patient_id: `Y${index}`,
-    patient_name: `Youngest Patient${index}`,
-    member_id: `ACTIVEYOUNG${index}`,
-    appointment_at: new Date(machine.now() + 5 * 86_400_000).toISOString().slice(0, 16),
-  }));
-  clinic.drop('young.csv', exportOf(young));
-  await clinic.once();
-  const calls = (await service.ledger()).length;
-  const { code, stdout } = await clinic.run('purge', '--older-than', '60');
-  expect({ code, stdout }).toEqual({
-    code: 0,
-    stdout: 'Deleted: 40 appointments, 40 inquiries and 0 old copies of the database.\n',
-  });
-  expect(found(clinic, secrets)).toEqual([]);
-  expect(found(clinic, ['Youngest Patient1', 'ACTIVEYOUNG2'])).toHaveLength(2);
+    machine.pass({ days: 100 });
+    await service.advance({ days: 92 });
+    const young = visits(3, (index) => ({
+      appointment_id: `Y${index}`,
+      patient_id: `Y${index}`,
+      patient_name: `Youngest Patient${index}`,
+      member_id: `ACTIVEYOUNG${index}`,
+      appointment_at: new Date(machine.now() + 5 * 86_400_000).toISOString().slice(0, 16),
+    }));
+    clinic.drop('young.csv', exportOf(young));
+    await clinic.once();
+    const calls = (await service.ledger()).length;
+    const { code, stdout } = await clinic.run('purge', '--older-than', '60');
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: 'Deleted: 40 appointments, 40 inquiries and 0 old copies of the database.\n',
+    });
+    expect(found(clinic, secrets)).toEqual([]);
+    expect(found(clinic, ['Youngest Patient1', 'ACTIVEYOUNG2'])).toHaveLength(2);
 
-  // The service's list still shows the old ones: they are neither new, nor strangers, nor known by name again.
-  machine.pass({ hours: 25 });
-  await clinic.once();
-  expect(await service.ledger()).toHaveLength(calls);
-  expect(found(clinic, secrets)).toEqual([]);
-  expect((await clinic.run('status')).stdout).toMatch(/Calls: +go out/);
-});
+    // The service's list still shows the old ones: they are neither new, nor strangers, nor known
+    // by name again.
+    machine.pass({ hours: 25 });
+    await clinic.once();
+    expect(await service.ledger()).toHaveLength(calls);
+    expect(found(clinic, secrets)).toEqual([]);
+    expect((await clinic.run('status')).stdout).toMatch(/Calls: +go out/);
+  },
+);
 
-test('copies that upgrades and restores have left are deleted with what is as old; nightly backups and other files stay', async () => {
-  const machine = setMachineClock(Date.now());
-  const service = await startService();
-  const clinic = makeClinic({ base_url: service.url });
-  clinic.drop('export.csv', exportOf(visits(2)));
-  await clinic.once();
-  expect((await clinic.run('backup', '--before-upgrade', '0.0.1')).code).toBe(0);
-  expect((await clinic.run('backup')).code).toBe(0);
-  const folder = join(clinic.state, 'backups');
-  const [upgrade, nightly] = readdirSync(folder).sort();
-  expect((await clinic.run('restore', join(folder, nightly!))).code).toBe(0);
-  writeFileSync(join(folder, 'notes.txt'), 'mine');
-  const replaced = () => readdirSync(clinic.state).filter((name) => name.includes('.replaced-'));
-  expect(replaced().length).toBeGreaterThan(0);
+test(
+  'copies that upgrades and restores have left are deleted with what is as old; nightly ' +
+    'backups and other files stay',
+  async () => {
+    const machine = setMachineClock(Date.now());
+    const service = await startService();
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('export.csv', exportOf(visits(2)));
+    await clinic.once();
+    expect((await clinic.run('backup', '--before-upgrade', '0.0.1')).code).toBe(0);
+    expect((await clinic.run('backup')).code).toBe(0);
+    const folder = join(clinic.state, 'backups');
+    const [upgrade, nightly] = readdirSync(folder).sort();
+    expect((await clinic.run('restore', join(folder, nightly!))).code).toBe(0);
+    writeFileSync(join(folder, 'notes.txt'), 'mine');
+    const replaced = () => readdirSync(clinic.state).filter((name) => name.includes('.replaced-'));
+    expect(replaced().length).toBeGreaterThan(0);
 
-  machine.pass({ days: 50 });
-  expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('0 old copies');
-  machine.pass({ days: 11 });
-  expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('2 old copies');
-  expect(upgrade).toMatch(/^before-upgrade-from-0\.0\.1-/);
-  expect(readdirSync(folder).sort()).toEqual([nightly, 'notes.txt']);
-  expect(replaced()).toEqual([]);
-});
+    machine.pass({ days: 50 });
+    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('0 old copies');
+    machine.pass({ days: 11 });
+    expect((await clinic.run('purge', '--older-than', '60')).stdout).toContain('2 old copies');
+    expect(upgrade).toMatch(/^before-upgrade-from-0\.0\.1-/);
+    expect(readdirSync(folder).sort()).toEqual([nightly, 'notes.txt']);
+    expect(replaced()).toEqual([]);
+  },
+);

@@ -53,16 +53,25 @@ async function answered(rows: readonly Row[], config: Overrides = {}): Promise<S
 
 type Request = Record<string, unknown>;
 
-async function requestOf(service: Service, external_id: string): Promise<Request & { path: string }> {
+async function requestOf(
+  service: Service,
+  external_id: string,
+): Promise<Request & { path: string }> {
   const entry = (await service.ledger()).find((each) => each.external_id === external_id);
   return { ...(entry?.request as unknown as Request), path: entry?.specialty ?? '' };
 }
 
-const lineOf = (clinic: Clinic, id: string): Line => clinic.written().find(({ appointment_id }) => appointment_id === id) ?? {};
+const lineOf = (clinic: Clinic, id: string): Line =>
+  clinic.written().find(({ appointment_id }) => appointment_id === id) ?? {};
 
 describe('an export of visits to a doctor, a therapist and a dentist', () => {
   const rows = [
-    visit('M1', { specialty: 'medical', procedure_codes: '99213;70551', place_of_service: '11', billed_amount: '250' }),
+    visit('M1', {
+      specialty: 'medical',
+      procedure_codes: '99213;70551',
+      place_of_service: '11',
+      billed_amount: '250',
+    }),
     visit('H1', { specialty: 'mental_health', procedure_codes: '90834' }),
     visit('D1', { carrier: 'Delta Dental', procedure_codes: 'D1110;D2740' }),
   ];
@@ -71,7 +80,12 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     const { service } = await answered(rows);
     expect(await requestOf(service, 'M1')).toMatchObject({
       path: 'medical',
-      benefits_query: ['DEDUCTIBLES_AND_MAXIMUMS', 'CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_PRIOR_AUTH', 'CODE_LOOKUP_FREQUENCIES'],
+      benefits_query: [
+        'DEDUCTIBLES_AND_MAXIMUMS',
+        'CODE_LOOKUP_BENEFITS',
+        'CODE_LOOKUP_PRIOR_AUTH',
+        'CODE_LOOKUP_FREQUENCIES',
+      ],
       benefits_codes: ['99213', '70551'],
       place_of_service: '11',
       billed_amount: 250,
@@ -94,14 +108,18 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     const [medical, mental, dental] = ['M1', 'H1', 'D1'].map((id) => lineOf(clinic, id));
     const amount = /^\d+\.\d\d$/;
     // What the sandbox says, the record has a place for.
-    for (const line of [medical, mental, dental]) expect(line?.record).toMatchObject({ unparsed: [] });
+    for (const line of [medical, mental, dental])
+      expect(line?.record).toMatchObject({ unparsed: [] });
     for (const line of [medical, mental]) {
       expect(line?.completeness).toBe('complete');
-      expect([line?.individual_out_of_pocket_maximum, line?.individual_out_of_pocket_remaining]).toEqual([
-        expect.stringMatching(amount),
-        expect.stringMatching(amount),
+      expect([
+        line?.individual_out_of_pocket_maximum,
+        line?.individual_out_of_pocket_remaining,
+      ]).toEqual([expect.stringMatching(amount), expect.stringMatching(amount)]);
+      expect([line?.annual_maximum, line?.referral_required]).toEqual([
+        '',
+        expect.stringMatching(/^(?:yes|no)$/),
       ]);
-      expect([line?.annual_maximum, line?.referral_required]).toEqual(['', expect.stringMatching(/^(?:yes|no)$/)]);
       expect(line?.estimate).toMatch(
         /(?:copay \d|plan pays \d+%, patient \d+%).*(?:out of pocket remaining \d|out-of-pocket maximum met)/,
       );
@@ -110,7 +128,8 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     expect(mental?.procedure_classes).toMatch(/^PSYCHOTHERAPY: covered/);
     expect(dental?.annual_maximum_remaining).toMatch(amount);
     expect(dental?.estimate).toMatch(/^D1110: covered; plan pays \d+%.*maximum.* \| D2740: /);
-    for (const line of [medical, mental, dental]) expect(line?.estimate).toMatch(/An estimate .* not a guarantee of payment\.$/);
+    for (const line of [medical, mental, dental])
+      expect(line?.estimate).toMatch(/An estimate .* not a guarantee of payment\.$/);
   });
 
   test('shows with the estimate what each of its lines rests on', async () => {
@@ -122,7 +141,10 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     );
     const { inquiries } = JSON.parse((await clinic.run('show', 'M1', '--json')).stdout);
     const [{ appointment, procedures }] = inquiries[0].answer.estimates;
-    expect([appointment, procedures.map(({ code }: { code: string }) => code)]).toEqual(['M1', ['99213', '70551']]);
+    expect([appointment, procedures.map(({ code }: { code: string }) => code)]).toEqual([
+      'M1',
+      ['99213', '70551'],
+    ]);
     expect(procedures[0].lines[0]).toMatchObject({
       topic: 'coverage',
       says: 'covered',
@@ -132,10 +154,17 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
   });
 
   test('has the next eligible date of a code where history and frequency allow one', async () => {
-    const many = Array.from({ length: 12 }, (_, index) => visit(`D${index}`, { member_id: `ACTIVE-${index}` }));
+    const many = Array.from({ length: 12 }, (_, index) =>
+      visit(`D${index}`, { member_id: `ACTIVE-${index}` }),
+    );
     const { clinic } = await answered(many);
-    type Entry = { code: string; next_eligible?: { standing: string; date: string | null; counted: string[] } };
-    const entries = clinic.written().flatMap(({ record }) => (record.procedure_codes as { codes: Entry[] }).codes);
+    type Entry = {
+      code: string;
+      next_eligible?: { standing: string; date: string | null; counted: string[] };
+    };
+    const entries = clinic
+      .written()
+      .flatMap(({ record }) => (record.procedure_codes as { codes: Entry[] }).codes);
     const waiting = entries.filter(({ next_eligible }) => next_eligible?.standing === 'from_date');
     expect(waiting.length).toBeGreaterThan(0);
     for (const { next_eligible } of waiting) {
@@ -150,7 +179,11 @@ describe('what the configuration says by specialty', () => {
   test('chooses questions by ranges of codes, with queries and scripts of one’s own', async () => {
     const questions = {
       medical: [
-        { name: 'rehab', when_codes: ['94625-94626'], benefits_query: ['PULMONARY_REHAB_COVERAGE', 'CUSTOM_TRANSPORT'] },
+        {
+          name: 'rehab',
+          when_codes: ['94625-94626'],
+          benefits_query: ['PULMONARY_REHAB_COVERAGE', 'CUSTOM_TRANSPORT'],
+        },
         {
           name: 'imaging',
           when_codes: ['70000-79999'],
@@ -160,7 +193,12 @@ describe('what the configuration says by specialty', () => {
         { name: 'standard', call_script_id: 'script-7' },
       ],
       dental: [
-        { name: 'ortho', when_codes: ['D8000-D8999'], benefits_query: ['STANDARD', 'CUSTOM_BRACES'], with_codes: false },
+        {
+          name: 'ortho',
+          when_codes: ['D8000-D8999'],
+          benefits_query: ['STANDARD', 'CUSTOM_BRACES'],
+          with_codes: false,
+        },
         { name: 'standard', benefits_query: ['STANDARD'] },
       ],
     };
@@ -173,7 +211,10 @@ describe('what the configuration says by specialty', () => {
       ],
       { questions },
     );
-    expect((await requestOf(service, 'R1')).benefits_query).toEqual(['PULMONARY_REHAB_COVERAGE', 'CUSTOM_TRANSPORT']);
+    expect((await requestOf(service, 'R1')).benefits_query).toEqual([
+      'PULMONARY_REHAB_COVERAGE',
+      'CUSTOM_TRANSPORT',
+    ]);
     expect(await requestOf(service, 'I1')).toMatchObject({
       benefits_query: ['CODE_LOOKUP_PRIOR_AUTH'],
       benefits_form_name: 'imaging-form',
@@ -181,22 +222,31 @@ describe('what the configuration says by specialty', () => {
     const script = await requestOf(service, 'S1');
     expect([script.call_script_id, script.benefits_query]).toEqual(['script-7', undefined]);
     const braces = await requestOf(service, 'O1');
-    expect([braces.benefits_query, braces.benefits_codes]).toEqual([['STANDARD', 'CUSTOM_BRACES'], undefined]);
+    expect([braces.benefits_query, braces.benefits_codes]).toEqual([
+      ['STANDARD', 'CUSTOM_BRACES'],
+      undefined,
+    ]);
     // Answers to questions of one's own are in the record and among the notes.
     expect(lineOf(clinic, 'R1').notes).toMatch(/CUSTOM_TRANSPORT: /);
     expect(lineOf(clinic, 'S1').notes).toMatch(/SCRIPT_QUESTION_1: /);
   });
 
   test('requires other fields, and a line on the attention list says which one is missing', async () => {
-    const required_fields = { medical: ['dob', 'member_id', 'place_of_service', 'billed_amount', 'diagnosis_codes'] };
-    const { service, clinic } = await answered([visit('M1', { specialty: 'medical', place_of_service: '11' }), visit('D1')], {
-      policy: { required_fields },
-    });
+    const required_fields = {
+      medical: ['dob', 'member_id', 'place_of_service', 'billed_amount', 'diagnosis_codes'],
+    };
+    const { service, clinic } = await answered(
+      [visit('M1', { specialty: 'medical', place_of_service: '11' }), visit('D1')],
+      {
+        policy: { required_fields },
+      },
+    );
     expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual(['D1']);
     const entry = clinic.attention().find(({ appointment_id }) => appointment_id === 'M1');
     expect([entry?.reason, entry?.what_happened]).toEqual([
       'field_missing',
-      'No call is made: the diagnosis codes is missing. No call is made: the billed amount is missing.',
+      'No call is made: the diagnosis codes is missing. No call is made: the billed amount ' +
+        'is missing.',
     ]);
   });
 
@@ -209,7 +259,10 @@ describe('what the configuration says by specialty', () => {
       policy: { payers: './payers.csv' },
     };
     const clinic = makeClinic({ base_url: service.url, config });
-    writeFileSync(`${clinic.folder}/payers.csv`, 'pms_id,carrier,phone_number\n60054,AETNA,800-555-0100\n');
+    writeFileSync(
+      `${clinic.folder}/payers.csv`,
+      'pms_id,carrier,phone_number\n60054,AETNA,800-555-0100\n',
+    );
     const rows = [
       visit('M1', { specialty: 'medical', procedure_codes: '99213' }),
       visit('M2', { specialty: 'medical', procedure_codes: '99213', location: 'Telehealth' }),
@@ -218,7 +271,12 @@ describe('what the configuration says by specialty', () => {
     clinic.drop('export.csv', exportWith(...rows));
     await clinic.once();
     const places = await Promise.all(['M1', 'M2', 'H1'].map((id) => requestOf(service, id)));
-    expect(places.map(({ place_of_service, insurance_phone_number }) => [place_of_service, insurance_phone_number])).toEqual([
+    expect(
+      places.map(({ place_of_service, insurance_phone_number }) => [
+        place_of_service,
+        insurance_phone_number,
+      ]),
+    ).toEqual([
       ['11', '800-555-0100'],
       ['02', '800-555-0100'],
       ['11', undefined],
@@ -228,13 +286,27 @@ describe('what the configuration says by specialty', () => {
 
 describe('two coverages of one visit', () => {
   const both = (first: string, second: string) =>
-    visit('V1', { member_id: `${first}-1`, carrier_2: 'Cigna', payor_id_2: '62308', member_id_2: `${second}-2` });
+    visit('V1', {
+      member_id: `${first}-1`,
+      carrier_2: 'Cigna',
+      payor_id_2: '62308',
+      member_id_2: `${second}-2`,
+    });
 
   test('are asked about one by one and joined, with the primary one as the payers said', async () => {
     const { service, clinic } = await answered([both('PRIMARY', 'SECONDARY')]);
-    expect((await service.ledger()).map(({ request }) => request.member_id)).toEqual(['PRIMARY-1', 'SECONDARY-2']);
+    expect((await service.ledger()).map(({ request }) => request.member_id)).toEqual([
+      'PRIMARY-1',
+      'SECONDARY-2',
+    ]);
     expect(
-      clinic.written().map(({ coverage, pays_first, primary_coverage }) => [coverage, pays_first, primary_coverage]),
+      clinic
+        .written()
+        .map(({ coverage, pays_first, primary_coverage }) => [
+          coverage,
+          pays_first,
+          primary_coverage,
+        ]),
     ).toEqual([
       ['1', 'yes', '1'],
       ['2', 'no', '1'],
@@ -245,13 +317,17 @@ describe('two coverages of one visit', () => {
   test.each([
     ['PRIMARY', 'PRIMARY', /each say that they pay first/],
     ['SECONDARY', 'SECONDARY', /all say that they do not pay first/],
-    ['SECONDARY', 'PRIMARY', /has coverage 1 before coverage 2, but the payer of coverage 2 says that it pays first/],
+    [
+      'SECONDARY',
+      'PRIMARY',
+      /has coverage 1 before coverage 2, but the payer of coverage 2 says that it pays first/,
+    ],
   ])('of which the payers say %s and %s are flagged', async (first, second, conflict) => {
     const { clinic } = await answered([both(first, second)]);
     const entries = clinic.attention().filter(({ reason }) => reason === 'coverage_conflict');
-    expect(entries.map(({ appointment_id, what_happened }) => [appointment_id, what_happened])).toEqual([
-      ['V1', expect.stringMatching(conflict)],
-    ]);
+    expect(
+      entries.map(({ appointment_id, what_happened }) => [appointment_id, what_happened]),
+    ).toEqual([['V1', expect.stringMatching(conflict)]]);
     expect(clinic.written().some(({ notes }) => conflict.test(notes ?? ''))).toBe(true);
   });
 });
@@ -263,7 +339,10 @@ describe('the budget of calls', () => {
   ])('%s holds over a restart, and what exceeds it waits, visibly', async (limit, later) => {
     const machine = setMachineClock();
     const service = await startService();
-    const clinic = makeClinic({ base_url: service.url, config: { policy: { [limit]: 2, look_ahead_days: 60 } } });
+    const clinic = makeClinic({
+      base_url: service.url,
+      config: { policy: { [limit]: 2, look_ahead_days: 60 } },
+    });
     clinic.drop('export.csv', exportOf(visits(5, () => ({ appointment_at: '2030-02-14T10:00' }))));
     await clinic.once();
     await clinic.once();

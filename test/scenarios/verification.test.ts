@@ -7,8 +7,15 @@ import { exportOf, visits } from '../support/visits.ts';
 
 type Scene = { machine: MachineClock; service: Service; clinic: Clinic };
 
-/** One visit, sent on Monday morning and answered three days later, as the sandbox's verification behaves. */
-async function answered(prefix: string, config: Overrides = {}, verification_after_minutes = 3): Promise<Scene> {
+/**
+ * One visit, sent on Monday morning and answered three days later, as the sandbox's verification
+ * behaves.
+ */
+async function answered(
+  prefix: string,
+  config: Overrides = {},
+  verification_after_minutes = 3,
+): Promise<Scene> {
   const machine = setMachineClock();
   const service = await startService();
   await service.behave({ verification_after_minutes });
@@ -20,7 +27,8 @@ async function answered(prefix: string, config: Overrides = {}, verification_aft
   return { machine, service, clinic };
 }
 
-const lines = (clinic: Clinic) => clinic.written().map(({ revision, confidence }) => [revision, confidence]);
+const lines = (clinic: Clinic) =>
+  clinic.written().map(({ revision, confidence }) => [revision, confidence]);
 const reasons = (clinic: Clinic) =>
   clinic
     .attention()
@@ -66,31 +74,52 @@ describe('the verification of a call', () => {
     expect(lines(clinic)).toHaveLength(2);
   });
 
-  test('keeps none of many answers that come together waiting, and the same run writes those without again with it', async () => {
-    const machine = setMachineClock();
-    const service = await startService();
-    const clinic = makeClinic({ base_url: service.url });
-    clinic.drop('export.csv', exportOf(visits(70, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))));
-    await clinic.once();
-    machine.pass({ days: 3, hours: 6 });
-    await clinic.once();
-    const first = clinic.written().filter(({ revision }) => revision === '1');
-    expect(first).toHaveLength(70);
-    const without = first.flatMap(({ appointment_id, confidence }) => (confidence === '' ? [appointment_id] : []));
-    expect(without.length).toBeGreaterThan(0);
-    const again = clinic.written().filter(({ revision, confidence }) => revision === '2' && confidence !== '');
-    expect(again.map(({ appointment_id }) => appointment_id).sort()).toEqual(without.sort());
-    expect(await asked(service)).toBe(70);
-  });
+  test(
+    'keeps none of many answers that come together waiting, and the same run writes those ' +
+      'without again with it',
+    async () => {
+      const machine = setMachineClock();
+      const service = await startService();
+      const clinic = makeClinic({ base_url: service.url });
+      clinic.drop(
+        'export.csv',
+        exportOf(visits(70, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))),
+      );
+      await clinic.once();
+      machine.pass({ days: 3, hours: 6 });
+      await clinic.once();
+      const first = clinic.written().filter(({ revision }) => revision === '1');
+      expect(first).toHaveLength(70);
+      const without = first.flatMap(({ appointment_id, confidence }) =>
+        confidence === '' ? [appointment_id] : [],
+      );
+      expect(without.length).toBeGreaterThan(0);
+      const again = clinic
+        .written()
+        .filter(({ revision, confidence }) => revision === '2' && confidence !== '');
+      expect(again.map(({ appointment_id }) => appointment_id).sort()).toEqual(without.sort());
+      expect(await asked(service)).toBe(70);
+    },
+  );
 
   test('that the service refuses for one inquiry is read for the others', async () => {
     const machine = setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });
-    clinic.drop('export.csv', exportOf(visits(6, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))));
+    clinic.drop(
+      'export.csv',
+      exportOf(visits(6, (index) => ({ member_id: `ACTIVE-${1000 + index}` }))),
+    );
     await clinic.once();
     machine.pass({ days: 3, hours: 6 });
-    await service.fault({ method: 'GET', path: 'verification', times: 1, when: 'before', action: 'status', status: 404 });
+    await service.fault({
+      method: 'GET',
+      path: 'verification',
+      times: 1,
+      when: 'before',
+      action: 'status',
+      status: 404,
+    });
     await clinic.once();
     expect(lines(clinic).filter(([, confidence]) => confidence !== '')).toHaveLength(5);
     machine.pass({ hours: 2 });
@@ -116,7 +145,9 @@ describe('the verification of a call', () => {
   test('of which a check is not met turns the confidence down, and the notes say which', async () => {
     const { clinic } = await answered('NOTMET');
     expect(lines(clinic)).toEqual([['1', 'low']]);
-    expect(clinic.written()[0]?.notes).toMatch(/A check of the call is not met: reference_number_asked \(NOT_MET\)\./);
+    expect(clinic.written()[0]?.notes).toMatch(
+      /A check of the call is not met: reference_number_asked \(NOT_MET\)\./,
+    );
     expect(reasons(clinic)).toEqual([]);
   });
 
@@ -127,7 +158,14 @@ describe('the verification of a call', () => {
     clinic.drop('export.csv', exportOf(visits(3)));
     await clinic.once();
     machine.pass({ days: 3, hours: 6 });
-    await service.fault({ method: 'GET', path: 'verification', times: 50, when: 'before', action: 'status', status: 500 });
+    await service.fault({
+      method: 'GET',
+      path: 'verification',
+      times: 50,
+      when: 'before',
+      action: 'status',
+      status: 500,
+    });
     await clinic.once();
     expect(lines(clinic).map(([, confidence]) => confidence)).toEqual(['', '', '']);
     await service.clearFaults();
@@ -143,7 +181,11 @@ describe('the verification of a call', () => {
   });
 
   test('of an unsuccessful call that comes later does not make another attempt', async () => {
-    const { clinic, service, machine } = await answered('UNSUCC', { policy: { attempts: 1 } }, 60 * 12);
+    const { clinic, service, machine } = await answered(
+      'UNSUCC',
+      { policy: { attempts: 1 } },
+      60 * 12,
+    );
     machine.pass({ hours: 14 });
     await clinic.once();
     expect(clinic.written().map(({ status, revision }) => [status, revision])).toEqual([
@@ -164,7 +206,9 @@ describe('verification.require', () => {
 
   test('is content with an answer of which it is met, whatever the others are', async () => {
     expect(reasons((await answered('ACTIVE', REQUIRE)).clinic)).toEqual([]);
-    expect(reasons((await answered('NOTMET', { verification: { require: ['payer_reached'] } })).clinic)).toEqual([]);
+    expect(
+      reasons((await answered('NOTMET', { verification: { require: ['payer_reached'] } })).clinic),
+    ).toEqual([]);
   });
 
   test('puts an answer on the list that was never checked, once nothing more is asked', async () => {
@@ -175,7 +219,9 @@ describe('verification.require', () => {
       await clinic.once();
     }
     expect(reasons(clinic)).toEqual(['verification_failed']);
-    expect(clinic.attention()[0]?.what_happened).toMatch(/reference_number_asked was never checked/);
+    expect(clinic.attention()[0]?.what_happened).toMatch(
+      /reference_number_asked was never checked/,
+    );
   });
 
   test('with a name that the service does not use says which names it does use', async () => {

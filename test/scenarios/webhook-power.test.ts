@@ -16,24 +16,36 @@ afterEach(() => agent.destroy());
 const report = (index: number) =>
   message(
     `report-${index}`,
-    Array.from({ length: 10 }, (_, inquiry) => ({ id: `i-${index}-${inquiry}`, status: 'SUCCESS', request: {} })),
+    Array.from({ length: 10 }, (_, inquiry) => ({
+      id: `i-${index}-${inquiry}`,
+      status: 'SUCCESS',
+      request: {},
+    })),
   );
 
 async function deliver(url: string, body: string): Promise<number> {
-  const headers = { 'content-type': 'application/json', 'x-service-signature': signatureOf(body, 'sandbox') };
+  const headers = {
+    'content-type': 'application/json',
+    'x-service-signature': signatureOf(body, 'sandbox'),
+  };
   const response = await request(url, { method: 'POST', dispatcher: agent, headers, body });
   await response.body.dump();
   return response.statusCode;
 }
 
-test('every report that was acknowledged before a SIGKILL is in the inbox, and known again after it', async () => {
+test('every report that was acknowledged before a SIGKILL is in the inbox, and known again after ' +
+  'it', async () => {
   const service = await startService();
   const port = await freePort();
   const url = `http://127.0.0.1:${port}/hook`;
   const clinic = makeClinic({
     base_url: service.url,
     config: { webhook: { listen: `127.0.0.1:${port}`, public_url: url } },
-    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox', ELIGD_WEBHOOK_SECRET: 'sandbox' },
+    secrets: {
+      ELIGD_SERVICE_USERNAME: 'clinic',
+      ELIGD_SERVICE_PASSWORD: 'sandbox',
+      ELIGD_WEBHOOK_SECRET: 'sandbox',
+    },
   });
   const run = async () => {
     const started = startEligd(['run', '--config', clinic.file]);

@@ -1,6 +1,11 @@
 /** The service reports by itself: through the whole program, over real sockets. */
 
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Daemon } from '../../src/daemon/index.ts';
@@ -28,7 +33,9 @@ type Running = {
   stop: () => Promise<void>;
 };
 
-/** A clinic whose visits have been sent, with the daemon running and the service reporting to it. */
+/**
+ * A clinic whose visits have been sent, with the daemon running and the service reporting to it.
+ */
 async function running(
   count: number,
   {
@@ -53,10 +60,21 @@ async function running(
   const public_url = `http://127.0.0.1:${port}/webhooks/inquiries`;
   const clinic = makeClinic({
     base_url: service.url,
-    config: { schedule: { pull_seconds: 0.2 }, ...config, webhook: { listen: `127.0.0.1:${port}`, public_url, ...webhook } },
-    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox', ELIGD_WEBHOOK_SECRET: 'sandbox' },
+    config: {
+      schedule: { pull_seconds: 0.2 },
+      ...config,
+      webhook: { listen: `127.0.0.1:${port}`, public_url, ...webhook },
+    },
+    secrets: {
+      ELIGD_SERVICE_USERNAME: 'clinic',
+      ELIGD_SERVICE_PASSWORD: 'sandbox',
+      ELIGD_WEBHOOK_SECRET: 'sandbox',
+    },
   });
-  clinic.drop('export.csv', exportOf(visits(count, (index) => ({ member_id: `${member}${1000 + index}` }))));
+  clinic.drop(
+    'export.csv',
+    exportOf(visits(count, (index) => ({ member_id: `${member}${1000 + index}` }))),
+  );
   const events: Running['events'] = [];
   const log = (event: string, fields: LogFields = {}) => void events.push({ event, fields });
   const daemon = await clinic.daemon({ log }, { idle_ms: 50 });
@@ -69,7 +87,9 @@ async function running(
   };
   closers.push(stop);
   await expect.poll(async () => (await service.ledger()).length, { timeout: 10_000 }).toBe(count);
-  await expect.poll(() => events.some(({ event }) => /^subscription_/.test(event)), { timeout: 10_000 }).toBe(true);
+  await expect
+    .poll(() => events.some(({ event }) => /^subscription_/.test(event)), { timeout: 10_000 })
+    .toBe(true);
   const said = (name: string) => events.filter(({ event }) => event === name).length;
   return { clinic, service, machine, daemon, public_url, events, said, stop };
 }
@@ -89,13 +109,22 @@ async function startAgain({ clinic, events }: Running): Promise<void> {
   });
 }
 
-const reads = async (service: Service) => (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
-const inquiries = ({ store }: Daemon) => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute();
-/** What is on the attention list because of the webhook; that payers are not mapped is another matter. */
+const reads = async (service: Service) =>
+  (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
+const inquiries = ({ store }: Daemon) =>
+  store.db.selectFrom('inquiries').selectAll().orderBy('id').execute();
+/**
+ * What is on the attention list because of the webhook; that payers are not mapped is another
+ * matter.
+ */
 const reasons = ({ clinic }: Running) =>
   clinic.attention().flatMap(({ reason = '' }) => (reason === 'payer_unmapped' ? [] : [reason]));
 const everythingWritten = ({ clinic }: Running, count: number) =>
-  expect.poll(() => new Set(clinic.written().map(({ appointment_id }) => appointment_id)).size, { timeout: 15_000 }).toBe(count);
+  expect
+    .poll(() => new Set(clinic.written().map(({ appointment_id }) => appointment_id)).size, {
+      timeout: 15_000,
+    })
+    .toBe(count);
 
 describe('answers arrive by themselves', () => {
   test('with one question each, and the messages leave nothing behind but their hashes', async () => {
@@ -112,31 +141,41 @@ describe('answers arrive by themselves', () => {
     expect(system.said('webhook_heard')).toBe(1);
   });
 
-  test('and without a question once reports were seen to agree with replies, and the history says so', async () => {
-    const system = await running(10);
-    const ends = (await system.service.ledgerWithSteps()).map(({ steps }) => Date.parse(steps.at(-1)?.at ?? '')).toSorted();
-    for (const [index, end] of ends.entries()) {
-      const left_ms = end + 6 * 60_000 - system.machine.now();
-      if (left_ms > 0) system.machine.pass({ seconds: left_ms / 1000 });
-      await expect.poll(() => system.clinic.written().length, { timeout: 15_000 }).toBeGreaterThan(index);
-    }
-    expect(system.said('webhook_believed')).toBe(1);
-    const { db } = system.daemon.store;
-    const told = await db
-      .selectFrom('audit')
-      .selectAll()
-      .where('reason', '=', 'The service reported the inquiry: SUCCESS.')
-      .execute();
-    // Now and then one is asked about all the same, and may be first.
-    expect(told.length).toBeGreaterThan(0);
-    const subjects = told.map(({ subject }) => Number(subject.split(':')[1]));
-    const row = (await inquiries(system.daemon)).find(({ id }) => subjects.includes(id));
-    await system.stop();
-    const explained = await system.clinic.run('explain', row?.external_id ?? '');
-    expect(explained.stdout).toContain('The service reported the inquiry: SUCCESS.');
-    const shown = JSON.parse((await system.clinic.run('show', row?.external_id ?? '', '--json')).stdout) as unknown;
-    expect(JSON.stringify(shown)).toContain(row?.service_id);
-  });
+  test(
+    'and without a question once reports were seen to agree with replies, and the history says ' +
+      'so',
+    async () => {
+      const system = await running(10);
+      const ends = (await system.service.ledgerWithSteps())
+        .map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''))
+        .toSorted();
+      for (const [index, end] of ends.entries()) {
+        const left_ms = end + 6 * 60_000 - system.machine.now();
+        if (left_ms > 0) system.machine.pass({ seconds: left_ms / 1000 });
+        await expect
+          .poll(() => system.clinic.written().length, { timeout: 15_000 })
+          .toBeGreaterThan(index);
+      }
+      expect(system.said('webhook_believed')).toBe(1);
+      const { db } = system.daemon.store;
+      const told = await db
+        .selectFrom('audit')
+        .selectAll()
+        .where('reason', '=', 'The service reported the inquiry: SUCCESS.')
+        .execute();
+      // Now and then one is asked about all the same, and may be first.
+      expect(told.length).toBeGreaterThan(0);
+      const subjects = told.map(({ subject }) => Number(subject.split(':')[1]));
+      const row = (await inquiries(system.daemon)).find(({ id }) => subjects.includes(id));
+      await system.stop();
+      const explained = await system.clinic.run('explain', row?.external_id ?? '');
+      expect(explained.stdout).toContain('The service reported the inquiry: SUCCESS.');
+      const shown = JSON.parse(
+        (await system.clinic.run('show', row?.external_id ?? '', '--json')).stdout,
+      ) as unknown;
+      expect(JSON.stringify(shown)).toContain(row?.service_id);
+    },
+  );
 
   test.each([
     ['each message comes three times', { webhook_repeat: 2 }],
@@ -148,12 +187,17 @@ describe('answers arrive by themselves', () => {
     const system = await running(6, { behaviors });
     await system.service.advance({ days: 9 });
     if ('webhook_lost_percent' in behaviors) {
-      await expect.poll(() => system.clinic.written().length, { timeout: 10_000 }).toBeGreaterThan(0);
+      await expect
+        .poll(() => system.clinic.written().length, { timeout: 10_000 })
+        .toBeGreaterThan(0);
       system.machine.pass({ days: 3, hours: 22 });
     }
     await everythingWritten(system, 6);
-    const ids = new Map((await system.service.ledger()).map(({ external_id, id }) => [external_id, id]));
-    for (const line of system.clinic.written()) expect(line.inquiry_id).toBe(ids.get(line.appointment_id ?? ''));
+    const ids = new Map(
+      (await system.service.ledger()).map(({ external_id, id }) => [external_id, id]),
+    );
+    for (const line of system.clinic.written())
+      expect(line.inquiry_id).toBe(ids.get(line.appointment_id ?? ''));
     expect(system.clinic.written()).toHaveLength(6);
     expect(await system.service.ledger()).toHaveLength(6);
   });
@@ -173,12 +217,20 @@ describe('answers arrive by themselves', () => {
   });
 
   test('an inquiry that is reported before the reply that brings its id waits for it', async () => {
-    const late = { method: 'POST', path: 'dental/', when: 'after', action: 'delay', delay_ms: 3_000 } as const;
+    const late = {
+      method: 'POST',
+      path: 'dental/',
+      when: 'after',
+      action: 'delay',
+      delay_ms: 3_000,
+    } as const;
     const system = await running(1, { before: (service) => service.fault(late) });
     const { db } = system.daemon.store;
     await system.service.advance({ days: 9 });
     await expect
-      .poll(async () => (await db.selectFrom('inbox_unknown').selectAll().execute()).length, { timeout: 2_500 })
+      .poll(async () => (await db.selectFrom('inbox_unknown').selectAll().execute()).length, {
+        timeout: 2_500,
+      })
       .toBe(1);
     expect(await inquiries(system.daemon)).toMatchObject([{ state: 'sending', service_id: null }]);
     await everythingWritten(system, 1);
@@ -192,20 +244,23 @@ describe('when the service falls silent', () => {
     ['it sends nothing', { webhook_lost_percent: 100 }],
     ['it signs with another secret', { webhook_secret: 'wrong' }],
     ['it signs in another header', { webhook_header: 'X-Signature' }],
-  ])('because %s, nothing is lost, asking takes over, and a person is told once', async (_, behaviors) => {
-    const system = await running(4, { behaviors });
-    await system.service.advance({ days: 9 });
-    expect(system.clinic.written()).toEqual([]);
-    // The morning of the completion date, the day before the visit of the 11th.
-    system.machine.pass({ days: 3, hours: 0 });
-    await everythingWritten(system, 4);
-    expect(system.said('webhook_silent')).toBe(0);
-    system.machine.pass({ hours: 1 });
-    await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
-    system.machine.pass({ hours: 3 });
-    await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual(['webhook_silent']);
-    expect(system.said('webhook_silent')).toBe(1);
-  });
+  ])(
+    'because %s, nothing is lost, asking takes over, and a person is told once',
+    async (_, behaviors) => {
+      const system = await running(4, { behaviors });
+      await system.service.advance({ days: 9 });
+      expect(system.clinic.written()).toEqual([]);
+      // The morning of the completion date, the day before the visit of the 11th.
+      system.machine.pass({ days: 3, hours: 0 });
+      await everythingWritten(system, 4);
+      expect(system.said('webhook_silent')).toBe(0);
+      system.machine.pass({ hours: 1 });
+      await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
+      system.machine.pass({ hours: 3 });
+      await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual(['webhook_silent']);
+      expect(system.said('webhook_silent')).toBe(1);
+    },
+  );
 
   test('and reports again, it is believed again, and the list is empty', async () => {
     const system = await running(3, { behaviors: { webhook_lost_percent: 100 } });
@@ -216,9 +271,14 @@ describe('when the service falls silent', () => {
     await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
     await system.service.behave({ webhook_lost_percent: 0 });
     system.machine.pass({ hours: 2 });
-    const next = visits(4, (index) => ({ appointment_at: '2030-01-16T10:00', member_id: `ACTIVE${2000 + index}` }));
+    const next = visits(4, (index) => ({
+      appointment_at: '2030-01-16T10:00',
+      member_id: `ACTIVE${2000 + index}`,
+    }));
     system.clinic.drop('next.csv', exportOf(next.slice(3)));
-    await expect.poll(async () => (await system.service.ledger()).length, { timeout: 10_000 }).toBe(4);
+    await expect
+      .poll(async () => (await system.service.ledger()).length, { timeout: 10_000 })
+      .toBe(4);
     await system.service.advance({ days: 9 });
     await everythingWritten(system, 4);
     expect(system.said('webhook_heard')).toBe(1);
@@ -240,7 +300,11 @@ describe('when the service falls silent', () => {
 
 describe('the subscription', () => {
   const subscription = async ({ clinic }: Running) =>
-    (JSON.parse((await clinic.run('subscription', 'show', '--json')).stdout) as { subscription: unknown }).subscription;
+    (
+      JSON.parse((await clinic.run('subscription', 'show', '--json')).stdout) as {
+        subscription: unknown;
+      }
+    ).subscription;
   const set = (service: Service, callback_url: string, update_frequency_min = 5) =>
     fetch(`${service.url}/api/v0/subscription/`, {
       method: 'POST',
@@ -254,7 +318,10 @@ describe('the subscription', () => {
   test.each(['object', 'empty', '204'])(
     'is registered at the start where changes answer %s, and stays at the stop',
     async (body) => {
-      const system = await running(1, { behaviors: { subscription_body: body }, webhook: { update_frequency_minutes: 3 } });
+      const system = await running(1, {
+        behaviors: { subscription_body: body },
+        webhook: { update_frequency_minutes: 3 },
+      });
       const wanted = { callback_url: system.public_url, update_frequency_min: 3 };
       expect(await subscription(system)).toEqual(wanted);
       await system.stop();
@@ -274,12 +341,17 @@ describe('the subscription', () => {
   });
 
   test('that points elsewhere is left alone and said whose it is; eligd asks', async () => {
-    const before = (service: Service) => set(service, 'https://other.example/hook?token=secret').then(() => {});
+    const before = (service: Service) =>
+      set(service, 'https://other.example/hook?token=secret').then(() => {});
     const system = await running(1, { before });
-    expect(await subscription(system)).toMatchObject({ callback_url: 'https://other.example/hook?token=secret' });
+    expect(await subscription(system)).toMatchObject({
+      callback_url: 'https://other.example/hook?token=secret',
+    });
     const said = system.events.filter(({ event }) => event === 'subscription_elsewhere');
     expect(said).toEqual([{ event: 'subscription_elsewhere', fields: { host: 'other.example' } }]);
-    await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual(['subscription_elsewhere']);
+    await expect
+      .poll(() => reasons(system), { timeout: 10_000 })
+      .toEqual(['subscription_elsewhere']);
     const told = system.clinic
       .attention()
       .map(({ what_happened }) => what_happened)
@@ -289,28 +361,43 @@ describe('the subscription', () => {
   });
 
   test('that the service refuses is told to a person; eligd asks, and tries again', async () => {
-    const refusal = { method: 'POST', path: 'subscription', when: 'before', action: 'status', status: 422, times: 1 } as const;
+    const refusal = {
+      method: 'POST',
+      path: 'subscription',
+      when: 'before',
+      action: 'status',
+      status: 422,
+      times: 1,
+    } as const;
     const system = await running(1, { before: (service) => service.fault(refusal) });
     await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual(['subscription_failed']);
     expect(await subscription(system)).toBeNull();
     await system.stop();
     await startAgain(system);
-    await expect.poll(() => subscription(system), { timeout: 10_000 }).toMatchObject({ callback_url: system.public_url });
+    await expect
+      .poll(() => subscription(system), { timeout: 10_000 })
+      .toMatchObject({ callback_url: system.public_url });
     await expect.poll(() => reasons(system), { timeout: 10_000 }).toEqual([]);
   });
 
-  test('that is kept with rarer reports than asked for is no fault, and reports are given as long as those take', async () => {
-    const system = await running(2, { behaviors: { subscription_minutes_min: 60, webhook_lost_percent: 100 } });
-    expect(await subscription(system)).toMatchObject({ update_frequency_min: 60 });
-    await system.service.advance({ days: 9 });
-    system.machine.pass({ days: 3, hours: 0 });
-    await everythingWritten(system, 2);
-    system.machine.pass({ hours: 1 });
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect([system.said('webhook_silent'), reasons(system)]).toEqual([0, []]);
-    system.machine.pass({ hours: 2 });
-    await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
-  });
+  test(
+    'that is kept with rarer reports than asked for is no fault, and reports are given as long ' +
+      'as those take',
+    async () => {
+      const system = await running(2, {
+        behaviors: { subscription_minutes_min: 60, webhook_lost_percent: 100 },
+      });
+      expect(await subscription(system)).toMatchObject({ update_frequency_min: 60 });
+      await system.service.advance({ days: 9 });
+      system.machine.pass({ days: 3, hours: 0 });
+      await everythingWritten(system, 2);
+      system.machine.pass({ hours: 1 });
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      expect([system.said('webhook_silent'), reasons(system)]).toEqual([0, []]);
+      system.machine.pass({ hours: 2 });
+      await expect.poll(() => system.said('webhook_silent'), { timeout: 10_000 }).toBe(1);
+    },
+  );
 
   test('is known again however its address is written, and by nothing else', async () => {
     const system = await running(1);
@@ -338,18 +425,25 @@ describe('the subscription', () => {
 describe('eligd check tries the whole way from outside', () => {
   type Line = { part: string; state: string; what: string; next: string | null };
   const checked = async ({ clinic }: Running, part: string): Promise<Line | undefined> =>
-    (JSON.parse((await clinic.run('check', '--json')).stdout) as { lines: Line[] }).lines.find((line) => line.part === part);
+    (JSON.parse((await clinic.run('check', '--json')).stdout) as { lines: Line[] }).lines.find(
+      (line) => line.part === part,
+    );
 
   /** A reverse proxy in front of eligd, which `deal` may make a bad one. */
-  async function behindProxy(deal: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean): Promise<Running> {
+  async function behindProxy(
+    deal: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean,
+  ): Promise<Running> {
     const port = await freePort();
     const proxy = createServer((incoming, outgoing) => {
       if (deal(incoming, outgoing)) return;
       const { method = 'GET', headers } = incoming;
-      const onward = httpRequest({ port, host: '127.0.0.1', path: '/inside', method, headers }, (reply) => {
-        outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
-        reply.pipe(outgoing);
-      });
+      const onward = httpRequest(
+        { port, host: '127.0.0.1', path: '/inside', method, headers },
+        (reply) => {
+          outgoing.writeHead(reply.statusCode ?? 502, reply.headers);
+          reply.pipe(outgoing);
+        },
+      );
       onward.on('error', () => outgoing.destroy());
       incoming.pipe(onward);
     });
@@ -359,7 +453,9 @@ describe('eligd check tries the whole way from outside', () => {
       proxy.close();
     });
     const public_url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/webhooks/inquiries`;
-    return await running(1, { webhook: { listen: `127.0.0.1:${port}`, path: '/inside', public_url } });
+    return await running(1, {
+      webhook: { listen: `127.0.0.1:${port}`, path: '/inside', public_url },
+    });
   }
 
   test('and finds it in order', async () => {
@@ -373,7 +469,10 @@ describe('eligd check tries the whole way from outside', () => {
     // A report that only tries the way is no proof that the service reports.
     expect(system.said('webhook_heard')).toBe(1);
     await system.stop();
-    expect(await checked(system, 'webhook')).toMatchObject({ state: 'skipped', what: expect.stringContaining('no daemon') });
+    expect(await checked(system, 'webhook')).toMatchObject({
+      state: 'skipped',
+      what: expect.stringContaining('no daemon'),
+    });
   });
 
   test.each([
@@ -399,6 +498,9 @@ describe('eligd check tries the whole way from outside', () => {
       incoming.on('end', () => outgoing.writeHead(200).end('<form>Please log in</form>'));
       return true;
     });
-    expect(await checked(system, 'webhook')).toMatchObject({ state: 'failed', what: expect.stringContaining('not eligd') });
+    expect(await checked(system, 'webhook')).toMatchObject({
+      state: 'failed',
+      what: expect.stringContaining('not eligd'),
+    });
   });
 });

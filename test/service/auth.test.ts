@@ -1,15 +1,28 @@
 import nock from 'nock';
 import { expect, test } from 'vitest';
-import { aRequest, deadAddress, id, OAUTH, START_MS, serve, testClient, testGate } from './harness.ts';
+import {
+  aRequest,
+  deadAddress,
+  id,
+  OAUTH,
+  START_MS,
+  serve,
+  testClient,
+  testGate,
+} from './harness.ts';
 
 const HOUR_MS = 3_600_000;
 const created = { json: { success: true, inquiry_id: 'x' } };
 
 /** A server that hands out T1, T2, … and takes only the tokens for which `isGood`. */
-async function tokenServer(isGood: (token: string) => boolean = () => true, extra: Record<string, unknown> = {}) {
+async function tokenServer(
+  isGood: (token: string) => boolean = () => true,
+  extra: Record<string, unknown> = {},
+) {
   let handed_out = 0;
   const server = await serve(
-    (seen) => (isGood(String(seen.headers.authorization).replace('Bearer ', '')) ? created : { status: 401 }),
+    (seen) =>
+      isGood(String(seen.headers.authorization).replace('Bearer ', '')) ? created : { status: 401 },
     async () => {
       handed_out += 1;
       const access_token = `T${handed_out}`;
@@ -17,17 +30,30 @@ async function tokenServer(isGood: (token: string) => boolean = () => true, extr
       return { json: { access_token, token_type: 'bearer', ...extra } };
     },
   );
-  return { ...server, tokens: () => handed_out, used: () => server.calls().map((seen) => seen.headers.authorization) };
+  return {
+    ...server,
+    tokens: () => handed_out,
+    used: () => server.calls().map((seen) => seen.headers.authorization),
+  };
 }
 
 test('Twenty callers at once cost one token, sent as a form', async () => {
   const server = await tokenServer();
-  const { client, gate, logged } = testClient(server.base_url, { credentials: OAUTH, concurrency: 8 });
-  const results = await Promise.all(Array.from({ length: 20 }, () => client.create('dental', aRequest())));
+  const { client, gate, logged } = testClient(server.base_url, {
+    credentials: OAUTH,
+    concurrency: 8,
+  });
+  const results = await Promise.all(
+    Array.from({ length: 20 }, () => client.create('dental', aRequest())),
+  );
   expect(results.every((result) => result.ok)).toBe(true);
   expect(server.tokens()).toBe(1);
   const login = server.seen[0]!;
-  expect(login).toMatchObject({ method: 'POST', url: '/api/v0/auth/token', body: 'username=clinic&password=pass+word%26' });
+  expect(login).toMatchObject({
+    method: 'POST',
+    url: '/api/v0/auth/token',
+    body: 'username=clinic&password=pass+word%26',
+  });
   expect(login.headers['content-type']).toBe('application/x-www-form-urlencoded');
   expect(login.headers.authorization).toBeUndefined();
   expect(gate.entered).toHaveLength(21);
@@ -67,7 +93,9 @@ test('A token that was revoked early is renewed once for all, and each call repe
   const { client } = testClient(server.base_url, { credentials: OAUTH, concurrency: 8 });
   await client.create('dental', aRequest());
   revoked = 'T1';
-  const results = await Promise.all(Array.from({ length: 8 }, () => client.create('dental', aRequest())));
+  const results = await Promise.all(
+    Array.from({ length: 8 }, () => client.create('dental', aRequest())),
+  );
   expect(results.every((result) => result.ok)).toBe(true);
   expect(server.tokens()).toBe(2);
   expect(server.used().filter((used) => used === 'Bearer T2')).toHaveLength(8);
@@ -86,7 +114,9 @@ test('A second 401 is unsent, after one renewal and one repetition', async () =>
 test('With basic credentials a 401 is not repeated', async () => {
   const server = await serve(() => ({ status: 401 }));
   const { client } = testClient(server.base_url);
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'unauthorized' } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'unauthorized' },
+  });
   expect(server.seen).toHaveLength(1);
 });
 
@@ -105,10 +135,15 @@ test.each<[number, object | string, string]>([
 ])('A login answered with %i %o leaves the call unsent', async (status, body, cause) => {
   const server = await serve(
     () => created,
-    () => (typeof body === 'string' ? { status, text: body } : { status, json: body, headers: { location: '/x' } }),
+    () =>
+      typeof body === 'string'
+        ? { status, text: body }
+        : { status, json: body, headers: { location: '/x' } },
   );
   const { client } = testClient(server.base_url, { credentials: OAUTH });
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause, status } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause, status },
+  });
   expect(server.calls()).toHaveLength(0);
 });
 
@@ -118,46 +153,64 @@ test('A login whose reply is lost leaves the call unsent', async () => {
     () => undefined,
   );
   const lost = testClient(hanging.base_url, { credentials: OAUTH, timeout_ms: 60 });
-  expect(await lost.client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'login_failed' } });
+  expect(await lost.client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'login_failed' },
+  });
   const away = testClient(await deadAddress(), { credentials: OAUTH });
-  expect(await away.client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'connect' } });
+  expect(await away.client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'connect' },
+  });
 });
 
-test('A renewal that fails while the token still lives does not stop the calls, and is not tried with each of them', async () => {
-  let is_down = false;
-  let logins = 0;
-  const server = await serve(
-    () => created,
-    () => {
-      logins += 1;
-      return is_down ? { status: 503 } : { json: { access_token: 'T', token_type: 'bearer' } };
-    },
-  );
-  const { client, advance } = testClient(server.base_url, { credentials: OAUTH });
-  await client.create('dental', aRequest());
-  is_down = true;
-  advance(22 * HOUR_MS);
-  for (let call = 0; call < 3; call += 1) expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
-  expect(logins).toBe(2);
-  advance(3 * HOUR_MS);
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'login_failed' } });
-});
+test(
+  'A renewal that fails while the token still lives does not stop the calls, and is not tried ' +
+    'with each of them',
+  async () => {
+    let is_down = false;
+    let logins = 0;
+    const server = await serve(
+      () => created,
+      () => {
+        logins += 1;
+        return is_down ? { status: 503 } : { json: { access_token: 'T', token_type: 'bearer' } };
+      },
+    );
+    const { client, advance } = testClient(server.base_url, { credentials: OAUTH });
+    await client.create('dental', aRequest());
+    is_down = true;
+    advance(22 * HOUR_MS);
+    for (let call = 0; call < 3; call += 1)
+      expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+    expect(logins).toBe(2);
+    advance(3 * HOUR_MS);
+    expect(await client.create('dental', aRequest())).toMatchObject({
+      failure: { class: 'unsent', cause: 'login_failed' },
+    });
+  },
+);
 
 test('A caller that gives up while the token is fetched is unsent, and the others get it', async () => {
   const server = await tokenServer();
   const { client } = testClient(server.base_url, { credentials: OAUTH });
   const abort = new AbortController();
-  const [first, second] = [client.create('dental', aRequest(), { signal: abort.signal }), client.create('dental', aRequest())];
+  const [first, second] = [
+    client.create('dental', aRequest(), { signal: abort.signal }),
+    client.create('dental', aRequest()),
+  ];
   setTimeout(() => abort.abort(), 2);
   expect(await first).toMatchObject({ failure: { class: 'unsent', cause: 'aborted' } });
   expect(await second).toMatchObject({ ok: true });
 });
 
 test('login proves the credentials, and tells a missing subscription from a wrong address', async () => {
-  const good = await serve((seen) => (seen.url.includes('subscription') ? { status: 404, json: {} } : { json: [] }));
+  const good = await serve((seen) =>
+    seen.url.includes('subscription') ? { status: 404, json: {} } : { json: [] },
+  );
   expect(await testClient(good.base_url).client.login()).toEqual({ ok: true, value: null });
   const wrong = await serve(() => ({ status: 404, json: {} }));
-  expect(await testClient(wrong.base_url).client.login()).toMatchObject({ failure: { class: 'stopped', status: 404 } });
+  expect(await testClient(wrong.base_url).client.login()).toMatchObject({
+    failure: { class: 'stopped', status: 404 },
+  });
   const bad = await serve(() => ({ status: 401 }));
   expect(await testClient(bad.base_url, { credentials: OAUTH }).client.login()).toMatchObject({
     failure: { cause: 'unauthorized' },
@@ -166,7 +219,12 @@ test('login proves the credentials, and tells a missing subscription from a wron
 
 test.each<[number, Record<string, string>, number | null, number[]]>([
   [429, { 'retry-after': '120' }, 120_000, [START_MS + 120_000]],
-  [429, { 'retry-after': 'Fri, 20 Nov 2026 09:00:50 GMT', date: 'Fri, 20 Nov 2026 09:00:00 GMT' }, 50_000, [START_MS + 50_000]],
+  [
+    429,
+    { 'retry-after': 'Fri, 20 Nov 2026 09:00:50 GMT', date: 'Fri, 20 Nov 2026 09:00:00 GMT' },
+    50_000,
+    [START_MS + 50_000],
+  ],
   [429, {}, null, [START_MS + 30_000]],
   [429, { 'retry-after': 'soon' }, null, [START_MS + 30_000]],
   [503, { 'retry-after': '5' }, 5000, [START_MS + 5000]],
@@ -176,35 +234,58 @@ test.each<[number, Record<string, string>, number | null, number[]]>([
   const server = await serve(() => ({ status, headers }));
   const { client, gate } = testClient(server.base_url);
   const expected = status === 429 ? 'unsent' : 'ambiguous';
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: expected, retry_after_ms } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: expected, retry_after_ms },
+  });
   expect(gate.pauses).toEqual(pauses);
 });
 
 test('The Date of each reply is reported with the clock before and after', async () => {
   const seen: unknown[] = [];
-  const server = await serve(() => ({ status: 404, headers: { date: 'Fri, 20 Nov 2026 11:59:00 GMT' } }));
+  const server = await serve(() => ({
+    status: 404,
+    headers: { date: 'Fri, 20 Nov 2026 11:59:00 GMT' },
+  }));
   const { client } = testClient(server.base_url, { onServiceDate: (one) => void seen.push(one) });
   await client.read('dental', id('a'));
-  expect(seen).toEqual([{ service_ms: START_MS - 60_000, sent_ms: START_MS, received_ms: START_MS }]);
+  expect(seen).toEqual([
+    { service_ms: START_MS - 60_000, sent_ms: START_MS, received_ms: START_MS },
+  ]);
 });
 
-test('A gate that fails after the request does not take the outcome with it; before the request it is an exception', async () => {
-  const server = await serve(() => created);
-  const { gate } = testGate();
-  const leaving = { ...gate, enter: async () => ({ leave: () => Promise.reject(new Error('disk full')) }) };
-  const { client, logged } = testClient(server.base_url, { gate: leaving });
-  expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
-  expect(logged).toEqual([{ event: 'service_bookkeeping_failed', fields: { reason: 'leave', error_name: 'Error' } }]);
-  const entering = { ...gate, enter: () => Promise.reject(new Error('disk full')) };
-  await expect(testClient(server.base_url, { gate: entering }).client.create('dental', aRequest())).rejects.toThrow('disk full');
-  expect(server.calls()).toHaveLength(1);
-});
+test(
+  'A gate that fails after the request does not take the outcome with it; before the request ' +
+    'it is an exception',
+  async () => {
+    const server = await serve(() => created);
+    const { gate } = testGate();
+    const leaving = {
+      ...gate,
+      enter: async () => ({ leave: () => Promise.reject(new Error('disk full')) }),
+    };
+    const { client, logged } = testClient(server.base_url, { gate: leaving });
+    expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+    expect(logged).toEqual([
+      { event: 'service_bookkeeping_failed', fields: { reason: 'leave', error_name: 'Error' } },
+    ]);
+    const entering = { ...gate, enter: () => Promise.reject(new Error('disk full')) };
+    await expect(
+      testClient(server.base_url, { gate: entering }).client.create('dental', aRequest()),
+    ).rejects.toThrow('disk full');
+    expect(server.calls()).toHaveLength(1);
+  },
+);
 
 test('nock stands in for the service as well', async () => {
-  const scope = nock('http://service.test').post('/api/v0/medical/inquiries').reply(200, { success: true, inquiry_id: 'n' });
+  const scope = nock('http://service.test')
+    .post('/api/v0/medical/inquiries')
+    .reply(200, { success: true, inquiry_id: 'n' });
   try {
     const { client } = testClient('http://service.test');
-    expect(await client.create('medical', aRequest())).toEqual({ ok: true, value: { inquiry_id: 'n' } });
+    expect(await client.create('medical', aRequest())).toEqual({
+      ok: true,
+      value: { inquiry_id: 'n' },
+    });
     scope.done();
   } finally {
     nock.cleanAll();

@@ -14,7 +14,11 @@ const ACCEPTED: BulkItem = { outcome: 'unknown', accepted: true };
 const UNKNOWN: BulkItem = { outcome: 'unknown', accepted: false };
 /** As a server echoes it: nulls, other case, spaces gone. */
 const echo = (index: number, name: string) =>
-  aReadForm(name, {}, { ...REQUESTS[index], member_id: `${'ABC'[index]}${index + 1}`.toLowerCase(), group_id: null });
+  aReadForm(
+    name,
+    {},
+    { ...REQUESTS[index], member_id: `${'ABC'[index]}${index + 1}`.toLowerCase(), group_id: null },
+  );
 
 async function bulk(reply: Reply, requests = REQUESTS, shape: BulkShape = 'array') {
   const server = await serve(() => reply);
@@ -70,12 +74,21 @@ test.each<[string, unknown, BulkItem[]]>([
 
 test('Read forms of two equal requests cannot be told apart and are looked up', async () => {
   const twice = [REQUESTS[0]!, REQUESTS[0]!];
-  expect((await bulk({ json: [echo(0, 'a'), echo(0, 'b')] }, twice)).result).toEqual({ ok: true, items: [ACCEPTED, ACCEPTED] });
-  expect((await bulk({ json: [echo(0, 'a')] }, twice)).result).toEqual({ ok: true, items: [ACCEPTED, ACCEPTED] });
+  expect((await bulk({ json: [echo(0, 'a'), echo(0, 'b')] }, twice)).result).toEqual({
+    ok: true,
+    items: [ACCEPTED, ACCEPTED],
+  });
+  expect((await bulk({ json: [echo(0, 'a')] }, twice)).result).toEqual({
+    ok: true,
+    items: [ACCEPTED, ACCEPTED],
+  });
 });
 
 test('A bulk of one is read from a single creation response too', async () => {
-  expect((await bulk({ json: ok('a') }, REQUESTS.slice(0, 1))).result).toEqual({ ok: true, items: [created('a')] });
+  expect((await bulk({ json: ok('a') }, REQUESTS.slice(0, 1))).result).toEqual({
+    ok: true,
+    items: [created('a')],
+  });
 });
 
 test.each<[Reply, string]>([
@@ -86,7 +99,10 @@ test.each<[Reply, string]>([
   [{ status: 401 }, 'unauthorized'],
   [{ status: 429 }, 'rate_limited'],
 ])('A bulk answered with %o is unsent as a whole', async (reply, cause) => {
-  expect((await bulk(reply)).result).toMatchObject({ ok: false, failure: { class: 'unsent', cause, status: reply.status } });
+  expect((await bulk(reply)).result).toMatchObject({
+    ok: false,
+    failure: { class: 'unsent', cause, status: reply.status },
+  });
 });
 
 test.each<[Reply, object]>([
@@ -98,7 +114,10 @@ test.each<[Reply, object]>([
   [{ status: 302 }, { class: 'ambiguous', cause: 'redirect' }],
   [{ status: 204 }, { class: 'ambiguous', accepted: true }],
   [{ json: [] }, { class: 'ambiguous', cause: 'unreadable_reply', accepted: false }],
-  [{ json: { success: false } }, { class: 'ambiguous', cause: 'contradictory_reply', accepted: false }],
+  [
+    { json: { success: false } },
+    { class: 'ambiguous', cause: 'contradictory_reply', accepted: false },
+  ],
   [
     { text: '[{"success": true', cut: true },
     { class: 'ambiguous', cause: 'truncated' },
@@ -115,27 +134,54 @@ const refusal = (...locs: [loc: (string | number)[], type?: string][]): Reply =>
 test.each<[string, Reply, BulkShape]>([
   ['a bare array', refusal([['body', 1, 'dob']], [['body', 1, 'tax_id']]), 'array'],
   ['an object', refusal([['body', 'inquiries', 1, 'dob']], [['body', 'inquiries', 1]]), 'object'],
-])('A 422 that names an item of %s refuses that one; the rest is to be looked up', async (_name, reply, shape) => {
-  const { result } = await bulk(reply, REQUESTS, shape);
-  expect(result).toMatchObject({ ok: true, items: [UNKNOWN, { outcome: 'refused', errors: [{}, {}] }, UNKNOWN] });
-});
+])(
+  'A 422 that names an item of %s refuses that one; the rest is to be looked up',
+  async (_name, reply, shape) => {
+    const { result } = await bulk(reply, REQUESTS, shape);
+    expect(result).toMatchObject({
+      ok: true,
+      items: [UNKNOWN, { outcome: 'refused', errors: [{}, {}] }, UNKNOWN],
+    });
+  },
+);
 
 test.each<[string, Reply, string, number, BulkShape]>([
   ['is too long', refusal([['body'], 'too_long']), 'bulk_too_large', 3, 'array'],
-  ['is too long for pydantic 1', refusal([['body', 'inquiries'], 'value_error.list.max_items']), 'bulk_too_large', 3, 'object'],
+  [
+    'is too long for pydantic 1',
+    refusal([['body', 'inquiries'], 'value_error.list.max_items']),
+    'bulk_too_large',
+    3,
+    'object',
+  ],
   ['is no list', refusal([['body'], 'list_type']), 'bulk_shape', 3, 'object'],
   ['is no object', refusal([['body'], 'model_attributes_type']), 'bulk_shape', 3, 'array'],
   ['lacks the array', refusal([['body', 'inquiries'], 'missing']), 'bulk_shape', 3, 'array'],
   ['is wrong in some way', refusal([['body'], 'value_error']), 'bulk_body_refused', 3, 'array'],
-  ['is wrong in some way, with one item', refusal([['body'], 'value_error']), 'bulk_shape', 1, 'array'],
+  [
+    'is wrong in some way, with one item',
+    refusal([['body'], 'value_error']),
+    'bulk_shape',
+    1,
+    'array',
+  ],
 ])('A 422 that says the body %s is unsent', async (_name, reply, cause, count, shape) => {
   const { result } = await bulk(reply, REQUESTS.slice(0, count), shape);
   expect(result).toMatchObject({ ok: false, failure: { class: 'unsent', cause, status: 422 } });
 });
 
 test('A 422 that names nobody is ambiguous, and with one item refuses that one', async () => {
-  for (const reply of [{ status: 422, text: '<html>' }, refusal([['body', 'dob']]), refusal([['body', 7, 'dob']])]) {
-    expect((await bulk(reply)).result).toMatchObject({ failure: { class: 'ambiguous', cause: 'unlocated_refusal' } });
-    expect((await bulk(reply, REQUESTS.slice(0, 1))).result).toMatchObject({ ok: true, items: [{ outcome: 'refused' }] });
+  for (const reply of [
+    { status: 422, text: '<html>' },
+    refusal([['body', 'dob']]),
+    refusal([['body', 7, 'dob']]),
+  ]) {
+    expect((await bulk(reply)).result).toMatchObject({
+      failure: { class: 'ambiguous', cause: 'unlocated_refusal' },
+    });
+    expect((await bulk(reply, REQUESTS.slice(0, 1))).result).toMatchObject({
+      ok: true,
+      items: [{ outcome: 'refused' }],
+    });
   }
 });

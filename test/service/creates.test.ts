@@ -1,6 +1,15 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { aReadForm, aRequest, deadAddress, id, listen, type Reply, serve, testClient } from './harness.ts';
+import {
+  aReadForm,
+  aRequest,
+  deadAddress,
+  id,
+  listen,
+  type Reply,
+  serve,
+  testClient,
+} from './harness.ts';
 
 async function createWith(reply: Reply) {
   const server = await serve(() => reply);
@@ -15,11 +24,20 @@ test('A create sends exactly the JSON of the request to its specialty and gives 
   const server = await serve(() => ({ json: { success: true, inquiry_id: 'abc-1' } }));
   const { client } = testClient(`${server.base_url}/prefix/`);
   const request = aRequest({ custom: 'kept', patient_name: 'Zoë' });
-  expect(await client.create('mental_health', request)).toEqual({ ok: true, value: { inquiry_id: 'abc-1' } });
+  expect(await client.create('mental_health', request)).toEqual({
+    ok: true,
+    value: { inquiry_id: 'abc-1' },
+  });
   const [seen] = server.calls();
-  expect(seen).toMatchObject({ method: 'POST', url: '/prefix/api/v0/mental_health/inquiries', body: JSON.stringify(request) });
+  expect(seen).toMatchObject({
+    method: 'POST',
+    url: '/prefix/api/v0/mental_health/inquiries',
+    body: JSON.stringify(request),
+  });
   expect(seen!.headers['content-type']).toBe('application/json');
-  expect(seen!.headers.authorization).toBe(`Basic ${Buffer.from('project:key').toString('base64')}`);
+  expect(seen!.headers.authorization).toBe(
+    `Basic ${Buffer.from('project:key').toString('base64')}`,
+  );
 });
 
 test.each<[string, Reply, string]>([
@@ -52,7 +70,10 @@ test.each<[number, string]>([
   [503, 'ambiguous'],
   [304, 'ambiguous'],
 ])('Status %i on a single create is %s', async (status, expected) => {
-  const result = await createWith({ status, ...(status === 304 ? {} : { text: '<html>no</html>' }) });
+  const result = await createWith({
+    status,
+    ...(status === 304 ? {} : { text: '<html>no</html>' }),
+  });
   expect(result).toMatchObject({ ok: false, failure: { class: expected, status } });
 });
 
@@ -63,12 +84,18 @@ test('A 422 gives its items as values, without what the server adds to them', as
   ];
   expect(await createWith({ status: 422, json: { detail } })).toEqual({
     ok: false,
-    failure: { class: 'refused', status: 422, errors: [{ loc: ['body', 'dob'], msg: 'bad date', type: 'value_error' }] },
+    failure: {
+      class: 'refused',
+      status: 422,
+      errors: [{ loc: ['body', 'dob'], msg: 'bad date', type: 'value_error' }],
+    },
   });
   expect(await createWith({ status: 422, json: { detail: 'No such script.' } })).toMatchObject({
     failure: { errors: [{ loc: [], msg: 'No such script.' }] },
   });
-  expect(await createWith({ status: 422, text: 'nonsense' })).toMatchObject({ failure: { errors: [] } });
+  expect(await createWith({ status: 422, text: 'nonsense' })).toMatchObject({
+    failure: { errors: [] },
+  });
   expect(await createWith({ status: 422, text: '{"detail": [', cut: true })).toMatchObject({
     failure: { class: 'refused', errors: [] },
   });
@@ -77,18 +104,31 @@ test('A 422 gives its items as values, without what the server adds to them', as
 test.each<[string, Reply, string, boolean]>([
   ['success without an id', { json: { success: true } }, 'no_usable_id', true],
   ['an empty id', { json: { success: true, inquiry_id: ' ' } }, 'no_usable_id', true],
-  ['an id that would change the path', { json: { success: true, inquiry_id: '..' } }, 'no_usable_id', true],
+  [
+    'an id that would change the path',
+    { json: { success: true, inquiry_id: '..' } },
+    'no_usable_id',
+    true,
+  ],
   ['201 without a body', { status: 201 }, 'no_usable_id', true],
   ['204', { status: 204 }, 'no_usable_id', true],
   ['200 without a body', {}, 'unreadable_reply', false],
   ['success false', { json: { success: false } }, 'contradictory_reply', false],
-  ['success false beside an id', { json: { success: false, inquiry_id: 'x' } }, 'contradictory_reply', true],
+  [
+    'success false beside an id',
+    { json: { success: false, inquiry_id: 'x' } },
+    'contradictory_reply',
+    true,
+  ],
   ['a web page', { text: '<html>Welcome</html>' }, 'unreadable_reply', false],
   ['an empty object', { json: {} }, 'unreadable_reply', false],
   ['null', { text: 'null' }, 'unreadable_reply', false],
   ['a body cut short', { text: '{"success":true,', cut: true }, 'truncated', false],
 ])('A 2xx with %s is ambiguous', async (_name, reply, cause, accepted) => {
-  expect(await createWith(reply)).toMatchObject({ ok: false, failure: { class: 'ambiguous', cause, accepted } });
+  expect(await createWith(reply)).toMatchObject({
+    ok: false,
+    failure: { class: 'ambiguous', cause, accepted },
+  });
 });
 
 test('A refused connection is unsent, and the gate is left', async () => {
@@ -102,20 +142,28 @@ test('A refused connection is unsent, and the gate is left', async () => {
 
 test('An unknown host is unsent', async () => {
   const { client } = testClient('http://does-not-exist.invalid');
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'dns' } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'dns' },
+  });
 });
 
 test('A server that speaks no TLS is unsent', async () => {
-  const address = await listen(createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
+  const address = await listen(
+    createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')),
+  );
   const { client } = testClient(address.replace('http:', 'https:'));
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'tls' } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'tls' },
+  });
 });
 
 test('A connection that never comes about is unsent when the deadline passes', async () => {
   const address = await listen(createServer(() => {})); // accepts, but never answers the TLS hello
   const { client } = testClient(address.replace('http:', 'https:'), { timeout_ms: 80 });
   const started_ms = performance.now();
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'timeout' } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'timeout' },
+  });
   expect(performance.now() - started_ms).toBeLessThan(600);
 });
 
@@ -143,25 +191,34 @@ test('A body that drips on beyond the deadline is ambiguous', async () => {
   });
 });
 
-test('A call that is aborted goes on when it is on the wire, and is given back unsent when it is not', async () => {
-  const abort = new AbortController();
-  const server = await serve(() => {
-    abort.abort();
-    return { json: { success: true, inquiry_id: 'x' } };
-  });
-  const { client, gate } = testClient(server.base_url);
-  expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({ ok: true });
-  expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
-    failure: { class: 'unsent', cause: 'aborted' },
-  });
-  expect(server.calls()).toHaveLength(1);
-  expect(gate.left).toBe(gate.entered.length);
-});
+test(
+  'A call that is aborted goes on when it is on the wire, and is given back unsent when it is ' +
+    'not',
+  async () => {
+    const abort = new AbortController();
+    const server = await serve(() => {
+      abort.abort();
+      return { json: { success: true, inquiry_id: 'x' } };
+    });
+    const { client, gate } = testClient(server.base_url);
+    expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
+      ok: true,
+    });
+    expect(await client.create('dental', aRequest(), { signal: abort.signal })).toMatchObject({
+      failure: { class: 'unsent', cause: 'aborted' },
+    });
+    expect(server.calls()).toHaveLength(1);
+    expect(gate.left).toBe(gate.entered.length);
+  },
+);
 
 test('A cut ends what is on the wire, which is ambiguous then, and gives back what waits', async () => {
   const server = await serve(() => undefined);
   const { client, gate } = testClient(server.base_url, { concurrency: 1 });
-  const [first, second] = [client.create('dental', aRequest()), client.create('dental', aRequest())];
+  const [first, second] = [
+    client.create('dental', aRequest()),
+    client.create('dental', aRequest()),
+  ];
   while (server.calls().length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
   client.cut();
   expect(await first).toMatchObject({ failure: { class: 'ambiguous', cause: 'aborted' } });
@@ -173,10 +230,14 @@ test('A redirect is not followed and no other host hears of it', async () => {
   const other = await serve(() => ({ json: { success: true, inquiry_id: 'stolen' } }));
   for (const status of [301, 302, 303, 307, 308]) {
     const reply = { status, headers: { location: `${other.base_url}/api/v0/dental/inquiries` } };
-    expect(await createWith(reply)).toMatchObject({ failure: { class: 'ambiguous', cause: 'redirect', status } });
+    expect(await createWith(reply)).toMatchObject({
+      failure: { class: 'ambiguous', cause: 'redirect', status },
+    });
   }
   const server = await serve(() => ({ status: 307, headers: { location: `${other.base_url}/x` } }));
   const { client } = testClient(server.base_url);
-  expect(await client.read('dental', id('a'))).toMatchObject({ failure: { class: 'ambiguous', cause: 'redirect' } });
+  expect(await client.read('dental', id('a'))).toMatchObject({
+    failure: { class: 'ambiguous', cause: 'redirect' },
+  });
   expect(other.seen).toHaveLength(0);
 });

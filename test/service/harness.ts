@@ -4,7 +4,12 @@ import { afterEach } from 'vitest';
 import type { Env, LogFields } from '../../src/domain/env.ts';
 import type { EventName } from '../../src/domain/events.ts';
 import { type InquiryId, inquiryId } from '../../src/domain/ids.ts';
-import type { InquiryRequest, RequestGate, ServiceClient, ServiceClientOptions } from '../../src/service/api.ts';
+import type {
+  InquiryRequest,
+  RequestGate,
+  ServiceClient,
+  ServiceClientOptions,
+} from '../../src/service/api.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -48,8 +53,20 @@ export function testGate() {
   return { gate, state };
 }
 
-export type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string; socket: Socket };
-export type Reply = { status?: number; headers?: Record<string, string>; json?: unknown; text?: string; cut?: boolean };
+export type Seen = {
+  method: string;
+  url: string;
+  headers: IncomingMessage['headers'];
+  body: string;
+  socket: Socket;
+};
+export type Reply = {
+  status?: number;
+  headers?: Record<string, string>;
+  json?: unknown;
+  text?: string;
+  cut?: boolean;
+};
 type Handler = (seen: Seen, res: ServerResponse) => Reply | undefined | Promise<Reply | undefined>;
 
 /** A real server on the loopback; the token path is answered unless the handler does it itself. */
@@ -61,9 +78,18 @@ export async function serve(
   const server = createServer(async (req, res) => {
     let body = '';
     for await (const chunk of req) body += String(chunk);
-    const one: Seen = { method: req.method!, url: req.url!, headers: req.headers, body, socket: req.socket };
+    const one: Seen = {
+      method: req.method!,
+      url: req.url!,
+      headers: req.headers,
+      body,
+      socket: req.socket,
+    };
     seen.push(one);
-    const reply = await (one.url.endsWith('/auth/token') && token !== null ? token : handler)(one, res);
+    const reply = await (one.url.endsWith('/auth/token') && token !== null ? token : handler)(
+      one,
+      res,
+    );
     if (reply === undefined) return;
     const text = reply.text ?? (reply.json === undefined ? '' : JSON.stringify(reply.json));
     res.writeHead(reply.status ?? 200, {
@@ -135,8 +161,20 @@ export function aRequest(over: Partial<InquiryRequest> = {}): InquiryRequest {
   };
 }
 
-export function aReadForm(id: string, over: Record<string, unknown> = {}, request: Record<string, unknown> = aRequest()) {
-  return { id, status: 'SCHEDULED', creation_ts: '2026-11-20T12:00:00Z', summary: '', results: null, request, ...over };
+export function aReadForm(
+  id: string,
+  over: Record<string, unknown> = {},
+  request: Record<string, unknown> = aRequest(),
+) {
+  return {
+    id,
+    status: 'SCHEDULED',
+    creation_ts: '2026-11-20T12:00:00Z',
+    summary: '',
+    results: null,
+    request,
+    ...over,
+  };
 }
 
 export const id = (text: string): InquiryId => inquiryId(text);

@@ -2,10 +2,15 @@ import { expect, test } from 'vitest';
 import { aReadForm, aRequest, type Reply, type Seen, serve, testClient } from './harness.ts';
 
 const forms = (count: number, external_id = 'appt-1') =>
-  Array.from({ length: count }, (_, index) => aReadForm(`i${index}`, {}, aRequest({ external_id })));
+  Array.from({ length: count }, (_, index) =>
+    aReadForm(`i${index}`, {}, aRequest({ external_id })),
+  );
 const ids = (count: number) => Array.from({ length: count }, (_, index) => `i${index}`).sort();
 
-async function listWith(answer: (query: URLSearchParams, seen: Seen) => Reply, filter: { external_id?: string } = {}) {
+async function listWith(
+  answer: (query: URLSearchParams, seen: Seen) => Reply,
+  filter: { external_id?: string } = {},
+) {
   const server = await serve((seen) => answer(new URL(seen.url, 'http://x').searchParams, seen));
   const { client, gate, logged } = testClient(server.base_url);
   const result = await client.list('dental', filter);
@@ -39,24 +44,32 @@ test('An empty list is complete with one request', async () => {
   expect(requests).toBe(1);
 });
 
-test.each([0, 1, 4, 5, 10, 12])('limit and offset over a bare array, %i inquiries', async (count) => {
-  const { result } = await listWith((query) => {
-    const offset = Number(query.get('offset') ?? 0);
-    return { json: forms(count).slice(offset, offset + Math.min(Number(query.get('limit') ?? 5), 5)) };
-  });
-  expect(found(result)).toEqual({ inquiries: ids(count), ...COMPLETE });
-});
+test.each([0, 1, 4, 5, 10, 12])(
+  'limit and offset over a bare array, %i inquiries',
+  async (count) => {
+    const { result } = await listWith((query) => {
+      const offset = Number(query.get('offset') ?? 0);
+      return {
+        json: forms(count).slice(offset, offset + Math.min(Number(query.get('limit') ?? 5), 5)),
+      };
+    });
+    expect(found(result)).toEqual({ inquiries: ids(count), ...COMPLETE });
+  },
+);
 
-test.each([1, 5, 6, 10, 12])('page over a bare array, counted from one, %i inquiries', async (count) => {
-  const { result, again } = await listWith((query) => {
-    const page = Number(query.get('page') ?? 1);
-    return { json: forms(count).slice((page - 1) * 5, page * 5) };
-  });
-  expect(found(result)).toEqual({ inquiries: ids(count), ...COMPLETE });
-  const second = await again();
-  expect(found(second.repeated).inquiries).toEqual(ids(count));
-  expect(second.requests).toBe(1 + Math.ceil(count / 5));
-});
+test.each([1, 5, 6, 10, 12])(
+  'page over a bare array, counted from one, %i inquiries',
+  async (count) => {
+    const { result, again } = await listWith((query) => {
+      const page = Number(query.get('page') ?? 1);
+      return { json: forms(count).slice((page - 1) * 5, page * 5) };
+    });
+    expect(found(result)).toEqual({ inquiries: ids(count), ...COMPLETE });
+    const second = await again();
+    expect(found(second.repeated).inquiries).toEqual(ids(count));
+    expect(second.requests).toBe(1 + Math.ceil(count / 5));
+  },
+);
 
 test.each([5, 6, 12])('page counted from zero, %i inquiries', async (count) => {
   const { result } = await listWith((query) => {
@@ -78,25 +91,35 @@ test('A page behind the last one may be a 404 or the last one again', async () =
 });
 
 test('A server that refuses unknown parameters has no paging', async () => {
-  const { result } = await listWith((query) => (query.size > 0 ? { status: 422, json: { detail: [] } } : { json: forms(2) }));
+  const { result } = await listWith((query) =>
+    query.size > 0 ? { status: 422, json: { detail: [] } } : { json: forms(2) },
+  );
   expect(found(result)).toEqual({ inquiries: ids(2), ...COMPLETE });
 });
 
-test('Links are followed to the end, relative or absolute, with credentials, filter and no guessing', async () => {
-  const { result, requests, server } = await listWith(
-    (query, seen) => {
-      const page = Number(query.get('cursor') ?? 1);
-      const target = page === 1 ? '?cursor=2' : `http://${seen.headers.host}/api/v0/dental/inquiries?cursor=3`;
-      const link = page < 3 ? `</first>; rel="first", <${target}>; title="a, b"; rel="last next"` : '</first>; rel=first';
-      return { json: forms(12).slice((page - 1) * 5, page * 5), headers: { link } };
-    },
-    { external_id: 'appt-1' },
-  );
-  expect(found(result)).toEqual({ inquiries: ids(12), ...COMPLETE });
-  expect(requests).toBe(3);
-  expect(server.calls().every((seen) => seen.headers.authorization !== undefined)).toBe(true);
-  expect(server.calls()[0]!.url).toBe('/api/v0/dental/inquiries?external_id=appt-1');
-});
+test(
+  'Links are followed to the end, relative or absolute, with credentials, filter and no ' +
+    'guessing',
+  async () => {
+    const { result, requests, server } = await listWith(
+      (query, seen) => {
+        const page = Number(query.get('cursor') ?? 1);
+        const target =
+          page === 1 ? '?cursor=2' : `http://${seen.headers.host}/api/v0/dental/inquiries?cursor=3`;
+        const link =
+          page < 3
+            ? `</first>; rel="first", <${target}>; title="a, b"; rel="last next"`
+            : '</first>; rel=first';
+        return { json: forms(12).slice((page - 1) * 5, page * 5), headers: { link } };
+      },
+      { external_id: 'appt-1' },
+    );
+    expect(found(result)).toEqual({ inquiries: ids(12), ...COMPLETE });
+    expect(requests).toBe(3);
+    expect(server.calls().every((seen) => seen.headers.authorization !== undefined)).toBe(true);
+    expect(server.calls()[0]!.url).toBe('/api/v0/dental/inquiries?external_id=appt-1');
+  },
+);
 
 test('A link to another host is not followed, and the list is incomplete', async () => {
   const other = await serve(() => ({ json: [] }));
@@ -160,13 +183,25 @@ test('A server whose order moves between pages is not believed', async () => {
 
 test('An element that cannot be read is counted, and the others are kept', async () => {
   const { result } = await listWith(() => ({ json: [...forms(1), { id: 7 }, null] }));
-  expect(found(result)).toEqual({ inquiries: ['i0'], is_complete: false, unreadable_count: 2, ignored_filter: false });
+  expect(found(result)).toEqual({
+    inquiries: ['i0'],
+    is_complete: false,
+    unreadable_count: 2,
+    ignored_filter: false,
+  });
 });
 
 test('A filter that the server ignores is noticed, and applied here', async () => {
   const others = aReadForm('other', {}, aRequest({ external_id: 'appt-2' }));
-  const { result } = await listWith(() => ({ json: [...forms(1, ' APPT-1'), others] }), { external_id: 'appt-1' });
-  expect(found(result)).toEqual({ inquiries: ['i0'], is_complete: true, unreadable_count: 0, ignored_filter: true });
+  const { result } = await listWith(() => ({ json: [...forms(1, ' APPT-1'), others] }), {
+    external_id: 'appt-1',
+  });
+  expect(found(result)).toEqual({
+    inquiries: ['i0'],
+    is_complete: true,
+    unreadable_count: 0,
+    ignored_filter: true,
+  });
 });
 
 test.each<[Reply, object]>([
@@ -189,6 +224,8 @@ test.each<[Reply, object]>([
 });
 
 test('A page that fails fails the list', async () => {
-  const { result } = await listWith((query) => (query.has('offset') ? { status: 502 } : { json: forms(3) }));
+  const { result } = await listWith((query) =>
+    query.has('offset') ? { status: 502 } : { json: forms(3) },
+  );
   expect(result).toMatchObject({ ok: false, failure: { class: 'ambiguous', status: 502 } });
 });

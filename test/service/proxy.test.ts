@@ -43,7 +43,10 @@ test('everything goes through service.proxy, and check says whether it works', a
   const proxy = await startProxy();
   const clinic = makeClinic({ base_url: service.url, config: { service: { proxy: proxy.url } } });
   expect((await clinic.run('check')).stdout).toMatch(/ok service:/);
-  clinic.drop('export.csv', exportOf(visits(3, () => ({ appointment_at: `${inTenDays()}T10:30` }))));
+  clinic.drop(
+    'export.csv',
+    exportOf(visits(3, () => ({ appointment_at: `${inTenDays()}T10:30` }))),
+  );
   await clinic.once();
   expect(await service.ledger()).toHaveLength(3);
   expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(service.url).host]));
@@ -51,8 +54,14 @@ test('everything goes through service.proxy, and check says whether it works', a
 
 test('a proxy that is away keeps everything due, and nothing is sent twice when it is back', async () => {
   const service = await startService();
-  const clinic = makeClinic({ base_url: service.url, config: { service: { proxy: 'http://127.0.0.1:9' } } });
-  clinic.drop('export.csv', exportOf(visits(2, () => ({ appointment_at: `${inTenDays()}T10:30` }))));
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { service: { proxy: 'http://127.0.0.1:9' } },
+  });
+  clinic.drop(
+    'export.csv',
+    exportOf(visits(2, () => ({ appointment_at: `${inTenDays()}T10:30` }))),
+  );
   await clinic.once(75);
   expect(await service.ledger()).toEqual([]);
   expect((await clinic.run('check')).stdout).toMatch(/!! service:/);

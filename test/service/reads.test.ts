@@ -7,7 +7,12 @@ async function readWith(reply: Reply) {
 }
 
 test('An inquiry is read as an object or an array of one, with everything the service said', async () => {
-  const form = aReadForm('a/b', { status: 'brand_new', novelty: { deep: [1] }, results: { anything: '$1' }, summary: null });
+  const form = aReadForm('a/b', {
+    status: 'brand_new',
+    novelty: { deep: [1] },
+    results: { anything: '$1' },
+    summary: null,
+  });
   for (const json of [form, [form]]) {
     expect(await readWith({ json })).toEqual({
       ok: true,
@@ -28,7 +33,9 @@ test('An inquiry is read as an object or an array of one, with everything the se
 });
 
 test('A field of a wrong type beside id, status and request does not hide an inquiry', async () => {
-  expect(await readWith({ json: aReadForm('a/b', { creation_ts: 17, summary: {} }) })).toMatchObject({
+  expect(
+    await readWith({ json: aReadForm('a/b', { creation_ts: 17, summary: {} }) }),
+  ).toMatchObject({
     ok: true,
     value: { creation_ts: null, summary: null, raw: { creation_ts: 17 } },
   });
@@ -46,13 +53,21 @@ test.each<[string, Reply]>([
 });
 
 test.each<[string, Reply, object]>([
-  ["a proxy's 404", { status: 404, text: '<html>Not here</html>' }, { class: 'ambiguous', status: 404 }],
+  [
+    "a proxy's 404",
+    { status: 404, text: '<html>Not here</html>' },
+    { class: 'ambiguous', status: 404 },
+  ],
   ['another inquiry', { json: aReadForm('z') }, { class: 'ambiguous', cause: 'other_inquiry' }],
   ['an empty object', { json: {} }, { class: 'ambiguous', cause: 'unreadable_reply' }],
   ['an empty 200', {}, { class: 'ambiguous', cause: 'unreadable_reply' }],
   ['400', { status: 400 }, { class: 'refused' }],
   ['403', { status: 403 }, { class: 'stopped' }],
-  ['503', { status: 503, headers: { 'retry-after': '7' } }, { class: 'ambiguous', retry_after_ms: 7000 }],
+  [
+    '503',
+    { status: 503, headers: { 'retry-after': '7' } },
+    { class: 'ambiguous', retry_after_ms: 7000 },
+  ],
 ])('An inquiry answered with %s is a failure', async (_name, reply, failure) => {
   expect(await readWith(reply)).toMatchObject({ ok: false, failure });
 });
@@ -69,8 +84,12 @@ test('Verifications are read with or without their envelope, and an unknown inqu
     [{ json: { success: true, count: 1, verifications: [one] } }, { ok: true, value: [one] }],
     [{ json: [one] }, { ok: true, value: [one] }],
     [{ json: { success: true, count: 0, verifications: [] } }, { ok: true, value: [] }],
-    // One of an odd form hides no other (G7), and one about another inquiry quotes somebody else's call.
-    [{ json: [{ id: 7, verification_items: 'odd' }, 'odd', one] }, { ok: true, value: [{ id: 7 }, 'odd', one] }],
+    // One of an odd form hides no other (G7), and one about another inquiry quotes somebody else's
+    // call.
+    [
+      { json: [{ id: 7, verification_items: 'odd' }, 'odd', one] },
+      { ok: true, value: [{ id: 7 }, 'odd', one] },
+    ],
     [{ json: [{ ...one, inquiry_id: 'other' }, one] }, { ok: true, value: [one] }],
     [
       { status: 404, json: {} },
@@ -112,16 +131,24 @@ test('A subscription is set by POST and read back; every form of "none" is none'
     const none = await serve((seen) => (seen.method === 'GET' ? reply : { json: {} }));
     const other = testClient(none.base_url).client;
     expect(await other.getSubscription()).toEqual({ ok: true, value: null });
-    expect(await other.setSubscription(wanted)).toMatchObject({ ok: false, failure: { cause: 'not_stored' } });
+    expect(await other.setSubscription(wanted)).toMatchObject({
+      ok: false,
+      failure: { cause: 'not_stored' },
+    });
   }
 });
 
 test('Deleting a subscription succeeds when it is gone or never was there', async () => {
   for (const status of [200, 204, 404]) {
     const server = await serve(() => ({ status }));
-    expect(await testClient(server.base_url).client.deleteSubscription()).toEqual({ ok: true, value: null });
+    expect(await testClient(server.base_url).client.deleteSubscription()).toEqual({
+      ok: true,
+      value: null,
+    });
     expect(server.calls()[0]).toMatchObject({ method: 'DELETE', url: '/api/v0/subscription/' });
   }
   const refusing = await serve(() => ({ status: 403 }));
-  expect(await testClient(refusing.base_url).client.deleteSubscription()).toMatchObject({ failure: { class: 'stopped' } });
+  expect(await testClient(refusing.base_url).client.deleteSubscription()).toMatchObject({
+    failure: { class: 'stopped' },
+  });
 });

@@ -5,7 +5,9 @@ import type { RequestGate } from '../../src/service/api.ts';
 import { aRequest, id, listen, serve, testClient } from './harness.ts';
 
 const OK_BODY = '{"success":true,"inquiry_id":"x"}';
-const OK = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${OK_BODY.length}\r\n\r\n${OK_BODY}`;
+const OK =
+  `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ` +
+  `${OK_BODY.length}\r\n\r\n${OK_BODY}`;
 
 /** Counts the requests of every connection and lets `react` answer each. */
 async function rawServer(react: (socket: Socket, connection: number, request: number) => void) {
@@ -39,22 +41,29 @@ test.each<[string, (socket: Socket) => void]>([
   ['reset', (socket) => void socket.resetAndDestroy()],
   ['broken off within the status line', (socket) => void socket.end('HTTP/1.1 2')],
   ['answered with what is not HTTP', (socket) => void socket.end('SSH-2.0-OpenSSH_9\r\n')],
-])('A kept connection that is %s on a create is ambiguous and yields exactly one attempt', async (_name, breakOff) => {
-  const { address, requests } = await rawServer((socket, connection, request) => {
-    if (connection === 0 && request === 2) breakOff(socket);
-    else socket.write(OK);
-  });
-  const { client } = testClient(address, { concurrency: 1 });
-  expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'ambiguous', cause: 'socket' } });
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(requests).toEqual([2]);
-});
+])(
+  'A kept connection that is %s on a create is ambiguous and yields exactly one attempt',
+  async (_name, breakOff) => {
+    const { address, requests } = await rawServer((socket, connection, request) => {
+      if (connection === 0 && request === 2) breakOff(socket);
+      else socket.write(OK);
+    });
+    const { client } = testClient(address, { concurrency: 1 });
+    expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+    expect(await client.create('dental', aRequest())).toMatchObject({
+      failure: { class: 'ambiguous', cause: 'socket' },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(requests).toEqual([2]);
+  },
+);
 
 test('A first connection that is reset after the request was read is ambiguous, once', async () => {
   const { address, requests } = await rawServer((socket) => void socket.resetAndDestroy());
   const { client } = testClient(address);
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'ambiguous', cause: 'socket' } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'ambiguous', cause: 'socket' },
+  });
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(requests).toEqual([1]);
 });
@@ -65,7 +74,9 @@ test('Requests that wait for a connection survive the loss of another and are wr
     else socket.write(OK);
   });
   const { client } = testClient(address, { concurrency: 3 });
-  const results = await Promise.all(Array.from({ length: 9 }, () => client.create('dental', aRequest())));
+  const results = await Promise.all(
+    Array.from({ length: 9 }, () => client.create('dental', aRequest())),
+  );
   expect(results.filter((result) => !result.ok)).toHaveLength(1);
   expect(requests.reduce((sum, count) => sum + count, 0)).toBe(9);
 });
@@ -95,7 +106,12 @@ test('What is to be sent goes before what is urgent, and that before routine', a
     client.read('dental', id('c'), { priority: 'urgent' }),
     client.create('dental', aRequest()),
   ]);
-  expect(server.seen.map(({ method, url }) => (method === 'POST' ? method : url.at(-1)))).toEqual(['a', 'POST', 'c', 'b']);
+  expect(server.seen.map(({ method, url }) => (method === 'POST' ? method : url.at(-1)))).toEqual([
+    'a',
+    'POST',
+    'c',
+    'b',
+  ]);
 });
 
 test('What waits for a slot of the rate limit holds up nobody who has one', async () => {
@@ -116,32 +132,45 @@ test('What waits for a slot of the rate limit holds up nobody who has one', asyn
   await Promise.all(asked);
 });
 
-test('What waits for a place when the service asks to wait goes back to the gate, and nothing is sent until the pause is over', async () => {
-  let is_limited = true;
-  const server = await serve(() =>
-    is_limited ? { status: 429, headers: { 'retry-after': '5' }, json: {} } : { status: 404, json: {} },
-  );
-  const paused = Promise.withResolvers<void>();
-  const over = Promise.withResolvers<void>();
-  let entered = 0;
-  const gate: RequestGate = {
-    enter: async () => {
-      entered += 1;
-      if (entered > 6) await over.promise;
-      return { leave: async () => {} };
-    },
-    pause: async () => paused.resolve(),
-  };
-  const { client } = testClient(server.base_url, { concurrency: 1, gate });
-  const asked = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => client.read('dental', id(each)));
-  await paused.promise;
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const sent_meanwhile = server.seen.length;
-  is_limited = false;
-  over.resolve();
-  expect((await Promise.all(asked)).map(({ ok }) => ok)).toEqual([false, true, true, true, true, true]);
-  expect([sent_meanwhile, server.seen.length]).toEqual([1, 6]);
-});
+test(
+  'What waits for a place when the service asks to wait goes back to the gate, and nothing is ' +
+    'sent until the pause is over',
+  async () => {
+    let is_limited = true;
+    const server = await serve(() =>
+      is_limited
+        ? { status: 429, headers: { 'retry-after': '5' }, json: {} }
+        : { status: 404, json: {} },
+    );
+    const paused = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    let entered = 0;
+    const gate: RequestGate = {
+      enter: async () => {
+        entered += 1;
+        if (entered > 6) await over.promise;
+        return { leave: async () => {} };
+      },
+      pause: async () => paused.resolve(),
+    };
+    const { client } = testClient(server.base_url, { concurrency: 1, gate });
+    const asked = ['a', 'b', 'c', 'd', 'e', 'f'].map((each) => client.read('dental', id(each)));
+    await paused.promise;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const sent_meanwhile = server.seen.length;
+    is_limited = false;
+    over.resolve();
+    expect((await Promise.all(asked)).map(({ ok }) => ok)).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
+    expect([sent_meanwhile, server.seen.length]).toEqual([1, 6]);
+  },
+);
 
 test('A call that waits in the queue gives up at once when it is aborted', async () => {
   const server = await serve(() => undefined);
@@ -167,7 +196,9 @@ test('Closing lets the request on the wire end and gives back what waits', async
   await Promise.all([client.close(), client.close()]);
   expect(await first).toMatchObject({ ok: true });
   expect(await second).toMatchObject({ failure: { class: 'unsent', cause: 'closed' } });
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'closed' } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'closed' },
+  });
 });
 
 test('A dispatcher that is handed in is used and left open', async () => {
@@ -176,15 +207,31 @@ test('A dispatcher that is handed in is used and left open', async () => {
   const pool = agent.get('https://service.example');
   const path = '/api/v0/dental/inquiries';
   pool.intercept({ path, method: 'POST' }).reply(200, { success: true, inquiry_id: 'mocked' });
-  pool.intercept({ path, method: 'POST' }).replyWithError(Object.assign(new Error('x'), { code: 'UND_ERR_SOCKET' }));
-  pool.intercept({ path, method: 'POST' }).replyWithError(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
+  pool
+    .intercept({ path, method: 'POST' })
+    .replyWithError(Object.assign(new Error('x'), { code: 'UND_ERR_SOCKET' }));
+  pool
+    .intercept({ path, method: 'POST' })
+    .replyWithError(Object.assign(new Error('x'), { code: 'ECONNREFUSED' }));
   const { client } = testClient('https://service.example', { dispatcher: agent });
-  expect(await client.create('dental', aRequest())).toMatchObject({ ok: true, value: { inquiry_id: 'mocked' } });
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'ambiguous', cause: 'socket' } });
-  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { class: 'unsent', cause: 'connect' } });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    ok: true,
+    value: { inquiry_id: 'mocked' },
+  });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'ambiguous', cause: 'socket' },
+  });
+  expect(await client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'unsent', cause: 'connect' },
+  });
   const slow = testClient('https://service.example', { dispatcher: agent, timeout_ms: 30 });
-  pool.intercept({ path, method: 'POST' }).reply(200, { success: true, inquiry_id: 'late' }).delay(200);
-  expect(await slow.client.create('dental', aRequest())).toMatchObject({ failure: { class: 'ambiguous', cause: 'timeout' } });
+  pool
+    .intercept({ path, method: 'POST' })
+    .reply(200, { success: true, inquiry_id: 'late' })
+    .delay(200);
+  expect(await slow.client.create('dental', aRequest())).toMatchObject({
+    failure: { class: 'ambiguous', cause: 'timeout' },
+  });
   await client.close();
   await agent.close();
 });

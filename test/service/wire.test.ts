@@ -1,21 +1,43 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseHttpDate, parseRetryAfter, parseWireDate, parseWireTimestamp, toWireDate } from '../../src/service/dates.ts';
+import {
+  parseHttpDate,
+  parseRetryAfter,
+  parseWireDate,
+  parseWireTimestamp,
+  toWireDate,
+} from '../../src/service/dates.ts';
 import { sign, verifySignature } from '../../src/service/signature.ts';
-import { inquiryRequestSchema, parseInquiry, webhookMessageSchema } from '../../src/service/wire.ts';
+import {
+  inquiryRequestSchema,
+  parseInquiry,
+  webhookMessageSchema,
+} from '../../src/service/wire.ts';
 import { aReadForm, aRequest } from './harness.ts';
 
 test('A date goes to the wire and back', () => {
   fc.assert(
-    fc.property(fc.date({ min: new Date('1900-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }), (date) => {
-      const iso = date.toISOString().slice(0, 10);
-      expect(parseWireDate(toWireDate(iso))).toBe(iso);
-      expect(parseWireDate(iso)).toBe(iso);
-      expect(parseWireDate(toWireDate(iso).replaceAll('-', '/'))).toBe(iso);
-    }),
+    fc.property(
+      fc.date({ min: new Date('1900-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),
+      (date) => {
+        const iso = date.toISOString().slice(0, 10);
+        expect(parseWireDate(toWireDate(iso))).toBe(iso);
+        expect(parseWireDate(iso)).toBe(iso);
+        expect(parseWireDate(toWireDate(iso).replaceAll('-', '/'))).toBe(iso);
+      },
+    ),
     { numRuns: 50 },
   );
-  for (const text of ['', '02-30-2026', '13-01-2026', '2026-02-29', '1-2', '01-02/2026', 'soon', '0000-01-01']) {
+  for (const text of [
+    '',
+    '02-30-2026',
+    '13-01-2026',
+    '2026-02-29',
+    '1-2',
+    '01-02/2026',
+    'soon',
+    '0000-01-01',
+  ]) {
     expect(parseWireDate(text)).toBeNull();
   }
   expect(() => toWireDate('2026-02-30')).toThrow(RangeError);
@@ -37,10 +59,15 @@ test.each<[string, string | null]>([
 
 test('All three forms of an HTTP date are read, and nothing else', () => {
   const expected_ms = Date.UTC(1994, 10, 6, 8, 49, 37);
-  for (const text of ['Sun, 06 Nov 1994 08:49:37 GMT', 'Sunday, 06-Nov-94 08:49:37 GMT', 'Sun Nov  6 08:49:37 1994']) {
+  for (const text of [
+    'Sun, 06 Nov 1994 08:49:37 GMT',
+    'Sunday, 06-Nov-94 08:49:37 GMT',
+    'Sun Nov  6 08:49:37 1994',
+  ]) {
     expect(parseHttpDate(text)).toBe(expected_ms);
   }
-  for (const text of ['', '120', '1994-11-06', 'Sun, 06 Nov 1994 08:49:37 CET']) expect(parseHttpDate(text)).toBeNull();
+  for (const text of ['', '120', '1994-11-06', 'Sun, 06 Nov 1994 08:49:37 CET'])
+    expect(parseHttpDate(text)).toBeNull();
 });
 
 test('A Retry-After is never negative and never longer than a day', () => {
@@ -48,7 +75,9 @@ test('A Retry-After is never negative and never longer than a day', () => {
   expect(parseRetryAfter('0', undefined, 0)).toBe(0);
   expect(parseRetryAfter('-5', undefined, 0)).toBeNull();
   expect(parseRetryAfter('Sun, 06 Nov 1994 08:49:37 GMT', undefined, Date.UTC(2026, 0))).toBe(0);
-  expect(parseRetryAfter('Sun, 06 Nov 1994 08:49:37 GMT', undefined, Date.UTC(1994, 10, 6, 8, 49, 30))).toBe(7000);
+  expect(
+    parseRetryAfter('Sun, 06 Nov 1994 08:49:37 GMT', undefined, Date.UTC(1994, 10, 6, 8, 49, 30)),
+  ).toBe(7000);
 });
 
 test('A signature fits exactly these bytes and one of the secrets', () => {
@@ -59,7 +88,9 @@ test('A signature fits exactly these bytes and one of the secrets', () => {
     '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843', // RFC 4231, test case 2
   );
   expect(verifySignature({ body, signature, secrets: ['old', 'new'] })).toBe(true);
-  expect(verifySignature({ body, signature: signature.toUpperCase(), secrets: ['new'] })).toBe(false);
+  expect(verifySignature({ body, signature: signature.toUpperCase(), secrets: ['new'] })).toBe(
+    false,
+  );
   expect(verifySignature({ body, signature, secrets: ['old'] })).toBe(false);
   expect(verifySignature({ body: Buffer.from('{}'), signature, secrets: ['new'] })).toBe(false);
   expect(verifySignature({ body, signature: undefined, secrets: ['new'] })).toBe(false);
@@ -70,7 +101,12 @@ test('A signature fits exactly these bytes and one of the secrets', () => {
 test('Schemas keep the fields that they do not know', () => {
   const request = { ...aRequest(), brand_new: { a: 1 }, call_script_id: null };
   expect(inquiryRequestSchema.parse(request)).toEqual(request);
-  const message = { subscription_id: 's', inquiries: [aReadForm('a')], message_hash: 'h', extra: 1 };
+  const message = {
+    subscription_id: 's',
+    inquiries: [aReadForm('a')],
+    message_hash: 'h',
+    extra: 1,
+  };
   expect(webhookMessageSchema.parse(message)).toEqual(message);
 });
 

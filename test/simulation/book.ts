@@ -5,9 +5,18 @@ import { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Story } from './story.ts';
 
-type Person = { id: string; first_name: string; last_name: string; birth_date: string; coverages: CoverageInput[] };
+type Person = {
+  id: string;
+  first_name: string;
+  last_name: string;
+  birth_date: string;
+  coverages: CoverageInput[];
+};
 
-/** One state that an appointment was in. The practice knows all of them; eligd sees those that it happens to be shown. */
+/**
+ * One state that an appointment was in. The practice knows all of them; eligd sees those that it
+ * happens to be shown.
+ */
 export type Version = { seq: number; at: number; input: AppointmentInput; is_present: boolean };
 
 export type Visit = { source_id: string; versions: Version[]; is_probe: boolean };
@@ -38,7 +47,8 @@ export class Book {
 
   /** Every version that was ever true, for telling whose call a call is. */
   *history(): Iterable<{ visit: Visit; version: Version }> {
-    for (const visit of this.visits.values()) for (const version of visit.versions) yield { visit, version };
+    for (const visit of this.visits.values())
+      for (const version of visit.versions) yield { visit, version };
   }
 
   #addPerson(): Person {
@@ -56,8 +66,16 @@ export class Book {
       id: `P${number}`,
       first_name: `Zfirst${number}`,
       last_name: `Zlast${is_relative ? number - 1 : number}`,
-      birth_date: is_relative && twins ? relative.birth_date : `19${random.int(40, 99)}-0${random.int(1, 9)}-${day}`,
-      coverages: [coverage(is_relative ? relative.coverages[0]!.payor_id : `6${random.int(1000, 1003)}`, member_id)],
+      birth_date:
+        is_relative && twins
+          ? relative.birth_date
+          : `19${random.int(40, 99)}-0${random.int(1, 9)}-${day}`,
+      coverages: [
+        coverage(
+          is_relative ? relative.coverages[0]!.payor_id : `6${random.int(1000, 1003)}`,
+          member_id,
+        ),
+      ],
     };
     if (random.chance(this.#plan.pms.two_coverages))
       person.coverages.push(coverage(`7${random.int(1000, 1002)}`, `Sx${2000 + number}`));
@@ -123,7 +141,8 @@ export class Book {
   happen(): void {
     const random = this.#random;
     const upcoming = [...this.visits.values()].filter(
-      (visit) => !visit.is_probe && Date.parse(this.current(visit).input.starts_at) > this.#scheduler.now,
+      (visit) =>
+        !visit.is_probe && Date.parse(this.current(visit).input.starts_at) > this.#scheduler.now,
     );
     const { look_ahead_days } = this.#plan.config;
     if (upcoming.length === 0 || random.chance(0.35)) {
@@ -132,7 +151,8 @@ export class Book {
     }
     const visit = random.pick(upcoming);
     const { input, is_present } = this.current(visit);
-    const person = this.#people.find(({ id }) => id === input.patient.id) ?? random.pick(this.#people);
+    const person =
+      this.#people.find(({ id }) => id === input.patient.id) ?? random.pick(this.#people);
     switch (random.int(0, 10)) {
       case 0:
         this.#change(visit, { ...input, status: 'cancelled' }, is_present, 'is cancelled');
@@ -142,7 +162,9 @@ export class Book {
         break;
       case 2:
       case 3: {
-        const starts_at = new Date(Date.parse(input.starts_at) + random.pick([-48, -1, 1, 24, 72, 200]) * HOUR_MS).toISOString();
+        const starts_at = new Date(
+          Date.parse(input.starts_at) + random.pick([-48, -1, 1, 24, 72, 200]) * HOUR_MS,
+        ).toISOString();
         this.#change(visit, { ...input, starts_at }, is_present, 'is moved');
         break;
       }
@@ -162,7 +184,10 @@ export class Book {
           {
             ...input,
             patient: { ...input.patient, first_name: `${person.first_name}-${random.int(1, 3)}` },
-            coverages: input.coverages.map((each) => ({ ...each, group_id: `G${random.int(1, 9)}` })),
+            coverages: input.coverages.map((each) => ({
+              ...each,
+              group_id: `G${random.int(1, 9)}`,
+            })),
           },
           is_present,
           'is spelled otherwise',
@@ -179,7 +204,12 @@ export class Book {
       default:
         if (this.#plan.pms.reused_ids) {
           const other = random.pick(this.#people);
-          this.#change(visit, appointmentOf(visit.source_id, other, Date.parse(input.starts_at)), true, `is ${other.id}'s now`);
+          this.#change(
+            visit,
+            appointmentOf(visit.source_id, other, Date.parse(input.starts_at)),
+            true,
+            `is ${other.id}'s now`,
+          );
         }
     }
   }
@@ -189,7 +219,12 @@ export class Book {
     const [first, ...others] = input.coverages;
     if (first === undefined) return;
     const member_id = `Nw${this.#random.int(1, 5)}-${input.patient.id}`;
-    this.#change(visit, { ...input, coverages: [{ ...first, member_id }, ...others] }, is_present, 'gets another member id');
+    this.#change(
+      visit,
+      { ...input, coverages: [{ ...first, member_id }, ...others] },
+      is_present,
+      'gets another member id',
+    );
   }
 
   reorder(visit: Visit): void {
@@ -200,12 +235,22 @@ export class Book {
 
   #change(visit: Visit, input: AppointmentInput, is_present: boolean, what: string): void {
     const last = visit.versions.at(-1);
-    if (last !== undefined && JSON.stringify(last.input) === JSON.stringify(input) && last.is_present === is_present) return;
+    if (
+      last !== undefined &&
+      JSON.stringify(last.input) === JSON.stringify(input) &&
+      last.is_present === is_present
+    )
+      return;
     this.#seq += 1;
     const version = { seq: this.#seq, at: this.#scheduler.now, input, is_present };
     visit.versions.push(version);
     this.onChange(version);
-    this.#story.tell(this.#scheduler.now, 'practice', `${visit.source_id} ${what}: ${told(input)}`, [visit.source_id]);
+    this.#story.tell(
+      this.#scheduler.now,
+      'practice',
+      `${visit.source_id} ${what}: ${told(input)}`,
+      [visit.source_id],
+    );
   }
 }
 
@@ -228,9 +273,20 @@ function appointmentOf(source_id: string, person: Person, at: number): Appointme
     source_id,
     starts_at: new Date(at).toISOString(),
     status: 'booked',
-    patient: { id: person.id, first_name: person.first_name, last_name: person.last_name, birth_date: person.birth_date },
+    patient: {
+      id: person.id,
+      first_name: person.first_name,
+      last_name: person.last_name,
+      birth_date: person.birth_date,
+    },
     coverages: structuredClone(person.coverages),
-    provider: { rendering_npi: '1234567893', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    provider: {
+      rendering_npi: '1234567893',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: null,
     procedure_codes: ['D1110', 'D2740'],
@@ -240,6 +296,8 @@ function appointmentOf(source_id: string, person: Person, at: number): Appointme
 }
 
 function told(input: AppointmentInput): string {
-  const members = input.coverages.map(({ payor_id, member_id }) => `${payor_id}/${member_id}`).join(' and ') || 'self-pay';
+  const members =
+    input.coverages.map(({ payor_id, member_id }) => `${payor_id}/${member_id}`).join(' and ') ||
+    'self-pay';
   return `${input.patient.id} on ${input.starts_at.slice(0, 16)}, ${members}, ${input.status}`;
 }

@@ -19,19 +19,31 @@ export class Calls {
   readonly #world: World;
   readonly #needs = new Map<string, Need>();
   readonly #need_of = new Map<string, Need>();
-  /** Calls that G1 excuses, because the service showed the first one too late: they have to be reported. */
+  /**
+   * Calls that G1 excuses, because the service showed the first one too late: they have to be
+   * reported.
+   */
   readonly excused: { first: Accepted; second: Accepted }[] = [];
-  /** Calls with which the payer was asked anew, because the last answer was too old: attempts are counted from there. */
+  /**
+   * Calls with which the payer was asked anew, because the last answer was too old: attempts are
+   * counted from there.
+   */
   readonly #series_starts = new Set<string>();
   /** Whether the database was lost, or replaced by an older one. */
   is_state_lost = false;
   /** Within which calls were made that the database knows nothing of. */
   #forgotten = { from: 0, until: 0 };
   clone_from: number | null = null;
-  /** Calls of the second installation, but for those that the first one took over from the list instead of a call. */
+  /**
+   * Calls of the second installation, but for those that the first one took over from the list
+   * instead of a call.
+   */
   readonly #calls_of_clone = new Map<string, Accepted>();
   readonly #last_call_of = new Map<string, number>();
-  /** The benefit years that each call may have asked about: one, unless its visit was just being moved over New Year. */
+  /**
+   * The benefit years that each call may have asked about: one, unless its visit was just being
+   * moved over New Year.
+   */
   readonly #years = new Map<string, ReadonlySet<string>>();
   /** Labels of what was taken for absent although the list was seen to be cut. */
   readonly #unproven = new Set<string>();
@@ -58,9 +70,13 @@ export class Calls {
     this.#calls_of_clone.delete(id);
   }
 
-  /** The first installation has seen what is listed now, and cannot tell it from calls that its database has lost. */
+  /**
+   * The first installation has seen what is listed now, and cannot tell it from calls that its
+   * database has lost.
+   */
   onSweptAtStart(): void {
-    for (const call of this.#calls_of_clone.values()) if (this.#world.service.lists(call)) this.#calls_of_clone.delete(call.id);
+    for (const call of this.#calls_of_clone.values())
+      if (this.#world.service.lists(call)) this.#calls_of_clone.delete(call.id);
   }
 
   /** An answer was read, at this time of the machine's clock. */
@@ -82,14 +98,22 @@ export class Calls {
       if (visit.source_id !== call.external_id || patient.birth_date !== dob) return [];
       const coverage = coverages.find(
         ({ member_id, payor_id }) =>
-          canonical(member_id) === canonical(String(call.request.member_id)) && payor_id === call.request.insurance_payor_id,
+          canonical(member_id) === canonical(String(call.request.member_id)) &&
+          payor_id === call.request.insurance_payor_id,
       );
       return coverage === undefined ? [] : [{ patient, coverage }];
     });
-    const named = candidates.find(({ patient }) => String(call.request.patient_name).startsWith(`${patient.first_name} `));
+    const named = candidates.find(({ patient }) =>
+      String(call.request.patient_name).startsWith(`${patient.first_name} `),
+    );
     const found = named ?? candidates[0];
     if (found === undefined) return null;
-    const key = [found.patient.id, dob, found.coverage.payor_id, canonical(found.coverage.member_id)].join('|');
+    const key = [
+      found.patient.id,
+      dob,
+      found.coverage.payor_id,
+      canonical(found.coverage.member_id),
+    ].join('|');
     const need = this.#needs.get(key) ?? { key, patient: found.patient.id ?? '', calls: [] };
     this.#needs.set(key, need);
     this.#need_of.set(call.id, need);
@@ -103,7 +127,11 @@ export class Calls {
     const need = this.#needOf(call);
     const about = [call.external_id, call.id];
     if (need === null) {
-      this.#fail(`A call was made that no appointment asked for: ${call.external_id}, ${call.request.member_id}.`, about);
+      this.#fail(
+        `A call was made that no appointment asked for: ${call.external_id}, ` +
+          `${call.request.member_id}.`,
+        about,
+      );
       return;
     }
     const before = [...need.calls];
@@ -116,12 +144,14 @@ export class Calls {
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
-    // A list that leaves it out for good, and of which nothing says that it does: it is not listable.
+    // A list that leaves it out for good, and of which nothing says that it does: it is not
+    // listable.
     const is_hidden =
       plan.service.list_cap !== null &&
       first.visible_at <= call.accepted_at &&
       (this.is_state_lost || (!service.shows(first) && !this.#unproven.has(first.external_id)));
-    // After the word that it is accepted, nothing that a list shows or hides allows another call (design, "Absence is proven").
+    // After the word that it is accepted, nothing that a list shows or hides allows another call
+    // (design, "Absence is proven").
     const is_told = is_known === 'surely' && !this.is_state_lost;
     if (!is_told && (this.#isShownLate(first) || is_hidden)) {
       this.excused.push({ first, second: call });
@@ -129,25 +159,40 @@ export class Calls {
       return;
     }
     this.#fail(
-      `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ${call.id} of ${iso(call.accepted_at)}. ` +
-        `The first one's request ended ${iso(first.carrier.ended_at ?? first.accepted_at)}${is_told ? ' with the word that it is accepted' : ''}, and the list showed it from ${iso(first.visible_at)}; the settle time is ${settle_ms / 1000} s.`,
+      `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ` +
+        `${call.id} of ${iso(call.accepted_at)}. ` +
+        (`The first one's request ended ` +
+          (`${iso(first.carrier.ended_at ?? first.accepted_at)}${is_told ? ' with the word that it is accepted' : ''}, ` +
+            '') +
+          `and the list showed it from ${iso(first.visible_at)}; the settle time is ` +
+          `${settle_ms / 1000} s.`),
       [...about, first.external_id, first.id],
     );
   }
 
-  /** Whether the list shows it later than two looks can tell, counted from when its client was done with it. */
+  /**
+   * Whether the list shows it later than two looks can tell, counted from when its client was done
+   * with it.
+   */
   #isShownLate({ carrier, visible_at }: Accepted): boolean {
-    return visible_at > (carrier.ended_at ?? this.#world.scheduler.now) + 2 * this.#world.plan.config.settle_ms;
+    return (
+      visible_at >
+      (carrier.ended_at ?? this.#world.scheduler.now) + 2 * this.#world.plan.config.settle_ms
+    );
   }
 
   /**
-   * An inquiry was taken for absent. No proof it is where the list leaves out what eligd has read, and knows to be open or made
-   * last: the list is seen to be cut. Where a query by label works that is the list of the label, else the whole one.
+   * An inquiry was taken for absent. No proof it is where the list leaves out what eligd has read,
+   * and knows to be open or made last: the list is seen to be cut. Where a query by label works
+   * that is the list of the label, else the whole one.
    */
   onAbsent(inquiry: unknown): void {
     const { service, plan } = this.#world;
     readState(this.#world.machine(), (raw) => {
-      const label = raw.prepare('select external_id from inquiries where id = ?').pluck().get(inquiry) as string;
+      const label = raw
+        .prepare('select external_id from inquiries where id = ?')
+        .pluck()
+        .get(inquiry) as string;
       const read = raw
         .prepare(
           `select service_id from inquiries where is_verified = 1 and service_id is not null
@@ -159,18 +204,27 @@ export class Calls {
       const known = read
         .flatMap((id) => service.accepted.get(id) ?? [])
         .filter((call) => !is_filtered || call.external_id === label);
-      if (known.some((call) => !(is_filtered ? service.shows(call) : service.lists(call)))) this.#unproven.add(label);
+      if (known.some((call) => !(is_filtered ? service.shows(call) : service.lists(call))))
+        this.#unproven.add(label);
       else this.#unproven.delete(label);
     });
   }
 
-  /** The years that a call may be taken for: the service does not say it, so one of a lost database is its visit's of now. */
+  /**
+   * The years that a call may be taken for: the service does not say it, so one of a lost database
+   * is its visit's of now.
+   */
   #yearsFor({ id, external_id, accepted_at }: Accepted): ReadonlySet<string> {
     const years = this.#years.get(id) ?? new Set();
     const { from, until } = this.#forgotten;
     if (accepted_at < from || accepted_at >= until) return years;
-    const since = (this.#world.pms.book.visits.get(external_id)?.versions ?? []).filter(({ at }) => at >= accepted_at);
-    return new Set([...years, ...since.map(({ input }) => localYear(input.starts_at, this.#world.plan.time_zone))]);
+    const since = (this.#world.pms.book.visits.get(external_id)?.versions ?? []).filter(
+      ({ at }) => at >= accepted_at,
+    );
+    return new Set([
+      ...years,
+      ...since.map(({ input }) => localYear(input.starts_at, this.#world.plan.time_zone)),
+    ]);
   }
 
   /** Whether the need of one benefit year may be called for; each is a need of its own. */
@@ -183,7 +237,10 @@ export class Calls {
     return this.#isAnotherCallDue(possible, call) || this.#isAnotherCallDue(certain, call);
   }
 
-  /** Whether the design itself asks for a call after those: the first one, one after an unsuccessful one, or after so many days. */
+  /**
+   * Whether the design itself asks for a call after those: the first one, one after an unsuccessful
+   * one, or after so many days.
+   */
   #isAnotherCallDue(before: readonly Accepted[], call: Accepted): boolean {
     const { plan, service } = this.#world;
     const last = before.at(-1);
@@ -191,24 +248,35 @@ export class Calls {
     const now = call.accepted_at;
     const reverify_ms = plan.config.reverify_after_days * DAY_MS;
     const machine_now = Math.max(now, this.#world.machine().wallNow());
-    const ended = last.timeline.find(({ status }) => ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status));
+    const ended = last.timeline.find(({ status }) =>
+      ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'].includes(status),
+    );
     const ended_at = Math.min(ended?.at ?? now, this.#answered_at.get(last.id) ?? now);
-    const is_old = ended !== undefined && ended_at + reverify_ms <= machine_now && service.statusOf(last, now).at >= ended.at;
+    const is_old =
+      ended !== undefined &&
+      ended_at + reverify_ms <= machine_now &&
+      service.statusOf(last, now).at >= ended.at;
     if (is_old || (this.is_state_lost && last.accepted_at + reverify_ms <= machine_now)) {
       this.#series_starts.add(call.id);
       return true;
     }
-    // What was called for twice because the list showed the first one too late is one attempt; whether it was, is not known of one
-    // whose process died just after the reply.
+    // What was called for twice because the list showed the first one too late is one attempt;
+    // whether it was, is not known of one whose process died just after the reply.
     const extra = new Set(this.excused.map(({ first }) => first.id));
     const attempts = before.filter(
-      (one) => !extra.has(one.id) && !(one.carrier.is_known === 'perhaps' && !this.#heard.has(one.id) && this.#isShownLate(one)),
+      (one) =>
+        !extra.has(one.id) &&
+        !(one.carrier.is_known === 'perhaps' && !this.#heard.has(one.id) && this.#isShownLate(one)),
     );
-    const has_ended = (one: Accepted, as: string) => one.timeline.some(({ at, status }) => at <= now && status === as);
-    // Of two calls for one attempt the first may serve, whose answer was read; the service has cancelled the second.
+    const has_ended = (one: Accepted, as: string) =>
+      one.timeline.some(({ at, status }) => at <= now && status === as);
+    // Of two calls for one attempt the first may serve, whose answer was read; the service has
+    // cancelled the second.
     const serving = (one: Accepted): Accepted => {
       const pair = this.excused.find(({ second }) => second.id === one.id);
-      return pair !== undefined && has_ended(one, 'CANCELLED') && this.#answered_at.has(pair.first.id)
+      return pair !== undefined &&
+        has_ended(one, 'CANCELLED') &&
+        this.#answered_at.has(pair.first.id)
         ? serving(pair.first)
         : one;
     };
@@ -239,8 +307,8 @@ export class Calls {
   }
 
   /**
-   * The years of what eligd may have known about the visit when it called: what it had taken over last, and what it may have
-   * taken over since without having acknowledged it.
+   * The years of what eligd may have known about the visit when it called: what it had taken over
+   * last, and what it may have taken over since without having acknowledged it.
    */
   #yearsOf({ patient }: Need, call: Accepted): Set<string> {
     const { pms, plan } = this.#world;
@@ -261,17 +329,23 @@ export class Calls {
   }
 
   /**
-   * Two that call for the same patients notice it at their next sweep, which is daily. What the first one sees at a start, or takes
-   * over instead of a call, is left out: it cannot tell it from what it had called for before its database was lost. So is what a
-   * list that is cut short does not show.
+   * Two that call for the same patients notice it at their next sweep, which is daily. What the
+   * first one sees at a start, or takes over instead of a call, is left out: it cannot tell it from
+   * what it had called for before its database was lost. So is what a list that is cut short does
+   * not show.
    */
   checkCloneNoticed(now: number): void {
-    const shown = [...this.#calls_of_clone.values()].filter((call) => this.#world.service.lists(call));
+    const shown = [...this.#calls_of_clone.values()].filter((call) =>
+      this.#world.service.lists(call),
+    );
     const first = Math.min(...shown.map(({ accepted_at }) => accepted_at));
     if (now < first + 30 * HOUR_MS) return;
     const last_of = (machine: string) => this.#last_call_of.get(machine) ?? 0;
     if (Math.min(last_of('clinic'), last_of('clone')) > first + 30 * HOUR_MS)
-      this.#fail('Two installations call for the same practice, and neither has stopped a day after it could be seen.');
+      this.#fail(
+        'Two installations call for the same practice, and neither has stopped a day after ' +
+          'it could be seen.',
+      );
   }
 }
 
@@ -285,7 +359,9 @@ export function isoDate(wire: string): string {
 }
 
 function localYear(starts_at: string, time_zone: string): string {
-  return new Intl.DateTimeFormat('en-US', { timeZone: time_zone, year: 'numeric' }).format(new Date(starts_at));
+  return new Intl.DateTimeFormat('en-US', { timeZone: time_zone, year: 'numeric' }).format(
+    new Date(starts_at),
+  );
 }
 
 export function iso(at: number): string {

@@ -17,7 +17,13 @@ export const SECRETS = {
 export function configText(plan: Plan): string {
   const { config } = plan;
   return JSON.stringify({
-    clinic: { name: 'Zclinic', time_zone: plan.time_zone, specialty: 'dental', tax_id: '123456789', billing_npi: '1234567893' },
+    clinic: {
+      name: 'Zclinic',
+      time_zone: plan.time_zone,
+      specialty: 'dental',
+      tax_id: '123456789',
+      billing_npi: '1234567893',
+    },
     service: {
       base_url: 'http://127.0.0.1:8700',
       auth: config.auth,
@@ -50,7 +56,10 @@ export function configText(plan: Plan): string {
           update_frequency_minutes: plan.webhook.update_frequency_minutes,
         }
       : null,
-    polling: { interval_minutes: config.poll_hours * 60, urgent_interval_minutes: config.poll_hours * 20 },
+    polling: {
+      interval_minutes: config.poll_hours * 60,
+      urgent_interval_minutes: config.poll_hours * 20,
+    },
     schedule: { pull_seconds: config.pull_seconds },
     // It is written by a thread of its own, whose time is not the world's.
     backup: { cron: null },

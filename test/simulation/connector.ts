@@ -1,4 +1,7 @@
-/** The connector that the configuration of a world names; it is whatever the world's practice gives to the life that asks. */
+/**
+ * The connector that the configuration of a world names; it is whatever the world's practice gives
+ * to the life that asks.
+ */
 import { z } from 'zod';
 import type { ConnectorType } from '../../connectors/contract.ts';
 import type { Life } from './machine.ts';

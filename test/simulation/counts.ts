@@ -4,7 +4,11 @@ import type { World } from './network.ts';
 import type { Oracle } from './oracle.ts';
 import { DAY_MS } from './plan.ts';
 
-export function countsOf(world: World, machines: readonly Machine[], oracle: Oracle): Record<string, number> {
+export function countsOf(
+  world: World,
+  machines: readonly Machine[],
+  oracle: Oracle,
+): Record<string, number> {
   const { plan, scheduler, service, pms } = world;
   const sum = (of: (counts: Machine['counts']) => number) =>
     machines.map(({ counts }) => of(counts)).reduce((total, each) => total + each, 0);

@@ -1,9 +1,10 @@
 /**
- * Stands between eligd and better-sqlite3: every statement is a point at which the process may die, and fails when the disk is
- * full. The database itself is a real one in a real file.
+ * Stands between eligd and better-sqlite3: every statement is a point at which the process may die,
+ * and fails when the disk is full. The database itself is a real one in a real file.
  *
- * The files lie on a memory disk where there is one, so the flush that synchronous FULL asks for costs nothing; that a flush
- * really reaches a disk is what `test/scenarios/power-cut.test.ts` shows.
+ * The files lie on a memory disk where there is one, so the flush that synchronous FULL asks for
+ * costs nothing; that a flush really reaches a disk is what `test/scenarios/power-cut.test.ts`
+ * shows.
  */
 import Database from 'better-sqlite3';
 import { Life } from './machine.ts';

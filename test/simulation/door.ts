@@ -1,6 +1,7 @@
 /**
- * Stands between eligd and the sockets it listens at: its HTTP server is the real one, and the bytes of a request reach it over
- * a stream that belongs to the world, piece by piece and at the world's time. No port is opened.
+ * Stands between eligd and the sockets it listens at: its HTTP server is the real one, and the
+ * bytes of a request reach it over a stream that belongs to the world, piece by piece and at the
+ * world's time. No port is opened.
  */
 import { Server } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -31,7 +32,9 @@ export function watchDoors(): void {
     return this;
   } as typeof close;
   Server.prototype.address = function (this: Server) {
-    return opened.has(this) ? { address: '127.0.0.1', family: 'IPv4', port: 8686 } : Reflect.apply(address, this, []);
+    return opened.has(this)
+      ? { address: '127.0.0.1', family: 'IPv4', port: 8686 }
+      : Reflect.apply(address, this, []);
   } as typeof address;
 }
 
@@ -55,12 +58,24 @@ class Wire extends Duplex {
   }
 }
 
-export type Knock = { path: string; headers: Record<string, string>; body: Buffer; breaks_off: boolean };
+export type Knock = {
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer;
+  breaks_off: boolean;
+};
 
 const PATIENCE_MS = 15_000;
 
-/** Sends a request to a daemon. `told` once: the status; null: nobody was there, or no answer came. */
-export function knock(life: Life | null, request: Knock, random: Random, told: (status: number | null) => void): void {
+/**
+ * Sends a request to a daemon. `told` once: the status; null: nobody was there, or no answer came.
+ */
+export function knock(
+  life: Life | null,
+  request: Knock,
+  random: Random,
+  told: (status: number | null) => void,
+): void {
   const door = life === null ? undefined : [...life.doors][0];
   if (life === null || door === undefined) {
     told(null);
@@ -76,8 +91,14 @@ export function knock(life: Life | null, request: Knock, random: Random, told: (
   };
   const wire = new Wire((status) => end(life.is_dead ? null : status));
   const { body, headers, path, breaks_off } = request;
-  const lines = Object.entries({ host: 'clinic.example', 'content-length': String(body.length), ...headers });
-  const head = `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
+  const lines = Object.entries({
+    host: 'clinic.example',
+    'content-length': String(body.length),
+    ...headers,
+  });
+  const head =
+    `POST ${path} ` +
+    `HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`;
   const bytes = Buffer.concat([Buffer.from(head, 'latin1'), body]);
   const middle = random.int(1, bytes.length - 1);
   const steps: [number, () => void][] = [

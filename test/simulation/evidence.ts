@@ -4,7 +4,10 @@ import Database from 'better-sqlite3';
 import type { Machine } from './machine.ts';
 
 /** Null while there is no database. */
-export function readState<Value>(machine: Machine, work: (raw: Database.Database) => Value): Value | null {
+export function readState<Value>(
+  machine: Machine,
+  work: (raw: Database.Database) => Value,
+): Value | null {
   const reader = machine.life?.reader();
   if (reader !== undefined) return reader === null ? null : work(reader);
   if (!existsSync(machine.path)) return null;
@@ -16,21 +19,34 @@ export function readState<Value>(machine: Machine, work: (raw: Database.Database
   }
 }
 
-/** The rows behind the ids of a story, for whoever reads it; of a damaged database there is nothing to tell. */
-export function evidence(machine: Machine, about: readonly string[]): { inquiries: string[]; text: string } {
+/**
+ * The rows behind the ids of a story, for whoever reads it; of a damaged database there is nothing
+ * to tell.
+ */
+export function evidence(
+  machine: Machine,
+  about: readonly string[],
+): { inquiries: string[]; text: string } {
   try {
     return rowsAbout(machine, about);
   } catch (error) {
-    return { inquiries: [], text: `The database cannot be read: ${error instanceof Error ? error.message : String(error)}` };
+    return {
+      inquiries: [],
+      text: `The database cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
   }
 }
 
-function rowsAbout(machine: Machine, about: readonly string[]): { inquiries: string[]; text: string } {
+function rowsAbout(
+  machine: Machine,
+  about: readonly string[],
+): { inquiries: string[]; text: string } {
   const marks = about.map(() => '?').join(', ');
   const lines: string[] = [];
   const inquiries: string[] = [];
   readState(machine, (raw) => {
-    const all = (text: string, ...given: unknown[]) => raw.prepare(text).all(...given) as Record<string, unknown>[];
+    const all = (text: string, ...given: unknown[]) =>
+      raw.prepare(text).all(...given) as Record<string, unknown>[];
     const say = (kind: string, rows: Record<string, unknown>[]) => {
       for (const row of rows) lines.push(`  ${kind} ${JSON.stringify(row)}`);
     };
@@ -42,7 +58,8 @@ function rowsAbout(machine: Machine, about: readonly string[]): { inquiries: str
     for (const { id } of appointments) {
       say('audit', all('select * from audit where subject = ?', `appointment:${id}`));
       const linked = all(
-        'select i.* from inquiries i join inquiry_appointments j on j.inquiry = i.id where j.appointment = ?',
+        'select i.* from inquiries i join inquiry_appointments j on j.inquiry = i.id where ' +
+          'j.appointment = ?',
         id,
       );
       say(
@@ -58,14 +75,21 @@ function rowsAbout(machine: Machine, about: readonly string[]): { inquiries: str
     const here = appointments.map(({ id }) => id);
     say(
       'attention',
-      all("select * from attention where reason not in ('payer_unmapped', 'row_unreadable')").filter(
+      all(
+        "select * from attention where reason not in ('payer_unmapped', 'row_unreadable')",
+      ).filter(
         ({ appointment, inquiry }) =>
-          (appointment === null && inquiry === null) || here.includes(appointment) || inquiries.includes(`inquiry ${inquiry}`),
+          (appointment === null && inquiry === null) ||
+          here.includes(appointment) ||
+          inquiries.includes(`inquiry ${inquiry}`),
       ),
     );
     say('halt', all('select * from halts'));
     say('ledger', all(`select * from service_inquiries where external_id in (${marks})`, ...about));
     say('fact', all('select * from facts'));
   });
-  return { inquiries, text: lines.length === 0 ? '' : `In the database at the end:\n${lines.join('\n')}` };
+  return {
+    inquiries,
+    text: lines.length === 0 ? '' : `In the database at the end:\n${lines.join('\n')}`,
+  };
 }

@@ -1,5 +1,18 @@
-/** A computer at the clinic with its clock, its disk and the daemons that live and die on it, one after another. */
-import { chmodSync, closeSync, copyFileSync, existsSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
+/**
+ * A computer at the clinic with its clock, its disk and the daemons that live and die on it, one
+ * after another.
+ */
+import {
+  chmodSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import type { Server } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -33,7 +46,13 @@ export class Machine {
   readonly secrets: SecretSource;
   is_removed = false;
   readonly random: Random;
-  readonly counts = { crashes: 0, stops: 0, starts: 0, disk_full: 0, by_point: new Map<string, number>() };
+  readonly counts = {
+    crashes: 0,
+    stops: 0,
+    starts: 0,
+    disk_full: 0,
+    by_point: new Map<string, number>(),
+  };
   readonly #starts: Promise<void>[] = [];
 
   constructor(world: World, name: string, folder: string, config: Config, secrets: SecretSource) {
@@ -87,7 +106,8 @@ export class Machine {
         error = reason;
       },
     );
-    for (let turns = 0; turns < 200 && !is_over; turns += 1) await this.scheduler.pass(this.scheduler.now);
+    for (let turns = 0; turns < 200 && !is_over; turns += 1)
+      await this.scheduler.pass(this.scheduler.now);
     life.die();
     if (error !== null && !(error instanceof EligdError)) throw error;
     return error as EligdError | null;
@@ -112,7 +132,10 @@ export class Machine {
     if (from !== null && existsSync(from)) copyFileSync(from, this.path);
   }
 
-  /** Overwrites pages in the second half, as a dying disk does: what is read at a start may be sound. Returns the bytes that must still be there after a refusal. */
+  /**
+   * Overwrites pages in the second half, as a dying disk does: what is read at a start may be
+   * sound. Returns the bytes that must still be there after a refusal.
+   */
   damage(): Buffer | null {
     if (!existsSync(this.path)) return null;
     const { size } = statSync(this.path);
@@ -124,7 +147,10 @@ export class Machine {
   }
 }
 
-/** One daemon, from its start to its death. Whatever it does passes here; after its death nothing of it has any effect. */
+/**
+ * One daemon, from its start to its death. Whatever it does passes here; after its death nothing of
+ * it has any effect.
+ */
 export class Life implements Owner {
   readonly machine: Machine;
   readonly number: number;
@@ -184,7 +210,10 @@ export class Life implements Owner {
     this.#fuse = Number.MAX_SAFE_INTEGER;
   }
 
-  /** Gone at once: open transactions are lost, locks are free, requests that are out may still arrive. */
+  /**
+   * Gone at once: open transactions are lost, locks are free, requests that are out may still
+   * arrive.
+   */
   die(): void {
     if (this.is_dead) return;
     this.is_dead = true;
@@ -231,13 +260,17 @@ export class Life implements Owner {
           ? error
           : new Broken(
               'run',
-              `The daemon ended by itself: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+              'The daemon ended by itself: ' +
+                `${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
             ),
       );
     }
   }
 
-  /** The oracle's connection, which lives as long as the daemon does; null as long as there is no database. */
+  /**
+   * The oracle's connection, which lives as long as the daemon does; null as long as there is no
+   * database.
+   */
   reader(): Database.Database | null {
     if (this.#reader === null && existsSync(this.machine.path)) {
       this.#reader = new Database(this.machine.path);
@@ -255,7 +288,12 @@ export class Life implements Owner {
       STOP_MS_MAX,
       () => {
         if (this.is_dead || machine.asleep_until > asked_at) return;
-        machine.world.fail(new Broken('stop', `The daemon had not stopped ${STOP_MS_MAX / 1000} seconds after it was told to.`));
+        machine.world.fail(
+          new Broken(
+            'stop',
+            `The daemon had not stopped ${STOP_MS_MAX / 1000} seconds after it was told to.`,
+          ),
+        );
       },
       undefined,
     );

@@ -1,4 +1,7 @@
-/** Lives worlds, says what was drawn and what broke. Each seed is a world of its own; the same seed is the same world. */
+/**
+ * Lives worlds, says what was drawn and what broke. Each seed is a world of its own; the same seed
+ * is the same world.
+ */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
@@ -39,10 +42,14 @@ const values = readOptions();
 function readOptions() {
   try {
     const { values } = parseArgs({ options });
-    const wrong = (['seeds', 'from', 'seed', 'workers'] as const).find((name) => !/^\d+$/.test(values[name] ?? '0'));
+    const wrong = (['seeds', 'from', 'seed', 'workers'] as const).find(
+      (name) => !/^\d+$/.test(values[name] ?? '0'),
+    );
     if (wrong !== undefined) throw new Error(`--${wrong} takes a number.`);
     if (values.mutation !== undefined && MUTATIONS[values.mutation] === undefined)
-      throw new Error(`There is no mutation ${values.mutation}. There are: ${Object.keys(MUTATIONS).join(', ')}.`);
+      throw new Error(
+        `There is no mutation ${values.mutation}. There are: ${Object.keys(MUTATIONS).join(', ')}.`,
+      );
     if (!values.help) return values;
     console.log(USAGE);
   } catch (error) {
@@ -61,25 +68,41 @@ const FAILURES_MAX = 10;
 /** No world takes a tenth of it: after so long it turns in a circle. */
 const WORLD_MS_MAX = 300_000;
 
-const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'eligd-simulation-'));
+const folder = mkdtempSync(
+  join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'eligd-simulation-'),
+);
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(1));
 
-/** Has a process live worlds. One in which it dies or hangs is broken; another process lives those that are left. */
+/**
+ * Has a process live worlds. One in which it dies or hangs is broken; another process lives those
+ * that are left.
+ */
 async function work(order: Order, onOutcome: (outcome: Outcome) => void): Promise<void> {
   let { seeds } = order;
   while (seeds.length > 0) {
     const { lived, ended } = await start({ ...order, seeds }, onOutcome);
     const seed = seeds[lived];
     if (ended === null || seed === undefined) return;
-    onOutcome({ seed, broken: { guarantee: 'run', what: ended }, story: '', hash: 0, plan: null, counts: {}, took_ms: 0 });
+    onOutcome({
+      seed,
+      broken: { guarantee: 'run', what: ended },
+      story: '',
+      hash: 0,
+      plan: null,
+      counts: {},
+      took_ms: 0,
+    });
     if (order.mutation !== null) return;
     seeds = seeds.slice(lived + 1);
   }
 }
 
 /** How many worlds the process has lived, and how it ended when that was not by itself. */
-function start(order: Order, onOutcome: (outcome: Outcome) => void): Promise<{ lived: number; ended: string | null }> {
+function start(
+  order: Order,
+  onOutcome: (outcome: Outcome) => void,
+): Promise<{ lived: number; ended: string | null }> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [WORKER, JSON.stringify({ ...order, folder })], {
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -137,7 +160,10 @@ function partsOf(seeds: readonly number[]): number[][] {
   const parts: number[][] = [];
   for (let first = 0; first < seeds.length; ) {
     const share = Math.ceil((seeds.length - first) / (2 * Number(values.workers)));
-    const part = seeds.slice(first, first + Math.min(SEEDS_PER_PROCESS, Math.max(SEEDS_PER_PROCESS_MIN, share)));
+    const part = seeds.slice(
+      first,
+      first + Math.min(SEEDS_PER_PROCESS, Math.max(SEEDS_PER_PROCESS_MIN, share)),
+    );
     parts.push(part);
     first += part.length;
   }
@@ -163,16 +189,20 @@ async function simulate(seeds: number[]): Promise<number> {
     await work({ seeds: part, mutation: null, tell: 'about' }, (outcome) => {
       lived += 1;
       if (outcome.took_ms > slowest.took_ms) slowest = outcome;
-      for (const [name, count] of Object.entries(outcome.counts)) totals.set(name, (totals.get(name) ?? 0) + count);
+      for (const [name, count] of Object.entries(outcome.counts))
+        totals.set(name, (totals.get(name) ?? 0) + count);
       if (outcome.broken === null) return;
       failed.push(outcome);
-      console.log(`seed ${outcome.seed}: ${outcome.broken.guarantee}: ${outcome.broken.what.split('\n')[0]}`);
+      console.log(
+        `seed ${outcome.seed}: ${outcome.broken.guarantee}: ${outcome.broken.what.split('\n')[0]}`,
+      );
     });
   });
   const seconds = (performance.now() - began) / 1000;
   if (failed[0] !== undefined) tellFailure(failed[0]);
   console.log(
-    `\n${lived} worlds (seeds ${seeds[0]} to ${seeds.at(-1)}) in ${seconds.toFixed(1)} s, the slowest ${slowest.seed} in ${slowest.took_ms} ms:`,
+    `\n${lived} worlds (seeds ${seeds[0]} to ${seeds.at(-1)}) in ${seconds.toFixed(1)} s, ` +
+      `the slowest ${slowest.seed} in ${slowest.took_ms} ms:`,
   );
   for (const [name, count] of totals) console.log(`${String(count).padStart(12)}  ${name}`);
   console.log(
@@ -191,7 +221,10 @@ async function tellOne(seed: number): Promise<number> {
       code = 1;
     } else {
       if (values.all) console.log(`${JSON.stringify(outcome.plan)}\n${outcome.story}`);
-      console.log(`Seed ${seed} kept every promise (${outcome.took_ms} ms, trace ${outcome.hash.toString(16)}).`);
+      console.log(
+        `Seed ${seed} kept every promise (${outcome.took_ms} ms, trace ` +
+          `${outcome.hash.toString(16)}).`,
+      );
     }
   });
   return code;
@@ -209,24 +242,33 @@ async function mutate(seeds: number[], mutations: readonly string[]): Promise<nu
   );
   const worlds = seeds.filter((seed) => sound.has(seed));
   if (worlds.length < seeds.length)
-    console.log(`${seeds.length - worlds.length} worlds break without a mutation and are left out.`);
+    console.log(
+      `${seeds.length - worlds.length} worlds break without a mutation and are left out.`,
+    );
   await each([...mutations], async (mutation) => {
     let lived = 0;
     let caught: Outcome | null = null;
     for (let first = 0; first < worlds.length && caught === null; first += SEEDS_PER_PROCESS) {
-      await work({ seeds: worlds.slice(first, first + SEEDS_PER_PROCESS), mutation, tell: 'about' }, (outcome) => {
-        lived += 1;
-        if (outcome.broken !== null) caught ??= outcome;
-      });
+      await work(
+        { seeds: worlds.slice(first, first + SEEDS_PER_PROCESS), mutation, tell: 'about' },
+        (outcome) => {
+          lived += 1;
+          if (outcome.broken !== null) caught ??= outcome;
+        },
+      );
     }
     const found = caught as Outcome | null;
     if (found === null) missed += 1;
     const how =
-      found === null ? `NOT CAUGHT in ${lived} seeds` : `caught by seed ${found.seed} (${lived}) as ${found.broken?.guarantee}`;
+      found === null
+        ? `NOT CAUGHT in ${lived} seeds`
+        : `caught by seed ${found.seed} (${lived}) as ${found.broken?.guarantee}`;
     rows.set(mutation, how);
     console.log(`${mutation.padEnd(52)} ${how}`);
   });
-  console.log(`\n${rows.size} mutations, ${rows.size - missed} caught within ${seeds.length} seeds.`);
+  console.log(
+    `\n${rows.size} mutations, ${rows.size - missed} caught within ${seeds.length} seeds.`,
+  );
   return missed === 0 ? 0 : 1;
 }
 

@@ -1,4 +1,7 @@
-/** What the mutations change is in the source as they expect it; `npm run simulate -- --mutations` lives worlds with each. */
+/**
+ * What the mutations change is in the source as they expect it; `npm run simulate -- --mutations`
+ * lives worlds with each.
+ */
 import { expect, test } from 'vitest';
 import { missingText } from './mutations.ts';
 

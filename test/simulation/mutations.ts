@@ -12,7 +12,10 @@ type Change = { file: string; find: string; put: string };
 
 export type Mutation = { what: string; changes: readonly Change[] };
 
-const one = (what: string, file: string, find: string, put: string): Mutation => ({ what, changes: [{ file, find, put }] });
+const one = (what: string, file: string, find: string, put: string): Mutation => ({
+  what,
+  changes: [{ file, find, put }],
+});
 
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   resend_unlooked: one(
@@ -53,7 +56,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     "if (is_filter_trusted) return { kind: 'absent' };",
     "return { kind: 'absent' };",
   ),
-  one_look: one('One look proves an absence.', 'src/stages/submit/look.ts', 'LOOKS_FOR_ABSENCE = 2', 'LOOKS_FOR_ABSENCE = 1'),
+  one_look: one(
+    'One look proves an absence.',
+    'src/stages/submit/look.ts',
+    'LOOKS_FOR_ABSENCE = 2',
+    'LOOKS_FOR_ABSENCE = 1',
+  ),
   no_settle_time: one(
     'The first look follows the lost reply at once.',
     'src/stages/submit/outcome.ts',
@@ -268,11 +276,21 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
+/** Finds `find` however the formatter breaks its lines: white space and trailing commas do not count. */
+function pattern(find: string): RegExp {
+  const tokens = find.match(/\w+|[^\w\s]/g) ?? [];
+  const escaped = tokens.map((token) => token.replace(/[^\w\s]/, '\\$&'));
+  return new RegExp(
+    escaped.map((token) => (/^\\[)\]}]$/.test(token) ? `,?\\s*${token}` : token)).join('\\s*'),
+    'g',
+  );
+}
+
 /** Whether every text that a mutation changes is there exactly once; the first that is not. */
 export function missingText(): string | null {
   for (const [name, { changes }] of Object.entries(MUTATIONS)) {
     for (const { file, find } of changes) {
-      const count = readFileSync(resolve(ROOT, file), 'utf8').split(find).length - 1;
+      const count = readFileSync(resolve(ROOT, file), 'utf8').match(pattern(find))?.length ?? 0;
       if (count !== 1) return `${name}: in ${file} this is found ${count} times: ${find}`;
     }
   }
@@ -283,7 +301,10 @@ export function missingText(): string | null {
 export function applyMutation(name: string): void {
   const mutation = MUTATIONS[name];
   if (mutation === undefined) throw new Error(`There is no mutation ${name}.`);
-  const by_url = Map.groupBy(mutation.changes, ({ file }) => pathToFileURL(resolve(ROOT, file)).href);
+  const by_url = Map.groupBy(
+    mutation.changes,
+    ({ file }) => pathToFileURL(resolve(ROOT, file)).href,
+  );
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context);
@@ -291,8 +312,9 @@ export function applyMutation(name: string): void {
       if (changes === undefined) return loaded;
       let text = String(loaded.source);
       for (const { find, put } of changes) {
-        if (text.split(find).length !== 2) throw new Error(`The mutation ${name} does not fit ${url}.`);
-        text = text.replace(find, () => put);
+        if (text.match(pattern(find))?.length !== 1)
+          throw new Error(`The mutation ${name} does not fit ${url}.`);
+        text = text.replace(pattern(find), () => put);
       }
       return { ...loaded, source: text };
     },

@@ -1,4 +1,7 @@
-/** The network between a daemon and the service: an undici dispatcher that delays, loses and mutilates. */
+/**
+ * The network between a daemon and the service: an undici dispatcher that delays, loses and
+ * mutilates.
+ */
 import { Agent, type Dispatcher } from 'undici';
 import type { Life, Machine } from './machine.ts';
 import { MINUTE_MS, type Plan } from './plan.ts';
@@ -36,7 +39,10 @@ export type NetworkCounts = {
   mutilated: number;
 };
 
-/** An agent by descent, because the client believes an agent and nobody else about what was written to the wire. */
+/**
+ * An agent by descent, because the client believes an agent and nobody else about what was written
+ * to the wire.
+ */
 export class Network extends Agent {
   readonly #world: World;
   readonly #life: Life;
@@ -51,12 +57,18 @@ export class Network extends Agent {
     this.#random = new Random(world.plan.seed, `network ${life.machine.name} ${life.number}`);
   }
 
-  /** The process is gone: what it had given to the wire may still arrive, and nobody is there for the reply. */
+  /**
+   * The process is gone: what it had given to the wire may still arrive, and nobody is there for
+   * the reply.
+   */
   abandon(): void {
     for (const leave of this.#out) leave();
   }
 
-  override dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
+  override dispatch(
+    options: Dispatcher.DispatchOptions,
+    handler: Dispatcher.DispatchHandler,
+  ): boolean {
     const { scheduler, plan } = this.#world;
     const life = this.#life;
     if (life.point('request')) return true;
@@ -68,7 +80,11 @@ export class Network extends Agent {
     const is_out = scheduler.now < this.#world.service.outage_until;
     if (faults !== null && (random.chance(faults.unsent) || is_out)) {
       counts.unsent += 1;
-      scheduler.after(connect_ms, () => handler.onResponseError?.(controllerOf(handler).controller, connectError(random)), life);
+      scheduler.after(
+        connect_ms,
+        () => handler.onResponseError?.(controllerOf(handler).controller, connectError(random)),
+        life,
+      );
       return true;
     }
     scheduler.after(connect_ms, () => this.#write(options, handler), life);
@@ -100,7 +116,9 @@ export class Network extends Agent {
     };
     const arrives_late = faults !== null && random.chance(faults.late_arrival);
     const is_lost = faults !== null && !arrives_late && random.chance(faults.lost_before);
-    const arrival_ms = arrives_late ? plan.config.timeout_ms + random.int(0, 2 * plan.config.settle_ms) : latency();
+    const arrival_ms = arrives_late
+      ? plan.config.timeout_ms + random.int(0, 2 * plan.config.settle_ms)
+      : latency();
     const breaks = faults !== null && !(faults.silent && random.chance(0.5));
     exchange.onOver(() => {
       this.#out.delete(leave);
@@ -144,37 +162,65 @@ export class Network extends Agent {
     const counts = service.network;
     const latency_ms = random.int(1, plan.network.latency_ms);
     const bytes = Buffer.from(reply.body, 'utf8');
-    const deliver = (after_ms: number, status: number, headers: Record<string, string>, chunks: Buffer[], is_cut: boolean) =>
+    const deliver = (
+      after_ms: number,
+      status: number,
+      headers: Record<string, string>,
+      chunks: Buffer[],
+      is_cut: boolean,
+    ) =>
       scheduler.after(
         after_ms,
         () => {
           if (life.point('reply') || exchange.is_over()) return;
           exchange.answer(status, headers, chunks, is_cut ? socketError(random) : null);
-          const is_whole = status === reply.status && !is_cut && Buffer.concat(chunks).equals(bytes);
+          const is_whole =
+            status === reply.status && !is_cut && Buffer.concat(chunks).equals(bytes);
           if (is_whole && saysSuccess(request, reply)) this.#remember(request);
           life.point('reply taken');
         },
         life,
       );
-    const headers = { date: new Date(scheduler.now).toUTCString(), 'content-type': 'application/json', ...reply.headers };
+    const headers = {
+      date: new Date(scheduler.now).toUTCString(),
+      'content-type': 'application/json',
+      ...reply.headers,
+    };
     const is_lost = faults !== null && random.chance(faults.lost_after);
-    if (is_lost || (faults !== null && request.method === 'POST' && service.losesAgain(reply.about))) {
+    if (
+      is_lost ||
+      (faults !== null && request.method === 'POST' && service.losesAgain(reply.about))
+    ) {
       counts.lost_after += 1;
       story.tell(scheduler.now, 'network', `the reply ${reply.status} is lost`, reply.about);
       if (breaks) scheduler.after(latency_ms, () => exchange.fail(socketError(random)), life);
       else this.#world.onSilence(life.machine);
     } else if (faults !== null && random.chance(faults.late_reply)) {
       counts.late += 1;
-      deliver(random.int(0.5 * plan.config.timeout_ms, 2 * plan.config.timeout_ms), reply.status, headers, [bytes], false);
+      deliver(
+        random.int(0.5 * plan.config.timeout_ms, 2 * plan.config.timeout_ms),
+        reply.status,
+        headers,
+        [bytes],
+        false,
+      );
     } else if (faults !== null && random.chance(faults.proxy_page)) {
       counts.mutilated += 1;
-      story.tell(scheduler.now, 'network', `a proxy answers in the place of the service's ${reply.status}`, reply.about);
+      story.tell(
+        scheduler.now,
+        'network',
+        `a proxy answers in the place of the service's ${reply.status}`,
+        reply.about,
+      );
       const status = random.pick([502, 503, 504, 200, 302, 408]);
       const page = Buffer.from('<html><body>Bad gateway</body></html>');
       deliver(
         latency_ms,
         status,
-        { 'content-type': 'text/html', ...(status === 302 ? { location: 'https://elsewhere.example/' } : {}) },
+        {
+          'content-type': 'text/html',
+          ...(status === 302 ? { location: 'https://elsewhere.example/' } : {}),
+        },
         [page],
         false,
       );
@@ -182,19 +228,34 @@ export class Network extends Agent {
       counts.mutilated += 1;
       story.tell(scheduler.now, 'network', `the reply ${reply.status} is cut short`, reply.about);
       const is_cut = random.chance(0.7);
-      deliver(latency_ms, reply.status, headers, [bytes.subarray(0, random.int(0, bytes.length - 1))], is_cut);
+      deliver(
+        latency_ms,
+        reply.status,
+        headers,
+        [bytes.subarray(0, random.int(0, bytes.length - 1))],
+        is_cut,
+      );
     } else {
       const middle = random.int(0, bytes.length);
-      deliver(latency_ms, reply.status, headers, [bytes.subarray(0, middle), bytes.subarray(middle)], false);
+      deliver(
+        latency_ms,
+        reply.status,
+        headers,
+        [bytes.subarray(0, middle), bytes.subarray(middle)],
+        false,
+      );
     }
   }
 
-  /** A process that lives on for a minute, with room on its disk, has written down what it was told. */
+  /**
+   * A process that lives on for a minute, with room on its disk, has written down what it was told.
+   */
   #remember(request: ServiceRequest): void {
     const { scheduler } = this.#world;
     const { machine } = this.#life;
     const told_at = scheduler.now;
-    const isHindered = () => this.#life.is_dead || machine.disk_full_until > told_at || machine.asleep_until > told_at;
+    const isHindered = () =>
+      this.#life.is_dead || machine.disk_full_until > told_at || machine.asleep_until > told_at;
     const after = () => {
       if (!isHindered()) request.is_known = 'surely';
     };
@@ -252,10 +313,16 @@ function controllerOf(handler: Dispatcher.DispatchHandler) {
       end();
       handler.onResponseError?.(controller as unknown as Dispatcher.DispatchController, error);
     },
-    answer: (status: number, headers: Record<string, string>, chunks: Buffer[], error: Error | null) => {
+    answer: (
+      status: number,
+      headers: Record<string, string>,
+      chunks: Buffer[],
+      error: Error | null,
+    ) => {
       const taken = controller as unknown as Dispatcher.DispatchController;
       handler.onResponseStart?.(taken, status, headers, 'said');
-      for (const chunk of chunks) if (!is_over && chunk.length > 0) handler.onResponseData?.(taken, chunk);
+      for (const chunk of chunks)
+        if (!is_over && chunk.length > 0) handler.onResponseData?.(taken, chunk);
       if (is_over) return;
       end();
       if (error === null) handler.onResponseEnd?.(taken, {});

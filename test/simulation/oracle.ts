@@ -1,7 +1,8 @@
 /**
- * Knows what the service accepted, what the practice holds and what was written back, and says whether the promises G1 to G8
- * of the design are kept. It stands outside eligd: it shares no rule with it, and reads the database through a connection of
- * its own, only to see what is durably there.
+ * Knows what the service accepted, what the practice holds and what was written back, and says
+ * whether the promises G1 to G8 of the design are kept. It stands outside eligd: it shares no rule
+ * with it, and reads the database through a connection of its own, only to see what is durably
+ * there.
  */
 import { dirname } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
@@ -17,7 +18,8 @@ import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
 
 /** Values that the world makes up for patients; nothing like them may be said outside (G6). */
-const PHI = /Zfirst|Zlast|Zcarrier|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}/;
+const PHI =
+  /Zfirst|Zlast|Zcarrier|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}/;
 
 type Row = { source_id: string; closed_reason: string | null; content: string; updated_at: number };
 
@@ -54,7 +56,9 @@ export class Oracle {
   onAcknowledged(life: Life, inputs: readonly AppointmentInput[]): void {
     const latest = new Map(inputs.map((input) => [input.source_id, input]));
     const rows = readState(life.machine, (raw) => {
-      const select = raw.prepare('select content from appointments where source_id = ? and superseded_at is null').pluck();
+      const select = raw
+        .prepare('select content from appointments where source_id = ? and superseded_at is null')
+        .pluck();
       return new Map([...latest.keys()].map((id) => [id, select.get(id) as string | undefined]));
     });
     const taken = this.acknowledged.get(life.machine.name) ?? new Map();
@@ -70,12 +74,13 @@ export class Oracle {
   }
 
   /**
-   * A report that was taken is in the database, once and for good however often it comes; one whose signature is wrong never is
-   * (specification, "Events").
+   * A report that was taken is in the database, once and for good however often it comes; one whose
+   * signature is wrong never is (specification, "Events").
    */
   onReported(life: Life, { kind, message_hash, told }: Report, status: number): void {
     if (kind === 'nonsense') {
-      if (status !== 200 && status !== 400 && status !== 503) this.#fail('webhook', `A senseless report was answered ${status}.`);
+      if (status !== 200 && status !== 400 && status !== 503)
+        this.#fail('webhook', `A senseless report was answered ${status}.`);
       return;
     }
     const about = told.map(({ id }) => id);
@@ -83,21 +88,37 @@ export class Oracle {
       raw.prepare('select id, received_at from inbox where message_hash = ?').get(message_hash),
     ) as Taken | undefined | null;
     if (kind === 'forged') {
-      if (status !== 401 && status !== 503) this.#fail('webhook', `A forged report was answered ${status}.`, about);
+      if (status !== 401 && status !== 503)
+        this.#fail('webhook', `A forged report was answered ${status}.`, about);
       return;
     }
     if (status === 503) return;
-    if (status !== 200) this.#fail('webhook', `The genuine report ${message_hash} was refused with ${status}.`, about);
+    if (status !== 200)
+      this.#fail(
+        'webhook',
+        `The genuine report ${message_hash} was refused with ${status}.`,
+        about,
+      );
     else if (row === undefined || row === null) {
       // Its machine may have died, and its database been lost, since it answered.
-      if (!life.is_dead) this.#fail('G3', `The report ${message_hash} was acknowledged and is not in the database.`, about);
+      if (!life.is_dead)
+        this.#fail(
+          'G3',
+          `The report ${message_hash} was acknowledged and is not in the database.`,
+          about,
+        );
     } else {
       const before = this.#reports.get(message_hash) ?? row;
       this.#reports.set(message_hash, row);
       if (before.id !== row.id || before.received_at !== row.received_at)
-        this.#fail('webhook', `The report ${message_hash} came again, and was taken for a new one.`, about);
+        this.#fail(
+          'webhook',
+          `The report ${message_hash} came again, and was taken for a new one.`,
+          about,
+        );
       for (const each of told)
-        if (!this.calls.is_state_lost) this.#told.set(each.id, Math.max(this.#told.get(each.id) ?? 0, each.stage.results ?? 0));
+        if (!this.calls.is_state_lost)
+          this.#told.set(each.id, Math.max(this.#told.get(each.id) ?? 0, each.stage.results ?? 0));
     }
   }
 
@@ -109,7 +130,11 @@ export class Oracle {
     const about = [written.source_id, written.inquiry_id];
     const call = service.accepted.get(record.inquiry_id);
     if (call === undefined) {
-      this.#fail('chart', `A record of an inquiry was written that the service does not have: ${record.inquiry_id}.`, about);
+      this.#fail(
+        'chart',
+        `A record of an inquiry was written that the service does not have: ${record.inquiry_id}.`,
+        about,
+      );
       return;
     }
     const need = this.calls.needOf(call);
@@ -120,7 +145,8 @@ export class Oracle {
     if (!is_same) {
       this.#fail(
         'chart',
-        `The answer about ${need?.patient}, ${call.request.member_id}, was written for ${appointment.patient.id}, ${appointment.coverage.member_id}.`,
+        `The answer about ${need?.patient}, ${call.request.member_id}, was written for ` +
+          `${appointment.patient.id}, ${appointment.coverage.member_id}.`,
         [...about, call.external_id],
       );
       return;
@@ -135,10 +161,16 @@ export class Oracle {
         ? { is_active: undefined, deductible: undefined, covered: undefined, begins: undefined }
         : saidIn(reference[1] ?? '', Number(reference[2]));
     const wrong = (what: string, is: unknown, was: unknown) =>
-      this.#fail('G8', `${what} reads ${JSON.stringify(is)} where the payer said ${JSON.stringify(was)}.`, about);
+      this.#fail(
+        'G8',
+        `${what} reads ${JSON.stringify(is)} where the payer said ${JSON.stringify(was)}.`,
+        about,
+      );
     const is_active = record.plan?.is_active ?? null;
     if (is_active !== (said.is_active ?? null)) wrong('is_active', is_active, said.is_active);
-    const covered = record.procedure_codes?.codes.find(({ code }) => code === 'D1110')?.benefits.is_covered ?? null;
+    const covered =
+      record.procedure_codes?.codes.find(({ code }) => code === 'D1110')?.benefits.is_covered ??
+      null;
     if (covered !== (said.covered ?? null)) wrong('is_covered', covered, said.covered);
     const begins = record.plan?.effective_date ?? null;
     const is_day = said.begins !== undefined && said.begins !== '' && said.begins !== '2026-02-30';
@@ -150,7 +182,10 @@ export class Oracle {
     if (reference !== null && teeth?.join() !== '3,14') wrong('tooth_numbers', teeth, '3,14');
     const amount = record.maximums?.individual_deductible?.amount ?? null;
     const is_number = /\d/.test(said.deductible ?? '');
-    if (is_number !== (amount !== null && 'amount' in amount) || (amount !== null && !is_number && !('text' in amount)))
+    if (
+      is_number !== (amount !== null && 'amount' in amount) ||
+      (amount !== null && !is_number && !('text' in amount))
+    )
       wrong('individual_deductible', amount, said.deductible);
   }
 
@@ -159,7 +194,8 @@ export class Oracle {
   onTooMany(machine: string, count: number): void {
     this.#fail(
       'G5',
-      `${count} requests of ${machine} reached the service within a minute; ${this.#world.plan.config.max_per_minute} are allowed.`,
+      `${count} requests of ${machine} reached the service within a minute; ` +
+        `${this.#world.plan.config.max_per_minute} are allowed.`,
     );
   }
 
@@ -169,25 +205,40 @@ export class Oracle {
       if (typeof value === 'string' && PHI.test(value.replaceAll(dirname(life.machine.path), '')))
         this.#fail('G6', `The log event ${event} holds patient data in ${field}: ${value}.`);
     }
-    if (event === 'submission_stopped' && fields.reason === 'foreign' && this.calls.clone_from === null) {
-      this.#fail('alarm', 'Submission was stopped because of a second installation, and there is none.');
+    if (
+      event === 'submission_stopped' &&
+      fields.reason === 'foreign' &&
+      this.calls.clone_from === null
+    ) {
+      this.#fail(
+        'alarm',
+        'Submission was stopped because of a second installation, and there is none.',
+      );
     }
-    if (event === 'submission_stopped' && fields.reason === 'foreign' && life.machine.name === 'clinic')
+    if (
+      event === 'submission_stopped' &&
+      fields.reason === 'foreign' &&
+      life.machine.name === 'clinic'
+    )
       this.stopped_from = Math.min(this.stopped_from, life.machine.scheduler.now);
     if (life.machine.name === 'clinic') this.#follow(life, event, fields);
     if (event !== 'stage_failed') return;
-    const is_connectors = /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
+    const is_connectors =
+      /^(pull|deliver)/.test(String(fields.stage)) && fields.error_name === 'Error';
     // A step ends, and tells of a statement that was refused, when all of its requests are over.
-    const until = (life.refused_at ?? Number.NEGATIVE_INFINITY) + 2 * this.#world.plan.config.timeout_ms;
+    const until =
+      (life.refused_at ?? Number.NEGATIVE_INFINITY) + 2 * this.#world.plan.config.timeout_ms;
     const is_disk = fields.error_code === 'SQLITE_FULL' && life.machine.scheduler.now <= until;
     if (!is_connectors && !is_disk) this.#fail('run', `A stage failed: ${JSON.stringify(fields)}.`);
   }
 
   /** What the clinic's own installation says of calls. */
   #follow(life: Life, event: string, { service_id, inquiry }: Record<string, unknown>): void {
-    if (/^inquiry_(adopted|found)$|^extra_call_found$/.test(event)) this.calls.onTakenOver(String(service_id));
+    if (/^inquiry_(adopted|found)$|^extra_call_found$/.test(event))
+      this.calls.onTakenOver(String(service_id));
     else if (event === 'inquiry_absent') this.calls.onAbsent(inquiry);
-    else if (event === 'answer_received') this.calls.onAnswered(String(service_id), life.machine.wallNow());
+    else if (event === 'answer_received')
+      this.calls.onAnswered(String(service_id), life.machine.wallNow());
     else if (event === 'sweep_done' && !this.#swept.has(life)) {
       this.#swept.add(life);
       this.calls.onSweptAtStart();
@@ -196,7 +247,8 @@ export class Oracle {
 
   onRequest(path: string, headers: Record<string, string>): void {
     const shown = `${path.replace(/([?&]external_id=)[^&]*/, '$1')} ${headers['user-agent'] ?? ''}`;
-    if (PHI.test(decodeURIComponent(shown))) this.#fail('G6', `A URL or header holds patient data: ${shown}.`);
+    if (PHI.test(decodeURIComponent(shown)))
+      this.#fail('G6', `A URL or header holds patient data: ${shown}.`);
   }
 
   // ---- G2
@@ -239,22 +291,32 @@ export class Oracle {
   /** At the very end, after days in which everything worked. */
   checkEnd(machine: Machine, calm_at: number): void {
     const { pms } = this.#world;
-    const taken = this.acknowledged.get(machine.name) ?? new Map<string, { input: AppointmentInput; at: number }>();
+    const taken =
+      this.acknowledged.get(machine.name) ??
+      new Map<string, { input: AppointmentInput; at: number }>();
     const output = pms.output(machine.name);
     const rows = readState(machine, (raw) => {
       const found = raw.prepare(
-        'select source_id, closed_reason, content, updated_at from appointments where superseded_at is null',
+        'select source_id, closed_reason, content, updated_at from appointments where ' +
+          'superseded_at is null',
       );
       return new Map((found.all() as Row[]).map((row) => [row.source_id, row]));
     });
     const written = [...output.written.values()];
-    const reported = "select count(*) from audit where reason = 'The service reported the inquiry: SUCCESS.'";
-    this.reported_answers += Number(readState(machine, (raw) => raw.prepare(reported).pluck().get()));
+    const reported =
+      "select count(*) from audit where reason = 'The service reported the inquiry: SUCCESS.'";
+    this.reported_answers += Number(
+      readState(machine, (raw) => raw.prepare(reported).pluck().get()),
+    );
     for (const visit of pms.book.visits.values()) {
       const row = rows?.get(visit.source_id);
       const acknowledged = taken.get(visit.source_id);
-      const stored = row === undefined ? undefined : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at };
-      // A process may die between its commit and the acknowledgement: what it stored is newer then, and true.
+      const stored =
+        row === undefined
+          ? undefined
+          : { input: JSON.parse(row.content) as AppointmentInput, at: row.updated_at };
+      // A process may die between its commit and the acknowledgement: what it stored is newer then,
+      // and true.
       const is_newer =
         row !== undefined &&
         row.updated_at > (acknowledged?.at ?? 0) &&
@@ -265,21 +327,30 @@ export class Oracle {
         continue;
       }
       if (row === undefined) {
-        this.#fail('G2', `${visit.source_id} was accepted and is gone from the database.`, [visit.source_id]);
+        this.#fail('G2', `${visit.source_id} was accepted and is gone from the database.`, [
+          visit.source_id,
+        ]);
         return;
       }
       const { closed_reason: closed } = row;
       const { input } = last;
-      const insured = input.coverages.filter(({ member_id, payor_id }) => member_id + payor_id !== '');
+      const insured = input.coverages.filter(
+        ({ member_id, payor_id }) => member_id + payor_id !== '',
+      );
       if (closed === 'cancelled' || closed === 'no_coverage') {
-        const is_right = closed === 'cancelled' ? input.status === 'cancelled' : insured.length === 0;
-        if (!is_right) this.#fail('G2', `${visit.source_id} is closed as ${closed}, and it is not.`, [visit.source_id]);
+        const is_right =
+          closed === 'cancelled' ? input.status === 'cancelled' : insured.length === 0;
+        if (!is_right)
+          this.#fail('G2', `${visit.source_id} is closed as ${closed}, and it is not.`, [
+            visit.source_id,
+          ]);
         continue;
       }
       if (input.status === 'cancelled') continue;
       // A line about a visit goes when the visit is over; until then it stood there.
       const until = output.listed_until.get(input.patient.id ?? '') ?? 0;
-      if (until > Math.min(Date.parse(input.starts_at) - HOUR_MS, this.#world.scheduler.now)) continue;
+      if (until > Math.min(Date.parse(input.starts_at) - HOUR_MS, this.#world.scheduler.now))
+        continue;
       const missing = input.coverages.findIndex(
         (each, index) =>
           insured.includes(each) &&
@@ -287,19 +358,27 @@ export class Oracle {
             (one) =>
               one.source_id === visit.source_id &&
               one.delivery.appointment.patient.id === input.patient.id &&
-              canonical(one.delivery.appointment.coverage.member_id) === canonical(each.member_id) &&
+              canonical(one.delivery.appointment.coverage.member_id) ===
+                canonical(each.member_id) &&
               (one.rank === index + 1 || input.coverages[0]?.member_id === each.member_id),
           ),
       );
       if (missing < 0) continue;
-      // The visit came before there was time; a call for its other coverage may keep it open for the answer.
-      const is_over = closed === 'past' || (closed === null && Date.parse(input.starts_at) < this.#world.scheduler.now);
+      // The visit came before there was time; a call for its other coverage may keep it open for
+      // the answer.
+      const is_over =
+        closed === 'past' ||
+        (closed === null && Date.parse(input.starts_at) < this.#world.scheduler.now);
       const has_call = written.some((one) => one.source_id === visit.source_id);
-      if (is_over && (closed === 'past' || has_call) && !this.#hadTime(input, last.at, calm_at)) continue;
+      if (is_over && (closed === 'past' || has_call) && !this.#hadTime(input, last.at, calm_at))
+        continue;
       // Nothing is wrong with a probe: it was a neighbour that held it up.
       this.#fail(
         visit.is_probe ? 'G7' : 'G2',
-        `${visit.source_id} (${input.patient.id}, ${input.starts_at}) was accepted, and coverage ${missing + 1} was never answered; it is ${closed === null ? 'still open' : `closed as ${closed}`} and not on the attention list.`,
+        `${visit.source_id} (${input.patient.id}, ${input.starts_at}) was accepted, and ` +
+          `coverage ${missing + 1} was never answered; it is ` +
+          `${closed === null ? 'still open' : `closed as ${closed}`} and not on the attention ` +
+          'list.',
         [visit.source_id],
       );
       return;
@@ -309,13 +388,23 @@ export class Oracle {
     this.#checkTold(machine);
   }
 
-  /** Whether there was enough time in which everything worked, between its coming into the window and the last call. */
+  /**
+   * Whether there was enough time in which everything worked, between its coming into the window
+   * and the last call.
+   */
   #hadTime(input: AppointmentInput, taken_at: number, calm_at: number): boolean {
     const { config } = this.#world.plan;
     const starts_at = Date.parse(input.starts_at);
-    // No visit is ever too near for a call, so none has a line of its own; that nothing is sent is on the list.
-    if (config.min_lead_hours === 0 && starts_at > this.stopped_from && starts_at <= this.stopped_until) return false;
-    const from = Math.max(taken_at, calm_at, starts_at - config.look_ahead_days * DAY_MS) + 26 * HOUR_MS;
+    // No visit is ever too near for a call, so none has a line of its own; that nothing is sent is
+    // on the list.
+    if (
+      config.min_lead_hours === 0 &&
+      starts_at > this.stopped_from &&
+      starts_at <= this.stopped_until
+    )
+      return false;
+    const from =
+      Math.max(taken_at, calm_at, starts_at - config.look_ahead_days * DAY_MS) + 26 * HOUR_MS;
     return config.calls_per_day === null && starts_at - config.min_lead_hours * HOUR_MS > from;
   }
 
@@ -324,7 +413,11 @@ export class Oracle {
     const { at, input, is_present } = pms.book.current(visit);
     const waited_from = Math.max(at, calm_at);
     if (is_present && Date.parse(input.starts_at) > waited_from + DAY_MS)
-      this.#fail(visit.is_probe ? 'G7' : 'G2', `${visit.source_id} was never taken over from the practice.`, [visit.source_id]);
+      this.#fail(
+        visit.is_probe ? 'G7' : 'G2',
+        `${visit.source_id} was never taken over from the practice.`,
+        [visit.source_id],
+      );
   }
 
   /** An excused call too many is known and reported, unless it has served as the next attempt. */
@@ -332,7 +425,12 @@ export class Oracle {
     if (this.calls.is_state_lost) return;
     const known = readState(machine, (raw) => {
       const of = (role: string) =>
-        new Set(raw.prepare('select service_id from service_inquiries where role = ?').pluck().all(role) as string[]);
+        new Set(
+          raw
+            .prepare('select service_id from service_inquiries where role = ?')
+            .pluck()
+            .all(role) as string[],
+        );
       const told = raw
         .prepare(
           `select service_id from service_inquiries as s where role = 'extra'
@@ -346,21 +444,29 @@ export class Oracle {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
       if (known.told.has(first.id) || known.told.has(second.id)) continue;
       if (known.mains.has(first.id) && known.mains.has(second.id)) continue;
-      this.#fail('G1', `An extra call (${first.id}, ${second.id}) showed up and was not reported.`, [
-        first.external_id,
-        first.id,
-        second.id,
-      ]);
+      this.#fail(
+        'G1',
+        `An extra call (${first.id}, ${second.id}) showed up and was not reported.`,
+        [first.external_id, first.id, second.id],
+      );
       return;
     }
   }
 
-  /** An answer that the service has told of was read (G2): this one or a newer one, unless the visit is long over. */
+  /**
+   * An answer that the service has told of was read (G2): this one or a newer one, unless the visit
+   * is long over.
+   */
   #checkTold(machine: Machine): void {
     const { poison_answer, takes_back } = this.#world.plan.service;
     if (poison_answer || takes_back > 0) return;
     const answers = readState(machine, (raw) =>
-      raw.prepare('select i.service_id as id, a.raw as raw from answers a join inquiries i on i.id = a.inquiry').all(),
+      raw
+        .prepare(
+          'select i.service_id as id, a.raw as raw from answers a join inquiries i on i.id = ' +
+            'a.inquiry',
+        )
+        .all(),
     ) as { id: string; raw: string }[] | null;
     const newest = new Map<string, number>();
     for (const { id, raw } of answers ?? []) {
@@ -372,7 +478,10 @@ export class Oracle {
       (raw) =>
         new Set(
           raw
-            .prepare("select service_id from inquiries where state = 'answered' or (state = 'open' and poll_at is not null)")
+            .prepare(
+              "select service_id from inquiries where state = 'answered' or (state = 'open' " +
+                'and poll_at is not null)',
+            )
             .pluck()
             .all(),
         ),
@@ -381,7 +490,8 @@ export class Oracle {
       if (owned?.has(id) && (newest.get(id) ?? 0) < version) {
         this.#fail(
           'G2',
-          `The service has told of answer ${version} to ${id}, and answer ${newest.get(id) ?? 0} is the last that was read.`,
+          `The service has told of answer ${version} to ${id}, and answer ` +
+            `${newest.get(id) ?? 0} is the last that was read.`,
           [id, this.#world.service.accepted.get(id)?.external_id ?? ''],
         );
         return;
@@ -390,7 +500,11 @@ export class Oracle {
   }
 
   /** What eligd knows now is what it knew at `kept_at`. */
-  forgetSince(machine: Machine, kept: Map<string, { input: AppointmentInput; at: number }> | null, kept_at: number): void {
+  forgetSince(
+    machine: Machine,
+    kept: Map<string, { input: AppointmentInput; at: number }> | null,
+    kept_at: number,
+  ): void {
     this.calls.forgetSince(kept, kept_at);
     this.#reports.clear();
     this.#told.clear();
@@ -411,19 +525,28 @@ export class Oracle {
     ) as { id: number; external_id: string; match_key: string }[] | null;
     const owned = readState(
       machine,
-      (raw) => new Set(raw.prepare('select service_id from service_inquiries where inquiry is not null').pluck().all()),
+      (raw) =>
+        new Set(
+          raw
+            .prepare('select service_id from service_inquiries where inquiry is not null')
+            .pluck()
+            .all(),
+        ),
     );
     for (const { external_id, match_key } of undecided ?? []) {
       const shown = [...service.accepted.values()].find(
         (call) =>
           call.external_id === external_id &&
-          match_key.includes(`|${canonical(String(call.request.member_id))}|${isoDate(String(call.request.dob))}|`) &&
+          match_key.includes(
+            `|${canonical(String(call.request.member_id))}|${isoDate(String(call.request.dob))}|`,
+          ) &&
           !owned?.has(call.id),
       );
       if (shown !== undefined)
         this.#fail(
           'G2',
-          `A person is asked about ${external_id}, and the list has shown ${shown.id} since ${iso(shown.visible_at)}.`,
+          `A person is asked about ${external_id}, and the list has shown ${shown.id} since ` +
+            `${iso(shown.visible_at)}.`,
           [external_id, shown.id],
         );
     }

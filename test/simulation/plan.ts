@@ -1,4 +1,7 @@
-/** What a world is like: everything that is drawn from the seed before it begins. Printed at the top of a failing seed's story. */
+/**
+ * What a world is like: everything that is drawn from the seed before it begins. Printed at the top
+ * of a failing seed's story.
+ */
 import { Random } from './random.ts';
 
 export const MINUTE_MS = 60_000;
@@ -7,7 +10,10 @@ export const DAY_MS = 86_400_000;
 
 export type Plan = ReturnType<typeof drawPlan>;
 
-/** Mornings before something that calendars do: an ordinary week, both daylight-saving nights, a leap day, New Year. */
+/**
+ * Mornings before something that calendars do: an ordinary week, both daylight-saving nights, a
+ * leap day, New Year.
+ */
 const STARTS = [
   '2026-11-16T13:00:00Z',
   '2027-03-11T14:00:00Z',
@@ -16,13 +22,21 @@ const STARTS = [
   '2026-12-28T15:00:00Z',
   '2027-06-30T09:00:00Z',
 ] as const;
-const ZONES = ['America/Chicago', 'America/New_York', 'America/Los_Angeles', 'America/Phoenix', 'Pacific/Honolulu'] as const;
+const ZONES = [
+  'America/Chicago',
+  'America/New_York',
+  'America/Los_Angeles',
+  'America/Phoenix',
+  'Pacific/Honolulu',
+] as const;
 
 export function drawPlan(seed: number) {
   const random = new Random(seed, 'plan');
   /** A kind of fault is absent, rare or frequent; a world without any is a rare world. */
-  const rate = (rare: number, frequent: number) => (random.chance(0.35) ? 0 : random.chance(0.5) ? rare : frequent);
-  const sometimes = <Value>(probability: number, value: Value): Value | null => (random.chance(probability) ? value : null);
+  const rate = (rare: number, frequent: number) =>
+    random.chance(0.35) ? 0 : random.chance(0.5) ? rare : frequent;
+  const sometimes = <Value>(probability: number, value: Value): Value | null =>
+    random.chance(probability) ? value : null;
   const settle_ms = random.pick([60, 300, 300, 900]) * 1000;
   const timeout_ms = random.pick([5, 30, 30, 60]) * 1000;
   const storm_days = random.int(2, 5);
@@ -76,7 +90,10 @@ export function drawPlan(seed: number) {
       /** A record at which the connector stumbles whenever it is in the batch. */
       poison: random.chance(0.15),
       down: random.chance(0.3),
-      /** Charts that are open elsewhere when the answer comes, and in which the insurance is changed meanwhile. */
+      /**
+       * Charts that are open elsewhere when the answer comes, and in which the insurance is changed
+       * meanwhile.
+       */
       meddles: random.chance(0.3),
     },
     network: {
@@ -118,8 +135,18 @@ export function drawPlan(seed: number) {
       unknown_id: random.pick(['404', '422', 'null', 'empty'] as const),
       echo: random.pick(['as_sent', 'nulls', 'defaults', 'trimmed_upper'] as const),
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
-      /** How long a new inquiry is hidden from the list, as a share of two settle times after the client's time-out. */
-      shown_after: random.pick(['at_once', 'seconds', 'one_settle', 'two_settles', 'two_settles', 'late'] as const),
+      /**
+       * How long a new inquiry is hidden from the list, as a share of two settle times after the
+       * client's time-out.
+       */
+      shown_after: random.pick([
+        'at_once',
+        'seconds',
+        'one_settle',
+        'two_settles',
+        'two_settles',
+        'late',
+      ] as const),
       late_share: 0.3,
       rate_429: rate(0.005, 0.05),
       retry_after: random.pick(['seconds', 'date', 'none'] as const),
@@ -160,11 +187,17 @@ export function drawPlan(seed: number) {
       reordered: rate(0.05, 0.4),
       forged: rate(0.05, 0.3),
       strangers: rate(0.05, 0.3),
-      /** An answer comes in two messages, a half in each. Drawn apart, so that the other draws stay what they were. */
+      /**
+       * An answer comes in two messages, a half in each. Drawn apart, so that the other draws stay
+       * what they were.
+       */
       halved: new Random(seed, 'halved').chance(0.4) ? 0.3 : 0,
     },
     machine: {
-      /** Points of interaction (statements, requests, calls of the connector) between two crashes, on average. */
+      /**
+       * Points of interaction (statements, requests, calls of the connector) between two crashes,
+       * on average.
+       */
       crash_every: random.chance(0.3) ? 0 : random.logInt(40, 6000),
       crashes_max: random.logInt(5, 80),
       restart_ms_max: random.pick([1_000, 60_000, HOUR_MS]),
@@ -175,11 +208,15 @@ export function drawPlan(seed: number) {
       /** The clock is set forward just when as many requests were made as may be. */
       clock_at_limit: random.chance(0.4),
       /** Trouble comes when it hurts most: right after a reply was lost. */
-      spite: random.chance(0.5) ? random.pick(['crash', 'clock', 'clock', 'sleep', 'stop', 'full'] as const) : null,
+      spite: random.chance(0.5)
+        ? random.pick(['crash', 'clock', 'clock', 'sleep', 'stop', 'full'] as const)
+        : null,
       /** It is told to stop while a request hangs, to which no reply will come. */
       stop_in_silence: new Random(seed, 'stop in silence').chance(0.2),
       second_daemon: random.chance(0.3),
-      restore: can_lose_state ? sometimes(0.2, random.pick(['backup', 'backup', 'empty'] as const)) : null,
+      restore: can_lose_state
+        ? sometimes(0.2, random.pick(['backup', 'backup', 'empty'] as const))
+        : null,
       damage_first: random.chance(0.4),
       clone: can_lose_state && random.chance(0.06) ? random.pick(['copy', 'empty'] as const) : null,
     },

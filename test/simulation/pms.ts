@@ -1,4 +1,7 @@
-/** The practice management system: the connector through which eligd sees the appointment book, and what was written back. */
+/**
+ * The practice management system: the connector through which eligd sees the appointment book, and
+ * what was written back.
+ */
 import {
   type AttentionEntry,
   type Connector,
@@ -37,7 +40,14 @@ export type Output = {
 export class Pms {
   readonly book: Book;
   readonly outputs = new Map<string, Output>();
-  readonly counts = { accepted: 0, acknowledged: 0, delivered: 0, repeated: 0, pull_failures: 0, deliver_failures: 0 };
+  readonly counts = {
+    accepted: 0,
+    acknowledged: 0,
+    delivered: 0,
+    repeated: 0,
+    pull_failures: 0,
+    deliver_failures: 0,
+  };
   is_calm = false;
   down_until = 0;
   /** Told after an `accept` has resolved: the source counts as acknowledged from then on (G3). */
@@ -63,20 +73,32 @@ export class Pms {
   }
 
   output(machine: string): Output {
-    const output = this.outputs.get(machine) ?? { written: new Map(), attention: [], listed_until: new Map() };
+    const output = this.outputs.get(machine) ?? {
+      written: new Map(),
+      attention: [],
+      listed_until: new Map(),
+    };
     this.outputs.set(machine, output);
     return output;
   }
 
-  /** Somebody has the chart open when the answer comes, so that it cannot be written for hours, and changes the insurance. */
+  /**
+   * Somebody has the chart open when the answer comes, so that it cannot be written for hours, and
+   * changes the insurance.
+   */
   #isOpenElsewhere(source_id: string): boolean {
     const visit = this.book.visits.get(source_id);
-    if (this.is_calm || !this.#plan.pms.meddles || visit === undefined || visit.is_probe) return false;
+    if (this.is_calm || !this.#plan.pms.meddles || visit === undefined || visit.is_probe)
+      return false;
     const known = this.#open_until.get(source_id);
     if (known !== undefined) return this.#scheduler.now < known;
     const is_open = this.#faults.chance(0.3);
-    this.#open_until.set(source_id, is_open ? this.#scheduler.now + this.#faults.int(1, 8) * HOUR_MS : 0);
-    const meddle = () => (this.#faults.chance(0.7) ? this.book.giveMemberId(visit) : this.book.reorder(visit));
+    this.#open_until.set(
+      source_id,
+      is_open ? this.#scheduler.now + this.#faults.int(1, 8) * HOUR_MS : 0,
+    );
+    const meddle = () =>
+      this.#faults.chance(0.7) ? this.book.giveMemberId(visit) : this.book.reorder(visit);
     if (is_open) this.#scheduler.after(this.#faults.int(0, 60) * MINUTE_MS, meddle, undefined);
     return is_open;
   }
@@ -108,7 +130,9 @@ export class Pms {
   /** Whatever a connector does takes time, and may be the last thing that a process does. */
   async #pause(life: Life, what: string): Promise<void> {
     if (life.point(what)) await new Promise(() => {});
-    await new Promise<void>((resolve) => this.#scheduler.after(this.#faults.int(1, 40), resolve, life));
+    await new Promise<void>((resolve) =>
+      this.#scheduler.after(this.#faults.int(1, 40), resolve, life),
+    );
     if (life.point(what)) await new Promise(() => {});
   }
 
@@ -161,7 +185,12 @@ export class Pms {
       const part = changed.slice(first, first + size);
       const last = part.at(-1)!;
       await this.#accept(life, call, {
-        source: { key: `change:${last.seq}`, name: `change ${last.seq}`, is_last: true, completeness: 'changes' },
+        source: {
+          key: `change:${last.seq}`,
+          name: `change ${last.seq}`,
+          is_last: true,
+          completeness: 'changes',
+        },
         appointments: part.map(shownAsChange),
         rejected: this.#rejected(first),
         cursor: String(last.seq),
@@ -172,11 +201,18 @@ export class Pms {
   /** Messages that are gone once they are acknowledged. */
   async #pullQueue(life: Life, call: PullCall): Promise<void> {
     const { name } = life.machine;
-    const queue = this.#queues.get(name) ?? [...this.book.history()].map(({ version }) => version).sort((a, b) => a.seq - b.seq);
+    const queue =
+      this.#queues.get(name) ??
+      [...this.book.history()].map(({ version }) => version).sort((a, b) => a.seq - b.seq);
     this.#queues.set(name, queue);
     for (let message = queue[0]; message !== undefined; message = queue[0]) {
       await this.#accept(life, call, {
-        source: { key: `message:${message.seq}`, name: `message ${message.seq}`, is_last: true, completeness: 'changes' },
+        source: {
+          key: `message:${message.seq}`,
+          name: `message ${message.seq}`,
+          is_last: true,
+          completeness: 'changes',
+        },
         appointments: [shownAsChange(message)],
         rejected: [],
         cursor: null,
@@ -198,7 +234,14 @@ export class Pms {
 
   #rejected(first: number): PullBatch['rejected'] {
     if (this.is_calm || !this.#faults.chance(this.#plan.pms.malformed)) return [];
-    return [{ position: `row ${first + 900}`, field: 'appointment_at', value_class: 'not a date', remedy: 'Correct it.' }];
+    return [
+      {
+        position: `row ${first + 900}`,
+        field: 'appointment_at',
+        value_class: 'not a date',
+        remedy: 'Correct it.',
+      },
+    ];
   }
 
   async #deliver(life: Life, batch: DeliveryBatch): Promise<DeliveryOutcome[]> {
@@ -212,22 +255,39 @@ export class Pms {
     const outcomes: DeliveryOutcome[] = [];
     for (const [index, delivery] of batch.deliveries.entries()) {
       if (index === fails_after) break;
-      if (poison && delivery.appointment.source_id.endsWith('3') && !delivery.appointment.source_id.startsWith('probe')) {
+      if (
+        poison &&
+        delivery.appointment.source_id.endsWith('3') &&
+        !delivery.appointment.source_id.startsWith('probe')
+      ) {
         throw new Error('The connector has stumbled over a record.');
       }
       if (this.#isOpenElsewhere(delivery.appointment.source_id)) {
-        outcomes.push({ key: delivery.key, outcome: 'failed', is_permanent: false, what: 'The chart is open.', next: 'Wait.' });
+        outcomes.push({
+          key: delivery.key,
+          outcome: 'failed',
+          is_permanent: false,
+          what: 'The chart is open.',
+          next: 'Wait.',
+        });
         continue;
       }
       if (!this.is_calm && faults.chance(item_failure + item_permanent)) {
         const is_permanent = faults.chance(item_permanent / (item_failure + item_permanent));
-        outcomes.push({ key: delivery.key, outcome: 'failed', is_permanent, what: 'It was not taken.', next: 'Look.' });
+        outcomes.push({
+          key: delivery.key,
+          outcome: 'failed',
+          is_permanent,
+          what: 'It was not taken.',
+          next: 'Look.',
+        });
         continue;
       }
       this.#write(life, delivery);
       if (life.point('written')) await new Promise(() => {});
       // Some forget to say what became of one.
-      if (this.is_calm || !faults.chance(item_failure / 4)) outcomes.push({ key: delivery.key, outcome: 'delivered' });
+      if (this.is_calm || !faults.chance(item_failure / 4))
+        outcomes.push({ key: delivery.key, outcome: 'delivered' });
     }
     if (fails) throw faults.chance(0.7) ? away() : new Error('The connector has stumbled.');
     await this.#pause(life, 'delivered');
@@ -248,7 +308,8 @@ export class Pms {
     const before = written.get(delivery.key);
     if (before !== undefined) {
       this.counts.repeated += 1;
-      const same = (one: Written) => JSON.stringify([one.source_id, one.rank, one.revision, one.delivery.record]);
+      const same = (one: Written) =>
+        JSON.stringify([one.source_id, one.rank, one.revision, one.delivery.record]);
       if (same(before) !== same(entry))
         this.onBroken(
           new Broken('G4', `Two different records were written under the key ${delivery.key}.`, [
@@ -261,7 +322,8 @@ export class Pms {
     this.#story.tell(
       this.#scheduler.now,
       life.machine.name,
-      `writes ${delivery.key} into the book: ${entry.source_id}, coverage ${entry.rank}, ${delivery.record.status} of ${entry.inquiry_id}, revision ${entry.revision}`,
+      `writes ${delivery.key} into the book: ${entry.source_id}, coverage ${entry.rank}, ` +
+        `${delivery.record.status} of ${entry.inquiry_id}, revision ${entry.revision}`,
       [entry.source_id, entry.inquiry_id],
     );
     this.onWritten(life, entry);
@@ -269,12 +331,16 @@ export class Pms {
 }
 
 function away(): ConnectorError {
-  return new ConnectorError('transient', { what: 'The practice management system does not answer.', next: 'Wait.' });
+  return new ConnectorError('transient', {
+    what: 'The practice management system does not answer.',
+    next: 'Wait.',
+  });
 }
 
 function hashOf(value: unknown): string {
   let hash = 0x811c9dc5;
   const text = JSON.stringify(value);
-  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  for (let index = 0; index < text.length; index += 1)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return `${text.length}-${hash >>> 0}`;
 }

@@ -1,10 +1,14 @@
-/** Reproducible randomness: the same seed and name give the same numbers. One stream for each part of a world, so that drawing more in one part leaves the others as they were. */
+/**
+ * Reproducible randomness: the same seed and name give the same numbers. One stream for each part
+ * of a world, so that drawing more in one part leaves the others as they were.
+ */
 export class Random {
   #state: number;
 
   constructor(seed: number, name: string) {
     let hash = 0x811c9dc5;
-    for (const character of `${seed}:${name}`) hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
+    for (const character of `${seed}:${name}`)
+      hash = Math.imul(hash ^ character.charCodeAt(0), 0x01000193);
     this.#state = hash >>> 0;
     for (let skipped = 0; skipped < 4; skipped += 1) this.next();
   }
@@ -29,7 +33,10 @@ export class Random {
 
   /** The same, where small numbers come as often as large ones. */
   logInt(low: number, high: number): number {
-    return Math.min(high, Math.floor(Math.exp(Math.log(low) + this.next() * (Math.log(high + 1) - Math.log(low)))));
+    return Math.min(
+      high,
+      Math.floor(Math.exp(Math.log(low) + this.next() * (Math.log(high + 1) - Math.log(low)))),
+    );
   }
 
   pick<Value>(values: readonly [Value, ...Value[]] | readonly Value[]): Value {

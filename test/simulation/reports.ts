@@ -1,6 +1,6 @@
 /**
- * What the service tells by itself: reports to the subscribed address, grouped, split, late, repeated, in any order; and
- * whoever else knocks there, with forged ones.
+ * What the service tells by itself: reports to the subscribed address, grouped, split, late,
+ * repeated, in any order; and whoever else knocks there, with forged ones.
  */
 import { createHmac } from 'node:crypto';
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
@@ -44,7 +44,12 @@ export class Reports {
   #is_flush_due = false;
   #last = 0;
 
-  constructor(plan: Plan, scheduler: Scheduler, story: Story, look: (inquiry: Accepted) => { form: Form; stage: Stage }) {
+  constructor(
+    plan: Plan,
+    scheduler: Scheduler,
+    story: Story,
+    look: (inquiry: Accepted) => { form: Form; stage: Stage },
+  ) {
     this.#plan = plan;
     this.#scheduler = scheduler;
     this.#story = story;
@@ -62,13 +67,18 @@ export class Reports {
       return { status: 200, value: bodies === 'object' ? { id: 'S1', ...this.#subscription } : {} };
     }
     if (method === 'DELETE') this.#subscription = null;
-    if (this.#subscription !== null) return { status: 200, value: { id: 'S1', ...this.#subscription } };
+    if (this.#subscription !== null)
+      return { status: 200, value: { id: 'S1', ...this.#subscription } };
     if (bodies === 'no_content') return { status: 204, value: undefined };
-    return { status: bodies === 'object' ? 404 : 200, value: bodies === 'object' ? { detail: 'Not Found' } : {} };
+    return {
+      status: bodies === 'object' ? 404 : 200,
+      value: bodies === 'object' ? { detail: 'Not Found' } : {},
+    };
   }
 
   onAccepted(inquiry: Accepted): void {
-    for (const { at } of inquiry.timeline) this.#scheduler.at(at, () => this.#note(inquiry), undefined);
+    for (const { at } of inquiry.timeline)
+      this.#scheduler.at(at, () => this.#note(inquiry), undefined);
   }
 
   #note(inquiry: Accepted): void {
@@ -93,7 +103,10 @@ export class Reports {
     }
   }
 
-  /** Sends what is to be told about these inquiries, in one message or, of long answers, one half after the other. */
+  /**
+   * Sends what is to be told about these inquiries, in one message or, of long answers, one half
+   * after the other.
+   */
   #order(inquiries: readonly Accepted[]): void {
     const { webhook } = this.#plan;
     const random = this.#random;
@@ -107,7 +120,8 @@ export class Reports {
         const again_ms = random.pick([1_000, 30_000, 20 * MINUTE_MS, 5 * HOUR_MS, 2 * DAY_MS]);
         this.#after(at_ms + again_ms, () => this.#send(report, TRIES_MAX));
       }
-      if (random.chance(webhook.forged)) this.#after(random.int(0, 3_600_000), () => this.#send(this.#forged(report), TRIES_MAX));
+      if (random.chance(webhook.forged))
+        this.#after(random.int(0, 3_600_000), () => this.#send(this.#forged(report), TRIES_MAX));
     }
   }
 
@@ -116,34 +130,78 @@ export class Reports {
     const seen = inquiries.map((inquiry) => ({ id: inquiry.id, ...this.#look(inquiry) }));
     for (const { form } of seen) if (half !== null) form.results = halfOf(form.results, half);
     const strangers: Form[] = random.chance(this.#plan.webhook.strangers)
-      ? [{ id: `stranger-${random.int(1, 9)}`, status: 'SUCCESS', summary: 'x', results: null, request: { member_id: 'Sx1' } }]
+      ? [
+          {
+            id: `stranger-${random.int(1, 9)}`,
+            status: 'SUCCESS',
+            summary: 'x',
+            results: null,
+            request: { member_id: 'Sx1' },
+          },
+        ]
       : [];
     this.#last += 1;
     const message_hash = `H${this.#last}`;
     const forms = [...seen.map(({ form }) => form), ...strangers];
-    const body = Buffer.from(JSON.stringify({ subscription_id: 'S1', inquiries: forms, message_hash }));
+    const body = Buffer.from(
+      JSON.stringify({ subscription_id: 'S1', inquiries: forms, message_hash }),
+    );
     const told = seen.map(({ id, stage }) => ({ id, stage }));
     const breaks_off = !this.is_calm && random.chance(0.03);
-    return { kind: 'genuine', message_hash, body, signature: signed(body, WEBHOOK_SECRET), told, breaks_off };
+    return {
+      kind: 'genuine',
+      message_hash,
+      body,
+      signature: signed(body, WEBHOOK_SECRET),
+      told,
+      breaks_off,
+    };
   }
 
-  /** Says that everything went well, and is not the service's. Or is the service's, and says nothing. */
+  /**
+   * Says that everything went well, and is not the service's. Or is the service's, and says
+   * nothing.
+   */
   #forged({ body, signature, told }: Report): Report {
     const random = this.#random;
     this.#last += 1;
     const message_hash = `F${this.#last}`;
     const [one] = told;
-    const results = { call_details: [{ representative_name: 'x', reference_number: 'REF-forged-1' }] };
-    const inquiries = [{ id: one?.id, status: 'SUCCESS', summary: 'All well.', results, request: {} }];
+    const results = {
+      call_details: [{ representative_name: 'x', reference_number: 'REF-forged-1' }],
+    };
+    const inquiries = [
+      { id: one?.id, status: 'SUCCESS', summary: 'All well.', results, request: {} },
+    ];
     const made_up = Buffer.from(JSON.stringify({ subscription_id: 'S1', inquiries, message_hash }));
     const common = { message_hash, told: [], breaks_off: false };
     const pick = random.int(0, 4);
     if (pick === 0) return { ...common, kind: 'forged', body: made_up, signature: null };
-    if (pick === 1) return { ...common, kind: 'forged', body: made_up, signature: signed(made_up, 'guessed') };
+    if (pick === 1)
+      return { ...common, kind: 'forged', body: made_up, signature: signed(made_up, 'guessed') };
     if (pick === 2) return { ...common, kind: 'forged', body: made_up, signature };
-    if (pick === 3) return { ...common, kind: 'forged', body: Buffer.concat([body, Buffer.from(' ')]), signature };
-    const text = random.pick(['no json', '[]', '7', 'null', '{"inquiries":5}', '{"inquiries":[{"id":3}],"message_hash":""}', '']);
-    return { ...common, kind: 'nonsense', body: Buffer.from(text), signature: signed(Buffer.from(text), WEBHOOK_SECRET) };
+    if (pick === 3)
+      return {
+        ...common,
+        kind: 'forged',
+        body: Buffer.concat([body, Buffer.from(' ')]),
+        signature,
+      };
+    const text = random.pick([
+      'no json',
+      '[]',
+      '7',
+      'null',
+      '{"inquiries":5}',
+      '{"inquiries":[{"id":3}],"message_hash":""}',
+      '',
+    ]);
+    return {
+      ...common,
+      kind: 'nonsense',
+      body: Buffer.from(text),
+      signature: signed(Buffer.from(text), WEBHOOK_SECRET),
+    };
   }
 
   #send(report: Report, tries: number): void {
@@ -156,7 +214,12 @@ export class Reports {
     const about = report.told.map(({ id }) => id);
     const told = (status: number | null) => {
       const how = status ?? 'not answered';
-      this.#story.tell(this.#scheduler.now, 'service', `reports ${report.message_hash} (${report.kind}): ${how}`, about);
+      this.#story.tell(
+        this.#scheduler.now,
+        'service',
+        `reports ${report.message_hash} (${report.kind}): ${how}`,
+        about,
+      );
       if (status === 200) counts.taken += 1;
       else counts.not_taken += 1;
       const is_done = status !== null && status < 300;

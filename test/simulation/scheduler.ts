@@ -1,17 +1,27 @@
 /**
- * The world's time. Timers, immediates and the clock of the whole process belong to it, so that days pass in milliseconds and
- * everything happens in the same order for the same seed. It goes to the next event only when every promise that can go on has
- * gone on: one real turn of the event loop runs all of them.
+ * The world's time. Timers, immediates and the clock of the whole process belong to it, so that
+ * days pass in milliseconds and everything happens in the same order for the same seed. It goes to
+ * the next event only when every promise that can go on has gone on: one real turn of the event
+ * loop runs all of them.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Random } from './random.ts';
 
-/** Whoever owns the code that runs at the moment: a daemon's life. What belongs to a dead one is never run. */
+/**
+ * Whoever owns the code that runs at the moment: a daemon's life. What belongs to a dead one is
+ * never run.
+ */
 export type Owner = { is_dead: boolean; wallNow: () => number; awakeAt: () => number };
 
 export const owners = new AsyncLocalStorage<Owner>();
 
-type Event = { at: number; order: number; run: () => void; owner: Owner | undefined; is_cancelled: boolean };
+type Event = {
+  at: number;
+  order: number;
+  run: () => void;
+  owner: Owner | undefined;
+  is_cancelled: boolean;
+};
 
 const realSetImmediate = globalThis.setImmediate;
 const RealDate = globalThis.Date;
@@ -35,7 +45,13 @@ export class Scheduler {
 
   /** Runs `run` at `at`, or as soon as possible; among events of the same moment chance decides. */
   at(at: number, run: () => void, owner = owners.getStore()): () => void {
-    const event = { at: Math.max(at, this.now), order: this.#random.next(), run, owner, is_cancelled: false };
+    const event = {
+      at: Math.max(at, this.now),
+      order: this.#random.next(),
+      run,
+      owner,
+      is_cancelled: false,
+    };
     this.#push(event);
     return () => {
       event.is_cancelled = true;
@@ -129,8 +145,9 @@ export function rule(scheduler: Scheduler | null): void {
 }
 
 /**
- * Takes the process's clock and timers away, for good. Called before eligd is loaded: what it and its packages then take for
- * the machine's clock (node-cron, a request's deadline, the write queue's turn) is the world's.
+ * Takes the process's clock and timers away, for good. Called before eligd is loaded: what it and
+ * its packages then take for the machine's clock (node-cron, a request's deadline, the write
+ * queue's turn) is the world's.
  */
 export function takeOverTime(): void {
   const world = () => {
@@ -163,13 +180,17 @@ export function takeOverTime(): void {
     setTimeout: (run: (...args: unknown[]) => void, delay_ms = 0, ...args: unknown[]) =>
       timer(world().after(Math.max(1, delay_ms), () => run(...args))),
     setInterval: () => {
-      throw new Error('Nothing of eligd uses setInterval; teach the simulation if that has changed.');
+      throw new Error(
+        'Nothing of eligd uses setInterval; teach the simulation if that has changed.',
+      );
     },
-    setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) => timer(world().immediate(() => run(...args))),
+    setImmediate: (run: (...args: unknown[]) => void, ...args: unknown[]) =>
+      timer(world().immediate(() => run(...args))),
     clearTimeout: clear,
     clearImmediate: clear,
   };
-  for (const [name, value] of Object.entries(replaced)) Object.defineProperty(globalThis, name, { value, writable: true });
+  for (const [name, value] of Object.entries(replaced))
+    Object.defineProperty(globalThis, name, { value, writable: true });
   // Nothing of eligd asks for it; node-cron names its runs by it.
   Math.random = () => world().chance();
 }

@@ -1,4 +1,7 @@
-/** What becomes of an inquiry at the service, and what the payer said: answers with holes, whose holes must stay holes (G8). */
+/**
+ * What becomes of an inquiry at the service, and what the payer said: answers with holes, whose
+ * holes must stay holes (G8).
+ */
 import { HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 
@@ -8,11 +11,16 @@ export type Stage = { at: number; status: string; results: number | null };
 export function timelineOf({ service }: Plan, random: Random, now: number): Stage[] {
   const done_at = now + random.int(20 * MINUTE_MS, service.answers_within_hours * HOUR_MS);
   const stages: Stage[] = [
-    { at: now, status: random.pick(['SCHEDULED', 'SCHEDULED', 'UNKNOWN', 'QUEUED']), results: null },
+    {
+      at: now,
+      status: random.pick(['SCHEDULED', 'SCHEDULED', 'UNKNOWN', 'QUEUED']),
+      results: null,
+    },
     { at: now + (done_at - now) / 2, status: 'IN_PROGRESS', results: null },
   ];
   if (random.chance(service.never)) return stages;
-  const push = (at: number, status: string, results: number | null) => stages.push({ at, status, results });
+  const push = (at: number, status: string, results: number | null) =>
+    stages.push({ at, status, results });
   if (random.chance(service.cancelled)) {
     push(done_at, 'CANCELLED', null);
     return stages;
@@ -56,7 +64,13 @@ export function saidIn(id: string, version: number): Said {
 export function answerFor(plan: Plan, id: string, version: number, ended_at: string): unknown {
   const random = new Random(version, `form ${id}`);
   if (plan.service.poison_answer && random.chance(0.3)) {
-    return random.pick(['words only', 7, [], [[]], { call_details: 5, procedure_codes: [[null]], maximums: 'none' }]);
+    return random.pick([
+      'words only',
+      7,
+      [],
+      [[]],
+      { call_details: 5, procedure_codes: [[null]], maximums: 'none' },
+    ]);
   }
   const said = saidIn(id, version);
   const { service } = plan;
@@ -75,10 +89,17 @@ export function answerFor(plan: Plan, id: string, version: number, ended_at: str
       is_active: said.is_active,
       effective_date: dateOf(said.begins, service.dates),
     },
-    maximums: { individual_deductible: said.deductible, coverage_limit: amountOf(1500, service.amounts) },
+    maximums: {
+      individual_deductible: said.deductible,
+      coverage_limit: amountOf(1500, service.amounts),
+    },
     treatment_history: {
       [dateOf('2026-03-04', service.dates) ?? '']: [
-        { procedure_code: 'D2740', tooth_numbers: service.tooth_numbers === 'texts' ? ['3', '14'] : [3, 14], surfaces: ['M'] },
+        {
+          procedure_code: 'D2740',
+          tooth_numbers: service.tooth_numbers === 'texts' ? ['3', '14'] : [3, 14],
+          surfaces: ['M'],
+        },
       ],
     },
     procedure_classes: { PREVENTIVE: { is_covered: true } },

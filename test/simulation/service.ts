@@ -1,6 +1,7 @@
 /**
- * The inquiry service as a model: every reading of the silences that a world drew, and the ledger of what was accepted, which
- * is what the oracle believes. It knows nothing of eligd but what comes over the wire.
+ * The inquiry service as a model: every reading of the silences that a world drew, and the ledger
+ * of what was accepted, which is what the oracle believes. It knows nothing of eligd but what comes
+ * over the wire.
  */
 import { DAY_MS, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
@@ -19,12 +20,20 @@ export type ServiceRequest = {
   ended_at: number | null;
   /** Its client is not there any more. */
   is_stray: boolean;
-  /** Whether its client knows that what it brought is accepted: it was told, and has had the time to write that down. */
+  /**
+   * Whether its client knows that what it brought is accepted: it was told, and has had the time to
+   * write that down.
+   */
   is_known: 'no' | 'perhaps' | 'surely';
   machine: string;
 };
 
-export type ServiceReply = { status: number; headers: Record<string, string>; body: string; about: string[] };
+export type ServiceReply = {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+  about: string[];
+};
 
 export type Accepted = {
   id: string;
@@ -41,7 +50,14 @@ export type Accepted = {
 
 export class Service {
   readonly accepted = new Map<string, Accepted>();
-  readonly network = { requests: 0, unsent: 0, lost_before: 0, lost_after: 0, late: 0, mutilated: 0 };
+  readonly network = {
+    requests: 0,
+    unsent: 0,
+    lost_before: 0,
+    lost_after: 0,
+    late: 0,
+    mutilated: 0,
+  };
   readonly counts = { refused: 0, limited: 0, errors: 0, turned_away: 0, useless: 0 };
   /** Arrivals by machine within the last minute, for the rate limit (G5). */
   readonly #arrivals = new Map<string, number[]>();
@@ -65,22 +81,43 @@ export class Service {
     this.#scheduler = scheduler;
     this.#story = story;
     this.#random = new Random(plan.seed, 'service');
-    this.reports = new Reports(plan, scheduler, story, (one) => ({ form: this.#readForm(one), stage: this.statusOf(one) }));
+    this.reports = new Reports(plan, scheduler, story, (one) => ({
+      form: this.#readForm(one),
+      stage: this.statusOf(one),
+    }));
   }
 
-  /** Trouble comes when it hurts most: the reply to a call that was made again is lost, too, while the first is not listed yet. */
+  /**
+   * Trouble comes when it hurts most: the reply to a call that was made again is lost, too, while
+   * the first is not listed yet.
+   */
   losesAgain(about: readonly string[]): boolean {
-    const calls = [...this.accepted.values()].filter(({ external_id }) => about.includes(external_id));
-    const is_again = calls.length > 1 && calls.some(({ visible_at }) => visible_at > this.#scheduler.now);
-    return is_again && calls.some(({ id }) => about.includes(id) && new Random(this.#plan.seed, `again ${id}`).chance(0.5));
+    const calls = [...this.accepted.values()].filter(({ external_id }) =>
+      about.includes(external_id),
+    );
+    const is_again =
+      calls.length > 1 && calls.some(({ visible_at }) => visible_at > this.#scheduler.now);
+    return (
+      is_again &&
+      calls.some(
+        ({ id }) => about.includes(id) && new Random(this.#plan.seed, `again ${id}`).chance(0.5),
+      )
+    );
   }
 
-  /** Trouble comes when it hurts most: a call whose reply says no id, where lists may show calls late, is not listed for hours. */
+  /**
+   * Trouble comes when it hurts most: a call whose reply says no id, where lists may show calls
+   * late, is not listed for hours.
+   */
   #isUselessAndLate(inquiry: Accepted): boolean {
     const { seed, service, config } = this.#plan;
     const random = new Random(seed, `useless ${inquiry.id}`);
     if (service.shown_after !== 'late' || !random.chance(0.1)) return false;
-    inquiry.visible_at = this.#scheduler.now + 2 * config.settle_ms + config.timeout_ms + random.int(HOUR_MS, 6 * HOUR_MS);
+    inquiry.visible_at =
+      this.#scheduler.now +
+      2 * config.settle_ms +
+      config.timeout_ms +
+      random.int(HOUR_MS, 6 * HOUR_MS);
     return true;
   }
 
@@ -99,7 +136,11 @@ export class Service {
     const { pathname, searchParams } = new URL(request.path, 'http://service.example');
     if (!this.is_calm && random.chance(service.rate_429)) {
       this.counts.limited += 1;
-      return reply(random.pick([429, 429, 503]), { detail: 'Slow down.' }, this.#retryAfter(random.int(1, 90)));
+      return reply(
+        random.pick([429, 429, 503]),
+        { detail: 'Slow down.' },
+        this.#retryAfter(random.int(1, 90)),
+      );
     }
     const fails = !this.is_calm && random.chance(service.error_5xx);
     const is_post = request.method === 'POST';
@@ -110,7 +151,10 @@ export class Service {
     const answered = this.#route(request, pathname, searchParams);
     if (fails && answered.status < 300) {
       this.counts.errors += 1;
-      return { ...reply(random.pick([500, 502, 504, 408, 409]), { detail: 'Internal error.' }), about: answered.about };
+      return {
+        ...reply(random.pick([500, 502, 504, 408, 409]), { detail: 'Internal error.' }),
+        about: answered.about,
+      };
     }
     return answered;
   }
@@ -130,7 +174,12 @@ export class Service {
   #retryAfter(seconds: number): Record<string, string> {
     const form = this.#plan.service.retry_after;
     if (form === 'none') return {};
-    return { 'retry-after': form === 'seconds' ? String(seconds) : new Date(this.#scheduler.now + seconds * 1000).toUTCString() };
+    return {
+      'retry-after':
+        form === 'seconds'
+          ? String(seconds)
+          : new Date(this.#scheduler.now + seconds * 1000).toUTCString(),
+    };
   }
 
   #route(request: ServiceRequest, pathname: string, query: URLSearchParams): ServiceReply {
@@ -142,17 +191,22 @@ export class Service {
       return reply(status, value);
     }
     if (pathname === '/api/v0/verification') return this.#verify(query.get('inquiry_id') ?? '');
-    const [, specialty, kind, id] = /^\/api\/v0\/(\w+)\/(inquiries|batch_inquiries)(?:\/(.+))?$/.exec(pathname) ?? [];
+    const [, specialty, kind, id] =
+      /^\/api\/v0\/(\w+)\/(inquiries|batch_inquiries)(?:\/(.+))?$/.exec(pathname) ?? [];
     if (specialty === undefined) return reply(404, { detail: 'Not Found' });
     if (request.method === 'GET') {
-      return id === undefined ? this.#list(specialty, pathname, query) : this.#read(decodeURIComponent(id));
+      return id === undefined
+        ? this.#list(specialty, pathname, query)
+        : this.#read(decodeURIComponent(id));
     }
     const { turned_away } = this.#plan.service;
     if (turned_away !== null && this.#scheduler.now < this.turned_away_until) {
       this.counts.turned_away += 1;
       return reply(turned_away, { detail: 'No.' });
     }
-    return kind === 'inquiries' ? this.#create(request, specialty) : this.#createBulk(request, specialty);
+    return kind === 'inquiries'
+      ? this.#create(request, specialty)
+      : this.#createBulk(request, specialty);
   }
 
   #login(): ServiceReply {
@@ -164,7 +218,8 @@ export class Service {
   }
 
   #authorize(authorization: string): ServiceReply | null {
-    if (this.#plan.config.auth === 'basic') return authorization.startsWith('Basic ') ? null : reply(401, { detail: 'Who?' });
+    if (this.#plan.config.auth === 'basic')
+      return authorization.startsWith('Basic ') ? null : reply(401, { detail: 'Who?' });
     const given_at = this.#tokens.get(authorization.replace('Bearer ', ''));
     if (given_at !== undefined && given_at > this.#scheduler.now - DAY_MS) return null;
     return reply(401, { detail: 'Not authenticated' });
@@ -186,8 +241,13 @@ export class Service {
       seconds: random.int(0, 20_000),
       one_settle: random.int(0, config.settle_ms),
       // Often just in time for the second look.
-      two_settles: random.int(random.chance(0.5) ? 0 : 1.9 * config.settle_ms, 2 * config.settle_ms),
-      late: random.chance(service.late_share) ? 2 * config.settle_ms + config.timeout_ms + random.int(0, 6 * HOUR_MS) : 0,
+      two_settles: random.int(
+        random.chance(0.5) ? 0 : 1.9 * config.settle_ms,
+        2 * config.settle_ms,
+      ),
+      late: random.chance(service.late_share)
+        ? 2 * config.settle_ms + config.timeout_ms + random.int(0, 6 * HOUR_MS)
+        : 0,
     }[service.shown_after];
     const inquiry: Accepted = {
       id,
@@ -204,7 +264,8 @@ export class Service {
     this.#story.tell(
       now,
       'service',
-      `accepts ${id} for ${item.external_id} (${item.member_id}, ${item.dob})${hidden_ms > 0 ? `, listed in ${Math.round(hidden_ms / 1000)} s` : ''}${!carrier.is_stray ? '' : ', whose sender is gone'}`,
+      `accepts ${id} for ${item.external_id} (${item.member_id}, ` +
+        `${item.dob})${hidden_ms > 0 ? `, listed in ${Math.round(hidden_ms / 1000)} s` : ''}${!carrier.is_stray ? '' : ', whose sender is gone'}`,
       [inquiry.external_id, id],
     );
     this.onAccepted(inquiry);
@@ -221,9 +282,17 @@ export class Service {
     }
     const inquiry = this.#accept(item, specialty, request);
     const about = [inquiry.external_id, inquiry.id];
-    if (!this.is_calm && (this.#random.chance(this.#plan.service.useless_success) || this.#isUselessAndLate(inquiry))) {
+    if (
+      !this.is_calm &&
+      (this.#random.chance(this.#plan.service.useless_success) || this.#isUselessAndLate(inquiry))
+    ) {
       this.counts.useless += 1;
-      const useless = this.#random.pick([{ success: true }, { success: true, inquiry_id: '' }, 'OK', null]);
+      const useless = this.#random.pick([
+        { success: true },
+        { success: true, inquiry_id: '' },
+        'OK',
+        null,
+      ]);
       return { ...reply(this.#random.pick([200, 201]), useless), about };
     }
     return { ...reply(200, { success: true, inquiry_id: inquiry.id }), about };
@@ -235,34 +304,50 @@ export class Service {
     if (absent !== null) return reply(absent, { detail: 'Not Found' });
     const body = parsed(request.body);
     const items = Array.isArray(body) ? body : (body as { inquiries?: unknown }).inquiries;
-    const is_right_shape = service.bulk_body === 'array' ? Array.isArray(body) : !Array.isArray(body) && Array.isArray(items);
+    const is_right_shape =
+      service.bulk_body === 'array'
+        ? Array.isArray(body)
+        : !Array.isArray(body) && Array.isArray(items);
     if (!is_right_shape || !Array.isArray(items)) {
       return reply(422, {
-        detail: [{ loc: ['body'], msg: 'wrong form', type: service.bulk_body === 'array' ? 'list_type' : 'model_type' }],
+        detail: [
+          {
+            loc: ['body'],
+            msg: 'wrong form',
+            type: service.bulk_body === 'array' ? 'list_type' : 'model_type',
+          },
+        ],
       });
     }
     if (items.length > service.bulk_max) {
       if (service.bulk_max_status === 413) return reply(413, { detail: 'Too large' });
       return reply(422, { detail: [{ loc: ['body'], msg: 'too many', type: 'too_long' }] });
     }
-    const faults = items.map((item, index) => this.#faultsOf(item as Record<string, unknown>, ['body', index]));
+    const faults = items.map((item, index) =>
+      this.#faultsOf(item as Record<string, unknown>, ['body', index]),
+    );
     const is_refused = faults.some((each) => each.length > 0);
     if (is_refused && service.bulk_refusal === 'all_or_nothing') {
       this.counts.refused += 1;
       return reply(422, { detail: faults.flat() });
     }
     const made = items.map((item, index) =>
-      faults[index]!.length > 0 ? null : this.#accept(item as Record<string, unknown>, specialty, request),
+      faults[index]!.length > 0
+        ? null
+        : this.#accept(item as Record<string, unknown>, specialty, request),
     );
     const about = made.flatMap((one) => (one === null ? [] : [one.external_id, one.id]));
-    if (is_refused && service.bulk_refusal === 'partial_422') return { ...reply(422, { detail: faults.flat() }), about };
+    if (is_refused && service.bulk_refusal === 'partial_422')
+      return { ...reply(422, { detail: faults.flat() }), about };
     return { ...reply(200, this.#bulkReply(made, faults)), about };
   }
 
   #bulkReply(made: (Accepted | null)[], faults: unknown[][]): unknown {
     const form = this.#plan.service.bulk_reply;
     const response = (one: Accepted | null, index: number) =>
-      one === null ? { success: false, detail: faults[index] } : { success: true, inquiry_id: one.id };
+      one === null
+        ? { success: false, detail: faults[index] }
+        : { success: true, inquiry_id: one.id };
     const other = () => this.#random.shuffled(made);
     // A form that has no place for a refusal falls back to one that has.
     if (made.includes(null) && form !== 'enveloped') return made.map(response);
@@ -291,7 +376,9 @@ export class Service {
         case '404':
           return reply(404, { detail: 'Not Found' });
         case '422':
-          return reply(422, { detail: [{ loc: ['path', 'id'], msg: 'unknown', type: 'value_error' }] });
+          return reply(422, {
+            detail: [{ loc: ['path', 'id'], msg: 'unknown', type: 'value_error' }],
+          });
         case 'null':
           return reply(200, null);
         default:
@@ -299,7 +386,10 @@ export class Service {
       }
     }
     const form = this.#readForm(inquiry);
-    return { ...reply(200, this.#plan.service.read_array ? [form] : form), about: [id, inquiry.external_id] };
+    return {
+      ...reply(200, this.#plan.service.read_array ? [form] : form),
+      about: [id, inquiry.external_id],
+    };
   }
 
   /** What the transcripts of the calls showed, an hour or so after the answer. */
@@ -307,9 +397,17 @@ export class Service {
     const { verification } = this.#plan.service;
     if (verification === 'absent') return reply(404, { detail: 'Not Found' });
     const inquiry = this.accepted.get(inquiry_id);
-    const { results, at } = inquiry === undefined ? { results: null, at: 0 } : this.statusOf(inquiry);
-    const is_there = verification === 'items' && results !== null && at + HOUR_MS < this.#scheduler.now;
-    const item = { name: 'member_verified', description: 'x', status: 'MET', evidence: 'x', reasoning: 'x' };
+    const { results, at } =
+      inquiry === undefined ? { results: null, at: 0 } : this.statusOf(inquiry);
+    const is_there =
+      verification === 'items' && results !== null && at + HOUR_MS < this.#scheduler.now;
+    const item = {
+      name: 'member_verified',
+      description: 'x',
+      status: 'MET',
+      evidence: 'x',
+      reasoning: 'x',
+    };
     const record = {
       id: `V${inquiry_id}`,
       inquiry_id,
@@ -326,7 +424,9 @@ export class Service {
     const { service } = this.#plan;
     const { now } = this.#scheduler;
     const same = (label: string) =>
-      service.list_filter === 'any_case' ? label.toUpperCase() === wanted?.toUpperCase() : label === wanted;
+      service.list_filter === 'any_case'
+        ? label.toUpperCase() === wanted?.toUpperCase()
+        : label === wanted;
     const all = [...this.accepted.values()].filter(
       (one) =>
         one.specialty === specialty &&
@@ -345,7 +445,9 @@ export class Service {
 
   /** Whether some list shows the inquiry now. */
   shows(inquiry: Accepted): boolean {
-    return [null, inquiry.external_id].some((wanted) => this.#listed(inquiry.specialty, wanted).includes(inquiry));
+    return [null, inquiry.external_id].some((wanted) =>
+      this.#listed(inquiry.specialty, wanted).includes(inquiry),
+    );
   }
 
   #list(specialty: string, pathname: string, query: URLSearchParams): ServiceReply {
@@ -353,7 +455,8 @@ export class Service {
     const wanted = query.get('external_id');
     const shown = this.#listed(specialty, wanted);
     const forms: unknown[] = shown.map((one) => this.#readForm(one));
-    if (service.unreadable_element && wanted === null && !this.is_calm) forms.push({ strange: true });
+    if (service.unreadable_element && wanted === null && !this.is_calm)
+      forms.push({ strange: true });
     return page(forms, service.list_paging, service.page_size, pathname, query);
   }
 
@@ -366,20 +469,31 @@ export class Service {
       status: service.lower_case ? stage.status.toLowerCase() : stage.status,
       creation_ts: this.#timestamp(inquiry.accepted_at),
       summary: stage.results === null ? '' : `Called for ${inquiry.id}.`,
-      results: stage.results === null ? null : answerFor(this.#plan, inquiry.id, stage.results, this.#timestamp(said_at)),
+      results:
+        stage.results === null
+          ? null
+          : answerFor(this.#plan, inquiry.id, stage.results, this.#timestamp(said_at)),
       request: this.#echo(inquiry.request),
     };
   }
 
   #timestamp(at: number): string {
     const iso = new Date(at).toISOString();
-    return { z: iso, offset: iso.replace('Z', '+00:00'), no_zone: `${iso.replace('Z', '')}123` }[this.#plan.service.timestamps];
+    return { z: iso, offset: iso.replace('Z', '+00:00'), no_zone: `${iso.replace('Z', '')}123` }[
+      this.#plan.service.timestamps
+    ];
   }
 
   #echo(request: Record<string, unknown>): Record<string, unknown> {
     switch (this.#plan.service.echo) {
       case 'nulls':
-        return { ...request, group_id: request.group_id ?? null, npi: null, claim_number: null, claims_date_of_service: null };
+        return {
+          ...request,
+          group_id: request.group_id ?? null,
+          npi: null,
+          claim_number: null,
+          claims_date_of_service: null,
+        };
       case 'defaults':
         return {
           ...request,
@@ -390,7 +504,10 @@ export class Service {
         };
       case 'trimmed_upper':
         return Object.fromEntries(
-          Object.entries(request).map(([name, value]) => [name, typeof value === 'string' ? value.trim().toUpperCase() : value]),
+          Object.entries(request).map(([name, value]) => [
+            name,
+            typeof value === 'string' ? value.trim().toUpperCase() : value,
+          ]),
         );
       default:
         return request;
@@ -408,7 +525,10 @@ function page(
   if (paging === 'none') return reply(200, forms);
   if (paging === 'offset') {
     const offset = Number(query.get('offset') ?? 0);
-    return reply(200, forms.slice(offset, offset + Math.min(size, Number(query.get('limit') ?? size))));
+    return reply(
+      200,
+      forms.slice(offset, offset + Math.min(size, Number(query.get('limit') ?? size))),
+    );
   }
   if (paging === 'page') {
     const number = Number(query.get('page') ?? 1);
@@ -419,7 +539,10 @@ function page(
   if (paging === 'envelope') return reply(200, { items: part, total: forms.length });
   const onward = new URLSearchParams(query);
   onward.set('from', String(from + size));
-  const links = [`<${pathname}>; rel="first"`, ...(from + size < forms.length ? [`<${pathname}?${onward}>; rel="next"`] : [])];
+  const links = [
+    `<${pathname}>; rel="first"`,
+    ...(from + size < forms.length ? [`<${pathname}?${onward}>; rel="next"`] : []),
+  ];
   return reply(200, part, { link: links.join(', ') });
 }
 

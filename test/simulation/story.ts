@@ -1,7 +1,12 @@
-/** What happened in a world, in a form that a person can follow. Kept cheap: most worlds are never told. */
+/**
+ * What happened in a world, in a form that a person can follow. Kept cheap: most worlds are never
+ * told.
+ */
 export type Line = { at: number; who: string; text: string; about: readonly string[] };
 
-/** A promise of the design (G1 to G8) that a world broke; `about` are the ids whose story tells how. */
+/**
+ * A promise of the design (G1 to G8) that a world broke; `about` are the ids whose story tells how.
+ */
 export class Broken extends Error {
   readonly guarantee: string;
   readonly about: readonly string[];
@@ -21,7 +26,8 @@ export class Story {
   tell(at: number, who: string, text: string, about: readonly string[] = []): void {
     this.lines.push({ at, who, text, about });
     const said = `${at}${who}${text}`;
-    for (let index = 0; index < said.length; index += 1) this.hash = Math.imul(this.hash ^ said.charCodeAt(index), 0x01000193);
+    for (let index = 0; index < said.length; index += 1)
+      this.hash = Math.imul(this.hash ^ said.charCodeAt(index), 0x01000193);
   }
 
   /** All lines, or those about one of `about` and those that concern everything. */
@@ -29,9 +35,14 @@ export class Story {
     const chosen =
       about === 'all' || about.length === 0
         ? this.lines
-        : this.lines.filter((line) => line.about.length === 0 || line.about.some((id) => about.includes(id)));
+        : this.lines.filter(
+            (line) => line.about.length === 0 || line.about.some((id) => about.includes(id)),
+          );
     return chosen
-      .map(({ at, who, text }) => `${new Date(at).toISOString().replace('T', ' ').slice(0, 23)}  ${who.padEnd(9)} ${text}`)
+      .map(
+        ({ at, who, text }) =>
+          `${new Date(at).toISOString().replace('T', ' ').slice(0, 23)}  ${who.padEnd(9)} ${text}`,
+      )
       .join('\n');
   }
 }

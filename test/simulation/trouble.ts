@@ -1,4 +1,7 @@
-/** What befalls a world besides crashes: the service or the practice away, a full disk, a clock that is set, a computer asleep. */
+/**
+ * What befalls a world besides crashes: the service or the practice away, a full disk, a clock that
+ * is set, a computer asleep.
+ */
 import type { Machine } from './machine.ts';
 import type { World } from './network.ts';
 import { HOUR_MS, MINUTE_MS } from './plan.ts';
@@ -35,7 +38,9 @@ export class Trouble {
 
   turnAway(): void {
     const hours = this.#random.int(1, 12);
-    this.tell(`the service answers creates with ${this.#world.plan.service.turned_away} for ${hours} hours`);
+    this.tell(
+      `the service answers creates with ${this.#world.plan.service.turned_away} for ${hours} hours`,
+    );
     this.#world.service.turned_away_until = this.#world.scheduler.now + hours * HOUR_MS;
   }
 
@@ -46,10 +51,14 @@ export class Trouble {
   }
 
   /** The clock of the clinic's computer is wrong for a while, by `step_ms`. */
-  stepClock(step_ms = this.#random.pick([1, -1]) * this.#random.logInt(30, 3 * 24 * 3600) * 1000): void {
+  stepClock(
+    step_ms = this.#random.pick([1, -1]) * this.#random.logInt(30, 3 * 24 * 3600) * 1000,
+  ): void {
     const random = this.#random;
     const machine = this.#world.machine();
-    this.tell(`the clock of the clinic's computer is ${Math.round(step_ms / 1000)} s ahead from now on`);
+    this.tell(
+      `the clock of the clinic's computer is ${Math.round(step_ms / 1000)} s ahead from now on`,
+    );
     machine.clock_ahead_ms = step_ms;
     this.#world.scheduler.after(
       random.logInt(1, 600) * MINUTE_MS,
@@ -64,18 +73,30 @@ export class Trouble {
 
   /** As many requests were made as may be, just when the clock is set. */
   setClockAtLimit(machine: string): void {
-    if (!this.#world.plan.machine.clock_at_limit || this.#world.isCalm() || machine !== this.#world.machine().name) return;
+    if (
+      !this.#world.plan.machine.clock_at_limit ||
+      this.#world.isCalm() ||
+      machine !== this.#world.machine().name
+    )
+      return;
     const random = this.#random;
     // By that much, and all of them seem to be long ago.
-    const setForward = () => this.stepClock(this.#world.machine().clock_ahead_ms + random.logInt(60, 3600) * 1000);
-    if (random.chance(0.5)) this.#world.scheduler.after(random.int(1, 40_000), setForward, undefined);
+    const setForward = () =>
+      this.stepClock(this.#world.machine().clock_ahead_ms + random.logInt(60, 3600) * 1000);
+    if (random.chance(0.5))
+      this.#world.scheduler.after(random.int(1, 40_000), setForward, undefined);
   }
 
   /** It is told to stop while a request hangs. */
   stopInSilence(machine: Machine): void {
     const random = this.#random_of_silence;
-    if (!this.#world.plan.machine.stop_in_silence || this.#world.isCalm() || !random.chance(0.2)) return;
-    this.#world.scheduler.after(random.int(0, 2_000), () => this.#world.isCalm() || machine.life?.stop(), undefined);
+    if (!this.#world.plan.machine.stop_in_silence || this.#world.isCalm() || !random.chance(0.2))
+      return;
+    this.#world.scheduler.after(
+      random.int(0, 2_000),
+      () => this.#world.isCalm() || machine.life?.stop(),
+      undefined,
+    );
   }
 
   /** A reply was lost: trouble comes when it hurts most. */

@@ -1,4 +1,7 @@
-/** Lives the worlds of a range of seeds, and prints one JSON line for each. Started by main.ts, as a process of its own. */
+/**
+ * Lives the worlds of a range of seeds, and prints one JSON line for each. Started by main.ts, as a
+ * process of its own.
+ */
 import { mkdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,10 +27,14 @@ watchDoors();
 // A dead daemon's promises may fail long after its death.
 process.on('unhandledRejection', (error) => {
   if (!(error instanceof Error) || !/process is dead|connection is not open/.test(error.message)) {
-    print(`${JSON.stringify({ unhandled: error instanceof Error ? error.stack : String(error) })}\n`);
+    print(
+      `${JSON.stringify({ unhandled: error instanceof Error ? error.stack : String(error) })}\n`,
+    );
   }
 });
-mkdirSync(order.folder === '' ? join(tmpdir(), 'eligd-simulation') : order.folder, { recursive: true });
+mkdirSync(order.folder === '' ? join(tmpdir(), 'eligd-simulation') : order.folder, {
+  recursive: true,
+});
 for (const seed of order.seeds) {
   const began = usedMs();
   const outcome = await live(seed, order.folder, { tell: order.tell });

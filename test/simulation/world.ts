@@ -1,4 +1,7 @@
-/** One world from its beginning to its end: days of trouble, then days in which everything works and all has to come right. */
+/**
+ * One world from its beginning to its end: days of trouble, then days in which everything works and
+ * all has to come right.
+ */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
@@ -36,7 +39,11 @@ const STEPS_MAX = 1_500_000;
 const PROBES = 3;
 
 /** Lives one world through. `folder` is a memory disk where there is one. */
-export async function live(seed: number, folder: string, how: { tell: 'about' | 'all' }): Promise<Outcome> {
+export async function live(
+  seed: number,
+  folder: string,
+  how: { tell: 'about' | 'all' },
+): Promise<Outcome> {
   const plan = drawPlan(seed);
   const own = mkdtempSync(join(folder, `world-${seed}-`));
   mkdirSync(own, { recursive: true });
@@ -118,11 +125,13 @@ class LivingWorld {
   /** A report goes to the clinic's own machine, whoever else works for the practice. */
   #report({ breaks_off, ...report }: Report, told: (status: number | null) => void): void {
     const { life } = this.#machine;
-    const headers = report.signature === null ? {} : { [this.plan.webhook.header]: report.signature };
+    const headers =
+      report.signature === null ? {} : { [this.plan.webhook.header]: report.signature };
     const request = { path: new URL(HOOK_URL).pathname, headers, body: report.body, breaks_off };
     knock(life, request, this.#random_of_reports, (status) => {
       told(status);
-      if (life !== null && status !== null) this.oracle.onReported(life, { ...report, breaks_off }, status);
+      if (life !== null && status !== null)
+        this.oracle.onReported(life, { ...report, breaks_off }, status);
     });
   }
 
@@ -136,13 +145,19 @@ class LivingWorld {
       this.#broken ??=
         error instanceof Broken
           ? error
-          : new Broken('simulation', error instanceof Error ? (error.stack ?? error.message) : String(error));
+          : new Broken(
+              'simulation',
+              error instanceof Error ? (error.stack ?? error.message) : String(error),
+            );
     }
     for (const machine of this.#machines) machine.life?.die();
     const broken = this.#broken;
     return {
       seed: this.plan.seed,
-      broken: broken === null ? null : { guarantee: broken.guarantee, what: broken.message, about: broken.about },
+      broken:
+        broken === null
+          ? null
+          : { guarantee: broken.guarantee, what: broken.message, about: broken.about },
       story: broken === null && tell === 'about' ? '' : this.#told(broken, tell),
       hash: this.story.hash >>> 0,
       plan: this.plan,
@@ -152,7 +167,8 @@ class LivingWorld {
 
   /** What happened, and what the database says of it at the end. */
   #told(broken: Broken | null, tell: 'about' | 'all'): string {
-    const rows = broken === null ? { inquiries: [], text: '' } : evidence(this.#machine, broken.about);
+    const rows =
+      broken === null ? { inquiries: [], text: '' } : evidence(this.#machine, broken.about);
     return `${this.story.text(tell === 'all' ? 'all' : [...(broken?.about ?? []), ...rows.inquiries])}\n${rows.text}`;
   }
 
@@ -199,15 +215,21 @@ class LivingWorld {
 
   #drawFuse(machine: Machine): number {
     const { crash_every, crashes_max } = this.plan.machine;
-    if (crash_every === 0 || this.#is_calm || machine.counts.crashes >= crashes_max) return Number.MAX_SAFE_INTEGER;
-    // Exponential: a crash right after the start is as likely as at any other point. Some lives are much longer than others.
+    if (crash_every === 0 || this.#is_calm || machine.counts.crashes >= crashes_max)
+      return Number.MAX_SAFE_INTEGER;
+    // Exponential: a crash right after the start is as likely as at any other point. Some lives are
+    // much longer than others.
     const points = crash_every * machine.random.pick([1, 1, 10]);
     return 1 + Math.floor(-Math.log(1 - machine.random.next()) * points);
   }
 
   async #pass(until: number): Promise<void> {
-    await this.scheduler.pass(until, () => this.#broken !== null || this.scheduler.steps > STEPS_MAX);
-    if (this.scheduler.steps > STEPS_MAX) throw new Broken('busy', `It did not come to rest in ${STEPS_MAX} steps.`);
+    await this.scheduler.pass(
+      until,
+      () => this.#broken !== null || this.scheduler.steps > STEPS_MAX,
+    );
+    if (this.scheduler.steps > STEPS_MAX)
+      throw new Broken('busy', `It did not come to rest in ${STEPS_MAX} steps.`);
     if (this.#broken !== null) throw this.#broken;
   }
 
@@ -223,15 +245,22 @@ class LivingWorld {
     for (let count = 0; count < plan.storm_days * plan.pms.changes_per_day; count += 1)
       happen(sometime(), () => this.pms.book.happen());
     if (plan.pms.down) happen(sometime(), () => this.#trouble.downForADay());
-    for (let count = 0; count < plan.network.outages; count += 1) happen(sometime(), () => this.#trouble.outage());
+    for (let count = 0; count < plan.network.outages; count += 1)
+      happen(sometime(), () => this.#trouble.outage());
     if (plan.service.turned_away !== null) happen(sometime(), () => this.#trouble.turnAway());
     if (plan.service.revokes_tokens)
-      for (let count = 0; count < 5; count += 1) happen(sometime(), () => this.service.revokeTokens());
-    for (let count = 0; count < plan.machine.disk_full; count += 1) happen(sometime(), () => this.#trouble.fillDisk());
-    for (let count = 0; count < plan.machine.clock_steps; count += 1) happen(sometime(), () => this.#trouble.stepClock());
-    for (let count = 0; count < plan.machine.pauses; count += 1) happen(sometime(), () => this.#trouble.sleep());
-    for (let count = 0; count < plan.machine.stops; count += 1) happen(sometime(), () => this.#machine.life?.stop());
-    if (plan.machine.clone !== null) happen(plan.start_ms + (end - plan.start_ms) / 3, () => this.#clone());
+      for (let count = 0; count < 5; count += 1)
+        happen(sometime(), () => this.service.revokeTokens());
+    for (let count = 0; count < plan.machine.disk_full; count += 1)
+      happen(sometime(), () => this.#trouble.fillDisk());
+    for (let count = 0; count < plan.machine.clock_steps; count += 1)
+      happen(sometime(), () => this.#trouble.stepClock());
+    for (let count = 0; count < plan.machine.pauses; count += 1)
+      happen(sometime(), () => this.#trouble.sleep());
+    for (let count = 0; count < plan.machine.stops; count += 1)
+      happen(sometime(), () => this.#machine.life?.stop());
+    if (plan.machine.clone !== null)
+      happen(plan.start_ms + (end - plan.start_ms) / 3, () => this.#clone());
     await this.#interventions(sometime(), sometime(), end);
   }
 
@@ -243,7 +272,8 @@ class LivingWorld {
     await this.#passDaily(first);
     if (second_daemon) await this.#startSecond();
     if (restore === 'backup') this.#machine.backup(backup);
-    const kept = restore === 'backup' ? new Map(this.oracle.acknowledged.get(this.#machine.name) ?? []) : null;
+    const kept =
+      restore === 'backup' ? new Map(this.oracle.acknowledged.get(this.#machine.name) ?? []) : null;
     const kept_at = restore === 'backup' ? this.scheduler.now : 0;
     await this.#passDaily(second);
     if (restore !== null) await this.#restore(restore === 'backup' ? backup : null, kept, kept_at);
@@ -262,13 +292,17 @@ class LivingWorld {
 
   #keepRunning(machine: Machine): void {
     machine.start(() => {
-      const restart_ms = machine.random.int(0, this.#is_calm ? 60_000 : this.plan.machine.restart_ms_max);
+      const restart_ms = machine.random.int(
+        0,
+        this.#is_calm ? 60_000 : this.plan.machine.restart_ms_max,
+      );
       // systemd tries more slowly what fails at once.
       const delay_ms = machine.isDiskFull() ? restart_ms + 10 * MINUTE_MS : restart_ms;
       this.scheduler.after(
         delay_ms,
         () => {
-          if (machine.life === null && !machine.is_removed && !this.#is_down_on_purpose) this.#keepRunning(machine);
+          if (machine.life === null && !machine.is_removed && !this.#is_down_on_purpose)
+            this.#keepRunning(machine);
         },
         undefined,
       );
@@ -280,10 +314,14 @@ class LivingWorld {
     const error = await this.#machine.tryStart();
     if (this.#machine.life === null) return;
     this.#trouble.tell('a second daemon is started by mistake');
-    if (error?.kind !== 'temporary') this.#world.fail(new Broken('G1', 'A second daemon on the same database was not refused.'));
+    if (error?.kind !== 'temporary')
+      this.#world.fail(new Broken('G1', 'A second daemon on the same database was not refused.'));
   }
 
-  /** The database is replaced while nothing runs, long enough after the last call for the list to show it. */
+  /**
+   * The database is replaced while nothing runs, long enough after the last call for the list to
+   * show it.
+   */
   async #restore(
     backup: string | null,
     kept: Map<string, { input: AppointmentInput; at: number }> | null,
@@ -294,10 +332,14 @@ class LivingWorld {
     machine.life?.die();
     const { settle_ms, timeout_ms } = this.plan.config;
     if (this.plan.machine.damage_first) await this.#refuseDamaged();
-    this.#trouble.tell(backup === null ? 'the database is lost' : 'the database is replaced by an older backup');
+    this.#trouble.tell(
+      backup === null ? 'the database is lost' : 'the database is replaced by an older backup',
+    );
     this.oracle.forgetSince(machine, kept, kept_at);
     machine.replaceState(backup);
-    await this.#pass(this.scheduler.now + 4 * settle_ms + timeout_ms + this.#random.int(0, 5) * HOUR_MS);
+    await this.#pass(
+      this.scheduler.now + 4 * settle_ms + timeout_ms + this.#random.int(0, 5) * HOUR_MS,
+    );
     this.#is_down_on_purpose = false;
     this.#keepRunning(machine);
   }
@@ -312,7 +354,10 @@ class LivingWorld {
     const is_untouched = before.equals(readFileSync(machine.path));
     if (error?.kind !== 'configuration' || error.next === '' || !is_untouched) {
       this.#world.fail(
-        new Broken('integrity', `A damaged database was not refused as it is: ${error?.what ?? 'it was opened'}.`),
+        new Broken(
+          'integrity',
+          `A damaged database was not refused as it is: ${error?.what ?? 'it was opened'}.`,
+        ),
       );
     }
   }
@@ -321,7 +366,9 @@ class LivingWorld {
   #clone(): void {
     const clone = this.#machines[1];
     if (clone === undefined) return;
-    this.#trouble.tell(`a second computer begins to work for the same practice (${this.plan.machine.clone})`);
+    this.#trouble.tell(
+      `a second computer begins to work for the same practice (${this.plan.machine.clone})`,
+    );
     this.oracle.calls.clone_from = this.scheduler.now;
     if (this.plan.machine.clone === 'copy') this.#machine.backup(clone.path);
     this.#keepRunning(clone);
@@ -347,9 +394,12 @@ class LivingWorld {
     if (this.#machine.life === null) this.#keepRunning(this.#machine);
     for (let count = 0; count < PROBES; count += 1) this.pms.book.add(2.6 + count / 10, 'probe');
     const last = Math.max(
-      ...[...this.pms.book.visits.values()].map((visit) => Date.parse(this.pms.book.current(visit).input.starts_at)),
+      ...[...this.pms.book.visits.values()].map((visit) =>
+        Date.parse(this.pms.book.current(visit).input.starts_at),
+      ),
     );
-    const until = Math.max(last, scheduler.now + 3 * DAY_MS) + (plan.config.give_up_after_days + 1) * DAY_MS;
+    const until =
+      Math.max(last, scheduler.now + 3 * DAY_MS) + (plan.config.give_up_after_days + 1) * DAY_MS;
     await this.#passDaily(until);
   }
 
@@ -358,7 +408,8 @@ class LivingWorld {
     clone.is_removed = true;
     clone.life?.die();
     this.oracle.calls.checkCloneNoticed(this.scheduler.now);
-    // Whatever the other one was doing is known to the next sweep; then the operator lets submission go on.
+    // Whatever the other one was doing is known to the next sweep; then the operator lets
+    // submission go on.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
     await this.#releaseSubmission();
     this.#trouble.tell('the operator releases submission');
@@ -386,7 +437,10 @@ class LivingWorld {
   }
 }
 
-/** A log line of one inquiry belongs to its story; of the others, those that are about everybody are always told. */
+/**
+ * A log line of one inquiry belongs to its story; of the others, those that are about everybody are
+ * always told.
+ */
 function aboutLog(event: string, inquiry: unknown): readonly string[] {
   if (typeof inquiry === 'number') return [`inquiry ${inquiry}`];
   const everybodys = [

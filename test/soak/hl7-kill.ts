@@ -1,6 +1,6 @@
 /**
- * Many messages from several connections while the daemon is killed again and again: every message that got AA is in the database,
- * and every message that is in the database is there once (G3).
+ * Many messages from several connections while the daemon is killed again and again: every message
+ * that got AA is in the database, and every message that is in the database is there once (G3).
  *
  *     npm run soak:hl7 -- --messages 100000 --connections 8 --kills 5
  */
@@ -53,13 +53,20 @@ export async function soak({ messages, connections, kills }: Soak): Promise<Soak
     let killing: Promise<void> = Promise.resolve();
     const heard = (id: string) => {
       acknowledged.add(id);
-      if (acknowledged.size >= ((counts.kills + 1) * messages) / (kills + 1) && counts.kills < kills) killing = kill();
+      if (
+        acknowledged.size >= ((counts.kills + 1) * messages) / (kills + 1) &&
+        counts.kills < kills
+      )
+        killing = kill();
     };
     const each = Math.ceil(messages / connections);
     await Promise.all(
       Array.from({ length: connections }, async (_, connection) => {
         const first = connection * each;
-        const ids = Array.from({ length: Math.min(each, messages - first) }, (__, index) => `M${first + index}`);
+        const ids = Array.from(
+          { length: Math.min(each, messages - first) },
+          (__, index) => `M${first + index}`,
+        );
         counts.sent_again += await sendAll(port, ids, heard);
       }),
     );
@@ -67,7 +74,12 @@ export async function soak({ messages, connections, kills }: Soak): Promise<Soak
     daemon.kill('SIGTERM');
     await once(daemon, 'exit');
     const stored = await look(join(folder, 'state/eligd.db'), acknowledged);
-    return { ...counts, acknowledged: acknowledged.size, ...stored, duration_ms: performance.now() - started_ms };
+    return {
+      ...counts,
+      acknowledged: acknowledged.size,
+      ...stored,
+      duration_ms: performance.now() - started_ms,
+    };
   } finally {
     daemon.kill('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -94,8 +106,15 @@ function start(file: string): ChildProcess {
   return spawn(ELIGD, ['run', '--config', file], { env: environment, stdio: 'ignore' });
 }
 
-/** Sends until every message has its AA, again whatever had none when the connection ended. Returns how many it sent again. */
-async function sendAll(port: number, ids: readonly string[], heard: (id: string) => void): Promise<number> {
+/**
+ * Sends until every message has its AA, again whatever had none when the connection ended. Returns
+ * how many it sent again.
+ */
+async function sendAll(
+  port: number,
+  ids: readonly string[],
+  heard: (id: string) => void,
+): Promise<number> {
   const left = new Set(ids);
   const sent = new Set<string>();
   let sent_again = 0;
@@ -131,7 +150,12 @@ async function sendAll(port: number, ids: readonly string[], heard: (id: string)
 }
 
 function messageOf(id: string): string {
-  const one = { ...appointment(1), source_id: id, starts_at: VISIT, patient: { ...appointment(1).patient, id: `P${id}` } };
+  const one = {
+    ...appointment(1),
+    source_id: id,
+    starts_at: VISIT,
+    patient: { ...appointment(1).patient, id: `P${id}` },
+  };
   return siu(one, { control_id: id, with_insurance: false });
 }
 

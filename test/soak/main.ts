@@ -8,9 +8,20 @@ const { values } = parseArgs({
     kills: { type: 'string', default: '5' },
   },
 });
-const order = { messages: Number(values.messages), connections: Number(values.connections), kills: Number(values.kills) };
+const order = {
+  messages: Number(values.messages),
+  connections: Number(values.connections),
+  kills: Number(values.kills),
+};
 const result = await soak(order);
-console.log(JSON.stringify({ ...order, ...result, lost: result.lost.length, duration_ms: Math.round(result.duration_ms) }));
+console.log(
+  JSON.stringify({
+    ...order,
+    ...result,
+    lost: result.lost.length,
+    duration_ms: Math.round(result.duration_ms),
+  }),
+);
 const is_good =
   result.kills === order.kills &&
   result.acknowledged === order.messages &&

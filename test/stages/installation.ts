@@ -1,4 +1,7 @@
-/** The stages over a real store and the real sandbox, taken one step at a time under a clock that a test sets. */
+/**
+ * The stages over a real store and the real sandbox, taken one step at a time under a clock that a
+ * test sets.
+ */
 import { afterEach } from 'vitest';
 import type { Connector, Delivery } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
@@ -14,7 +17,12 @@ import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
 import { askAboutAll, collectStep } from '../../src/stages/collect/poll/index.ts';
 import { deliverStep, newDeliverMemory } from '../../src/stages/deliver/index.ts';
 import { closeOldVisits, planStep } from '../../src/stages/plan/index.ts';
-import { demandSweeps, newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
+import {
+  demandSweeps,
+  newSweepMemory,
+  type SubmitDeps,
+  submitStep,
+} from '../../src/stages/submit/index.ts';
 import { Inbox } from '../../src/store/answers/inbox.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
@@ -34,7 +42,10 @@ afterEach(async () => {
 
 export type Installation = Awaited<ReturnType<typeof install>>;
 
-/** A Tuesday in January, whatever the day: visits within months are of one benefit year, and the next days are business days. */
+/**
+ * A Tuesday in January, whatever the day: visits within months are of one benefit year, and the
+ * next days are business days.
+ */
 function beginning(): number {
   const tenth = Date.UTC(new Date().getUTCFullYear() + 1, 0, 10, 18);
   return tenth + ((9 - new Date(tenth).getUTCDay()) % 7) * DAY_MS;
@@ -84,7 +95,14 @@ export async function install({
     concurrency: 4,
     time_zone: 'America/Chicago',
   };
-  const plan = { store, env, facts: planning, external_id_template: TEMPLATE, log_key: 'key', onPlanned: () => {} };
+  const plan = {
+    store,
+    env,
+    facts: planning,
+    external_id_template: TEMPLATE,
+    log_key: 'key',
+    onPlanned: () => {},
+  };
   const submit: SubmitDeps = {
     store,
     env,
@@ -148,17 +166,36 @@ export async function install({
     },
     /** A visit in so many days. */
     visit: (source_id: string, over: Partial<AppointmentInput> = {}, days = 3): AppointmentInput =>
-      anAppointment({ source_id, starts_at: new Date(env.clock.now() + days * DAY_MS).toISOString(), ...over }),
+      anAppointment({
+        source_id,
+        starts_at: new Date(env.clock.now() + days * DAY_MS).toISOString(),
+        ...over,
+      }),
     read: async (...appointments: AppointmentInput[]) => {
       sources += 1;
-      const source = { key: `sha256:${sources}`, name: 'export.csv', is_last: true, completeness: 'changes' as const };
+      const source = {
+        key: `sha256:${sources}`,
+        name: 'export.csv',
+        is_last: true,
+        completeness: 'changes' as const,
+      };
       await store.write((tx) =>
-        acceptBatch(tx, 'front-desk', { source, appointments, rejected: [], cursor: null }, env.clock.now()),
+        acceptBatch(
+          tx,
+          'front-desk',
+          { source, appointments, rejected: [], cursor: null },
+          env.clock.now(),
+        ),
       );
     },
     readClaims: async (...claims: ClaimInput[]) => {
       sources += 1;
-      const source = { key: `sha256:${sources}`, name: 'claims.csv', is_last: true, completeness: 'changes' as const };
+      const source = {
+        key: `sha256:${sources}`,
+        name: 'claims.csv',
+        is_last: true,
+        completeness: 'changes' as const,
+      };
       const batch = { source, appointments: [], claims, rejected: [], cursor: null };
       await store.write((tx) => acceptBatch(tx, 'front-desk', batch, env.clock.now()));
     },
@@ -176,7 +213,10 @@ export async function install({
         received_at: env.clock.now(),
       }),
     deliverNow: (connector: Connector) =>
-      deliverStep({ store, env, connector_id: 'front-desk', connector, time_zone: 'America/Chicago', memory }, signal),
+      deliverStep(
+        { store, env, connector_id: 'front-desk', connector, time_zone: 'America/Chicago', memory },
+        signal,
+      ),
     inquiries: () => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute(),
     deliveries: () => store.db.selectFrom('deliveries').selectAll().orderBy('id').execute(),
     attention: async () => (await openAttention(store.db)).map(({ reason }) => reason),
@@ -195,7 +235,10 @@ export function connector(write: (delivery: Delivery) => void): Connector {
 }
 
 /** What the practice has is read, planned, and what is due is sent. */
-export async function send({ read, planNow, submitNow }: Installation, ...visits: AppointmentInput[]): Promise<void> {
+export async function send(
+  { read, planNow, submitNow }: Installation,
+  ...visits: AppointmentInput[]
+): Promise<void> {
   await read(...visits);
   await planNow();
   await submitNow();

@@ -1,4 +1,7 @@
-/** A clinic's state on a real file, filled through the store's own functions, one step of an appointment's path at a time. */
+/**
+ * A clinic's state on a real file, filled through the store's own functions, one step of an
+ * appointment's path at a time.
+ */
 import { join } from 'node:path';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { Attention } from '../../src/domain/attention.ts';
@@ -20,14 +23,36 @@ export const VISIT = Date.parse('2026-11-24T15:30:00.000Z');
 
 const DRAFT = { specialty: 'dental', member_id: 'W123' } as InquiryDraft;
 
-export function appointmentInput(source_id: string, more: Partial<AppointmentInput> = {}): AppointmentInput {
+export function appointmentInput(
+  source_id: string,
+  more: Partial<AppointmentInput> = {},
+): AppointmentInput {
   return {
     source_id,
     starts_at: new Date(VISIT).toISOString(),
     status: 'booked',
-    patient: { id: `P${source_id}`, first_name: 'Jane', last_name: 'Roe', birth_date: '1980-02-03' },
-    coverages: [{ carrier: 'Delta Dental', payor_id: '12345', member_id: 'W123', group_id: 'G9', subscriber: null }],
-    provider: { rendering_npi: '1234567893', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    patient: {
+      id: `P${source_id}`,
+      first_name: 'Jane',
+      last_name: 'Roe',
+      birth_date: '1980-02-03',
+    },
+    coverages: [
+      {
+        carrier: 'Delta Dental',
+        payor_id: '12345',
+        member_id: 'W123',
+        group_id: 'G9',
+        subscriber: null,
+      },
+    ],
+    provider: {
+      rendering_npi: '1234567893',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: null,
     procedure_codes: ['D1110'],
@@ -56,16 +81,32 @@ export class Clinic {
     return this.store.db;
   }
 
-  /** Reads one appointment as a source of its own, and says when planning looks at it; without `plan` it is due at once. */
+  /**
+   * Reads one appointment as a source of its own, and says when planning looks at it; without
+   * `plan` it is due at once.
+   */
   async appointment(
     source_id: string,
-    more: Partial<AppointmentInput> & { connector?: string; plan?: { due_at: number | null; wait?: string } } = {},
+    more: Partial<AppointmentInput> & {
+      connector?: string;
+      plan?: { due_at: number | null; wait?: string };
+    } = {},
   ): Promise<number> {
     const { connector = 'front-desk', plan, ...input } = more;
     this.#count += 1;
-    const source = { key: `sha256:${this.#count}`, name: 'export.csv', is_last: true, completeness: 'changes' as const };
+    const source = {
+      key: `sha256:${this.#count}`,
+      name: 'export.csv',
+      is_last: true,
+      completeness: 'changes' as const,
+    };
     return await this.store.write(async (tx) => {
-      const batch = { source, appointments: [appointmentInput(source_id, input)], rejected: [], cursor: null };
+      const batch = {
+        source,
+        appointments: [appointmentInput(source_id, input)],
+        rejected: [],
+        cursor: null,
+      };
       await acceptBatch(tx, connector, batch, NOW);
       const { id } = await tx
         .selectFrom('appointments')
@@ -88,7 +129,10 @@ export class Clinic {
     return { appointment, inquiry: await this.inquiry(appointment) };
   }
 
-  async inquiry(appointment: number, { rank = 1, due_at = NOW }: { rank?: number; due_at?: number } = {}): Promise<number> {
+  async inquiry(
+    appointment: number,
+    { rank = 1, due_at = NOW }: { rank?: number; due_at?: number } = {},
+  ): Promise<number> {
     this.#count += 1;
     const unique = `${appointment}-${rank}-${this.#count}`;
     return await this.store.write(async (tx) => {
@@ -118,12 +162,22 @@ export class Clinic {
   }
 
   /** Moves an inquiry along `path`, which begins with the state that it is in. */
-  async move(inquiry: number, path: readonly InquiryState[], changes: InquiryChanges = {}): Promise<void> {
+  async move(
+    inquiry: number,
+    path: readonly InquiryState[],
+    changes: InquiryChanges = {},
+  ): Promise<void> {
     for (const [index, to] of path.slice(1).entries()) {
       const from = path[index]!;
       await this.store.write(async (tx) => {
         const sent = to === 'sending' ? { sent_at: NOW } : {};
-        const moved = await moveInquiries(tx, [inquiry], { from, to, reason: `Reason of ${to}.` }, { ...sent, ...changes }, NOW);
+        const moved = await moveInquiries(
+          tx,
+          [inquiry],
+          { from, to, reason: `Reason of ${to}.` },
+          { ...sent, ...changes },
+          NOW,
+        );
         if (moved.length !== 1) throw new Error(`Inquiry ${inquiry} was not in ${from}.`);
       });
     }
@@ -131,26 +185,56 @@ export class Clinic {
 
   async open(inquiry: number): Promise<void> {
     const service_id = `service-${inquiry}`;
-    await this.move(inquiry, ['planned', 'sending', 'open'], { service_id, poll_at: NOW + 3_600_000, is_verified: 1 });
+    await this.move(inquiry, ['planned', 'sending', 'open'], {
+      service_id,
+      poll_at: NOW + 3_600_000,
+      is_verified: 1,
+    });
   }
 
-  /** Ends an open inquiry with an answer; the record is made and, with `deliver_to`, its delivery is planned. */
-  async answer(inquiry: number, { service_status = 'SUCCESS', deliver_to = [] as number[], rank = 1 } = {}): Promise<number> {
+  /**
+   * Ends an open inquiry with an answer; the record is made and, with `deliver_to`, its delivery is
+   * planned.
+   */
+  async answer(
+    inquiry: number,
+    { service_status = 'SUCCESS', deliver_to = [] as number[], rank = 1 } = {},
+  ): Promise<number> {
     await this.move(inquiry, ['open', 'answered'], { service_status, answered_at: NOW });
     return await this.store.write(async (tx) => {
       const raw = { status: service_status };
-      const revision = await storeAnswer(tx, { inquiry, service_status, raw, content_hash: String(this.#count++) }, NOW);
+      const revision = await storeAnswer(
+        tx,
+        { inquiry, service_status, raw, content_hash: String(this.#count++) },
+        NOW,
+      );
       const { id } = await tx
         .selectFrom('answers')
         .select('id')
         .where('inquiry', '=', inquiry)
         .orderBy('id', 'desc')
         .executeTakeFirstOrThrow();
-      const answer = { id, inquiry, revision: revision ?? 1, service_status, raw, received_at: NOW };
+      const answer = {
+        id,
+        inquiry,
+        revision: revision ?? 1,
+        service_status,
+        raw,
+        received_at: NOW,
+      };
       const results = { plan_information: { is_active: true, plan_name: 'Gold' } };
-      const record = await storeRecord(tx, answer, recordOf(results, { inquiry: { status: service_status } }), NOW);
+      const record = await storeRecord(
+        tx,
+        answer,
+        recordOf(results, { inquiry: { status: service_status } }),
+        NOW,
+      );
       for (const appointment of deliver_to)
-        await planDelivery(tx, { connector: 'front-desk', appointment, inquiry, record, coverage_rank: rank, notes: [] }, NOW);
+        await planDelivery(
+          tx,
+          { connector: 'front-desk', appointment, inquiry, record, coverage_rank: rank, notes: [] },
+          NOW,
+        );
       return record;
     });
   }
@@ -160,19 +244,36 @@ export class Clinic {
     await this.store.write(async (tx) => {
       const batch = await claimBatch(tx, 'front-desk', NOW, 100);
       for (const delivery of batch?.deliveries ?? [])
-        await settleDelivery(tx, delivery, { to, reason: 'As the connector said.', due_at: NOW + 60_000 }, NOW);
+        await settleDelivery(
+          tx,
+          delivery,
+          { to, reason: 'As the connector said.', due_at: NOW + 60_000 },
+          NOW,
+        );
     });
   }
 
-  async attention(about: { appointment?: number; inquiry?: number }, reason: Attention['reason']): Promise<void> {
+  async attention(
+    about: { appointment?: number; inquiry?: number },
+    reason: Attention['reason'],
+  ): Promise<void> {
     const { appointment = null, inquiry = null } = about;
     const subject =
-      inquiry !== null ? inquirySubject(inquiry) : appointment !== null ? appointmentSubject(appointment) : 'installation';
+      inquiry !== null
+        ? inquirySubject(inquiry)
+        : appointment !== null
+          ? appointmentSubject(appointment)
+          : 'installation';
     const entry = { reason, what: `What of ${reason}.`, next: `Next of ${reason}.` };
     await this.store.write((tx) =>
       raiseAttention(
         tx,
-        { connector: appointment === null && inquiry === null ? null : 'front-desk', appointment, inquiry, subject },
+        {
+          connector: appointment === null && inquiry === null ? null : 'front-desk',
+          appointment,
+          inquiry,
+          subject,
+        },
         entry,
         NOW,
       ),

@@ -6,7 +6,11 @@ import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
 import { EligdError } from '../../src/domain/errors.ts';
-import { inspectDatabase, isInstanceRunning, lockInstance } from '../../src/store/engine/database.ts';
+import {
+  inspectDatabase,
+  isInstanceRunning,
+  lockInstance,
+} from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 
@@ -23,7 +27,9 @@ async function refusal(work: () => unknown): Promise<EligdError> {
 }
 
 function startScript(script: string) {
-  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   return { child, exit: once(child, 'exit') };
 }
 
@@ -55,7 +61,9 @@ describe('a database', () => {
   test('keeps what was written when it is opened again', async () => {
     const path = temporaryPath();
     const store = await temporaryStore(path);
-    await store.write((tx) => tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute());
+    await store.write((tx) =>
+      tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute(),
+    );
     await store.close();
     const again = await temporaryStore(path);
     expect(await again.db.selectFrom('facts').select('value').execute()).toEqual([{ value: '1' }]);
@@ -74,11 +82,16 @@ describe('a database', () => {
     const path = temporaryPath();
     await (await temporaryStore(path)).close();
     const raw = new Database(path);
-    raw.prepare(`insert into kysely_migration (name, timestamp) values ('9999-future', '2099')`).run();
+    raw
+      .prepare(`insert into kysely_migration (name, timestamp) values ('9999-future', '2099')`)
+      .run();
     raw.close();
     for (const work of [() => openStore(path), () => inspectDatabase(path)]) {
       const error = await refusal(work);
-      expect(error).toMatchObject({ kind: 'configuration', what: `The database ${path} was written by a newer eligd.` });
+      expect(error).toMatchObject({
+        kind: 'configuration',
+        what: `The database ${path} was written by a newer eligd.`,
+      });
       expect(error.next).toContain('Install the newer version again');
     }
   });
@@ -105,7 +118,10 @@ describe('a database', () => {
     const file = temporaryPath();
     writeFileSync(file, '');
     const error = await refusal(() => openStore(join(file, 'eligd.db')));
-    expect(error).toMatchObject({ kind: 'configuration', why: expect.stringMatching(/ENOTDIR|EEXIST/) });
+    expect(error).toMatchObject({
+      kind: 'configuration',
+      why: expect.stringMatching(/ENOTDIR|EEXIST/),
+    });
     expect(error.next).toContain('state.path');
   });
 
@@ -121,7 +137,9 @@ describe('a database', () => {
         await store.close();
         console.log('done');`;
       const starts = [1, 2, 3].map(() =>
-        promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]).then(({ stdout }) => stdout.trim()),
+        promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]).then(
+          ({ stdout }) => stdout.trim(),
+        ),
       );
       expect(await Promise.all(starts)).toEqual(['done', 'done', 'done']);
       const store = await temporaryStore(path);
@@ -138,7 +156,10 @@ describe('a database', () => {
     chmodSync(path, 0o600);
     expect((await refusal(() => openStore(path))).what).toContain('cannot be opened');
     const after = new Database(path);
-    const tables = after.prepare(`select name from sqlite_master where type = 'table'`).pluck().all();
+    const tables = after
+      .prepare(`select name from sqlite_master where type = 'table'`)
+      .pluck()
+      .all();
     after.exec('drop table facts');
     after.close();
     expect(tables).toEqual(['facts']);
@@ -150,18 +171,21 @@ describe('patient data on the disk', () => {
   test.each([
     ['its folder', (path: string) => dirname(path), 0o755, 0o700],
     ['the file', (path: string) => path, 0o640, 0o600],
-  ])('is refused when %s is open to others, with the command that mends it', async (_, of, wide, right) => {
-    const path = temporaryPath();
-    await (await openStore(path)).close();
-    chmodSync(of(path), wide);
-    for (const use of [() => openStore(path), async () => inspectDatabase(path)]) {
-      const { kind, next } = await refusal(use);
-      expect(kind).toBe('configuration');
-      expect(next).toContain(`chmod ${right.toString(8)} ${of(path)}`);
-    }
-    chmodSync(of(path), right);
-    await temporaryStore(path);
-  });
+  ])(
+    'is refused when %s is open to others, with the command that mends it',
+    async (_, of, wide, right) => {
+      const path = temporaryPath();
+      await (await openStore(path)).close();
+      chmodSync(of(path), wide);
+      for (const use of [() => openStore(path), async () => inspectDatabase(path)]) {
+        const { kind, next } = await refusal(use);
+        expect(kind).toBe('configuration');
+        expect(next).toContain(`chmod ${right.toString(8)} ${of(path)}`);
+      }
+      chmodSync(of(path), right);
+      await temporaryStore(path);
+    },
+  );
 });
 
 describe('looking at a database', () => {
@@ -189,7 +213,10 @@ describe('the lock of the instance', () => {
     const path = temporaryPath();
     const lock = lockInstance(path);
     const error = await refusal(() => lockInstance(path));
-    expect(error).toMatchObject({ kind: 'temporary', what: 'Another eligd is running on this database.' });
+    expect(error).toMatchObject({
+      kind: 'temporary',
+      what: 'Another eligd is running on this database.',
+    });
     expect(error.why).toContain(`${path}.lock`);
     expect(error.next).toContain('systemctl stop eligd');
     expect(isInstanceRunning(path)).toBe(true);
@@ -212,7 +239,9 @@ describe('the lock of the instance', () => {
     const path = temporaryPath();
     const lock = lockInstance(path);
     const store = await temporaryStore(path);
-    await store.write((tx) => tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute());
+    await store.write((tx) =>
+      tx.insertInto('facts').values({ name: 'a', value: '1', updated_at: 0 }).execute(),
+    );
     lock.release();
     expect(existsSync(path)).toBe(true);
   });
@@ -227,11 +256,23 @@ describe('the lock of the instance', () => {
 describe('the audit trail', () => {
   test('takes entries, and lets nobody change or delete one', async () => {
     const store = await temporaryStore();
-    const entry = { at: 1, subject: 'appointment:1', from_state: null, to_state: 'accepted', reason: 'r' };
+    const entry = {
+      at: 1,
+      subject: 'appointment:1',
+      from_state: null,
+      to_state: 'accepted',
+      reason: 'r',
+    };
     await store.write((tx) => tx.insertInto('audit').values(entry).execute());
     const append_only = 'the audit trail is append-only';
-    await expect(store.write((tx) => tx.updateTable('audit').set({ reason: 'x' }).execute())).rejects.toThrow(append_only);
-    await expect(store.write((tx) => tx.deleteFrom('audit').execute())).rejects.toThrow(append_only);
-    expect(await store.db.selectFrom('audit').select('reason').execute()).toEqual([{ reason: 'r' }]);
+    await expect(
+      store.write((tx) => tx.updateTable('audit').set({ reason: 'x' }).execute()),
+    ).rejects.toThrow(append_only);
+    await expect(store.write((tx) => tx.deleteFrom('audit').execute())).rejects.toThrow(
+      append_only,
+    );
+    expect(await store.db.selectFrom('audit').select('reason').execute()).toEqual([
+      { reason: 'r' },
+    ]);
   });
 });

@@ -4,7 +4,12 @@ import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
 import type { Store } from '../../src/store/engine/store.ts';
-import { acceptBatch, cursorOf, type IntakeBatch, isSourceAccepted } from '../../src/store/intake/intake.ts';
+import {
+  acceptBatch,
+  cursorOf,
+  type IntakeBatch,
+  isSourceAccepted,
+} from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, FRIDAY_MS } from '../domain/examples.ts';
 import { temporaryStore } from './temporary.ts';
 
@@ -24,7 +29,13 @@ function batch({ source, ...over }: Parts = {}): IntakeBatch {
     rejected: [],
     cursor: null,
     ...over,
-    source: { key: 'sha256:1', name: 'export.csv', is_last: true, completeness: 'changes', ...source },
+    source: {
+      key: 'sha256:1',
+      name: 'export.csv',
+      is_last: true,
+      completeness: 'changes',
+      ...source,
+    },
   };
 }
 
@@ -41,7 +52,9 @@ function on(day: number, over: Partial<AppointmentInput> = {}): AppointmentInput
 const rows = () => store.db.selectFrom('appointments').selectAll().orderBy('id').execute();
 
 async function row(source_id: string) {
-  const found = (await rows()).filter((each) => each.source_id === source_id && each.superseded_at === null);
+  const found = (await rows()).filter(
+    (each) => each.source_id === source_id && each.superseded_at === null,
+  );
   expect(found).toHaveLength(1);
   return found[0]!;
 }
@@ -51,14 +64,20 @@ async function trail(id: number): Promise<string[]> {
 }
 
 describe('a batch', () => {
-  test('with an appointment that has no readable start or no id loses neither its neighbours nor that one', async () => {
-    const counts = await accept({ appointments: [on(1), on(2, { starts_at: 'tomorrow' }), on(3, { source_id: '' })] });
-    expect(counts).toMatchObject({ new: 1, rejected: 2 });
-    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
-      'export.csv, appointment 2: starts_at is not a date and time.',
-      'export.csv, appointment 3: source_id is empty.',
-    ]);
-  });
+  test(
+    'with an appointment that has no readable start or no id loses neither its neighbours nor ' +
+      'that one',
+    async () => {
+      const counts = await accept({
+        appointments: [on(1), on(2, { starts_at: 'tomorrow' }), on(3, { source_id: '' })],
+      });
+      expect(counts).toMatchObject({ new: 1, rejected: 2 });
+      expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+        'export.csv, appointment 2: starts_at is not a date and time.',
+        'export.csv, appointment 3: source_id is empty.',
+      ]);
+    },
+  );
 
   test('is stored, due for planning at once, and told of in the audit trail', async () => {
     expect(await accept({ appointments: [on(1), on(2)] })).toEqual({
@@ -81,12 +100,24 @@ describe('a batch', () => {
   });
 
   test('that comes twice changes nothing', async () => {
-    const parts = { appointments: [on(1), on(2)], cursor: 'c1', source: { completeness: 'full' } } as const;
+    const parts = {
+      appointments: [on(1), on(2)],
+      cursor: 'c1',
+      source: { completeness: 'full' },
+    } as const;
     await accept(parts);
     await store.write((tx) => tx.updateTable('appointments').set({ plan_due_at: null }).execute());
     const before = [await rows(), await store.db.selectFrom('audit').selectAll().execute()];
-    expect(await accept(parts, LATER_MS)).toEqual({ new: 0, changed: 0, unchanged: 2, rejected: 0, vanished: 0 });
-    expect([await rows(), await store.db.selectFrom('audit').selectAll().execute()]).toEqual(before);
+    expect(await accept(parts, LATER_MS)).toEqual({
+      new: 0,
+      changed: 0,
+      unchanged: 2,
+      rejected: 0,
+      vanished: 0,
+    });
+    expect([await rows(), await store.db.selectFrom('audit').selectAll().execute()]).toEqual(
+      before,
+    );
     expect(await store.db.selectFrom('sources').selectAll().execute()).toHaveLength(1);
     expect(await openAttention(store.db)).toEqual([]);
   });
@@ -98,7 +129,9 @@ describe('a batch', () => {
   });
 
   test('counts the last mention of an appointment that it names twice', async () => {
-    expect(await accept({ appointments: [on(1), on(1, { location: 'North' })] })).toMatchObject({ new: 1 });
+    expect(await accept({ appointments: [on(1), on(1, { location: 'North' })] })).toMatchObject({
+      new: 1,
+    });
     expect(JSON.parse((await row('A-1')).content)).toMatchObject({ location: 'North' });
   });
 
@@ -119,16 +152,32 @@ describe('an appointment that comes back', () => {
     ['patient', { patient: { ...anAppointment().patient, first_name: 'Adah' } }],
     ['procedures', { procedure_codes: ['D1110'] }],
     ['provider or place', { location: 'North' }],
-  ] as [string, Partial<AppointmentInput>][])('with another %s is the same one, and planned anew', async (what, change) => {
-    await store.write((tx) => tx.updateTable('appointments').set({ plan_due_at: null }).execute());
-    const before = await row('A-1');
-    expect(await accept({ appointments: [on(1, change)] }, LATER_MS)).toMatchObject({ new: 0, changed: 1 });
-    const after = await row('A-1');
-    expect(after).toMatchObject({ id: before.id, created_at: before.created_at, updated_at: LATER_MS, plan_due_at: LATER_MS });
-    expect(JSON.parse(after.content)).toEqual(on(1, change));
-    const audit = await auditOf(store.db, [appointmentSubject(after.id)]);
-    expect(audit.at(-1)).toMatchObject({ to_state: 'changed', reason: `Changed in the practice management system: ${what}.` });
-  });
+  ] as [string, Partial<AppointmentInput>][])(
+    'with another %s is the same one, and planned anew',
+    async (what, change) => {
+      await store.write((tx) =>
+        tx.updateTable('appointments').set({ plan_due_at: null }).execute(),
+      );
+      const before = await row('A-1');
+      expect(await accept({ appointments: [on(1, change)] }, LATER_MS)).toMatchObject({
+        new: 0,
+        changed: 1,
+      });
+      const after = await row('A-1');
+      expect(after).toMatchObject({
+        id: before.id,
+        created_at: before.created_at,
+        updated_at: LATER_MS,
+        plan_due_at: LATER_MS,
+      });
+      expect(JSON.parse(after.content)).toEqual(on(1, change));
+      const audit = await auditOf(store.db, [appointmentSubject(after.id)]);
+      expect(audit.at(-1)).toMatchObject({
+        to_state: 'changed',
+        reason: `Changed in the practice management system: ${what}.`,
+      });
+    },
+  );
 
   test('unchanged stays closed, and changed is open again', async () => {
     const { id } = await row('A-1');
@@ -136,7 +185,11 @@ describe('an appointment that comes back', () => {
     await accept({ appointments: [on(1)] }, LATER_MS);
     expect(await row('A-1')).toMatchObject({ closed_reason: 'cancelled', plan_due_at: null });
     await accept({ appointments: [on(1, { location: 'North' })] }, LATER_MS);
-    expect(await row('A-1')).toMatchObject({ closed_reason: null, closed_at: null, plan_due_at: LATER_MS });
+    expect(await row('A-1')).toMatchObject({
+      closed_reason: null,
+      closed_at: null,
+      plan_due_at: LATER_MS,
+    });
   });
 
   test('with another birth date and another member id is another one: the old one closes', async () => {
@@ -147,9 +200,17 @@ describe('an appointment that comes back', () => {
     });
     expect(await accept({ appointments: [other] }, LATER_MS)).toMatchObject({ new: 1, changed: 0 });
     const [old, current] = await rows();
-    expect(old).toMatchObject({ id, superseded_at: LATER_MS, closed_reason: 'replaced', plan_due_at: LATER_MS });
+    expect(old).toMatchObject({
+      id,
+      superseded_at: LATER_MS,
+      closed_reason: 'replaced',
+      plan_due_at: LATER_MS,
+    });
     expect(JSON.parse(old!.content)).toEqual(on(1));
-    expect(current).toMatchObject({ superseded_at: null, patient_key: 'front-desk|P-9|1999-09-09' });
+    expect(current).toMatchObject({
+      superseded_at: null,
+      patient_key: 'front-desk|P-9|1999-09-09',
+    });
     expect(await trail(id)).toEqual(['accepted', 'closed']);
     expect(await accept({ appointments: [other] }, LATER_MS)).toMatchObject({ unchanged: 1 });
   });
@@ -181,11 +242,20 @@ describe('cursor and source', () => {
     await accept({ cursor: 'c1' });
     const before = await rows();
     const crash = store.write(async (tx) => {
-      await acceptBatch(tx, DESK, batch({ appointments: [on(1)], cursor: 'c2', source: { key: 'sha256:2' } }), FRIDAY_MS);
+      await acceptBatch(
+        tx,
+        DESK,
+        batch({ appointments: [on(1)], cursor: 'c2', source: { key: 'sha256:2' } }),
+        FRIDAY_MS,
+      );
       throw new Error('crash');
     });
     await expect(crash).rejects.toThrow('crash');
-    const impossible = { appointments: [on(2), on(1, { source_id: null as never })], cursor: 'c3', source: { key: 'sha256:2' } };
+    const impossible = {
+      appointments: [on(2), on(1, { source_id: null as never })],
+      cursor: 'c3',
+      source: { key: 'sha256:2' },
+    };
     await expect(accept(impossible)).rejects.toThrow();
     expect(await cursorOf(store.db, DESK)).toBe('c1');
     expect(await isSourceAccepted(store.db, DESK, 'sha256:2')).toBe(false);
@@ -195,16 +265,29 @@ describe('cursor and source', () => {
 
 describe('an appointment that is missing', () => {
   const days = [1, 2, 3, 4, 5].map((day) => on(day));
-  const next = (appointments: AppointmentInput[], completeness: 'full' | 'changes' | 'unknown', key = 'sha256:2') =>
-    accept({ appointments, source: { key, completeness } }, LATER_MS);
-  const missing = async () => (await rows()).filter((each) => each.missing_since !== null).map(({ source_id }) => source_id);
+  const next = (
+    appointments: AppointmentInput[],
+    completeness: 'full' | 'changes' | 'unknown',
+    key = 'sha256:2',
+  ) => accept({ appointments, source: { key, completeness } }, LATER_MS);
+  const missing = async () =>
+    (await rows()).filter((each) => each.missing_since !== null).map(({ source_id }) => source_id);
 
   beforeEach(() => accept({ appointments: days }));
 
   test('from a full export has vanished: on the attention list, due for planning', async () => {
-    expect(await next([on(1), on(2), on(4), on(5)], 'full')).toMatchObject({ unchanged: 4, vanished: 1 });
-    expect(await row('A-3')).toMatchObject({ missing_since: LATER_MS, plan_due_at: LATER_MS, closed_reason: null });
-    expect(await openAttention(store.db)).toMatchObject([{ reason: 'vanished', source_id: 'A-3', since: LATER_MS }]);
+    expect(await next([on(1), on(2), on(4), on(5)], 'full')).toMatchObject({
+      unchanged: 4,
+      vanished: 1,
+    });
+    expect(await row('A-3')).toMatchObject({
+      missing_since: LATER_MS,
+      plan_due_at: LATER_MS,
+      closed_reason: null,
+    });
+    expect(await openAttention(store.db)).toMatchObject([
+      { reason: 'vanished', source_id: 'A-3', since: LATER_MS },
+    ]);
   });
 
   test('from a full export of other days has not', async () => {
@@ -236,7 +319,10 @@ describe('an appointment that is missing', () => {
       source: { key: 'sha256:2', completeness: 'full', is_last: false },
     } as const;
     expect(await accept(first, LATER_MS)).toMatchObject({ vanished: 0 });
-    const last = { appointments: [on(3)], source: { key: 'sha256:2', completeness: 'full' } } as const;
+    const last = {
+      appointments: [on(3)],
+      source: { key: 'sha256:2', completeness: 'full' },
+    } as const;
     expect(await accept(last, LATER_MS)).toMatchObject({ vanished: 1 });
     expect(await missing()).toEqual(['A-4']);
   });
@@ -249,7 +335,9 @@ describe('an appointment that is missing', () => {
 
   test('is not concluded from an empty export, nor from one of the past', async () => {
     expect(await next([], 'full')).toMatchObject({ vanished: 0 });
-    const past = [10, 19].map((day) => on(1, { source_id: `P-${day}`, starts_at: `2026-11-${day}T15:00:00.000Z` }));
+    const past = [10, 19].map((day) =>
+      on(1, { source_id: `P-${day}`, starts_at: `2026-11-${day}T15:00:00.000Z` }),
+    );
     expect(await next(past, 'full', 'sha256:3')).toMatchObject({ new: 2, vanished: 0 });
   });
 
@@ -264,7 +352,13 @@ describe('an appointment that is missing', () => {
   });
 
   test('or unreadable before leaves the attention list when it is cancelled', async () => {
-    const unreadable = { position: 'A-9', source_id: 'A-9', field: 'start', value_class: 'empty', remedy: 'Enter it.' };
+    const unreadable = {
+      position: 'A-9',
+      source_id: 'A-9',
+      field: 'start',
+      value_class: 'empty',
+      remedy: 'Enter it.',
+    };
     await accept({ rejected: [unreadable] });
     expect(await openAttention(store.db)).toHaveLength(1);
     await accept({ cancelled_ids: ['A-9'], source: { key: 'sha256:2' } }, LATER_MS);
@@ -278,7 +372,10 @@ describe('an appointment that is missing', () => {
   });
 
   test('of another connector has not', async () => {
-    const parts = { appointments: [on(1), on(5)], source: { key: 'sha256:2', completeness: 'full' } } as const;
+    const parts = {
+      appointments: [on(1), on(5)],
+      source: { key: 'sha256:2', completeness: 'full' },
+    } as const;
     expect(await accept(parts, LATER_MS, 'ehr')).toMatchObject({ new: 2, vanished: 0 });
   });
 
@@ -294,12 +391,25 @@ describe('an appointment that is missing', () => {
 });
 
 describe('a rejected item', () => {
-  const item = { position: 'row 17', field: 'DOB', value_class: 'impossible date', remedy: 'Mend the date.' };
+  const item = {
+    position: 'row 17',
+    field: 'DOB',
+    value_class: 'impossible date',
+    remedy: 'Mend the date.',
+  };
 
   test('is on the attention list, and its neighbours are stored (G7)', async () => {
-    expect(await accept({ appointments: [on(1)], rejected: [item] })).toMatchObject({ new: 1, rejected: 1 });
+    expect(await accept({ appointments: [on(1)], rejected: [item] })).toMatchObject({
+      new: 1,
+      rejected: 1,
+    });
     expect(await openAttention(store.db)).toMatchObject([
-      { connector: DESK, reason: 'row_unreadable', what: 'export.csv, row 17: DOB is impossible date.', next: 'Mend the date.' },
+      {
+        connector: DESK,
+        reason: 'row_unreadable',
+        what: 'export.csv, row 17: DOB is impossible date.',
+        next: 'Mend the date.',
+      },
     ]);
   });
 

@@ -19,7 +19,8 @@ const message = (key: string, parts: Partial<Omit<Message, 'source'>> = {}): Mes
   source: { key, name: key, is_last: true, completeness: 'changes', reply: `reply to ${key}` },
 });
 
-const visit = (source_id: string, over: Partial<AppointmentInput> = {}) => anAppointment({ source_id, ...over });
+const visit = (source_id: string, over: Partial<AppointmentInput> = {}) =>
+  anAppointment({ source_id, ...over });
 
 async function accept(...messages: Message[]) {
   const { outcomes } = await store.write((tx) => acceptMessages(tx, 'lab', messages, FRIDAY_MS));
@@ -27,16 +28,25 @@ async function accept(...messages: Message[]) {
 }
 
 const statuses = async () => {
-  const rows = await store.db.selectFrom('appointments').select(['source_id', 'content']).orderBy('id').execute();
-  return rows.map(({ source_id, content }) => [source_id, (JSON.parse(content) as AppointmentInput).status]);
+  const rows = await store.db
+    .selectFrom('appointments')
+    .select(['source_id', 'content'])
+    .orderBy('id')
+    .execute();
+  return rows.map(({ source_id, content }) => [
+    source_id,
+    (JSON.parse(content) as AppointmentInput).status,
+  ]);
 };
 
 describe('messages that come together', () => {
   test('are all stored, with their replies', async () => {
-    expect(await accept(message('1', { appointments: [visit('A')] }), message('2', { appointments: [visit('B')] }))).toEqual([
-      'reply to 1',
-      'reply to 2',
-    ]);
+    expect(
+      await accept(
+        message('1', { appointments: [visit('A')] }),
+        message('2', { appointments: [visit('B')] }),
+      ),
+    ).toEqual(['reply to 1', 'reply to 2']);
     expect(await statuses()).toEqual([
       ['A', 'booked'],
       ['B', 'booked'],
@@ -77,7 +87,9 @@ describe('a message that comes again', () => {
     const first = message('1', { appointments: [visit('A')] });
     await accept(first);
     await accept(message('2', { cancelled_ids: ['A'] }));
-    expect(await accept({ ...first, source: { ...first.source, reply: 'another reply' } })).toEqual(['reply to 1']);
+    expect(await accept({ ...first, source: { ...first.source, reply: 'another reply' } })).toEqual(
+      ['reply to 1'],
+    );
     expect(await statuses()).toEqual([['A', 'cancelled']]);
   });
 
@@ -99,7 +111,13 @@ test('a cancellation of an appointment that is not known changes nothing', async
 
 test('an item that could not be read leaves the attention list when it comes readable', async () => {
   const rejected = [
-    { position: 'message 1', source_id: 'A', field: 'SCH-11', value_class: 'not a time', remedy: 'Enter the time.' },
+    {
+      position: 'message 1',
+      source_id: 'A',
+      field: 'SCH-11',
+      value_class: 'not a time',
+      remedy: 'Enter the time.',
+    },
   ];
   await accept(message('1', { rejected }), message('2', { appointments: [visit('B')] }));
   expect((await openAttention(store.db)).map(({ reason }) => reason)).toEqual(['row_unreadable']);

@@ -5,7 +5,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { halt } from '../../src/store/calls/halts.ts';
 import { updateInquiry } from '../../src/store/calls/inquiries.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
-import { countSituations, listAppointments, readDatabase, readStatus } from '../../src/store/views/overview.ts';
+import {
+  countSituations,
+  listAppointments,
+  readDatabase,
+  readStatus,
+} from '../../src/store/views/overview.ts';
 import { INFORMATIONAL_REASONS } from '../../src/store/views/situation.ts';
 import { type Explanation, explainAppointments, momentOf } from '../../src/store/views/story.ts';
 import { findSubject } from '../../src/store/views/subject.ts';
@@ -53,14 +58,22 @@ describe('an appointment', () => {
 
   test('is planned until its inquiry is sent, and says what holds it', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
-    expect(await explained(appointment)).toMatchObject({ situation: 'planned', why: expect.stringContaining('goes out') });
+    expect(await explained(appointment)).toMatchObject({
+      situation: 'planned',
+      why: expect.stringContaining('goes out'),
+    });
     const used_up = { why: 'Used up.', until: NOW + 9 };
     const over_budget = await explained(appointment, { now: NOW, budget: used_up } as never);
     expect(over_budget).toMatchObject({ situation: 'planned', ...used_up });
     await clinic.store.write((tx) => updateInquiry(tx, inquiry, { due_at: NOW + 7 }, NOW));
     expect(await explained(appointment)).toMatchObject({ situation: 'planned', until: NOW + 7 });
-    await clinic.store.write((tx) => halt(tx, 'account', 'The service answered 403.', NOW + 8, NOW));
-    expect(await explained(appointment)).toMatchObject({ until: NOW + 8, why: expect.stringContaining('answered 403') });
+    await clinic.store.write((tx) =>
+      halt(tx, 'account', 'The service answered 403.', NOW + 8, NOW),
+    );
+    expect(await explained(appointment)).toMatchObject({
+      until: NOW + 8,
+      why: expect.stringContaining('answered 403'),
+    });
     await clinic.store.write((tx) => updateInquiry(tx, inquiry, { hold_reason: 'vanished' }, NOW));
     expect((await explained(appointment)).why).toContain('missing from the last export');
   });
@@ -69,8 +82,12 @@ describe('an appointment', () => {
     const before = await clinic.planned('1');
     const after = await clinic.planned('2');
     await clinic.open(after.inquiry);
-    for (const source_id of ['1', '2']) await clinic.appointment(source_id, { procedure_codes: ['D0120'] });
-    expect([await situationOf(before.appointment), await situationOf(after.appointment)]).toEqual(['waiting', 'asking']);
+    for (const source_id of ['1', '2'])
+      await clinic.appointment(source_id, { procedure_codes: ['D0120'] });
+    expect([await situationOf(before.appointment), await situationOf(after.appointment)]).toEqual([
+      'waiting',
+      'asking',
+    ]);
   });
 
   test.each([
@@ -89,8 +106,13 @@ describe('an appointment', () => {
     await clinic.answer(inquiry, { deliver_to: [appointment] });
     expect(await explained(appointment)).toMatchObject({ situation: 'answered', until: null });
     await clinic.deliver('failed');
-    expect(await explained(appointment)).toMatchObject({ situation: 'answered', until: NOW + 60_000 });
-    await clinic.store.write(async (tx) => void (await tx.updateTable('deliveries').set({ due_at: NOW }).execute()));
+    expect(await explained(appointment)).toMatchObject({
+      situation: 'answered',
+      until: NOW + 60_000,
+    });
+    await clinic.store.write(
+      async (tx) => void (await tx.updateTable('deliveries').set({ due_at: NOW }).execute()),
+    );
     await clinic.deliver('delivered');
     expect(await situationOf(appointment)).toBe('delivered');
     await clinic.move(inquiry, ['answered', 'open']);
@@ -103,28 +125,40 @@ describe('an appointment', () => {
     await clinic.open(inquiry);
     await clinic.answer(inquiry, { deliver_to: [appointment] });
     await clinic.deliver('parked');
-    expect(await explained(appointment)).toMatchObject({ situation: 'attention', next: expect.stringContaining('by hand') });
+    expect(await explained(appointment)).toMatchObject({
+      situation: 'attention',
+      next: expect.stringContaining('by hand'),
+    });
   });
 
   test.each([
     ['rejected', ['planned', 'sending', 'rejected']],
     ['undecidable', ['planned', 'sending', 'uncertain', 'undecidable']],
-  ] as const)('of which the inquiry is %s needs a person, with or without an entry', async (state, path) => {
-    const { appointment, inquiry } = await clinic.planned('1');
-    await clinic.move(inquiry, path);
-    expect(await explained(appointment)).toMatchObject({
-      situation: 'attention',
-      why: expect.stringContaining(`Reason of ${state}.`),
-    });
-  });
+  ] as const)(
+    'of which the inquiry is %s needs a person, with or without an entry',
+    async (state, path) => {
+      const { appointment, inquiry } = await clinic.planned('1');
+      await clinic.move(inquiry, path);
+      expect(await explained(appointment)).toMatchObject({
+        situation: 'attention',
+        why: expect.stringContaining(`Reason of ${state}.`),
+      });
+    },
+  );
 
   test('with an open entry needs a person, whether the entry names it or its inquiry', async () => {
     const first = await clinic.planned('1');
     const second = await clinic.planned('2');
     await clinic.attention({ appointment: first.appointment }, 'vanished');
     await clinic.attention({ inquiry: second.inquiry }, 'lost_at_service');
-    expect(await explained(first.appointment)).toMatchObject({ situation: 'attention', next: 'Next of vanished.' });
-    expect(await explained(second.appointment)).toMatchObject({ situation: 'attention', next: 'Next of lost_at_service.' });
+    expect(await explained(first.appointment)).toMatchObject({
+      situation: 'attention',
+      next: 'Next of vanished.',
+    });
+    expect(await explained(second.appointment)).toMatchObject({
+      situation: 'attention',
+      next: 'Next of lost_at_service.',
+    });
   });
 
   test.each(INFORMATIONAL_REASONS)('goes on under the entry %s', async (reason) => {
@@ -137,14 +171,19 @@ describe('an appointment', () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.move(inquiry, ['planned', 'sending', 'rejected']);
     await clinic.attention({ appointment, inquiry }, 'refused');
-    await clinic.store.write(async (tx) => void (await tx.deleteFrom('inquiry_appointments').execute()));
+    await clinic.store.write(
+      async (tx) => void (await tx.deleteFrom('inquiry_appointments').execute()),
+    );
     await clinic.inquiry(appointment);
     expect(await situationOf(appointment)).toBe('planned');
   });
 
   test('of which nothing says what it waits for needs a person, so that none is lost (G2)', async () => {
     const id = await clinic.appointment('1', { plan: { due_at: null } });
-    expect(await explained(id)).toMatchObject({ situation: 'attention', why: expect.stringContaining('defect of eligd') });
+    expect(await explained(id)).toMatchObject({
+      situation: 'attention',
+      why: expect.stringContaining('defect of eligd'),
+    });
   });
 
   test('that is closed is closed, whatever else there is', async () => {
@@ -152,7 +191,10 @@ describe('an appointment', () => {
     await clinic.open(inquiry);
     await clinic.store.write((tx) => closeAppointment(tx, appointment, 'cancelled', NOW));
     await clinic.attention({ inquiry }, 'no_answer');
-    expect(await explained(appointment)).toMatchObject({ situation: 'closed', why: expect.stringContaining('cancelled') });
+    expect(await explained(appointment)).toMatchObject({
+      situation: 'closed',
+      why: expect.stringContaining('cancelled'),
+    });
   });
 
   test('with two coverages is where the less advanced one is', async () => {
@@ -171,9 +213,14 @@ describe('an appointment', () => {
   });
 
   test('waits when one of its coverages has to let another inquiry go first', async () => {
-    const { appointment, inquiry } = await clinic.planned('1', { plan: { due_at: NOW + 60_000, wait: 'other_inquiry_first' } });
+    const { appointment, inquiry } = await clinic.planned('1', {
+      plan: { due_at: NOW + 60_000, wait: 'other_inquiry_first' },
+    });
     await clinic.open(inquiry);
-    expect(await explained(appointment)).toMatchObject({ situation: 'waiting', until: NOW + 60_000 });
+    expect(await explained(appointment)).toMatchObject({
+      situation: 'waiting',
+      until: NOW + 60_000,
+    });
   });
 
   test('is where the newest attempt is, and a withdrawn inquiry counts as nothing', async () => {
@@ -206,7 +253,9 @@ describe('the counts', () => {
     await clinic.store.write((tx) => closeAppointment(tx, closed, 'no_coverage', NOW));
     // The id is used again for somebody else: two appointments, one of them replaced.
     const other = { id: 'P-other', first_name: 'John', last_name: 'Doe', birth_date: '1999-09-09' };
-    const coverages = [{ carrier: 'Aetna', payor_id: '60054', member_id: 'A7', group_id: '', subscriber: null }];
+    const coverages = [
+      { carrier: 'Aetna', payor_id: '60054', member_id: 'A7', group_id: '', subscriber: null },
+    ];
     await clinic.appointment('w1', { patient: other, coverages });
 
     const { claims, ...counts } = await countSituations(clinic.db, NOW);
@@ -221,8 +270,17 @@ describe('the counts', () => {
       attention: 1,
       closed: { no_coverage: 1, replaced: 1 },
     });
-    for (const situation of ['waiting', 'planned', 'asking', 'answered', 'delivered', 'attention'] as const) {
-      expect((await listAppointments(clinic.db, { situation }, 10, NOW)).total).toBe(counts[situation]);
+    for (const situation of [
+      'waiting',
+      'planned',
+      'asking',
+      'answered',
+      'delivered',
+      'attention',
+    ] as const) {
+      expect((await listAppointments(clinic.db, { situation }, 10, NOW)).total).toBe(
+        counts[situation],
+      );
     }
     expect((await listAppointments(clinic.db, { situation: 'closed' }, 1, NOW)).total).toBe(2);
     expect((await listAppointments(clinic.db, {}, 1, NOW)).total).toBe(7);
@@ -230,9 +288,18 @@ describe('the counts', () => {
   });
 
   test('are all zero in an empty database', async () => {
-    expect(await countSituations(clinic.db, NOW)).toMatchObject({ total: 0, waiting: 0, closed: {} });
+    expect(await countSituations(clinic.db, NOW)).toMatchObject({
+      total: 0,
+      waiting: 0,
+      closed: {},
+    });
     const status = await readStatus(clinic.db, NOW);
-    expect(status).toMatchObject({ attention: [], halts: [], last_reads: [], deliveries: { oldest_at: null } });
+    expect(status).toMatchObject({
+      attention: [],
+      halts: [],
+      last_reads: [],
+      deliveries: { oldest_at: null },
+    });
   });
 });
 
@@ -245,7 +312,9 @@ test('the budget is used up until the clinic’s next day or month', async () =>
   expect(await budget({})).toBeNull();
   expect(await budget({ calls_per_day: 2 })).toBeNull();
   expect(await budget({ calls_per_day: 1 })).toBe(Date.parse('2026-11-21T06:00:00Z'));
-  expect(await budget({ calls_per_day: 1, calls_per_month: 1 })).toBe(Date.parse('2026-12-01T06:00:00Z'));
+  expect(await budget({ calls_per_day: 1, calls_per_month: 1 })).toBe(
+    Date.parse('2026-12-01T06:00:00Z'),
+  );
 });
 
 describe('an ID', () => {
@@ -265,7 +334,10 @@ describe('an ID', () => {
   test('that two connectors have is not guessed', async () => {
     await clinic.appointment('7');
     const other = await clinic.appointment('7', { connector: 'ehr' });
-    expect(await findSubject(clinic.db, '7')).toEqual({ kind: 'ambiguous', connectors: ['ehr', 'front-desk'] });
+    expect(await findSubject(clinic.db, '7')).toEqual({
+      kind: 'ambiguous',
+      connectors: ['ehr', 'front-desk'],
+    });
     expect(await findSubject(clinic.db, 'ehr:7')).toEqual({ kind: 'appointment', id: other });
   });
 });
@@ -274,7 +346,10 @@ describe('reading', () => {
   test('sees what the daemon commits, without its lock, and cannot write', async () => {
     await clinic.appointment('1');
     expect((await readDatabase(clinic.path, (db) => countSituations(db, NOW))).total).toBe(1);
-    const write = readDatabase(clinic.path, async (db) => await db.deleteFrom('attention').execute());
+    const write = readDatabase(
+      clinic.path,
+      async (db) => await db.deleteFrom('attention').execute(),
+    );
     await expect(write).rejects.toMatchObject({ name: 'EligdError', kind: 'configuration' });
   });
 
@@ -300,9 +375,15 @@ describe('reading', () => {
     const path = join(folder, 'other.db');
     writeFileSync(path, '');
     const count = readDatabase(path, (db) => countSituations(db, NOW));
-    await expect(count).rejects.toMatchObject({ kind: 'configuration', what: expect.stringContaining('does not have the form') });
+    await expect(count).rejects.toMatchObject({
+      kind: 'configuration',
+      what: expect.stringContaining('does not have the form'),
+    });
     writeFileSync(path, 'appointment_id,patient_name\n'.repeat(100));
     const read = readDatabase(path, (db) => countSituations(db, NOW));
-    await expect(read).rejects.toMatchObject({ kind: 'configuration', why: 'The system says SQLITE_NOTADB.' });
+    await expect(read).rejects.toMatchObject({
+      kind: 'configuration',
+      why: 'The system says SQLITE_NOTADB.',
+    });
   });
 });

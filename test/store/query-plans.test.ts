@@ -24,7 +24,10 @@ beforeAll(async () => {
   const path = join(folder, 'eligd.db');
   await (await openStore(path)).close();
   raw = new Database(path);
-  db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }), log: ({ query }) => void asked.push(query) });
+  db = new Kysely<Tables>({
+    dialect: new SqliteDialect({ database: raw }),
+    log: ({ query }) => void asked.push(query),
+  });
 });
 afterAll(async () => {
   await db.destroy();
@@ -37,24 +40,48 @@ async function planOf(work: () => Promise<unknown>): Promise<string[]> {
   await work();
   return asked
     .filter(({ sql }) => /^\s*select/i.test(sql))
-    .flatMap(({ sql, parameters }) => raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[])
+    .flatMap(
+      ({ sql, parameters }) =>
+        raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[],
+    )
     .map(({ detail }) => detail);
 }
 
 /** A patient becomes known, or is merged. */
 function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<unknown> {
   const patient = { id: 'P-1', first_name: '', last_name: '', birth_date: null };
-  const update = kind === 'described' ? { kind, patient, coverages: [] } : { kind, from_id: 'P-2', into: patient };
-  return db.transaction().execute((tx) => takePatientUpdates(tx, 'front-desk', [update], { changed: 0 }, NOW));
+  const update =
+    kind === 'described'
+      ? { kind, patient, coverages: [] }
+      : { kind, from_id: 'P-2', into: patient };
+  return db
+    .transaction()
+    .execute((tx) => takePatientUpdates(tx, 'front-desk', [update], { changed: 0 }, NOW));
 }
 
 describe('the claim of', () => {
   const claim = { now: NOW, limit: 100, specialties: ['dental' as const] };
   test.each([
-    ['inquiries to send', () => dueForSubmission(db, claim), 'inquiries USING INDEX inquiries_due (state=?)'],
-    ['inquiries to look for', () => uncertainDue(db, NOW, 100), 'inquiries USING INDEX inquiries_look (state=? AND look_at<?)'],
-    ['inquiries to ask about', () => dueForPolling(db, NOW, 100), 'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)'],
-    ['appointments to plan', () => dueForPlanning(db, NOW, 100), 'INDEX appointments_plan_due (plan_due_at<?)'],
+    [
+      'inquiries to send',
+      () => dueForSubmission(db, claim),
+      'inquiries USING INDEX inquiries_due (state=?)',
+    ],
+    [
+      'inquiries to look for',
+      () => uncertainDue(db, NOW, 100),
+      'inquiries USING INDEX inquiries_look (state=? AND look_at<?)',
+    ],
+    [
+      'inquiries to ask about',
+      () => dueForPolling(db, NOW, 100),
+      'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)',
+    ],
+    [
+      'appointments to plan',
+      () => dueForPlanning(db, NOW, 100),
+      'INDEX appointments_plan_due (plan_due_at<?)',
+    ],
     [
       'appointments of a patient',
       () => changeOfPatient(),

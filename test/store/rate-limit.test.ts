@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRateLimiter, endAbandonedSlots, type RateLimiter } from '../../src/store/calls/rate-limit.ts';
+import {
+  createRateLimiter,
+  endAbandonedSlots,
+  type RateLimiter,
+} from '../../src/store/calls/rate-limit.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 
@@ -8,7 +12,11 @@ const WINDOW_MS = 60_000;
 
 type Request = { started_ms: number; ended_ms: number };
 
-async function perform(limiter: RateLimiter, clock: VirtualClock, duration_ms: number): Promise<Request> {
+async function perform(
+  limiter: RateLimiter,
+  clock: VirtualClock,
+  duration_ms: number,
+): Promise<Request> {
   const pass = await limiter.enter('send');
   const started_ms = clock.now();
   await clock.sleep(duration_ms);
@@ -17,12 +25,17 @@ async function perform(limiter: RateLimiter, clock: VirtualClock, duration_ms: n
   return { started_ms, ended_ms };
 }
 
-/** The most requests that a server can count in a window of 60 s when it may count each anywhere between start and end. */
+/**
+ * The most requests that a server can count in a window of 60 s when it may count each anywhere
+ * between start and end.
+ */
 function mostInAnyWindow(requests: readonly Request[]): number {
   return Math.max(
     ...requests.map(
       ({ ended_ms: from_ms }) =>
-        requests.filter(({ started_ms, ended_ms }) => started_ms < from_ms + WINDOW_MS && ended_ms >= from_ms).length,
+        requests.filter(
+          ({ started_ms, ended_ms }) => started_ms < from_ms + WINDOW_MS && ended_ms >= from_ms,
+        ).length,
     ),
   );
 }
@@ -34,33 +47,53 @@ async function waited(limiter: RateLimiter, clock: VirtualClock): Promise<number
 }
 
 describe('the rate limit', () => {
-  test('holds in every sliding minute, wherever the server counts a request, and wastes nothing (G5)', async () => {
-    const duration = fc.oneof(fc.nat(500), fc.nat(30_000), fc.integer({ min: 30_000, max: 120_000 }));
-    const crowd = fc.array(fc.record({ duration, delay: fc.nat(90_000) }), { minLength: 5, maxLength: 25 });
-    await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 1, max: 6 }), crowd, async (max_per_minute, requests) => {
-        const clock = virtualClock();
-        const limiter = createRateLimiter(await temporaryStore(), clock, max_per_minute);
-        const all = Promise.all(
-          requests.map(async (request) => {
-            await clock.sleep(request.delay);
-            return await perform(limiter, clock, request.duration);
-          }),
-        );
-        const done = await clock.runUntil(all);
-        expect(mostInAnyWindow(done)).toBeLessThanOrEqual(max_per_minute);
-        // Each generation of requests takes at most the longest of them, a minute, and a look for one that is still out.
-        const generations = Math.ceil(requests.length / max_per_minute);
-        expect(clock.elapsed()).toBeLessThanOrEqual(90_000 + generations * (120_000 + WINDOW_MS + 100));
-      }),
-      { numRuns: 8 },
-    );
-  });
+  test(
+    'holds in every sliding minute, wherever the server counts a request, and wastes nothing ' +
+      '(G5)',
+    async () => {
+      const duration = fc.oneof(
+        fc.nat(500),
+        fc.nat(30_000),
+        fc.integer({ min: 30_000, max: 120_000 }),
+      );
+      const crowd = fc.array(fc.record({ duration, delay: fc.nat(90_000) }), {
+        minLength: 5,
+        maxLength: 25,
+      });
+      await fc.assert(
+        fc.asyncProperty(
+          fc.integer({ min: 1, max: 6 }),
+          crowd,
+          async (max_per_minute, requests) => {
+            const clock = virtualClock();
+            const limiter = createRateLimiter(await temporaryStore(), clock, max_per_minute);
+            const all = Promise.all(
+              requests.map(async (request) => {
+                await clock.sleep(request.delay);
+                return await perform(limiter, clock, request.duration);
+              }),
+            );
+            const done = await clock.runUntil(all);
+            expect(mostInAnyWindow(done)).toBeLessThanOrEqual(max_per_minute);
+            // Each generation of requests takes at most the longest of them, a minute, and a look
+            // for one that is still out.
+            const generations = Math.ceil(requests.length / max_per_minute);
+            expect(clock.elapsed()).toBeLessThanOrEqual(
+              90_000 + generations * (120_000 + WINDOW_MS + 100),
+            );
+          },
+        ),
+        { numRuns: 8 },
+      );
+    },
+  );
 
   test('lets as many go at once as it allows, and the next one a minute after the first has ended', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 3);
-    const done = await clock.runUntil(Promise.all([100, 200, 300, 100].map((each) => perform(limiter, clock, each))));
+    const done = await clock.runUntil(
+      Promise.all([100, 200, 300, 100].map((each) => perform(limiter, clock, each))),
+    );
     const start_ms = done[0]!.started_ms;
     expect(done.map(({ started_ms }) => started_ms - start_ms)).toEqual([0, 0, 0, 100 + WINDOW_MS]);
   });
@@ -70,7 +103,9 @@ describe('the rate limit', () => {
     const path = temporaryPath();
     const [daemon, command] = [await temporaryStore(path), await temporaryStore(path)];
     const limiters = [daemon, command].map((store) => createRateLimiter(store, clock, 4));
-    const requests = Array.from({ length: 16 }, (_, index) => perform(limiters[index % 2]!, clock, index * 700));
+    const requests = Array.from({ length: 16 }, (_, index) =>
+      perform(limiters[index % 2]!, clock, index * 700),
+    );
     expect(mostInAnyWindow(await clock.runUntil(Promise.all(requests)))).toBe(4);
   });
 
@@ -197,7 +232,9 @@ describe('a pause that the service asked for', () => {
     const before = await temporaryStore(path);
     await createRateLimiter(before, clock, 10).pause(clock.now() + 90_000);
     await before.close();
-    expect(await waited(createRateLimiter(await temporaryStore(path), clock, 10), clock)).toBe(90_000);
+    expect(await waited(createRateLimiter(await temporaryStore(path), clock, 10), clock)).toBe(
+      90_000,
+    );
   });
 
   test('holds without a limit too, and a shorter one does not end it', async () => {

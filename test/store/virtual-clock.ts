@@ -2,7 +2,9 @@ import type { Clock } from '../../src/domain/env.ts';
 
 type Sleeper = { at_ms: number; wake: () => void };
 
-/** Turns of the event loop after which everything that does not wait for the clock has come to rest. */
+/**
+ * Turns of the event loop after which everything that does not wait for the clock has come to rest.
+ */
 const TURNS_TO_REST = 12;
 
 export type VirtualClock = Clock & {
@@ -20,7 +22,8 @@ export function virtualClock(start_ms = Date.parse('2026-11-20T12:00:00Z')): Vir
   let offset_ms = start_ms;
   const sleepers = new Set<Sleeper>();
   const rest = async () => {
-    for (let turn = 0; turn < TURNS_TO_REST; turn += 1) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (let turn = 0; turn < TURNS_TO_REST; turn += 1)
+      await new Promise<void>((resolve) => setImmediate(resolve));
   };
   return {
     now: () => offset_ms + elapsed_ms,

@@ -36,7 +36,12 @@ describe('the write queue', () => {
       }),
       store.write(note('b')),
     ]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'fulfilled',
+    ]);
     expect(outcomes[1]).toMatchObject({ reason: new Error('broken') });
     expect(await names(store)).toEqual(['a', 'b']);
   });
@@ -100,8 +105,11 @@ describe('the write queue', () => {
       throw new Error('broken');
     };
     await expect(store.write(half)).rejects.toThrow('broken');
-    await expect(store.write((tx) => sql`rollback`.execute(tx))).rejects.toThrow('no transaction is active');
-    const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(store.db)).rows[0]!;
+    await expect(store.write((tx) => sql`rollback`.execute(tx))).rejects.toThrow(
+      'no transaction is active',
+    );
+    const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(store.db))
+      .rows[0]!;
     await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
     const large = store.write(async (tx) => {
       await note('small')(tx);
@@ -114,27 +122,41 @@ describe('the write queue', () => {
   test('fails what waits when the commit fails, and says so to each', async () => {
     const store = await temporaryStore();
     const broken = (tx: Tx) => sql`rollback`.execute(tx);
-    const outcomes = await Promise.allSettled([store.write(note('a')), store.write(broken), store.write(note('b'))]);
+    const outcomes = await Promise.allSettled([
+      store.write(note('a')),
+      store.write(broken),
+      store.write(note('b')),
+    ]);
     expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
     expect(await names(store)).toEqual([]);
   });
 
-  test('says that the disk is full to all the work of the commit, keeps nothing of it, and goes on when there is room', async () => {
-    const store = await temporaryStore();
-    const { page_count } = (await sql<{ page_count: number }>`pragma page_count`.execute(store.db)).rows[0]!;
-    await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
-    const work = ['a', 'x'.repeat(200_000), 'b'].map((value, index) =>
-      store.write((tx) => writeFact(tx, `fact ${index}`, value, 1)),
-    );
-    const outcomes = await Promise.allSettled(work);
-    expect(outcomes.map((each) => (each.status === 'rejected' ? (each.reason as { code: string }).code : 'written'))).toEqual(
-      Array(3).fill('SQLITE_FULL'),
-    );
-    expect(await store.db.selectFrom('facts').selectAll().where('name', 'like', 'fact %').execute()).toEqual([]);
-    await sql.raw('pragma max_page_count = 1000000').execute(store.db);
-    await store.write((tx) => writeFact(tx, 'fact 4', 'y'.repeat(200_000), 1));
-    expect((await readFact(store.db, 'fact 4'))?.value).toHaveLength(200_000);
-  });
+  test(
+    'says that the disk is full to all the work of the commit, keeps nothing of it, and goes ' +
+      'on when there is room',
+    async () => {
+      const store = await temporaryStore();
+      const { page_count } = (
+        await sql<{ page_count: number }>`pragma page_count`.execute(store.db)
+      ).rows[0]!;
+      await sql.raw(`pragma max_page_count = ${page_count + 1}`).execute(store.db);
+      const work = ['a', 'x'.repeat(200_000), 'b'].map((value, index) =>
+        store.write((tx) => writeFact(tx, `fact ${index}`, value, 1)),
+      );
+      const outcomes = await Promise.allSettled(work);
+      expect(
+        outcomes.map((each) =>
+          each.status === 'rejected' ? (each.reason as { code: string }).code : 'written',
+        ),
+      ).toEqual(Array(3).fill('SQLITE_FULL'));
+      expect(
+        await store.db.selectFrom('facts').selectAll().where('name', 'like', 'fact %').execute(),
+      ).toEqual([]);
+      await sql.raw('pragma max_page_count = 1000000').execute(store.db);
+      await store.write((tx) => writeFact(tx, 'fact 4', 'y'.repeat(200_000), 1));
+      expect((await readFact(store.db, 'fact 4'))?.value).toHaveLength(200_000);
+    },
+  );
 
   test('does not fail work that reads first because another process writes meanwhile', async () => {
     const path = temporaryPath();
@@ -150,7 +172,8 @@ describe('the write queue', () => {
         });
       }
       await store.close();`;
-    const other = () => promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
+    const other = () =>
+      promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script]);
     await Promise.all([other(), other()]);
     expect(await store.db.selectFrom('rate_slots').select('id').execute()).toHaveLength(200);
   });

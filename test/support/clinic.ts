@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach } from 'vitest';
@@ -13,14 +21,24 @@ import { run } from '../cli/capture.ts';
 import { readCsv } from './csv-text.ts';
 import { leaks, patientsIn, strangeInLine } from './leaks.ts';
 
-/** Keys of the configuration that differ from config/minimal.yaml; objects are merged, all else is replaced. */
+/**
+ * Keys of the configuration that differ from config/minimal.yaml; objects are merged, all else is
+ * replaced.
+ */
 export type Overrides = { [key: string]: unknown };
 
-export type ClinicOptions = { base_url: string; config?: Overrides; secrets?: Record<string, string> };
+export type ClinicOptions = {
+  base_url: string;
+  config?: Overrides;
+  secrets?: Record<string, string>;
+};
 
 export type Line = Record<string, string>;
 
-/** A clinic's server: one folder with configuration, secrets, drop folder and state, and what a person there can do and see. */
+/**
+ * A clinic's server: one folder with configuration, secrets, drop folder and state, and what a
+ * person there can do and see.
+ */
 export type Clinic = {
   folder: string;
   file: string;
@@ -43,34 +61,57 @@ export type Clinic = {
 
 const MINIMAL = join(import.meta.dirname, '../../config/minimal.yaml');
 const OAUTH_SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
-export const BASIC_SECRETS = { ELIGD_SERVICE_PROJECT_ID: 'sandbox', ELIGD_SERVICE_API_KEY: 'sandbox' };
+export const BASIC_SECRETS = {
+  ELIGD_SERVICE_PROJECT_ID: 'sandbox',
+  ELIGD_SERVICE_API_KEY: 'sandbox',
+};
 
-/** What was made for the test that runs: the folder, every line that was logged in it, and the patients that it has known. */
+/**
+ * What was made for the test that runs: the folder, every line that was logged in it, and the
+ * patients that it has known.
+ */
 const made: { folder: string; log: string[]; patients: Set<string> }[] = [];
 
-/** A folder of a failed test stays, with its database; the last line of the test's output says where. */
+/**
+ * A folder of a failed test stays, with its database; the last line of the test's output says
+ * where.
+ */
 afterEach(({ task }) => {
   const faults: string[] = [];
   for (const { folder, log, patients } of made.splice(0)) {
     for (const each of patientsIn(join(folder, 'state/eligd.db'))) patients.add(each);
     const found = [...log.flatMap(strangeInLine), ...leaks(log.join(''), patients)];
     faults.push(...found);
-    if (task.result?.state === 'fail' || found.length > 0) console.error(`Kept of "${task.name}": ${folder}`);
+    if (task.result?.state === 'fail' || found.length > 0)
+      console.error(`Kept of "${task.name}": ${folder}`);
     else rmSync(folder, { recursive: true, force: true });
   }
   // The promise of G6 is kept by every test that has a clinic, whatever it is about.
   if (faults.length > 0) throw new Error(`The log holds what it must not: ${faults.join(', ')}`);
 });
 
-/** A clinic with the minimal configuration of the design, quick to settle and without a rate limit unless `config` says so. */
-export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: ClinicOptions): Clinic {
+/**
+ * A clinic with the minimal configuration of the design, quick to settle and without a rate limit
+ * unless `config` says so.
+ */
+export function makeClinic({
+  base_url,
+  config = {},
+  secrets = OAUTH_SECRETS,
+}: ClinicOptions): Clinic {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-clinic-'));
   const log: string[] = [];
   const patients = new Set<string>();
   made.push({ folder, log, patients });
   const file = join(folder, 'eligd.yaml');
-  const quick = { service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } }, policy: { look_ahead_days: 14 } };
-  const whole = merged(merged(merged(parse(readFileSync(MINIMAL, 'utf8')) as Overrides, quick), withStableFiles()), config);
+  const quick = {
+    service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } },
+    policy: { look_ahead_days: 14 },
+  };
+  const whole = merged(
+    merged(merged(parse(readFileSync(MINIMAL, 'utf8')) as Overrides, quick), withStableFiles()),
+    config,
+  );
   writeFileSync(file, stringify(whole));
   const lines = Object.entries(secrets).map(([name, value]) => `${name}=${value}\n`);
   writeFileSync(join(folder, '.env'), lines.join(''), { mode: 0o600 });
@@ -95,7 +136,8 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
     drop: (name, content) => writeFileSync(join(inbox, name), content, { mode: 0o600 }),
     once: async (expected = 0) => {
       const { code, stderr } = await runHere('once');
-      if (code !== expected) throw new Error(`eligd once ended with ${code}, not ${expected}: ${stderr}`);
+      if (code !== expected)
+        throw new Error(`eligd once ended with ${code}, not ${expected}: ${stderr}`);
     },
     run: runHere,
     daemon: async (env = {}, options = {}) => {
@@ -103,15 +145,27 @@ export function makeClinic({ base_url, config = {}, secrets = OAUTH_SECRETS }: C
       const own = openSecrets(folder, {});
       const credentials = serviceCredentials(own, loaded.service.auth);
       const world = {
-        ...createEnv({ log: createLog({ level: 'debug', to: { write: (line) => void log.push(line) } }), clock: realClock }),
+        ...createEnv({
+          log: createLog({ level: 'debug', to: { write: (line) => void log.push(line) } }),
+          clock: realClock,
+        }),
         ...env,
       };
-      return await createDaemon({ config: loaded, credentials, secrets: own, env: world, version: '0.0.0', ...options });
+      return await createDaemon({
+        config: loaded,
+        credentials,
+        secrets: own,
+        env: world,
+        version: '0.0.0',
+        ...options,
+      });
     },
     written: () => written(outbox, 'eligibility'),
     writtenClaims: () => written(outbox, 'claims'),
     attention: () =>
-      existsSync(join(outbox, 'attention.csv')) ? readCsv(readFileSync(join(outbox, 'attention.csv'), 'utf8')) : [],
+      existsSync(join(outbox, 'attention.csv'))
+        ? readCsv(readFileSync(join(outbox, 'attention.csv'), 'utf8'))
+        : [],
     reasons: () =>
       ['processed', 'rejected'].flatMap((part) =>
         listed(join(folder, 'dropbox', part), /\.reasons\.csv$/).flatMap((name) =>
@@ -128,7 +182,9 @@ function isLogged(line: string): boolean {
 
 /** Nobody writes slowly in a test, so a file is taken at the first look. */
 function withStableFiles(): Overrides {
-  return { connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0 }] };
+  return {
+    connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0 }],
+  };
 }
 
 function merged(base: Overrides, over: Overrides): Overrides {
@@ -148,7 +204,10 @@ function written(outbox: string, kind: string): ReturnType<Clinic['written']> {
   return listed(outbox, new RegExp(`^${kind}-.*\\.csv$`)).flatMap((name) =>
     readCsv(readFileSync(join(outbox, name), 'utf8')).map((line) => ({
       ...line,
-      record: JSON.parse(readFileSync(join(outbox, line.json_file ?? ''), 'utf8')) as Record<string, unknown>,
+      record: JSON.parse(readFileSync(join(outbox, line.json_file ?? ''), 'utf8')) as Record<
+        string,
+        unknown
+      >,
     })),
   ) as ReturnType<Clinic['written']>;
 }

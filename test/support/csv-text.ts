@@ -1,14 +1,17 @@
 /** A few lines of CSV, read and written without eligd's own code, which the scenarios judge. */
 
 export function csvText(header: readonly string[], lines: readonly (readonly string[])[]): string {
-  const cell = (value: string) => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+  const cell = (value: string) =>
+    /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
   return [header, ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
 
 /** The lines by header name. Every cell that a line lacks is empty. */
 export function readCsv(text: string, separator = ','): Record<string, string>[] {
   const [header = [], ...lines] = cellsOf(text.replace(/^\ufeff/, ''), separator);
-  return lines.map((line) => Object.fromEntries(header.map((name, index) => [name, line[index] ?? ''])));
+  return lines.map((line) =>
+    Object.fromEntries(header.map((name, index) => [name, line[index] ?? ''])),
+  );
 }
 
 function cellsOf(text: string, separator: string): string[][] {

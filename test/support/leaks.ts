@@ -1,10 +1,16 @@
-/** What must not stand in a log (G6): patient data in any spelling, and what the catalogue does not know. */
+/**
+ * What must not stand in a log (G6): patient data in any spelling, and what the catalogue does not
+ * know.
+ */
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { EVENTS, type EventDescription, type EventName } from '../../src/domain/events.ts';
 
-/** Which of the secrets stand in the text: as they are, as JSON escapes them, as an address escapes them; in any case. */
+/**
+ * Which of the secrets stand in the text: as they are, as JSON escapes them, as an address escapes
+ * them; in any case.
+ */
 export function leaks(text: string, secrets: Iterable<string>): string[] {
   const low = text.toLowerCase();
   const spellings = (secret: string) => [
@@ -13,7 +19,9 @@ export function leaks(text: string, secrets: Iterable<string>): string[] {
     encodeURIComponent(secret),
     encodeURIComponent(secret).replaceAll('%20', '+'),
   ];
-  return [...new Set(secrets)].filter((secret) => spellings(secret).some((spelled) => low.includes(spelled.toLowerCase())));
+  return [...new Set(secrets)].filter((secret) =>
+    spellings(secret).some((spelled) => low.includes(spelled.toLowerCase())),
+  );
 }
 
 /** An ISO date as files, messages and the service spell it. */
@@ -28,11 +36,22 @@ export function datesAsSpelled(iso: string): string[] {
   ];
 }
 
-/** What is wrong with a line of the log: an event, a level or a field that the catalogue does not have. */
+/**
+ * What is wrong with a line of the log: an event, a level or a field that the catalogue does not
+ * have.
+ */
 export function strangeInLine(line: string): string[] {
-  const { level, time: _, event, what: __, next: ___, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const {
+    level,
+    time: _,
+    event,
+    what: __,
+    next: ___,
+    ...fields
+  } = JSON.parse(line) as Record<string, unknown>;
   const entry: EventDescription | undefined = EVENTS[event as EventName];
-  if (entry === undefined || entry.level !== level) return [`${String(level)} ${String(event)} is not in the catalogue`];
+  if (entry === undefined || entry.level !== level)
+    return [`${String(level)} ${String(event)} is not in the catalogue`];
   return Object.keys(fields)
     .filter((name) => !entry.fields.includes(name))
     .map((name) => `${String(event)} has ${name}`);
@@ -41,17 +60,28 @@ export function strangeInLine(line: string): string[] {
 /** Enough to find a line that leaks; all of thousands would take longer than the test. */
 const PATIENTS_MAX = 40;
 
-/** Names, birth dates and member ids that cannot stand anywhere by chance, of some of the patients in the database at `path`. */
+/**
+ * Names, birth dates and member ids that cannot stand anywhere by chance, of some of the patients
+ * in the database at `path`.
+ */
 export function patientsIn(path: string): string[] {
   return contents(path).flatMap(({ patient, coverages }) => {
     const { first_name, last_name, birth_date } = patient ?? {};
     const people = coverages.flatMap(({ subscriber }) => (subscriber === null ? [] : [subscriber]));
-    const names = [`${first_name} ${last_name}`, `${last_name}, ${first_name}`, ...people.map(({ name }) => name)];
+    const names = [
+      `${first_name} ${last_name}`,
+      `${last_name}, ${first_name}`,
+      ...people.map(({ name }) => name),
+    ];
     const dates = [birth_date, ...people.map((person) => person.birth_date)].flatMap((date) =>
       date ? datesAsSpelled(date) : [],
     );
     const ids = coverages.map(({ member_id }) => member_id);
-    return [...names.filter((name) => name.length >= 8), ...dates, ...ids.filter((id) => id.length >= 6)];
+    return [
+      ...names.filter((name) => name.length >= 8),
+      ...dates,
+      ...ids.filter((id) => id.length >= 6),
+    ];
   });
 }
 
@@ -59,8 +89,13 @@ function contents(path: string): Pick<AppointmentInput, 'patient' | 'coverages'>
   if (!existsSync(path)) return [];
   const raw = new Database(path, { readonly: true });
   try {
-    const rows = raw.prepare('select content from appointments limit ?').pluck().all(PATIENTS_MAX) as string[];
-    return rows.map((content) => JSON.parse(content) as AppointmentInput).filter(({ coverages }) => Array.isArray(coverages));
+    const rows = raw
+      .prepare('select content from appointments limit ?')
+      .pluck()
+      .all(PATIENTS_MAX) as string[];
+    return rows
+      .map((content) => JSON.parse(content) as AppointmentInput)
+      .filter(({ coverages }) => Array.isArray(coverages));
   } catch {
     // A test of damaged databases.
     return [];

@@ -11,8 +11,9 @@ export type MachineClock = {
 };
 
 /**
- * Sets the clock of this machine: for eligd and for the sandbox alike, since both run in this process and read `Date.now`. It
- * goes on by itself, and `pass` lets time go by that nobody has to wait for. The real clock is back after the test.
+ * Sets the clock of this machine: for eligd and for the sandbox alike, since both run in this
+ * process and read `Date.now`. It goes on by itself, and `pass` lets time go by that nobody has to
+ * wait for. The real clock is back after the test.
  */
 export function setMachineClock(start_ms: number = MONDAY_MS): MachineClock {
   let ahead_ms = start_ms - realNow();

@@ -3,7 +3,10 @@ import type { Clinic } from './clinic.ts';
 import type { LedgerEntry } from './service.ts';
 import type { Visit } from './visits.ts';
 
-/** One coverage of one appointment: what has to be asked, before it is known which of them are one need. */
+/**
+ * One coverage of one appointment: what has to be asked, before it is known which of them are one
+ * need.
+ */
 export type Question = {
   appointment_id: string;
   rank: number;
@@ -13,8 +16,17 @@ export type Question = {
   member_id: string;
 };
 
-/** A need as the design defines it, worked out without eligd's code; the clinic has one tax id and one question set. */
-export type Need = { key: string; appointment_ids: string[]; dob: string; payer: string; member_id: string };
+/**
+ * A need as the design defines it, worked out without eligd's code; the clinic has one tax id and
+ * one question set.
+ */
+export type Need = {
+  key: string;
+  appointment_ids: string[];
+  dob: string;
+  payer: string;
+  member_id: string;
+};
 
 export function questionsOf(visits: readonly Visit[]): Question[] {
   return visits.map(({ appointment_id, patient_id, dob, payor_id, carrier, member_id }) => ({
@@ -38,8 +50,14 @@ export function needsOf(questions: readonly Question[]): Need[] {
   return [...needs.values()];
 }
 
-/** The calls that were paid for each need, oldest first; those for no need at all stand under "nobody". */
-export function callsByNeed(ledger: readonly LedgerEntry[], needs: readonly Need[]): Map<string, LedgerEntry[]> {
+/**
+ * The calls that were paid for each need, oldest first; those for no need at all stand under
+ * "nobody".
+ */
+export function callsByNeed(
+  ledger: readonly LedgerEntry[],
+  needs: readonly Need[],
+): Map<string, LedgerEntry[]> {
   const calls = new Map<string, LedgerEntry[]>(needs.map(({ key }) => [key, []]));
   for (const entry of ledger) {
     const need = needs.find(
@@ -55,13 +73,19 @@ export function callsByNeed(ledger: readonly LedgerEntry[], needs: readonly Need
   return calls;
 }
 
-/** G1, and that nothing is forgotten: one call for each need, under the id of one of its appointments, and no other calls. */
+/**
+ * G1, and that nothing is forgotten: one call for each need, under the id of one of its
+ * appointments, and no other calls.
+ */
 export function expectOneCallEach(ledger: readonly LedgerEntry[], needs: readonly Need[]): void {
   const counts = [...callsByNeed(ledger, needs)].map(([key, calls]) => [key, calls.length]);
   expect(counts).toEqual(needs.map(({ key }) => [key, 1]));
 }
 
-/** The same, where a second attempt follows an unsuccessful call if one of the need's appointments is `late` enough for it. */
+/**
+ * The same, where a second attempt follows an unsuccessful call if one of the need's appointments
+ * is `late` enough for it.
+ */
 export function expectOneCallPerAttempt(
   ledger: readonly LedgerEntry[],
   needs: readonly Need[],
@@ -76,12 +100,19 @@ export function expectOneCallPerAttempt(
   }
 }
 
-/** Every line that was written back holds the answer to a question about that very person and policy, and nobody else's. */
+/**
+ * Every line that was written back holds the answer to a question about that very person and
+ * policy, and nobody else's.
+ */
 export function expectOwnAnswers(clinic: Clinic, ledger: readonly LedgerEntry[]): void {
   const by_id = new Map(ledger.map((entry) => [entry.id, entry.request]));
   for (const line of clinic.written()) {
     const asked = by_id.get(line.inquiry_id ?? '');
-    expect({ line: line.appointment_id, member_id: asked?.member_id, dob: isoDate(asked?.dob ?? '') }).toEqual({
+    expect({
+      line: line.appointment_id,
+      member_id: asked?.member_id,
+      dob: isoDate(asked?.dob ?? ''),
+    }).toEqual({
       line: line.appointment_id,
       member_id: line.member_id,
       dob: line.dob,

@@ -15,13 +15,27 @@ export type PmsRow = {
   names: string[];
   dob: string;
   npi: string;
-  coverages: { rank: number; carrier: string; payor_id: string; member_id: string; group_id: string }[];
+  coverages: {
+    rank: number;
+    carrier: string;
+    payor_id: string;
+    member_id: string;
+    group_id: string;
+  }[];
 };
 
 const MAKE = join(import.meta.dirname, '../fixtures/csv/make.mjs');
 
-/** An export of a practice management system, as bytes. `from` is its first day; six of seven days are busy. */
-export function makeExport(options: { shape: Shape; count: number; from: string; seed?: number }): Buffer {
+/**
+ * An export of a practice management system, as bytes. `from` is its first day; six of seven days
+ * are busy.
+ */
+export function makeExport(options: {
+  shape: Shape;
+  count: number;
+  from: string;
+  seed?: number;
+}): Buffer {
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   return execFileSync(process.execPath, [MAKE, ...args]);
 }
@@ -34,7 +48,9 @@ export function readExport(shape: Shape, bytes: Buffer): PmsRow[] {
 
 function lines(shape: Shape, bytes: Buffer): Record<string, string>[] {
   if (shape === 'tab') return readCsv(bytes.toString('utf16le'), '\t');
-  return shape === 'semicolon' ? readCsv(bytes.toString('latin1'), ';') : readCsv(bytes.toString('utf8'));
+  return shape === 'semicolon'
+    ? readCsv(bytes.toString('latin1'), ';')
+    : readCsv(bytes.toString('utf8'));
 }
 
 type Cells = Record<string, string>;
@@ -58,7 +74,15 @@ const READERS: Record<Shape, (cells: Cells) => PmsRow> = {
     names: (cells.Patient ?? '').split(', '),
     dob: monthFirst(cells['Birth Date'] ?? ''),
     npi: cells['Provider NPI'] ?? '',
-    coverages: [coverage(1, cells['Ins. Carrier'], cells['Payer ID'], cells['Subscriber ID'], cells['Group #'])],
+    coverages: [
+      coverage(
+        1,
+        cells['Ins. Carrier'],
+        cells['Payer ID'],
+        cells['Subscriber ID'],
+        cells['Group #'],
+      ),
+    ],
   }),
   tab: (cells) => ({
     appointment_id: cells.appointment_id ?? '',
@@ -84,7 +108,9 @@ function monthFirst(text: string): string {
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
-/** What has to become of a row, by the design's planning rules and the faults that make.mjs makes. */
+/**
+ * What has to become of a row, by the design's planning rules and the faults that make.mjs makes.
+ */
 export function judge(rows: readonly PmsRow[], today: string) {
   const cancelled: PmsRow[] = [];
   const past: PmsRow[] = [];
@@ -92,7 +118,9 @@ export function judge(rows: readonly PmsRow[], today: string) {
   const bad: PmsRow[] = [];
   const questions: Question[] = [];
   for (const row of rows) {
-    const insured = row.coverages.filter((each) => each.carrier + each.payor_id + each.member_id + each.group_id !== '');
+    const insured = row.coverages.filter(
+      (each) => each.carrier + each.payor_id + each.member_id + each.group_id !== '',
+    );
     const is_readable = !row.dob.endsWith('-02-30') && row.npi !== '1234567890';
     if (row.is_cancelled) cancelled.push(row);
     else if (row.day < today) past.push(row);
@@ -102,7 +130,14 @@ export function judge(rows: readonly PmsRow[], today: string) {
     for (const { rank, carrier, payor_id, member_id } of insured) {
       if (member_id === '') continue;
       const { appointment_id, patient_id, dob } = row;
-      questions.push({ appointment_id, rank, patient_id, dob, payer: payor_id || carrier, member_id });
+      questions.push({
+        appointment_id,
+        rank,
+        patient_id,
+        dob,
+        payer: payor_id || carrier,
+        member_id,
+      });
     }
   }
   return { cancelled, past, self_pay, bad, questions };

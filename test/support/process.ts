@@ -4,7 +4,12 @@ import { afterEach } from 'vitest';
 
 const ELIGD = join(import.meta.dirname, '../../bin/eligd');
 
-export type Ended = { code: number | null; signal: NodeJS.Signals | null; stdout: string; stderr: string };
+export type Ended = {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+  stdout: string;
+  stderr: string;
+};
 export type RunningEligd = { child: ChildProcess; ended: Promise<Ended> };
 
 const running = new Set<ChildProcess>();
@@ -13,9 +18,18 @@ afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** `bin/eligd` as a process of its own, with the machine's real clock. One that a test leaves behind is killed after it. */
-export function startEligd(args: readonly string[], environment: Record<string, string> = {}): RunningEligd {
-  const child = spawn(ELIGD, args, { env: { PATH: process.env.PATH ?? '', ...environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+/**
+ * `bin/eligd` as a process of its own, with the machine's real clock. One that a test leaves behind
+ * is killed after it.
+ */
+export function startEligd(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): RunningEligd {
+  const child = spawn(ELIGD, args, {
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   running.add(child);
   const printed = { stdout: '', stderr: '' };
   child.stdout.on('data', (text: Buffer) => {

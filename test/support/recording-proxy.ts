@@ -8,9 +8,16 @@ afterEach(() => {
   for (const close of open.splice(0)) close();
 });
 
-export type RecordingProxy = { url: string /** Method, path and query of every request. */; urls: string[]; headers: string[] };
+export type RecordingProxy = {
+  url: string /** Method, path and query of every request. */;
+  urls: string[];
+  headers: string[];
+};
 
-/** Stands between eligd and the service and keeps what a proxy's log would hold: addresses and headers, but no bodies. */
+/**
+ * Stands between eligd and the service and keeps what a proxy's log would hold: addresses and
+ * headers, but no bodies.
+ */
 export async function recordingProxy(target: string): Promise<RecordingProxy> {
   const urls: string[] = [];
   const headers: string[] = [];

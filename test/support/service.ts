@@ -9,7 +9,13 @@ export type LedgerEntry = {
   accepted_at: string;
   attempt: number;
   status: string;
-  request: { member_id: string; dob: string; tax_id: string; patient_name: string; insurance_payor_id?: string };
+  request: {
+    member_id: string;
+    dob: string;
+    tax_id: string;
+    patient_name: string;
+    insurance_payor_id?: string;
+  };
 };
 
 export type Traffic = { total: number; peak_per_minute: number; by_route: Record<string, number> };
@@ -82,11 +88,18 @@ export async function startService(options: Partial<SandboxOptions> = {}): Promi
     clearFaults: async () => void (await call('DELETE', '/_sandbox/faults')),
     advanceTo: async (to) => void (await call('POST', '/_sandbox/advance', { to })),
     ledgerWithSteps: async () =>
-      ((await call('GET', '/_sandbox/ledger')) as { inquiries: Awaited<ReturnType<Service['ledgerWithSteps']>> }).inquiries,
-    ledger: async () => ((await call('GET', '/_sandbox/ledger')) as { inquiries: LedgerEntry[] }).inquiries,
-    traffic: async () => ((await call('GET', '/_sandbox/ledger?inquiries=no')) as { requests: Traffic }).requests,
+      (
+        (await call('GET', '/_sandbox/ledger')) as {
+          inquiries: Awaited<ReturnType<Service['ledgerWithSteps']>>;
+        }
+      ).inquiries,
+    ledger: async () =>
+      ((await call('GET', '/_sandbox/ledger')) as { inquiries: LedgerEntry[] }).inquiries,
+    traffic: async () =>
+      ((await call('GET', '/_sandbox/ledger?inquiries=no')) as { requests: Traffic }).requests,
     createBeside: async (fields) =>
-      ((await call('POST', '/api/v0/dental/inquiries', fields)) as { inquiry_id: string }).inquiry_id,
+      ((await call('POST', '/api/v0/dental/inquiries', fields)) as { inquiry_id: string })
+        .inquiry_id,
     revokeTokens: async () => void (await call('POST', '/_sandbox/revoke_tokens')),
     forget: async () => {
       const behaviors = await call('GET', '/_sandbox/behaviors');

@@ -16,11 +16,20 @@ export type Visit = {
   procedure_codes: string;
 };
 
-/** Days after Monday the 7th of January 2030 (`machine-clock.ts`) on which `visits` are, when nothing else is said. */
+/**
+ * Days after Monday the 7th of January 2030 (`machine-clock.ts`) on which `visits` are, when
+ * nothing else is said.
+ */
 export const VISIT_DAY = '2030-01-11';
 
-/** `count` appointments of as many patients; their calls succeed. `change` says otherwise by position. */
-export function visits(count: number, change: (index: number) => Partial<Visit> = () => ({})): Visit[] {
+/**
+ * `count` appointments of as many patients; their calls succeed. `change` says otherwise by
+ * position.
+ */
+export function visits(
+  count: number,
+  change: (index: number) => Partial<Visit> = () => ({}),
+): Visit[] {
   return Array.from({ length: count }, (_, index) => ({
     appointment_id: String(9001 + index),
     appointment_at: `${VISIT_DAY}T${String(8 + (index % 9)).padStart(2, '0')}:30`,

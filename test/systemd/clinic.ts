@@ -1,4 +1,7 @@
-/** A clinic on a machine: the sandbox beside the service, exports that are dropped, answers that come back. */
+/**
+ * A clinic on a machine: the sandbox beside the service, exports that are dropped, answers that
+ * come back.
+ */
 import { readCsv } from '../support/csv-text.ts';
 import { datesAsSpelled } from '../support/leaks.ts';
 import { exportOf, type Visit, visits } from '../support/visits.ts';
@@ -26,7 +29,9 @@ export function clinicOn(machine: Machine) {
   const clinic = {
     machine,
     startSandbox: async () => {
-      machine.run(`systemd-run -q --unit=sandbox /usr/bin/eligd sandbox --port 8700 --db ${SANDBOX_DB}`);
+      machine.run(
+        `systemd-run -q --unit=sandbox /usr/bin/eligd sandbox --port 8700 --db ${SANDBOX_DB}`,
+      );
       await machine.until('the sandbox', ask('GET', '/_sandbox/behaviors'));
     },
     /** Drops an export with `count` new appointments; gives their ids. */
@@ -44,12 +49,16 @@ export function clinicOn(machine: Machine) {
       for (const { patient_name, dob, member_id } of rows)
         for (const secret of [patient_name, ...datesAsSpelled(dob), member_id]) secrets.add(secret);
       machine.write(`/tmp/export-${dropped}.csv`, exportOf(rows));
-      machine.run(`chown eligd /tmp/export-${dropped}.csv && mv /tmp/export-${dropped}.csv ${FOLDER}/inbox/`);
+      machine.run(
+        `chown eligd /tmp/export-${dropped}.csv && mv /tmp/export-${dropped}.csv ${FOLDER}/inbox/`,
+      );
       return ids;
     },
     /** Ids of the appointments whose inquiry the sandbox has accepted, one for each call. */
     calls: (): string[] => {
-      const { inquiries } = JSON.parse(machine.run(ask('GET', '/_sandbox/ledger'))) as { inquiries: { external_id: string }[] };
+      const { inquiries } = JSON.parse(machine.run(ask('GET', '/_sandbox/ledger'))) as {
+        inquiries: { external_id: string }[];
+      };
       return inquiries.map(({ external_id }) => external_id.split(':').at(-1) ?? '');
     },
     all: () => [...all],
@@ -64,7 +73,8 @@ export function clinicOn(machine: Machine) {
         return ids.every((id) => called.has(id));
       };
       while (!areCalled()) {
-        if (performance.now() > end) throw new Error(`Not all of ${ids.join(', ')} were sent within ${seconds} s.`);
+        if (performance.now() > end)
+          throw new Error(`Not all of ${ids.join(', ')} were sent within ${seconds} s.`);
         await new Promise((resolve) => setTimeout(resolve, 300));
       }
       clinic.sandbox('POST', '/_sandbox/advance', '{"days": 8}');
@@ -76,7 +86,10 @@ export function clinicOn(machine: Machine) {
       return readCsv(files).map((line) => line.appointment_id ?? '');
     },
     service: (): ServiceState => {
-      const shown = machine.run('systemctl show eligd.service -p ActiveState,MainPID,NRestarts,ExecMainStatus,Result,StatusText');
+      const shown = machine.run(
+        'systemctl show eligd.service -p ' +
+          'ActiveState,MainPID,NRestarts,ExecMainStatus,Result,StatusText',
+      );
       const value = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(shown)?.[1] ?? '';
       return {
         active: value('ActiveState'),
@@ -87,22 +100,30 @@ export function clinicOn(machine: Machine) {
         status_text: value('StatusText'),
       };
     },
-    journal: (options = '') => machine.run(`journalctl --sync; journalctl -u eligd.service -o cat --no-pager ${options}`),
-    cursor: () => /^-- cursor: (.*)$/m.exec(machine.run('journalctl -n 0 --show-cursor'))?.[1] ?? '',
+    journal: (options = '') =>
+      machine.run(`journalctl --sync; journalctl -u eligd.service -o cat --no-pager ${options}`),
+    cursor: () =>
+      /^-- cursor: (.*)$/m.exec(machine.run('journalctl -n 0 --show-cursor'))?.[1] ?? '',
   };
   return clinic;
 }
 
 /** Node asks, because a minimal Debian has no curl. */
 function ask(method: string, path: string, body = ''): string {
-  const request = JSON.stringify({ method, ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }) });
-  const program = `fetch(${JSON.stringify(SANDBOX + path)}, ${request}).then(async (r) => { const text = await r.text(); process.stdout.write(text, () => process.exit(r.ok ? 0 : 1)); }, () => process.exit(1))`;
+  const request = JSON.stringify({
+    method,
+    ...(body === '' ? {} : { body, headers: { 'content-type': 'application/json' } }),
+  });
+  const program =
+    `fetch(${JSON.stringify(SANDBOX + path)}, ${request}).then(async (r) => { const text = ` +
+    'await r.text(); process.stdout.write(text, () => process.exit(r.ok ? 0 : 1)); }, () => ' +
+    'process.exit(1))';
   return `/usr/lib/eligd/node_modules/.bin/node -e '${program}'`;
 }
 
 /**
- * A zone in which it is noon or a little later: a visit this evening is asked about at the short interval, because the morning
- * of its completion date has passed.
+ * A zone in which it is noon or a little later: a visit this evening is asked about at the short
+ * interval, because the morning of its completion date has passed.
  */
 export function noonZone(): string {
   const offset = 12 - new Date().getUTCHours();

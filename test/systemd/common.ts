@@ -3,7 +3,10 @@ import { type ClinicMachine, FOLDER, noonZone } from './clinic.ts';
 import type { Machine } from './machine.ts';
 
 /** `see` gives what was seen, in a few words, and throws when it was something else. */
-export type Property = { name: string; see: (clinic: ClinicMachine, machine: Machine) => Promise<string> };
+export type Property = {
+  name: string;
+  see: (clinic: ClinicMachine, machine: Machine) => Promise<string>;
+};
 
 export const CONFIG = '/etc/eligd/eligd.yaml';
 export const STATE = '/var/lib/eligd';
@@ -19,7 +22,10 @@ schedule: { pull_seconds: 0.5 }
 policy: { look_ahead_days: 14 }
 `;
 
-export const INIT = `eligd init --system --yes --clinic-name 'Riverside Dental' --time-zone ${noonZone()} --tax-id 123456789 --billing-npi 1234567893 --base-url http://127.0.0.1:8700 --folder ${FOLDER} 2>&1`;
+export const INIT =
+  `eligd init --system --yes --clinic-name 'Riverside Dental' --time-zone ${noonZone()} ` +
+  '--tax-id 123456789 --billing-npi 1234567893 --base-url http://127.0.0.1:8700 --folder ' +
+  `${FOLDER} 2>&1`;
 
 export function expectTrue(is_so: boolean, otherwise: string): void {
   if (!is_so) throw new Error(otherwise);
@@ -36,13 +42,17 @@ export async function waitUntil(what: string, isSo: () => boolean, seconds = 30)
 export function expectOneCallEach(clinic: ClinicMachine): void {
   const calls = clinic.calls().toSorted();
   const wanted = clinic.all().toSorted();
-  expectTrue(calls.join() === wanted.join(), `calls ${calls.join()}, appointments ${wanted.join()}`);
+  expectTrue(
+    calls.join() === wanted.join(),
+    `calls ${calls.join()}, appointments ${wanted.join()}`,
+  );
 }
 
 /** Makes the configuration that `init` wrote a quick one; `more` is YAML after it. */
 export async function beQuick(machine: Machine, more = ''): Promise<void> {
   const quick_service =
-    's/^  auth: .*/  auth: oauth\\n  settle_seconds: 1\\n  timeout_seconds: 1\\n  submission: { max_per_minute: 0 }/';
+    's/^  auth: .*/  auth: oauth\\n  settle_seconds: 1\\n  timeout_seconds: 1\\n  ' +
+    'submission: { max_per_minute: 0 }/';
   const quick_folder = `s/^    folder: .*/&\\n    stable_seconds: 0\\n    export: changes/`;
   machine.run(`sed -i -e '${quick_service}' -e '${quick_folder}' ${CONFIG}`);
   machine.run(`cat >>${CONFIG} <<'END'\n${QUICK}${more}\nEND\nsystemctl restart eligd.service`);

@@ -1,5 +1,14 @@
-/** A Debian that is booted with its own systemd by systemd-nspawn, on a machine whose own PID 1 may be anything. */
-import { type ChildProcess, type ExecFileSyncOptions, execFileSync, spawn, spawnSync } from 'node:child_process';
+/**
+ * A Debian that is booted with its own systemd by systemd-nspawn, on a machine whose own PID 1 may
+ * be anything.
+ */
+import {
+  type ChildProcess,
+  type ExecFileSyncOptions,
+  execFileSync,
+  spawn,
+  spawnSync,
+} from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
@@ -8,16 +17,28 @@ import { basename, join } from 'node:path';
 const SUITE = 'bookworm';
 /** What the base has beyond Debian's minimum; the package itself needs none of it but systemd. */
 const PACKAGES = ['systemd', 'systemd-sysv', 'dbus', 'libstdc++6', 'strace'];
-/** What this machine needs: the program that is looked for, and the Debian package that brings it. */
-const TOOLS = { debootstrap: 'debootstrap', 'systemd-nspawn': 'systemd-container', unshare: 'util-linux', 'dpkg-deb': 'dpkg' };
+/**
+ * What this machine needs: the program that is looked for, and the Debian package that brings it.
+ */
+const TOOLS = {
+  debootstrap: 'debootstrap',
+  'systemd-nspawn': 'systemd-container',
+  unshare: 'util-linux',
+  'dpkg-deb': 'dpkg',
+};
 
-export const CACHE = process.env.ELIGD_TEST_CACHE ?? join(homedir(), '.cache', 'eligd-test-systemd');
+export const CACHE =
+  process.env.ELIGD_TEST_CACHE ?? join(homedir(), '.cache', 'eligd-test-systemd');
 
 /** Installs what is missing from Debian; says what to do where that is not possible. */
 export function installTools(): void {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
-    throw new Error('test:systemd boots a Debian, which needs Linux and root. Run it as root, or leave it to CI.');
-  const missing = Object.entries(TOOLS).filter(([program]) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+    throw new Error(
+      'test:systemd boots a Debian, which needs Linux and root. Run it as root, or leave it to CI.',
+    );
+  const missing = Object.entries(TOOLS).filter(
+    ([program]) => spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0,
+  );
   if (missing.length === 0) return;
   const packages = missing.map(([, name]) => name);
   console.log(`installing ${packages.join(', ')}`);
@@ -47,9 +68,16 @@ export function baseRoot(): string {
   return root;
 }
 
-/** Where this machine's own packages come from, when it is a Debian of the same suite; otherwise debootstrap knows a place. */
+/**
+ * Where this machine's own packages come from, when it is a Debian of the same suite; otherwise
+ * debootstrap knows a place.
+ */
 function mirror(): string[] {
-  const { stdout } = spawnSync('apt-get', ['indextargets', '--format', '$(SITE)', `Codename: ${SUITE}`], { encoding: 'utf8' });
+  const { stdout } = spawnSync(
+    'apt-get',
+    ['indextargets', '--format', '$(SITE)', `Codename: ${SUITE}`],
+    { encoding: 'utf8' },
+  );
   const [site = ''] = (stdout ?? '').split('\n');
   return site === '' ? [] : [site];
 }
@@ -70,8 +98,9 @@ export type Machine = {
 };
 
 /**
- * In a mount namespace of its own: a cgroup of its own in a cgroup2 hierarchy, /run of its own, and the base under a layer in
- * memory that takes every change. The file $1/root is where it all begins.
+ * In a mount namespace of its own: a cgroup of its own in a cgroup2 hierarchy, /run of its own, and
+ * the base under a layer in memory that takes every change. The file $1/root is where it all
+ * begins.
  */
 const BOOT = `
 set -eu
@@ -96,25 +125,32 @@ find "$cgroup" -depth -type d -exec rmdir {} +
 export async function bootMachine(base: string): Promise<Machine> {
   const work = mkdtempSync(join(tmpdir(), 'eligd-machine-'));
   const name = basename(work).toLowerCase();
-  const outer = spawn('unshare', ['-m', 'bash', '-c', BOOT, 'boot', work, base, name], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const outer = spawn('unshare', ['-m', 'bash', '-c', BOOT, 'boot', work, base, name], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const said: string[] = [];
-  for (const stream of [outer.stdout, outer.stderr]) stream.on('data', (text: Buffer) => void said.push(text.toString()));
+  for (const stream of [outer.stdout, outer.stderr])
+    stream.on('data', (text: Buffer) => void said.push(text.toString()));
   const ended = new Promise<void>((resolve) => outer.on('close', () => resolve()));
   const pid = await firstProcess(outer).catch((error: unknown) => {
     outer.kill('SIGKILL');
     throw new Error(`The machine did not boot: ${String(error)}\n${said.join('')}`);
   });
   const inside = (script: string, environment: Record<string, string>, input?: Buffer): Ran => {
-    const { status, stdout, stderr } = spawnSync('nsenter', ['-t', String(pid), '-a', '/bin/sh', '-c', script], {
-      encoding: 'utf8',
-      env: {
-        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-        DEBIAN_FRONTEND: 'noninteractive',
-        ...environment,
+    const { status, stdout, stderr } = spawnSync(
+      'nsenter',
+      ['-t', String(pid), '-a', '/bin/sh', '-c', script],
+      {
+        encoding: 'utf8',
+        env: {
+          PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+          DEBIAN_FRONTEND: 'noninteractive',
+          ...environment,
+        },
+        input,
+        maxBuffer: 256 * 1024 * 1024,
       },
-      input,
-      maxBuffer: 256 * 1024 * 1024,
-    });
+    );
     return { code: status ?? 1, stdout, stderr };
   };
   const run: Machine['run'] = (script, environment = {}) => {
@@ -130,7 +166,10 @@ export async function bootMachine(base: string): Promise<Machine> {
       for (;;) {
         const { code, stdout, stderr } = inside(script, {});
         if (code === 0) return stdout.trim();
-        if (performance.now() > end) throw new Error(`${what}: not within ${seconds} s. The last look said:\n${stdout}${stderr}`);
+        if (performance.now() > end)
+          throw new Error(
+            `${what}: not within ${seconds} s. The last look said:\n${stdout}${stderr}`,
+          );
         await new Promise((resolve) => setTimeout(resolve, 200));
       }
     },
@@ -150,19 +189,27 @@ export async function bootMachine(base: string): Promise<Machine> {
   };
   await machine.until(
     'the boot',
-    'systemctl is-system-running --wait >/dev/null || systemctl is-system-running | grep -q degraded',
+    'systemctl is-system-running --wait >/dev/null || systemctl is-system-running | grep -q ' +
+      'degraded',
     60,
   );
   return machine;
 }
 
-/** PID 1 of the machine, as this one sees it: the first process of init's name below the one that was started. */
+/**
+ * PID 1 of the machine, as this one sees it: the first process of init's name below the one that
+ * was started.
+ */
 async function firstProcess(outer: ChildProcess): Promise<number> {
   const end = performance.now() + 30_000;
   while (performance.now() < end && outer.exitCode === null) {
     for (const pid of descendants(outer.pid ?? 0)) {
       const is_first = /^NSpid:\t\d+\t1$/m.test(readProc(pid, 'status'));
-      if (is_first && readProc(pid, 'comm').trim() === 'systemd' && existsSync(`/proc/${pid}/root/run/systemd/system`))
+      if (
+        is_first &&
+        readProc(pid, 'comm').trim() === 'systemd' &&
+        existsSync(`/proc/${pid}/root/run/systemd/system`)
+      )
         return pid;
     }
     await new Promise((resolve) => setTimeout(resolve, 50));

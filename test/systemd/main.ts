@@ -1,6 +1,7 @@
 /**
- * `npm run test:systemd`: installs the package on a Debian that is booted with its own systemd, and prints a line for each
- * property that was seen there. Needs root; what else it needs it installs from Debian. The base system is made once.
+ * `npm run test:systemd`: installs the package on a Debian that is booted with its own systemd, and
+ * prints a line for each property that was seen there. Needs root; what else it needs it installs
+ * from Debian. The base system is made once.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -35,11 +36,16 @@ try {
       const begun_ms = performance.now();
       try {
         const seen = await see(clinic, machine);
-        console.log(`ok  ${name}: ${seen} (${((performance.now() - begun_ms) / 1000).toFixed(1)} s)`);
+        console.log(
+          `ok  ${name}: ${seen} (${((performance.now() - begun_ms) / 1000).toFixed(1)} s)`,
+        );
       } catch (error) {
         console.error(`!!  ${name}: ${error instanceof Error ? error.message : String(error)}`);
         console.error(
-          machine.try('systemctl status eligd.service --no-pager; journalctl -u eligd.service -o cat --no-pager -n 30').stdout,
+          machine.try(
+            'systemctl status eligd.service --no-pager; journalctl -u eligd.service -o cat ' +
+              '--no-pager -n 30',
+          ).stdout,
         );
         process.exitCode = 1;
         break;
@@ -52,7 +58,9 @@ try {
 } finally {
   rmSync(out, { recursive: true });
 }
-console.log(`${Math.round((performance.now() - started_ms) / 1000)} s after the base system was there.`);
+console.log(
+  `${Math.round((performance.now() - started_ms) / 1000)} s after the base system was there.`,
+);
 
 /** Built from its own commit, with its own packages; kept beside the base system. */
 async function olderPackage(): Promise<string> {
@@ -63,8 +71,18 @@ async function olderPackage(): Promise<string> {
   const tree = mkdtempSync(join(tmpdir(), 'eligd-older-'));
   try {
     if (spawnSync('git', ['-C', ROOT, 'cat-file', '-e', OLDER.commit]).status !== 0)
-      throw new Error('The history does not go back to the first package: run "git fetch --unshallow" and try again.');
-    execFileSync('sh', ['-c', `git -C "$1" archive "$2" | tar -x -C "$3"`, 'sh', ROOT, OLDER.commit, tree]);
+      throw new Error(
+        'The history does not go back to the first package: run "git fetch --unshallow" and ' +
+          'try again.',
+      );
+    execFileSync('sh', [
+      '-c',
+      `git -C "$1" archive "$2" | tar -x -C "$3"`,
+      'sh',
+      ROOT,
+      OLDER.commit,
+      tree,
+    ]);
     const quiet = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error', '--omit=dev'];
     execFileSync('npm', ['ci', ...quiet], { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] });
     const part = `${folder}.part`;

@@ -1,4 +1,7 @@
-/** Start, stop and everything that ends the daemon: what systemd makes of it, and that nothing is lost or asked twice. */
+/**
+ * Start, stop and everything that ends the daemon: what systemd makes of it, and that nothing is
+ * lost or asked twice.
+ */
 import { type ClinicMachine, FOLDER } from './clinic.ts';
 import { CONFIG, DROP_IN, expectOneCallEach, expectTrue, waitUntil } from './common.ts';
 import type { Machine } from './machine.ts';
@@ -7,7 +10,8 @@ export async function stop(clinic: ClinicMachine, machine: Machine): Promise<str
   clinic.sandbox(
     'POST',
     '/_sandbox/faults',
-    '[{"method": "POST", "path": "inquiries", "when": "after", "action": "delay", "delay_ms": 700, "times": 1}]',
+    '[{"method": "POST", "path": "inquiries", "when": "after", "action": "delay", ' +
+      '"delay_ms": 700, "times": 1}]',
   );
   const before = clinic.calls().length;
   const ids = clinic.drop(1);
@@ -26,27 +30,40 @@ export async function sigkill(clinic: ClinicMachine, machine: Machine): Promise<
   const before = clinic.service();
   const ids = clinic.drop(3);
   machine.run('systemctl kill -s KILL eligd.service');
-  await waitUntil('the new process', () => clinic.service().main_pid !== before.main_pid && clinic.service().active === 'active');
+  await waitUntil(
+    'the new process',
+    () => clinic.service().main_pid !== before.main_pid && clinic.service().active === 'active',
+  );
   await clinic.answered(ids);
   expectOneCallEach(clinic);
-  return `back to work by itself, ${clinic.service().restarts - before.restarts} restart, one call each`;
+  return (
+    `back to work by itself, ${clinic.service().restarts - before.restarts} restart, one call ` +
+    'each'
+  );
 }
 
 export async function hangingProcess(clinic: ClinicMachine, machine: Machine): Promise<string> {
   quickWatchdog(machine);
   const before = clinic.service();
   machine.run('systemctl kill -s STOP eligd.service');
-  await waitUntil('the watchdog', () => clinic.service().main_pid !== before.main_pid && clinic.service().active === 'active');
+  await waitUntil(
+    'the watchdog',
+    () => clinic.service().main_pid !== before.main_pid && clinic.service().active === 'active',
+  );
   return 'SIGSTOP: the watchdog killed it, and it came back';
 }
 
 function quickWatchdog(machine: Machine): void {
   machine.run(
-    `printf '[Service]\\nWatchdogSec=3s\\nRestartSec=500ms\\n' >${DROP_IN}/zz-test.conf && systemctl daemon-reload && systemctl restart eligd.service`,
+    `printf '[Service]\\nWatchdogSec=3s\\nRestartSec=500ms\\n' >${DROP_IN}/zz-test.conf && ` +
+      'systemctl daemon-reload && systemctl restart eligd.service',
   );
 }
 
-/** A connector whose source stops answering, as a hard-mounted share does; it waits for work until then. */
+/**
+ * A connector whose source stops answering, as a hard-mounted share does; it waits for work until
+ * then.
+ */
 const HANGING = `export default {
   name: 'hanging',
   config: { safeParse: (data) => ({ success: true, data }) },
@@ -65,21 +82,29 @@ export async function hangingStage(clinic: ClinicMachine, machine: Machine): Pro
   machine.write('/etc/eligd/hanging.mjs', HANGING);
   machine.run(`cp -p ${CONFIG} /root/eligd.yaml`);
   machine.run(
-    `sed -i -e 's|^state:|  - { id: share, type: ./hanging.mjs }\\nstate:|' -e 's|^  settle_seconds|  external_id: "{connector}:{appointment}"\\n&|' ${CONFIG}`,
+    `sed -i -e 's|^state:|  - { id: share, type: ./hanging.mjs }\\nstate:|' -e 's|^  ` +
+      `settle_seconds|  external_id: "{connector}:{appointment}"\\n&|' ${CONFIG}`,
   );
   machine.run('systemctl restart eligd.service');
   const before = clinic.service();
   // Twice the watchdog's time without any work: that is no hang.
   await new Promise((done) => setTimeout(done, 7000));
-  expectTrue(clinic.service().main_pid === before.main_pid, 'It was killed while it waited for work.');
+  expectTrue(
+    clinic.service().main_pid === before.main_pid,
+    'It was killed while it waited for work.',
+  );
   machine.run(`touch ${FOLDER}/hang`);
   await waitUntil('the watchdog', () => clinic.service().main_pid !== before.main_pid);
   const journal = clinic.journal('-n 30');
   expectTrue(/"event":"stage_hangs","stage":"pull share"/.test(journal), journal);
   machine.run(
-    `rm ${FOLDER}/hang && cp -p /root/eligd.yaml ${CONFIG} && rm ${DROP_IN}/zz-test.conf && systemctl daemon-reload && systemctl restart eligd.service`,
+    `rm ${FOLDER}/hang && cp -p /root/eligd.yaml ${CONFIG} && rm ${DROP_IN}/zz-test.conf && ` +
+      'systemctl daemon-reload && systemctl restart eligd.service',
   );
-  return 'idle for twice the watchdog it was left alone; with one stage hanging it was killed and started anew';
+  return (
+    'idle for twice the watchdog it was left alone; with one stage hanging it was killed and ' +
+    'started anew'
+  );
 }
 
 export async function badConfiguration(clinic: ClinicMachine, machine: Machine): Promise<string> {
@@ -88,7 +113,10 @@ export async function badConfiguration(clinic: ClinicMachine, machine: Machine):
   // A restart that is due would show as "activating".
   const { active, exit, restarts } = clinic.service();
   const journal = clinic.journal('-n 12');
-  expectTrue(active === 'failed' && exit === 78 && restarts === 0, `${active}, exit ${exit}, ${restarts} restarts`);
+  expectTrue(
+    active === 'failed' && exit === 78 && restarts === 0,
+    `${active}, exit ${exit}, ${restarts} restarts`,
+  );
   expectTrue(/line \d+, polcy: is not a known key/.test(journal), journal);
   machine.run(`cp -p /root/eligd.yaml ${CONFIG} && systemctl restart eligd.service`);
   return 'failed with 78, no restart, the line and the key in the journal';
@@ -98,12 +126,16 @@ export async function tamperedCredential(clinic: ClinicMachine, machine: Machine
   const file = '/etc/eligd/credentials/service_password.cred';
   // One byte in the middle of what is encrypted.
   machine.run(
-    `cp -p ${file} /root/credential && base64 -d ${file} >/tmp/c && printf '\\377\\0' | dd of=/tmp/c bs=1 seek=150 conv=notrunc status=none && base64 /tmp/c >${file}`,
+    `cp -p ${file} /root/credential && base64 -d ${file} >/tmp/c && printf '\\377\\0' | dd ` +
+      `of=/tmp/c bs=1 seek=150 conv=notrunc status=none && base64 /tmp/c >${file}`,
   );
   machine.run(`base64 -d /root/credential | cmp -s - /tmp/c && exit 1 || exit 0`);
   machine.try('systemctl restart eligd.service');
   const { active, exit, restarts } = clinic.service();
-  expectTrue(active === 'failed' && exit === 243 && restarts === 0, `${active}, exit ${exit}, ${restarts} restarts`);
+  expectTrue(
+    active === 'failed' && exit === 243 && restarts === 0,
+    `${active}, exit ${exit}, ${restarts} restarts`,
+  );
   const journal = machine.run('journalctl -u eligd.service -n 12 -o cat --no-pager');
   expectTrue(/credential/i.test(journal), journal);
   machine.run(`cp -p /root/credential ${file} && systemctl restart eligd.service`);

@@ -21,43 +21,71 @@ export async function statusLine(clinic: ClinicMachine, machine: Machine): Promi
 
 export async function memoryLimit(_: ClinicMachine, machine: Machine): Promise<string> {
   const limit = machine.run('systemctl show eligd.service -p MemoryMax --value');
-  const is_enforced = machine.run('cat /sys/fs/cgroup/cgroup.controllers').split(' ').includes('memory');
+  const is_enforced = machine
+    .run('cat /sys/fs/cgroup/cgroup.controllers')
+    .split(' ')
+    .includes('memory');
   expectTrue(Number(limit) > 0, limit);
-  return `MemoryMax=${limit} is set; in this machine it is ${is_enforced ? 'enforced' : 'NOT enforced, because the kernel gives it no memory controller'}`;
+  return (
+    `MemoryMax=${limit} is set; in this machine it is ` +
+    `${is_enforced ? 'enforced' : 'NOT enforced, because the kernel gives it no memory controller'}`
+  );
 }
 
 /** What the local server tells a monitoring, with the sandboxing around it. */
 export async function monitoring(_: ClinicMachine, machine: Machine): Promise<string> {
   const get = (path: string) => {
-    const program = `fetch('http://127.0.0.1:8687${path}').then(async (r) => console.log(r.status + ' ' + await r.text()))`;
+    const program =
+      `fetch('http://127.0.0.1:8687${path}').then(async (r) => console.log(r.status + ' ' + ` +
+      'await r.text()))';
     return machine.run(`${NODE} -e "${program}"`);
   };
   const [health, ready, metrics] = [get('/healthz'), get('/readyz'), get('/metrics')];
   expectTrue(health.startsWith('200 ') && ready.startsWith('200 '), `${health}\n${ready}`);
   expectTrue(/^eligd_appointments{situation="delivered"} 5$/m.test(metrics), metrics);
-  return `/healthz and /readyz say 200; ${metrics.match(/^eligd_/gm)?.length ?? 0} values of /metrics`;
+  return (
+    `/healthz and /readyz say 200; ${metrics.match(/^eligd_/gm)?.length ?? 0} values of ` +
+    '/metrics'
+  );
 }
 
-/** Everything that was logged in the whole run: what the catalogue knows, and nothing of a patient. */
+/**
+ * Everything that was logged in the whole run: what the catalogue knows, and nothing of a patient.
+ */
 export async function journal(clinic: ClinicMachine, machine: Machine): Promise<string> {
   type Entry = { MESSAGE: string; _PID: string; PRIORITY: string };
-  const said = machine.run('journalctl --sync; journalctl -u eligd.service -o json --output-fields=MESSAGE,_PID,PRIORITY');
+  const said = machine.run(
+    'journalctl --sync; journalctl -u eligd.service -o json --output-fields=MESSAGE,_PID,PRIORITY',
+  );
   const entries = said.split('\n').map((line) => JSON.parse(line) as Entry);
   const lines = entries.filter(({ MESSAGE }) => MESSAGE.startsWith('{"level"'));
   // The older build has a catalogue of its own.
   const older = new Set(
-    lines.filter(({ MESSAGE }) => /"daemon_started".*"version":"0\.0\.1"/.test(MESSAGE)).map(({ _PID }) => _PID),
+    lines
+      .filter(({ MESSAGE }) => /"daemon_started".*"version":"0\.0\.1"/.test(MESSAGE))
+      .map(({ _PID }) => _PID),
   );
   const own = lines.filter(({ _PID }) => !older.has(_PID));
   const strange = own.flatMap(({ MESSAGE }) => strangeInLine(MESSAGE));
   expectTrue(strange.length === 0, strange.join('\n'));
-  const misplaced = own.filter(({ MESSAGE, PRIORITY }) => Number(PRIORITY) <= 4 !== /^{"level":"(warn|error)/.test(MESSAGE));
+  const misplaced = own.filter(
+    ({ MESSAGE, PRIORITY }) => Number(PRIORITY) <= 4 !== /^{"level":"(warn|error)/.test(MESSAGE),
+  );
   expectTrue(misplaced.length === 0, misplaced.map(({ MESSAGE }) => MESSAGE).join('\n'));
   const everything = machine.run('journalctl -o cat --no-pager');
   const secrets = clinic.secrets();
   const leaked = leaks(everything, secrets);
-  expectTrue(own.length > 300 && leaked.length === 0, `${own.length} lines, leaked: ${leaked.join()}`);
-  const events = new Set(own.map(({ MESSAGE }) => (JSON.parse(MESSAGE) as { event: string }).event));
+  expectTrue(
+    own.length > 300 && leaked.length === 0,
+    `${own.length} lines, leaked: ${leaked.join()}`,
+  );
+  const events = new Set(
+    own.map(({ MESSAGE }) => (JSON.parse(MESSAGE) as { event: string }).event),
+  );
   const warnings = own.filter(({ PRIORITY }) => Number(PRIORITY) <= 4).length;
-  return `${own.length} lines of ${events.size} events, all in the catalogue with its fields only; none of ${secrets.length} names, birth dates and member ids in the whole journal; ${warnings} by priority warning`;
+  return (
+    `${own.length} lines of ${events.size} events, all in the catalogue with its fields only; ` +
+    `none of ${secrets.length} names, birth dates and member ids in the whole journal; ` +
+    `${warnings} by priority warning`
+  );
 }

@@ -2,10 +2,24 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type ClinicMachine, FOLDER } from './clinic.ts';
-import { beQuick, CONFIG, DOC, DROP_IN, expectOneCallEach, expectTrue, INIT, NODE, SECRETS, STATE } from './common.ts';
+import {
+  beQuick,
+  CONFIG,
+  DOC,
+  DROP_IN,
+  expectOneCallEach,
+  expectTrue,
+  INIT,
+  NODE,
+  SECRETS,
+  STATE,
+} from './common.ts';
 import type { Machine } from './machine.ts';
 
-const COUNT_MIGRATIONS = `cd /usr/lib/eligd && node_modules/.bin/node -e "console.log(new (require('better-sqlite3'))('${STATE}/eligd.db').prepare('select count(*) from kysely_migration').pluck().get())"`;
+const COUNT_MIGRATIONS =
+  'cd /usr/lib/eligd && node_modules/.bin/node -e "console.log(new ' +
+  `(require('better-sqlite3'))('${STATE}/eligd.db').prepare('select count(*) from ` +
+  `kysely_migration').pluck().get())"`;
 
 export async function install({ service }: ClinicMachine, machine: Machine): Promise<string> {
   const said = machine.run('apt-get install -y /root/eligd_newer.deb 2>&1');
@@ -16,10 +30,14 @@ export async function install({ service }: ClinicMachine, machine: Machine): Pro
   // Not set up yet is no failure: the unit waits for its configuration.
   machine.run('systemctl start eligd.service');
   expectTrue(
-    service().active === 'inactive' && machine.run('systemctl is-enabled eligd.service') === 'enabled',
+    service().active === 'inactive' &&
+      machine.run('systemctl is-enabled eligd.service') === 'enabled',
     service().active,
   );
-  return `version ${machine.run('eligd --version')} by apt, its Node ${machine.run('/usr/lib/eligd/node_modules/.bin/node --version')}, user and folders made`;
+  return (
+    `version ${machine.run('eligd --version')} by apt, its Node ` +
+    `${machine.run('/usr/lib/eligd/node_modules/.bin/node --version')}, user and folders made`
+  );
 }
 
 export async function init(clinic: ClinicMachine, machine: Machine): Promise<string> {
@@ -27,72 +45,110 @@ export async function init(clinic: ClinicMachine, machine: Machine): Promise<str
   machine.run('mkdir -p /srv/clinic');
   const said = machine.run(INIT, SECRETS);
   expectTrue(said.includes('ok service:') && clinic.service().active === 'active', said);
-  const modes = machine.run(`stat -c '%a %U' /etc/eligd/credentials /etc/eligd/credentials/* ${CONFIG} ${FOLDER}`).split('\n');
+  const modes = machine
+    .run(`stat -c '%a %U' /etc/eligd/credentials /etc/eligd/credentials/* ${CONFIG} ${FOLDER}`)
+    .split('\n');
   expectTrue(modes.join() === '700 root,600 root,600 root,640 root,700 eligd', modes.join());
   const drop_in = machine.run(`cat ${DROP_IN}/clinic.conf`);
   expectTrue(/^LoadCredentialEncrypted=service_password:/m.test(drop_in), drop_in);
-  expectTrue(machine.try(`grep -r sandbox /etc/eligd ${DROP_IN}`).code !== 0, 'The password stands somewhere in the clear.');
+  expectTrue(
+    machine.try(`grep -r sandbox /etc/eligd ${DROP_IN}`).code !== 0,
+    'The password stands somewhere in the clear.',
+  );
   return 'configuration, encrypted credentials and drop-in written, check passed, service started';
 }
 
 export async function unit(_: ClinicMachine, machine: Machine): Promise<string> {
-  machine.run('systemd-analyze verify --recursive-errors=yes /usr/lib/systemd/system/eligd.service 2>&1');
+  machine.run(
+    'systemd-analyze verify --recursive-errors=yes /usr/lib/systemd/system/eligd.service 2>&1',
+  );
   return 'systemd-analyze verify knows every line';
 }
 
 export async function exposure(_: ClinicMachine, machine: Machine): Promise<string> {
   const said = machine.run('systemd-analyze security --no-pager eligd.service');
-  const level = Number(/Overall exposure level for eligd.service: ([\d.]+)/.exec(said)?.[1] ?? Number.NaN);
+  const level = Number(
+    /Overall exposure level for eligd.service: ([\d.]+)/.exec(said)?.[1] ?? Number.NaN,
+  );
   expectTrue(level <= 1.2, `${level}\n${said}`);
   return `systemd-analyze security says ${level}`;
 }
 
-/** What a contractor types is carried out as the service: nothing of root's is left lying, and the secrets are there. */
+/**
+ * What a contractor types is carried out as the service: nothing of root's is left lying, and the
+ * secrets are there.
+ */
 export async function rootsCommands(_: ClinicMachine, machine: Machine): Promise<string> {
   const checked = machine.run('cd /root && eligd check 2>&1');
   expectTrue(checked.includes('ok service:') && !checked.includes('!!'), checked);
   machine.run('eligd status && eligd list && eligd backup && eligd config show');
   const others = machine.run(`find ${STATE} ${FOLDER} ! -user eligd`);
   expectTrue(others === '', `not the service's: ${others}`);
-  machine.run(`cp -p ${CONFIG} /root/eligd.yaml && printf 'backup: { folder: /mnt/copies }\\n' >>${CONFIG}`);
+  machine.run(
+    `cp -p ${CONFIG} /root/eligd.yaml && printf 'backup: { folder: /mnt/copies }\\n' >>${CONFIG}`,
+  );
   const unseen = machine.try('eligd check 2>&1');
-  expectTrue(unseen.code === 78 && unseen.stdout.includes('BindPaths="/mnt/copies"'), unseen.stdout);
+  expectTrue(
+    unseen.code === 78 && unseen.stdout.includes('BindPaths="/mnt/copies"'),
+    unseen.stdout,
+  );
   machine.run(`cp -p /root/eligd.yaml ${CONFIG}`);
   const twice = machine.try(INIT, SECRETS);
   expectTrue(twice.code === 1 && twice.stdout.includes('nothing was changed'), twice.stdout);
-  return 'check finds the secrets, a backup belongs to the service, a folder that the daemon does not see is told, init twice changes nothing';
+  return (
+    'check finds the secrets, a backup belongs to the service, a folder that the daemon does ' +
+    'not see is told, init twice changes nothing'
+  );
 }
 
-type Bill = { metadata: { component: { name: string; version: string } }; components: { purl: string; cpe?: string }[] };
+type Bill = {
+  metadata: { component: { name: string; version: string } };
+  components: { purl: string; cpe?: string }[];
+};
 
 /** `same` is the file of a second build of the same commit. */
 export async function supplyChain(machine: Machine, same: Promise<string>): Promise<string> {
   const bill = JSON.parse(machine.run(`cat ${DOC}/sbom.cdx.json`)) as Bill;
   const licences = machine.run(`cat ${DOC}/copyright`);
-  // A package lies below node_modules/ or node_modules/@scope/; other files of this name in it are none.
+  // A package lies below node_modules/ or node_modules/@scope/; other files of this name in it are
+  // none.
   const found = machine
     .run(`find /usr/lib/eligd/node_modules -name package.json`)
     .split('\n')
     .filter((path) => /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(path));
   const read = machine.run(
-    `${NODE} -e "for (const p of process.argv.slice(1)) { const { name, version } = require(p); console.log(name + '@' + version); }" ${found.join(' ')}`,
+    `${NODE} -e "for (const p of process.argv.slice(1)) { const { name, version } = ` +
+      `require(p); console.log(name + '@' + version); }" ${found.join(' ')}`,
   );
   const inside = read.split('\n').toSorted();
   const listed = bill.components
     .filter(({ purl }) => purl.startsWith('pkg:npm/'))
     .map(({ purl }) => decodeURIComponent(purl.slice('pkg:npm/'.length)))
     .toSorted();
-  expectTrue(inside.length > 30 && inside.join() === listed.join(), `inside ${inside.join()}\nlisted ${listed.join()}`);
-  const unlicensed = inside.filter((each) => !licences.includes(`\n${each.replace(/@([^@]+)$/, ' $1, ')}`));
+  expectTrue(
+    inside.length > 30 && inside.join() === listed.join(),
+    `inside ${inside.join()}\nlisted ${listed.join()}`,
+  );
+  const unlicensed = inside.filter(
+    (each) => !licences.includes(`\n${each.replace(/@([^@]+)$/, ' $1, ')}`),
+  );
   expectTrue(unlicensed.length === 0, `no licence of ${unlicensed.join()}`);
-  const programs = bill.components.flatMap(({ cpe }) => (cpe === undefined ? [] : [cpe.split(':').slice(4, 6).join(' ')]));
+  const programs = bill.components.flatMap(({ cpe }) =>
+    cpe === undefined ? [] : [cpe.split(':').slice(4, 6).join(' ')],
+  );
   expectTrue(programs.length === 2, programs.join());
   expectTrue(bill.metadata.component.name === 'eligd', JSON.stringify(bill.metadata.component));
   const sha256 = createHash('sha256')
     .update(readFileSync(await same))
     .digest('hex');
-  expectTrue(machine.run('sha256sum /root/eligd_newer.deb').startsWith(sha256), 'A second build has other bytes.');
-  return `${inside.length} packages, ${programs.join(' and ')} in the bill of materials, each with its licence; a second build is the same to the byte`;
+  expectTrue(
+    machine.run('sha256sum /root/eligd_newer.deb').startsWith(sha256),
+    'A second build has other bytes.',
+  );
+  return (
+    `${inside.length} packages, ${programs.join(' and ')} in the bill of materials, each with ` +
+    'its licence; a second build is the same to the byte'
+  );
 }
 
 export async function upgrade(clinic: ClinicMachine, machine: Machine): Promise<string> {
@@ -104,24 +160,43 @@ export async function upgrade(clinic: ClinicMachine, machine: Machine): Promise<
   const count = () => JSON.parse(machine.run(`eligd status --json`)).appointments.total as number;
   const [before, migrated] = [count(), migrations()];
   machine.run('echo "# mine" >>/etc/default/eligd');
-  const said = machine.run('apt-get install -y -o Dpkg::Options::=--force-confold /root/eligd_newer.deb 2>&1');
-  const [backup = ''] = machine.run(`ls ${STATE}/backups/before-upgrade-from-0.0.1-*.db`).split('\n');
+  const said = machine.run(
+    'apt-get install -y -o Dpkg::Options::=--force-confold /root/eligd_newer.deb 2>&1',
+  );
+  const [backup = ''] = machine
+    .run(`ls ${STATE}/backups/before-upgrade-from-0.0.1-*.db`)
+    .split('\n');
   expectTrue(machine.run(`stat -c '%a %U' ${backup}`) === '600 eligd', said);
   expectTrue(
     clinic.service().active === 'active' && count() === before,
     `${clinic.service().active}, ${count()} of ${before}\n${said}`,
   );
-  expectTrue(Number(migrations()) > Number(migrated), `${migrated} migrations before, ${migrations()} after`);
-  expectTrue(machine.run('tail -n1 /etc/default/eligd') === '# mine', 'A changed conffile was replaced.');
+  expectTrue(
+    Number(migrations()) > Number(migrated),
+    `${migrated} migrations before, ${migrations()} after`,
+  );
+  expectTrue(
+    machine.run('tail -n1 /etc/default/eligd') === '# mine',
+    'A changed conffile was replaced.',
+  );
   await clinic.answered(clinic.drop(2));
   expectOneCallEach(clinic);
-  return `${before} appointments kept, a backup of them made first, ${migrated} migrations became ${migrations()}, the service up, settings kept`;
+  return (
+    `${before} appointments kept, a backup of them made first, ${migrated} migrations became ` +
+    `${migrations()}, the service up, settings kept`
+  );
 }
 
-/** An older version does not open a newer database; the copy from before the upgrade brings it back. */
+/**
+ * An older version does not open a newer database; the copy from before the upgrade brings it back.
+ */
 export async function goingBack(clinic: ClinicMachine, machine: Machine): Promise<string> {
-  const [backup = ''] = machine.run(`ls ${STATE}/backups/before-upgrade-from-0.0.1-*.db`).split('\n');
-  const newer = `new (require('better-sqlite3'))('${STATE}/eligd.db').exec('insert into kysely_migration values (char(57), char(57))')`;
+  const [backup = ''] = machine
+    .run(`ls ${STATE}/backups/before-upgrade-from-0.0.1-*.db`)
+    .split('\n');
+  const newer =
+    `new (require('better-sqlite3'))('${STATE}/eligd.db').exec('insert into kysely_migration ` +
+    `values (char(57), char(57))')`;
   machine.run(`systemctl stop eligd.service; cd /usr/lib/eligd && ${NODE} -e "${newer}"`);
   // As dpkg calls it when this version takes the place of a newer one.
   const said = machine.run('/var/lib/dpkg/info/eligd.postinst configure 9.9.9 2>&1');
@@ -130,23 +205,33 @@ export async function goingBack(clinic: ClinicMachine, machine: Machine): Promis
   machine.run(`eligd restore ${backup} && systemctl start eligd.service`);
   await clinic.answered(clinic.drop(1));
   expectOneCallEach(clinic);
-  return 'the package stays whole and the journal names the way; with the copy from before the upgrade it goes on, one call each';
+  return (
+    'the package stays whole and the journal names the way; with the copy from before the ' +
+    'upgrade it goes on, one call each'
+  );
 }
 
 export async function remove(clinic: ClinicMachine, machine: Machine): Promise<string> {
   machine.run('apt-get remove -y eligd 2>&1');
   expectTrue(machine.try('systemctl is-active eligd.service').code !== 0, 'It still runs.');
-  expectTrue(machine.try('test -e /usr/lib/eligd || test -e /usr/bin/eligd').code !== 0, 'Files of the program are left.');
+  expectTrue(
+    machine.try('test -e /usr/lib/eligd || test -e /usr/bin/eligd').code !== 0,
+    'Files of the program are left.',
+  );
   machine.run(`test -e ${STATE}/eligd.db && test -e ${CONFIG} && test -e /etc/default/eligd`);
   machine.run('apt-get install -y /root/eligd_newer.deb 2>&1');
   expectTrue(clinic.service().active === 'active', 'It does not run after it was installed again.');
-  return 'program gone; configuration, secrets, database and backups kept; installed again it goes on';
+  return (
+    'program gone; configuration, secrets, database and backups kept; installed again it goes ' +
+    'on'
+  );
 }
 
 export async function purge(_: ClinicMachine, machine: Machine): Promise<string> {
   machine.run('apt-get purge -y eligd 2>&1');
   const left = machine.run(
-    `ls -d /etc/eligd /etc/default/eligd ${STATE} /var/log/eligd ${DROP_IN} /etc/systemd/system/*/eligd.service 2>/dev/null || true`,
+    `ls -d /etc/eligd /etc/default/eligd ${STATE} /var/log/eligd ${DROP_IN} ` +
+      '/etc/systemd/system/*/eligd.service 2>/dev/null || true',
   );
   expectTrue(left === '', `left: ${left}`);
   machine.run(`test -d ${FOLDER}/outbox`);

@@ -1,7 +1,14 @@
 /** What a booted machine has to show, in this order: each begins where the one before ended. */
 import type { Property } from './common.ts';
 import { diskErrors, fullDisk, restore } from './properties-of-disk.ts';
-import { badConfiguration, hangingProcess, hangingStage, sigkill, stop, tamperedCredential } from './properties-of-life.ts';
+import {
+  badConfiguration,
+  hangingProcess,
+  hangingStage,
+  sigkill,
+  stop,
+  tamperedCredential,
+} from './properties-of-life.ts';
 import { delivers, journal, memoryLimit, monitoring, statusLine } from './properties-of-log.ts';
 import {
   exposure,

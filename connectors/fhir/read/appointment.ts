@@ -1,6 +1,10 @@
 /** How resources become an appointment; README.md, "Mapping", holds the same as a table. Pure. */
 import { Temporal } from 'temporal-polyfill';
-import type { AppointmentInput, AppointmentStatus, FieldProblem } from '../../../src/domain/appointment.ts';
+import type {
+  AppointmentInput,
+  AppointmentStatus,
+  FieldProblem,
+} from '../../../src/domain/appointment.ts';
 import type { Specialty } from '../../../src/domain/specialty.ts';
 import type { FhirConfig } from '../config.ts';
 import { codingsAt, identifierOf, listAt, type Resource, textAt } from '../element.ts';
@@ -10,8 +14,8 @@ import { type Place, toPatient } from './person.ts';
 import { targetOf } from './references.ts';
 
 /**
- * What the statuses of R4 mean here. When in doubt a visit takes place. A place on a waiting list is none, and `entered-in-error`
- * is how many systems delete.
+ * What the statuses of R4 mean here. When in doubt a visit takes place. A place on a waiting list
+ * is none, and `entered-in-error` is how many systems delete.
  */
 export const STATUSES: Readonly<Record<string, AppointmentStatus>> = {
   proposed: 'booked',
@@ -26,7 +30,9 @@ export const STATUSES: Readonly<Record<string, AppointmentStatus>> = {
   waitlist: 'cancelled',
 };
 
-/** The R5 elements that say what an appointment takes the place of, and how R4 servers carry them. */
+/**
+ * The R5 elements that say what an appointment takes the place of, and how R4 servers carry them.
+ */
 const REPLACES = /(^|[./])(Appointment\.)?(replaces|previousAppointment)$/;
 
 export function statusOf(appointment: Resource, config: FhirConfig): AppointmentStatus | 'ignored' {
@@ -35,8 +41,8 @@ export function statusOf(appointment: Resource, config: FhirConfig): Appointment
 }
 
 /**
- * The start in UTC; null when there is none that can be read. FHIR's `instant` has a zone; some servers leave it out and mean the
- * clinic's wall clock (design, "Time").
+ * The start in UTC; null when there is none that can be read. FHIR's `instant` has a zone; some
+ * servers leave it out and mean the clinic's wall clock (design, "Time").
  */
 export function startOf(appointment: Resource, time_zone: string): string | null {
   const text = textAt(appointment, 'start');
@@ -44,7 +50,9 @@ export function startOf(appointment: Resource, time_zone: string): string | null
   try {
     const at = /(Z|[+-]\d{2}:?\d{2})$/i.test(text)
       ? Temporal.Instant.from(text)
-      : Temporal.PlainDateTime.from(text).toZonedDateTime(time_zone, { disambiguation: 'compatible' }).toInstant();
+      : Temporal.PlainDateTime.from(text)
+          .toZonedDateTime(time_zone, { disambiguation: 'compatible' })
+          .toInstant();
     return new Date(at.epochMilliseconds).toISOString();
   } catch {
     return null;
@@ -52,14 +60,21 @@ export function startOf(appointment: Resource, time_zone: string): string | null
 }
 
 /** Of one that takes place: a cancellation needs no more than the id. */
-export function toAppointment(gathered: Gathered, source_id: string, starts_at: string, place: Place): AppointmentInput {
+export function toAppointment(
+  gathered: Gathered,
+  source_id: string,
+  starts_at: string,
+  place: Place,
+): AppointmentInput {
   const { appointment, location, coverages, organizations, practitioner } = gathered;
   const { config, today } = place;
   const { systems } = config;
   const problems: FieldProblem[] = [];
   const replaces = replacedBy(appointment, config);
   const fromOrganizations = (names: readonly string[]) =>
-    organizations.map((organization) => identifierOf(organization, names, today)).find((value) => value !== '') ?? '';
+    organizations
+      .map((organization) => identifierOf(organization, names, today))
+      .find((value) => value !== '') ?? '';
   return {
     source_id,
     starts_at,
@@ -83,16 +98,22 @@ export function toAppointment(gathered: Gathered, source_id: string, starts_at: 
 
 /** The id of the appointment that this one was rescheduled from, when it says so. */
 function replacedBy(appointment: Resource, { base_url }: FhirConfig): string | null {
-  const extensions = [...listAt(appointment, 'extension'), ...listAt(appointment, 'modifierExtension')];
+  const extensions = [
+    ...listAt(appointment, 'extension'),
+    ...listAt(appointment, 'modifierExtension'),
+  ];
   const references = [
     ...listAt(appointment, 'replaces'),
     ...listAt(appointment, 'previousAppointment'),
-    ...extensions.filter((extension) => REPLACES.test(textAt(extension, 'url'))).map((extension) => extension.valueReference),
+    ...extensions
+      .filter((extension) => REPLACES.test(textAt(extension, 'url')))
+      .map((extension) => extension.valueReference),
     ...listAt(appointment, 'supportingInformation'),
   ];
   for (const reference of references) {
     const target = targetOf(reference, base_url);
-    if (target.kind === 'local' && target.type === 'Appointment' && target.id !== appointment.id) return target.id;
+    if (target.kind === 'local' && target.type === 'Appointment' && target.id !== appointment.id)
+      return target.id;
   }
   return null;
 }
@@ -118,7 +139,14 @@ function codesOf({ appointment, orders, conditions }: Gathered, { systems }: Fhi
     ...conditions.flatMap((condition) => codingsAt(condition, 'code')),
   ];
   const inSystems = (names: readonly string[]) => [
-    ...new Set(codings.filter(({ system, code }) => code !== '' && names.includes(system)).map(({ code }) => code.toUpperCase())),
+    ...new Set(
+      codings
+        .filter(({ system, code }) => code !== '' && names.includes(system))
+        .map(({ code }) => code.toUpperCase()),
+    ),
   ];
-  return { procedure_codes: inSystems(systems.procedure), diagnosis_codes: inSystems(systems.diagnosis) };
+  return {
+    procedure_codes: inSystems(systems.procedure),
+    diagnosis_codes: inSystems(systems.diagnosis),
+  };
 }

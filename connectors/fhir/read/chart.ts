@@ -5,8 +5,8 @@ import { FhirError, unlessRefused } from '../server/failure.ts';
 import { containedIn, isPatient, logicalResource, targetOf } from './references.ts';
 
 /**
- * What one pull knows of the server's resources: what came along with the appointments, and what was read one by one. Each is
- * read once, however many refer to it.
+ * What one pull knows of the server's resources: what came along with the appointments, and what
+ * was read one by one. Each is read once, however many refer to it.
  */
 export class Chart {
   private readonly client: FhirClient;
@@ -24,13 +24,15 @@ export class Chart {
   keep(included: ReadonlyMap<string, Resource>): void {
     for (const [url, resource] of included) {
       this.known.set(url, Promise.resolve(resource));
-      if (resource.id !== undefined) this.known.set(`${resource.resourceType}/${resource.id}`, Promise.resolve(resource));
+      if (resource.id !== undefined)
+        this.known.set(`${resource.resourceType}/${resource.id}`, Promise.resolve(resource));
     }
   }
 
   /**
-   * What a reference of `container` names; null when it cannot be had for good (absent, forbidden, on another server). A logical
-   * reference gives what it tells by itself. Throws a FhirError when the server failed in passing.
+   * What a reference of `container` names; null when it cannot be had for good (absent, forbidden,
+   * on another server). A logical reference gives what it tells by itself. Throws a FhirError when
+   * the server failed in passing.
    */
   async resolve(reference: unknown, container: Json, type: string): Promise<Json | null> {
     const target = targetOf(reference, this.client.base_url);
@@ -55,16 +57,26 @@ export class Chart {
 
   private async searchCoverages(patient_id: string): Promise<Resource[]> {
     const { capability } = this;
-    const by = capability.searchParameter('Coverage', 'patient') === false ? 'beneficiary' : 'patient';
+    const by =
+      capability.searchParameter('Coverage', 'patient') === false ? 'beneficiary' : 'patient';
     const query: [string, string][] = [[by, `Patient/${patient_id}`]];
     if (capability.include('Coverage', 'payor')) query.push(['_include', 'Coverage:payor']);
-    const { matches, included, is_partial } = await this.client.searchAll('Coverage', query, this.signal);
+    const { matches, included, is_partial } = await this.client.searchAll(
+      'Coverage',
+      query,
+      this.signal,
+    );
     this.keep(included);
     // A server that ignores the parameter must not lend one patient the coverage of another.
-    const own = matches.filter(({ beneficiary }) => isPatient(beneficiary, patient_id, this.client.base_url));
-    // None among those that the server could search is not none: the patient would pass for one who pays himself (G8).
+    const own = matches.filter(({ beneficiary }) =>
+      isPatient(beneficiary, patient_id, this.client.base_url),
+    );
+    // None among those that the server could search is not none: the patient would pass for one who
+    // pays himself (G8).
     if (own.length === 0 && is_partial)
-      throw new FhirError('refused', { what: 'The FHIR server could not search all that it has of Coverage.' });
+      throw new FhirError('refused', {
+        what: 'The FHIR server could not search all that it has of Coverage.',
+      });
     return own;
   }
 

@@ -1,4 +1,7 @@
-/** Claims that were sent to payers and have no answer yet (`claims_days:`), as eligd's; README.md, "Claims". */
+/**
+ * Claims that were sent to payers and have no answer yet (`claims_days:`), as eligd's; README.md,
+ * "Claims".
+ */
 import type { FieldProblem } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import { addDays, isDate } from '../../../src/domain/time.ts';
@@ -18,7 +21,12 @@ type ReadClaims = { claims: ClaimInput[]; rejected: RejectedItem[]; failed: Reje
 const SETTLED = new Set(['cancelled', 'entered-in-error']);
 
 /** Throws a FhirError when the server cannot be asked. */
-export async function readClaims(client: FhirClient, chart: Chart, place: Place, signal: AbortSignal): Promise<ReadClaims> {
+export async function readClaims(
+  client: FhirClient,
+  chart: Chart,
+  place: Place,
+  signal: AbortSignal,
+): Promise<ReadClaims> {
   const since = addDays(place.today, -place.config.claims_days);
   const { matches, included } = await client.searchAll(
     'Claim',
@@ -30,7 +38,10 @@ export async function readClaims(client: FhirClient, chart: Chart, place: Place,
   );
   chart.keep(included);
   const sent = matches.filter(
-    (claim) => textAt(claim, 'use') === 'claim' && textAt(claim, 'status') !== 'draft' && claim.id !== undefined,
+    (claim) =>
+      textAt(claim, 'use') === 'claim' &&
+      textAt(claim, 'status') !== 'draft' &&
+      claim.id !== undefined,
   );
   const read = await Promise.all(sent.map((claim) => readOne(claim, client, chart, place, signal)));
   return {
@@ -40,10 +51,18 @@ export async function readClaims(client: FhirClient, chart: Chart, place: Place,
   };
 }
 
-type Outcome = { kind: 'claim'; claim: ClaimInput } | { kind: 'rejected' | 'failed'; item: RejectedItem };
+type Outcome =
+  | { kind: 'claim'; claim: ClaimInput }
+  | { kind: 'rejected' | 'failed'; item: RejectedItem };
 
 /** One that the server fails on keeps no other from being asked about (G7). */
-async function readOne(claim: Resource, client: FhirClient, chart: Chart, place: Place, signal: AbortSignal): Promise<Outcome> {
+async function readOne(
+  claim: Resource,
+  client: FhirClient,
+  chart: Chart,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Outcome> {
   try {
     return await readClaim(claim, client, chart, place, signal);
   } catch (error) {
@@ -53,7 +72,8 @@ async function readOne(claim: Resource, client: FhirClient, chart: Chart, place:
 }
 
 function failedClaim({ id }: Resource): RejectedItem {
-  const remedy = 'It is read again by itself tomorrow; if it lasts, ask whoever runs the FHIR server.';
+  const remedy =
+    'It is read again by itself tomorrow; if it lasts, ask whoever runs the FHIR server.';
   return {
     position: `Claim/${id}`,
     field: 'what it refers to',
@@ -62,19 +82,33 @@ function failedClaim({ id }: Resource): RejectedItem {
   };
 }
 
-async function readClaim(claim: Resource, client: FhirClient, chart: Chart, place: Place, signal: AbortSignal): Promise<Outcome> {
+async function readClaim(
+  claim: Resource,
+  client: FhirClient,
+  chart: Chart,
+  place: Place,
+  signal: AbortSignal,
+): Promise<Outcome> {
   const { config, today } = place;
   const patient = await chart.resolve(claim.patient, claim, 'Patient');
-  const insurance = listAt(claim, 'insurance').find((one) => one.focal === true) ?? listAt(claim, 'insurance')[0];
-  const coverage = insurance === undefined ? null : await chart.resolve(insurance.coverage, claim, 'Coverage');
+  const insurance =
+    listAt(claim, 'insurance').find((one) => one.focal === true) ?? listAt(claim, 'insurance')[0];
+  const coverage =
+    insurance === undefined ? null : await chart.resolve(insurance.coverage, claim, 'Coverage');
   const patient_id = textAt(patient, 'id');
   const position = `Claim/${claim.id}`;
   if (patient === null || patient_id === '') {
-    const remedy = "Look whether the claim's patient has a record that the client of eligd may read.";
-    return { kind: 'rejected', item: { position, field: 'patient', value_class: 'a patient who cannot be read', remedy } };
+    const remedy =
+      "Look whether the claim's patient has a record that the client of eligd may read.";
+    return {
+      kind: 'rejected',
+      item: { position, field: 'patient', value_class: 'a patient who cannot be read', remedy },
+    };
   }
   const problems: FieldProblem[] = [];
-  const is_settled = SETTLED.has(textAt(claim, 'status')) || (await isAnswered(claim, client, config.identifier_base, signal));
+  const is_settled =
+    SETTLED.has(textAt(claim, 'status')) ||
+    (await isAnswered(claim, client, config.identifier_base, signal));
   const gathered = await gatherCoverage(coverage ?? {}, chart, config);
   const facility = await chart.resolve(claim.facility, claim, 'Location');
   const input: ClaimInput = {
@@ -91,15 +125,29 @@ async function readClaim(claim: Resource, client: FhirClient, chart: Chart, plac
     place_of_service: codingsAt(listAt(claim, 'item')[0], 'locationCodeableConcept')[0]?.code ?? '',
     specialty: codingsAt(claim, 'type').some(({ code }) => code === 'oral') ? 'dental' : null,
     procedure_codes: codes(listAt(claim, 'item'), 'productOrService', config.systems.procedure),
-    diagnosis_codes: codes(listAt(claim, 'diagnosis'), 'diagnosisCodeableConcept', config.systems.diagnosis),
+    diagnosis_codes: codes(
+      listAt(claim, 'diagnosis'),
+      'diagnosisCodeableConcept',
+      config.systems.diagnosis,
+    ),
     problems,
   };
   return { kind: 'claim', claim: input };
 }
 
-/** Whether somebody else has put the payer's decision there already, so that no call has to be paid for. */
-async function isAnswered(claim: Resource, client: FhirClient, base: string, signal: AbortSignal): Promise<boolean> {
-  const found = await unlessRefused(() => client.searchAll('ClaimResponse', [['request', `Claim/${claim.id}`]], signal));
+/**
+ * Whether somebody else has put the payer's decision there already, so that no call has to be paid
+ * for.
+ */
+async function isAnswered(
+  claim: Resource,
+  client: FhirClient,
+  base: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const found = await unlessRefused(() =>
+    client.searchAll('ClaimResponse', [['request', `Claim/${claim.id}`]], signal),
+  );
   return (found?.matches ?? []).some(
     (response) =>
       textAt(response, 'status') === 'active' &&
@@ -123,17 +171,24 @@ function dateOfService(claim: Resource): string | null {
 function billedAmount(claim: Resource): string {
   const total = Number(textAt(claim, 'total', 'value') || Number.NaN);
   if (!Number.isNaN(total)) return total.toFixed(2);
-  const nets = listAt(claim, 'item').map((item) => Number(textAt(item, 'net', 'value') || Number.NaN));
+  const nets = listAt(claim, 'item').map((item) =>
+    Number(textAt(item, 'net', 'value') || Number.NaN),
+  );
   if (nets.length === 0 || nets.some(Number.isNaN)) return '';
   return (nets.reduce((sum, net) => sum + Math.round(net * 100), 0) / 100).toFixed(2);
 }
 
 /** Who treated is in the care team; `provider` is who bills, a person or an organization. */
-async function providerOf(claim: Resource, chart: Chart, { config, today }: Place): Promise<ClaimInput['provider']> {
+async function providerOf(
+  claim: Resource,
+  chart: Chart,
+  { config, today }: Place,
+): Promise<ClaimInput['provider']> {
   const { systems } = config;
   const [member] = listAt(claim, 'careTeam');
   const billing = await chart.resolve(claim.provider, claim, 'Practitioner');
-  const treating = member === undefined ? billing : await chart.resolve(member.provider, claim, 'Practitioner');
+  const treating =
+    member === undefined ? billing : await chart.resolve(member.provider, claim, 'Practitioner');
   const is_organization = textAt(billing, 'resourceType') === 'Organization';
   const role = textAt(billing, 'resourceType') === 'PractitionerRole' ? billing : null;
   const billers: Json[] =
@@ -145,7 +200,8 @@ async function providerOf(claim: Resource, chart: Chart, { config, today }: Plac
   const from = (names: readonly string[]) =>
     billers.map((one) => identifierOf(one, names, today)).find((value) => value !== '') ?? '';
   return {
-    rendering_npi: is_organization && member === undefined ? '' : identifierOf(treating, systems.npi, today),
+    rendering_npi:
+      is_organization && member === undefined ? '' : identifierOf(treating, systems.npi, today),
     billing_npi: from(systems.npi),
     tax_id: from(systems.tax_id),
     is_specialist: null,

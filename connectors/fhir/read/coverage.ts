@@ -8,16 +8,26 @@ import { nameOf, type Place } from './person.ts';
 const NOT_IN_FORCE = new Set(['cancelled', 'draft', 'entered-in-error']);
 
 /**
- * The insurances of a visit, primary first. Those that have ended before it count only when there is no other: front desks forget
- * to prolong them, and the payer knows best. Who pays for himself has none.
+ * The insurances of a visit, primary first. Those that have ended before it count only when there
+ * is no other: front desks forget to prolong them, and the payer knows best. Who pays for himself
+ * has none.
  */
-export function toCoverages(gathered: readonly GatheredCoverage[], starts_at: string, place: Place): CoverageInput[] {
+export function toCoverages(
+  gathered: readonly GatheredCoverage[],
+  starts_at: string,
+  place: Place,
+): CoverageInput[] {
   const visit = localDate(Date.parse(starts_at), place.time_zone);
   const { coverage_types } = place.config;
   const usable = gathered.filter(({ coverage, payor_is_person }) => {
     const types = codingsAt(coverage, 'type').map(({ code }) => code);
-    if (NOT_IN_FORCE.has(textAt(coverage, 'status')) || payor_is_person || types.includes('pay')) return false;
-    return coverage_types.length === 0 || types.length === 0 || types.some((type) => coverage_types.includes(type));
+    if (NOT_IN_FORCE.has(textAt(coverage, 'status')) || payor_is_person || types.includes('pay'))
+      return false;
+    return (
+      coverage_types.length === 0 ||
+      types.length === 0 ||
+      types.some((type) => coverage_types.includes(type))
+    );
   });
   const holds = ({ coverage }: GatheredCoverage) => {
     const start = textAt(coverage, 'period', 'start').slice(0, 10);
@@ -29,7 +39,8 @@ export function toCoverages(gathered: readonly GatheredCoverage[], starts_at: st
 }
 
 function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {
-  const order = ({ coverage }: GatheredCoverage) => Number(textAt(coverage, 'order')) || Number.MAX_SAFE_INTEGER;
+  const order = ({ coverage }: GatheredCoverage) =>
+    Number(textAt(coverage, 'order')) || Number.MAX_SAFE_INTEGER;
   // By id among equals, so that the ranks stay the same from pull to pull.
   return order(a) - order(b) || textAt(a.coverage, 'id').localeCompare(textAt(b.coverage, 'id'));
 }
@@ -55,7 +66,8 @@ export function toCoverage(
 }
 
 function toSubscriber(coverage: unknown, person: unknown, today: string): Subscriber | null {
-  const relationship = codingsAt(coverage, 'relationship')[0]?.code ?? textAt(coverage, 'relationship', 'text');
+  const relationship =
+    codingsAt(coverage, 'relationship')[0]?.code ?? textAt(coverage, 'relationship', 'text');
   if (relationship === 'self') return null;
   const { first_name, last_name } = nameOf(person, today);
   const name = `${first_name} ${last_name}`.trim() || textAt(coverage, 'subscriber', 'display');

@@ -12,14 +12,22 @@ export type Gathered = {
   others: number;
   practitioner: Json | null;
   location: Json | null;
-  /** Who bills: the organization of the role, else the one that manages the place, and those it is part of. */
+  /**
+   * Who bills: the organization of the role, else the one that manages the place, and those it is
+   * part of.
+   */
   organizations: Json[];
   coverages: GatheredCoverage[];
   orders: Json[];
   conditions: Json[];
 };
 
-export type GatheredCoverage = { coverage: Json; payor: Json | null; payor_is_person: boolean; subscriber: Json | null };
+export type GatheredCoverage = {
+  coverage: Json;
+  payor: Json | null;
+  payor_is_person: boolean;
+  subscriber: Json | null;
+};
 
 /** Why an appointment is not handed over. `no_patient`: a blocked time, which nobody misses. */
 type Ungathered = { why: 'no_patient' | 'patient_unreadable' };
@@ -28,18 +36,29 @@ type Ungathered = { why: 'no_patient' | 'patient_unreadable' };
 const PARTS_MAX = 5;
 
 /** Collects what an appointment refers to. Throws a FhirError when the server failed in passing. */
-export async function gather(appointment: Resource, chart: Chart, config: FhirConfig): Promise<Gathered | Ungathered> {
+export async function gather(
+  appointment: Resource,
+  chart: Chart,
+  config: FhirConfig,
+): Promise<Gathered | Ungathered> {
   const actors = listAt(appointment, 'participant').map((participant) => participant.actor);
-  const ofType = (type: string) => actors.filter((actor) => targetType(actor, config.base_url) === type);
+  const ofType = (type: string) =>
+    actors.filter((actor) => targetType(actor, config.base_url) === type);
   const patients = ofType('Patient');
   const [patient_reference] = patients;
   if (patient_reference === undefined) return { why: 'no_patient' };
   const patient = await chart.resolve(patient_reference, appointment, 'Patient');
   const { kind } = targetOf(patient_reference, config.base_url);
-  // Without a record of its own a patient has no coverage to be found, and must not pass for one who pays himself.
+  // Without a record of its own a patient has no coverage to be found, and must not pass for one
+  // who pays himself.
   const has_record = kind === 'local' || kind === 'elsewhere';
   const patient_id = textAt(patient, 'id');
-  if (patient === null || !has_record || textAt(patient, 'resourceType') !== 'Patient' || patient_id === '')
+  if (
+    patient === null ||
+    !has_record ||
+    textAt(patient, 'resourceType') !== 'Patient' ||
+    patient_id === ''
+  )
     return { why: 'patient_unreadable' };
 
   const role = await first(chart, appointment, ofType('PractitionerRole'), 'PractitionerRole');
@@ -49,7 +68,13 @@ export async function gather(appointment: Resource, chart: Chart, config: FhirCo
   const location =
     (await first(chart, appointment, ofType('Location'), 'Location')) ??
     (role === null ? null : await first(chart, role, listAt(role, 'location'), 'Location'));
-  const orders = await all(chart, appointment, listAt(appointment, 'basedOn'), 'ServiceRequest', config);
+  const orders = await all(
+    chart,
+    appointment,
+    listAt(appointment, 'basedOn'),
+    'ServiceRequest',
+    config,
+  );
   const reasons = [appointment, ...orders].flatMap((resource) =>
     listAt(resource, 'reasonReference').map((reference) => ({ resource, reference })),
   );
@@ -63,14 +88,20 @@ export async function gather(appointment: Resource, chart: Chart, config: FhirCo
     others: new Set(patients.map((reference) => nameOfTarget(reference, config.base_url))).size - 1,
     practitioner,
     location,
-    organizations: config.billing === 'organization' ? await organizations(chart, role, location) : [],
+    organizations:
+      config.billing === 'organization' ? await organizations(chart, role, location) : [],
     coverages: await coverages(patient_id, chart, config),
     orders,
     conditions,
   };
 }
 
-async function first(chart: Chart, container: Json, references: readonly unknown[], type: string): Promise<Json | null> {
+async function first(
+  chart: Chart,
+  container: Json,
+  references: readonly unknown[],
+  type: string,
+): Promise<Json | null> {
   for (const reference of references) {
     const found = await chart.resolve(reference, container, type);
     if (found !== null) return found;
@@ -95,7 +126,11 @@ async function all(
   return found;
 }
 
-export async function organizations(chart: Chart, role: Json | null, location: Json | null): Promise<Json[]> {
+export async function organizations(
+  chart: Chart,
+  role: Json | null,
+  location: Json | null,
+): Promise<Json[]> {
   const found: Json[] = [];
   const starts: [Json | null, string][] = [
     [role, 'organization'],
@@ -104,7 +139,11 @@ export async function organizations(chart: Chart, role: Json | null, location: J
   for (const [holder, name] of starts) {
     let container = holder;
     let reference = holder?.[name];
-    for (let level = 0; level < PARTS_MAX && container !== null && reference !== undefined; level += 1) {
+    for (
+      let level = 0;
+      level < PARTS_MAX && container !== null && reference !== undefined;
+      level += 1
+    ) {
       const organization: Json | null = await chart.resolve(reference, container, 'Organization');
       if (organization !== null) found.push(organization);
       container = organization;
@@ -114,28 +153,46 @@ export async function organizations(chart: Chart, role: Json | null, location: J
   return found;
 }
 
-async function coverages(patient_id: string, chart: Chart, config: FhirConfig): Promise<GatheredCoverage[]> {
+async function coverages(
+  patient_id: string,
+  chart: Chart,
+  config: FhirConfig,
+): Promise<GatheredCoverage[]> {
   const found: GatheredCoverage[] = [];
-  for (const coverage of await chart.coveragesOf(patient_id)) found.push(await gatherCoverage(coverage, chart, config));
+  for (const coverage of await chart.coveragesOf(patient_id))
+    found.push(await gatherCoverage(coverage, chart, config));
   return found;
 }
 
-export async function gatherCoverage(coverage: Json, chart: Chart, config: FhirConfig): Promise<GatheredCoverage> {
+export async function gatherCoverage(
+  coverage: Json,
+  chart: Chart,
+  config: FhirConfig,
+): Promise<GatheredCoverage> {
   const payors = listAt(coverage, 'payor');
-  const is_person = (reference: Json) => ['Patient', 'RelatedPerson'].includes(targetType(reference, config.base_url));
+  const is_person = (reference: Json) =>
+    ['Patient', 'RelatedPerson'].includes(targetType(reference, config.base_url));
   const insurers = payors.filter((reference) => !is_person(reference));
-  const [subscriber, beneficiary] = [coverage.subscriber, coverage.beneficiary].map((one) => nameOfTarget(one, config.base_url));
+  const [subscriber, beneficiary] = [coverage.subscriber, coverage.beneficiary].map((one) =>
+    nameOfTarget(one, config.base_url),
+  );
   const is_self = subscriber === '' || subscriber === beneficiary;
   return {
     coverage,
     payor: await payorOf(chart, coverage, insurers),
     payor_is_person: payors.length > 0 && insurers.length === 0,
-    subscriber: is_self ? null : await chart.resolve(coverage.subscriber, coverage, 'RelatedPerson'),
+    subscriber: is_self
+      ? null
+      : await chart.resolve(coverage.subscriber, coverage, 'RelatedPerson'),
   };
 }
 
 /** The payer's Organization; the text of the reference serves where it cannot be read. */
-async function payorOf(chart: Chart, coverage: Json, insurers: readonly Json[]): Promise<Json | null> {
+async function payorOf(
+  chart: Chart,
+  coverage: Json,
+  insurers: readonly Json[],
+): Promise<Json | null> {
   const [reference] = insurers;
   if (reference === undefined) return null;
   const organization = await chart.resolve(reference, coverage, 'Organization');

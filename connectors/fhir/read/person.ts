@@ -19,19 +19,29 @@ export function nameOf(person: unknown, today: string): { first_name: string; la
     const end = textAt(name, 'period', 'end');
     return end !== '' && end.slice(0, 10) < today;
   };
-  const rank = (name: Json) => NAME_USES.indexOf(textAt(name, 'use')) + (isOver(name) ? NAME_USES.length : 0);
+  const rank = (name: Json) =>
+    NAME_USES.indexOf(textAt(name, 'use')) + (isOver(name) ? NAME_USES.length : 0);
   const [name] = listAt(person, 'name').toSorted((a, b) => rank(a) - rank(b));
   const family = textAt(name, 'family');
   const given = textsAt(name, 'given')[0] ?? '';
   if (family !== '' || given !== '') return { first_name: given, last_name: family };
   const text = textAt(name, 'text');
   const comma = text.indexOf(',');
-  if (comma >= 0) return { first_name: text.slice(comma + 1).trim(), last_name: text.slice(0, comma).trim() };
+  if (comma >= 0)
+    return { first_name: text.slice(comma + 1).trim(), last_name: text.slice(0, comma).trim() };
   const space = text.lastIndexOf(' ');
-  return { first_name: text.slice(0, Math.max(space, 0)).trim(), last_name: text.slice(space + 1).trim() };
+  return {
+    first_name: text.slice(0, Math.max(space, 0)).trim(),
+    last_name: text.slice(space + 1).trim(),
+  };
 }
 
-export function toPatient(patient: Json, id: string, today: string, problems: FieldProblem[]): Patient {
+export function toPatient(
+  patient: Json,
+  id: string,
+  today: string,
+  problems: FieldProblem[],
+): Patient {
   const { first_name, last_name } = nameOf(patient, today);
   const written = textAt(patient, 'birthDate');
   const birth_date = isDate(written) ? written : null;

@@ -1,27 +1,60 @@
 import { createHash } from 'node:crypto';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import { HOUR_MS, localDate, MINUTE_MS } from '../../../src/domain/time.ts';
-import { type ConnectorEnv, ConnectorError, type PullBatch, type PullCall, type RejectedItem } from '../../contract.ts';
+import {
+  type ConnectorEnv,
+  ConnectorError,
+  type PullBatch,
+  type PullCall,
+  type RejectedItem,
+} from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { type Resource, textAt } from '../element.ts';
 import type { FhirClient, SearchEnd } from '../server/client.ts';
-import { concernsAll, FhirError, isPassing, isRefusal, toConnectorError } from '../server/failure.ts';
+import {
+  concernsAll,
+  FhirError,
+  isPassing,
+  isRefusal,
+  toConnectorError,
+} from '../server/failure.ts';
 import { startOf, statusOf, toAppointment } from './appointment.ts';
 import { Chart } from './chart.ts';
 import { readClaims } from './claims.ts';
 import { type Gathered, gather } from './gather.ts';
-import { advance, type Cursor, nextReading, type Reading, readCursor, windowStart } from './reading.ts';
+import {
+  advance,
+  type Cursor,
+  nextReading,
+  type Reading,
+  readCursor,
+  windowStart,
+} from './reading.ts';
 
 const BATCH_SIZE = 500;
-/** What the server fails on is named one by one up to here. More of it is trouble of the server, and one sentence says so. */
+/**
+ * What the server fails on is named one by one up to here. More of it is trouble of the server, and
+ * one sentence says so.
+ */
 const FAILED_ITEMS_MAX = 20;
 /** Without a way to ask for changes, the whole window is read each time. */
 const WINDOW_POLL_MS = HOUR_MS;
 
 /** `failure`: the server failed on a page, so that those after it are missing. */
-type Found = { appointments: Resource[]; unreadable: number; is_partial: boolean; ends: SearchEnd[]; failure: FhirError | null };
+type Found = {
+  appointments: Resource[];
+  unreadable: number;
+  is_partial: boolean;
+  ends: SearchEnd[];
+  failure: FhirError | null;
+};
 /** `failed`: what the server failed on, which says nothing about the visit. */
-type Mapped = { appointments: AppointmentInput[]; cancelled_ids: string[]; rejected: RejectedItem[]; failed: RejectedItem[] };
+type Mapped = {
+  appointments: AppointmentInput[];
+  cancelled_ids: string[];
+  rejected: RejectedItem[];
+  failed: RejectedItem[];
+};
 
 /** What becomes of an Appointment. `none`: no visit of a patient, or one that is over. */
 type Outcome =
@@ -96,31 +129,56 @@ export class Puller {
     if (failure !== null) throw failure;
   }
 
-  /** Hands over what was read. Anything that is missing keeps the cursor where it was, and nothing counts as vanished. */
+  /**
+   * Hands over what was read. Anything that is missing keeps the cursor where it was, and nothing
+   * counts as vanished.
+   */
   private async take({ reading, cursor, found, mapped }: Taking, call: PullCall): Promise<Taken> {
     const { clock, time_zone, connector_id } = this.env;
     const failure = failureOf(found, mapped);
     const is_full = failure === null && !found.is_partial && reading.kind === 'window';
-    const next = advance(cursor, reading, found.appointments, clock.now(), localDate(clock.now(), time_zone));
+    const next = advance(
+      cursor,
+      reading,
+      found.appointments,
+      clock.now(),
+      localDate(clock.now(), time_zone),
+    );
     const handing = { ...mapped, rejected: [...mapped.rejected, ...named(mapped.failed)] };
-    await hand({ reading, mapped: handing, is_full, next: failure === null ? JSON.stringify(next) : null }, call);
+    await hand(
+      { reading, mapped: handing, is_full, next: failure === null ? JSON.stringify(next) : null },
+      call,
+    );
     this.read_at = clock.elapsed();
     if (found.is_partial) this.env.log('fhir_answer_partial', { connector: connector_id });
     return { cursor: failure === null ? next : cursor, failure };
   }
 
-  /** Once a day, as a source of their own: claims change slowly, and none of them ever counts as vanished. */
-  private async pullClaims(cursor: Cursor, chart: Chart, { accept, signal }: PullCall): Promise<ConnectorError | null> {
+  /**
+   * Once a day, as a source of their own: claims change slowly, and none of them ever counts as
+   * vanished.
+   */
+  private async pullClaims(
+    cursor: Cursor,
+    chart: Chart,
+    { accept, signal }: PullCall,
+  ): Promise<ConnectorError | null> {
     const { config, env } = this;
     const today = localDate(env.clock.now(), env.time_zone);
     if (config.claims_days === 0 || cursor.claims_on === today) return null;
-    const { claims, failed, ...read } = await readClaims(this.client, chart, { config, time_zone: env.time_zone, today }, signal);
+    const { claims, failed, ...read } = await readClaims(
+      this.client,
+      chart,
+      { config, time_zone: env.time_zone, today },
+      signal,
+    );
     const rejected = [...read.rejected, ...named(failed)];
     const key = `claims:${createHash('sha256')
       .update(JSON.stringify([claims, rejected]))
       .digest('hex')}`;
     // What the server fails on is read again tomorrow; all of it once more when that is much.
-    const next = failed.length > FAILED_ITEMS_MAX ? null : JSON.stringify({ ...cursor, claims_on: today });
+    const next =
+      failed.length > FAILED_ITEMS_MAX ? null : JSON.stringify({ ...cursor, claims_on: today });
     for (let from = 0; from === 0 || from < claims.length; from += BATCH_SIZE) {
       signal.throwIfAborted();
       const is_last = from + BATCH_SIZE >= claims.length;
@@ -135,18 +193,32 @@ export class Puller {
     return failed.length > 0 ? failedItems(failed.length, 'a claim', 'claims') : null;
   }
 
-  /** A window that is read instead of changes is large, so it is read less often; so is what the server keeps failing on. */
+  /**
+   * A window that is read instead of changes is large, so it is read less often; so is what the
+   * server keeps failing on.
+   */
   private isDue(reading: Reading, cursor: Cursor): boolean {
     if (this.read_at === null) return true;
     const poll_ms = this.config.poll_minutes * MINUTE_MS;
-    const is_instead = reading.kind === 'window' && cursor.window_on === localDate(this.env.clock.now(), this.env.time_zone);
+    const is_instead =
+      reading.kind === 'window' &&
+      cursor.window_on === localDate(this.env.clock.now(), this.env.time_zone);
     const rest_ms = is_instead ? WINDOW_POLL_MS : poll_ms * 2 ** this.failures;
-    return this.env.clock.elapsed() - this.read_at >= (poll_ms === 0 ? 0 : Math.max(poll_ms, Math.min(rest_ms, WINDOW_POLL_MS)));
+    return (
+      this.env.clock.elapsed() - this.read_at >=
+      (poll_ms === 0 ? 0 : Math.max(poll_ms, Math.min(rest_ms, WINDOW_POLL_MS)))
+    );
   }
 
   private async find(reading: Reading, chart: Chart, signal: AbortSignal): Promise<Found> {
     const found = new Map<string, Resource>();
-    const result: Found = { appointments: [], unreadable: 0, is_partial: false, ends: [], failure: null };
+    const result: Found = {
+      appointments: [],
+      unreadable: 0,
+      is_partial: false,
+      ends: [],
+      failure: null,
+    };
     const searches = this.config.search_by.length === 0 ? [{}] : this.config.search_by;
     const readPages = async (query: [string, string][]) => {
       for await (const page of this.client.search('Appointment', query, signal)) {
@@ -156,9 +228,13 @@ export class Puller {
         if (page.end !== null) result.ends.push(page.end);
         for (const appointment of page.matches) {
           const { id } = appointment;
-          // Pages shift while they are read; the later version of one that stands on two of them counts.
+          // Pages shift while they are read; the later version of one that stands on two of them
+          // counts.
           if (id === undefined) result.unreadable += 1;
-          else if (textAt(found.get(id), 'meta', 'lastUpdated') <= textAt(appointment, 'meta', 'lastUpdated'))
+          else if (
+            textAt(found.get(id), 'meta', 'lastUpdated') <=
+            textAt(appointment, 'meta', 'lastUpdated')
+          )
             found.set(id, appointment);
         }
       }
@@ -167,7 +243,8 @@ export class Puller {
       try {
         await readPages([...Object.entries(extra), ...reading.query]);
       } catch (error) {
-        // One page that the server fails on keeps those before it, and other places, from nothing (G7).
+        // One page that the server fails on keeps those before it, and other places, from nothing
+        // (G7).
         if (!(error instanceof FhirError) || concernsAll(error) || !isPassing(error)) throw error;
         result.failure ??= error;
       }
@@ -178,9 +255,16 @@ export class Puller {
   }
 
   private async map(found: Found, chart: Chart): Promise<Mapped> {
-    const mapped: Mapped = { appointments: [], cancelled_ids: [], rejected: unreadableEntries(found.unreadable), failed: [] };
+    const mapped: Mapped = {
+      appointments: [],
+      cancelled_ids: [],
+      rejected: unreadableEntries(found.unreadable),
+      failed: [],
+    };
     const from = windowStart(this.config, this.env.time_zone, this.env.clock.now());
-    const outcomes = await Promise.all(found.appointments.map((appointment) => this.mapOne(appointment, from, chart)));
+    const outcomes = await Promise.all(
+      found.appointments.map((appointment) => this.mapOne(appointment, from, chart)),
+    );
     for (const outcome of outcomes) {
       if (outcome.kind === 'appointment') {
         mapped.appointments.push(outcome.input);
@@ -207,27 +291,38 @@ export class Puller {
       const remedy = 'Enter date and time of the visit in the practice management system.';
       return rejected(id, 'start', 'missing or not a time', remedy);
     }
-    // What has changed may be an old visit, and some servers send all that they have: nobody asks about those any more.
+    // What has changed may be an old visit, and some servers send all that they have: nobody asks
+    // about those any more.
     if (Date.parse(starts_at) < from) return { kind: 'none' };
     const gathered = await this.gather(id, appointment, chart);
     if (!('appointment' in gathered)) return gathered;
     const today = localDate(env.clock.now(), env.time_zone);
-    const input = toAppointment(gathered, id, starts_at, { config, time_zone: env.time_zone, today });
+    const input = toAppointment(gathered, id, starts_at, {
+      config,
+      time_zone: env.time_zone,
+      today,
+    });
     return { kind: 'appointment', input, beside: gathered.others > 0 ? [othersOf(id)] : [] };
   }
 
-  private async gather(id: string, appointment: Resource, chart: Chart): Promise<Gathered | Outcome> {
+  private async gather(
+    id: string,
+    appointment: Resource,
+    chart: Chart,
+  ): Promise<Gathered | Outcome> {
     try {
       const gathered = await gather(appointment, chart, this.config);
       if ('appointment' in gathered) return gathered;
       if (gathered.why === 'no_patient') return { kind: 'none' };
-      const remedy = "Look whether the appointment's patient has a record that the client of eligd may read.";
+      const remedy =
+        "Look whether the appointment's patient has a record that the client of eligd may read.";
       return rejected(id, 'participant', 'a patient who cannot be read', remedy);
     } catch (error) {
       if (!(error instanceof FhirError) || concernsAll(error)) throw error;
       if (!isPassing(error)) {
         const remedy =
-          'Have the client of eligd allowed to search Coverage by patient at the FHIR server; "eligd check" looks for the cause.';
+          'Have the client of eligd allowed to search Coverage by patient at the FHIR ' +
+          'server; "eligd check" looks for the cause.';
         return rejected(id, 'Coverage', 'not readable', remedy);
       }
       const remedy = 'It is read again by itself; if it lasts, ask whoever runs the FHIR server.';
@@ -240,14 +335,27 @@ export class Puller {
 }
 
 function rejected(source_id: string, field: string, value_class: string, remedy: string) {
-  const item: RejectedItem = { position: `Appointment/${source_id}`, source_id, field, value_class, remedy };
+  const item: RejectedItem = {
+    position: `Appointment/${source_id}`,
+    source_id,
+    field,
+    value_class,
+    remedy,
+  };
   return { kind: 'rejected' as const, item };
 }
 
 /** A group comes to one appointment; nobody of it is passed over without a word (G2). */
 function othersOf(source_id: string): RejectedItem {
-  const remedy = 'Only the first is asked about. Book an appointment for each, or call the payers of the others yourself.';
-  return { position: `Appointment/${source_id}`, field: 'participant', value_class: 'more than one patient', remedy };
+  const remedy =
+    'Only the first is asked about. Book an appointment for each, or call the payers of the ' +
+    'others yourself.';
+  return {
+    position: `Appointment/${source_id}`,
+    field: 'participant',
+    value_class: 'more than one patient',
+    remedy,
+  };
 }
 
 /** What is missing from a reading, null when nothing is. */
@@ -260,13 +368,21 @@ function failureOf({ ends, failure }: Found, { failed }: Mapped): ConnectorError
 
 const named = (failed: readonly RejectedItem[]) => (failed.length > FAILED_ITEMS_MAX ? [] : failed);
 
-type Handing = { reading: Reading; mapped: Omit<Mapped, 'failed'>; is_full: boolean; next: string | null };
+type Handing = {
+  reading: Reading;
+  mapped: Omit<Mapped, 'failed'>;
+  is_full: boolean;
+  next: string | null;
+};
 
 /**
- * Hands a reading over in batches, under a key made of its content: after a crash the same content comes under the same key. The cursor
- * moves with the last batch (G3).
+ * Hands a reading over in batches, under a key made of its content: after a crash the same content
+ * comes under the same key. The cursor moves with the last batch (G3).
  */
-async function hand({ reading, mapped, is_full, next }: Handing, { accept, isAccepted, signal }: PullCall): Promise<void> {
+async function hand(
+  { reading, mapped, is_full, next }: Handing,
+  { accept, isAccepted, signal }: PullCall,
+): Promise<void> {
   const { appointments, cancelled_ids, rejected } = mapped;
   const is_empty = appointments.length + cancelled_ids.length + rejected.length === 0;
   const key = `${reading.kind}:${createHash('sha256')
@@ -300,8 +416,11 @@ function unreadableEntries(count: number): RejectedItem[] {
 function searchRefused(error: FhirError, { search_by }: FhirConfig): ConnectorError {
   const next =
     search_by.length === 0
-      ? 'Most servers that refuse this want a place or a person: name them in search_by: of the connector, e.g. "- location: Location/12", one line each. Otherwise have the client of eligd allowed to search Appointment.'
-      : 'Check the names and values in search_by: of the connector, and whether the client of eligd may search Appointment.';
+      ? 'Most servers that refuse this want a place or a person: name them in search_by: of ' +
+        'the connector, e.g. "- location: Location/12", one line each. Otherwise have the ' +
+        'client of eligd allowed to search Appointment.'
+      : 'Check the names and values in search_by: of the connector, and whether the client of ' +
+        'eligd may search Appointment.';
   return new ConnectorError('permanent', {
     what: `${error.message} It does not allow this search for appointments.`,
     next,
@@ -311,19 +430,25 @@ function searchRefused(error: FhirError, { search_by }: FhirConfig): ConnectorEr
 
 function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
   const told = {
-    loop: 'The pages of the FHIR server go round in a circle, so its list of appointments has no end.',
-    foreign_link: 'The FHIR server names another server for the next page, and credentials are not sent there.',
+    loop:
+      'The pages of the FHIR server go round in a circle, so its list of appointments has no ' +
+      'end.',
+    foreign_link:
+      'The FHIR server names another server for the next page, and credentials are not sent there.',
     too_many_pages: 'The list of appointments of the FHIR server has more than 10,000 pages.',
   }[end];
   const next =
     end === 'foreign_link'
-      ? 'Write the address that the server calls itself into base_url:, or have it set to the one that is used.'
+      ? 'Write the address that the server calls itself into base_url:, or have it set to the ' +
+        'one that is used.'
       : 'Ask whoever runs the FHIR server; a larger page_size: or a smaller days_ahead: may help.';
   return new ConnectorError('permanent', { what: `${told} What was read is taken.`, next });
 }
 
 function failedItems(count: number, one: string, many: string): ConnectorError {
-  const what = `The FHIR server failed on what belongs to ${count === 1 ? one : `${count} ${many}`}; the others were taken.`;
+  const what =
+    `The FHIR server failed on what belongs to ${count === 1 ? one : `${count} ${many}`}; the ` +
+    'others were taken.';
   return new ConnectorError('transient', {
     what,
     next: 'It is tried again by itself; if it lasts, ask whoever runs the FHIR server.',

@@ -1,4 +1,7 @@
-/** What is asked for next: the window of appointments once a day, and what has changed since in between. */
+/**
+ * What is asked for next: the window of appointments once a day, and what has changed since in
+ * between.
+ */
 import { addDays, DAY_MS, instantOf, localDate, MINUTE_MS } from '../../../src/domain/time.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, type Resource, textAt } from '../element.ts';
@@ -18,14 +21,22 @@ export type Reading =
   | { kind: 'window'; name: string; query: [string, string][] }
   | { kind: 'changes'; name: string; query: [string, string][] };
 
-/** Clocks of a server's machines differ, and a resource may show in searches a while after its time stamp. */
+/**
+ * Clocks of a server's machines differ, and a resource may show in searches a while after its time
+ * stamp.
+ */
 const OVERLAP_MS = 5 * MINUTE_MS;
 
 export function readCursor(text: string | null): Cursor {
   try {
     const value: unknown = JSON.parse(text ?? '{}');
     const textOf = (name: keyof Cursor) => textAt(value, name) || null;
-    if (isJson(value)) return { since: textOf('since'), window_on: textOf('window_on'), claims_on: textOf('claims_on') };
+    if (isJson(value))
+      return {
+        since: textOf('since'),
+        window_on: textOf('window_on'),
+        claims_on: textOf('claims_on'),
+      };
   } catch {
     // What another version wrote: begin anew.
   }
@@ -38,23 +49,43 @@ export function windowStart(config: FhirConfig, time_zone: string, now: number):
 }
 
 /**
- * A window a day, because an edited coverage leaves its appointment untouched; also whenever changes cannot be asked for. Without a
- * filter by status, since a cancellation must be seen. Changes are not limited to the window: a visit may have been moved out of it.
+ * A window a day, because an edited coverage leaves its appointment untouched; also whenever
+ * changes cannot be asked for. Without a filter by status, since a cancellation must be seen.
+ * Changes are not limited to the window: a visit may have been moved out of it.
  */
-export function nextReading(cursor: Cursor, config: FhirConfig, capability: Capability, time_zone: string, now: number): Reading {
+export function nextReading(
+  cursor: Cursor,
+  config: FhirConfig,
+  capability: Capability,
+  time_zone: string,
+  now: number,
+): Reading {
   const today = localDate(now, time_zone);
   const common: [string, string][] = [
-    ...(capability.include('Appointment', 'actor') ? ([['_include', 'Appointment:actor']] as [string, string][]) : []),
+    ...(capability.include('Appointment', 'actor')
+      ? ([['_include', 'Appointment:actor']] as [string, string][])
+      : []),
     ['_count', String(config.page_size)],
   ];
-  if (cursor.since !== null && cursor.window_on === today && capability.searchParameter('Appointment', '_lastUpdated') !== false)
-    return { kind: 'changes', name: `changes since ${cursor.since}`, query: [['_lastUpdated', `ge${cursor.since}`], ...common] };
+  if (
+    cursor.since !== null &&
+    cursor.window_on === today &&
+    capability.searchParameter('Appointment', '_lastUpdated') !== false
+  )
+    return {
+      kind: 'changes',
+      name: `changes since ${cursor.since}`,
+      query: [['_lastUpdated', `ge${cursor.since}`], ...common],
+    };
   const last = addDays(today, config.days_ahead);
   const first = addDays(today, -config.days_back);
   const bounds: [string, string] =
     config.date_search === 'day'
       ? [`ge${first}`, `le${last}`]
-      : [`ge${iso(windowStart(config, time_zone, now))}`, `lt${iso(instantOf(addDays(last, 1), 0, time_zone))}`];
+      : [
+          `ge${iso(windowStart(config, time_zone, now))}`,
+          `lt${iso(instantOf(addDays(last, 1), 0, time_zone))}`,
+        ];
   return {
     kind: 'window',
     name: `appointments from ${first} to ${last}`,
@@ -63,12 +94,21 @@ export function nextReading(cursor: Cursor, config: FhirConfig, capability: Capa
 }
 
 /**
- * The cursor after `appointments` were read: the server's own latest time, and some of it again. It never goes back, and a time that
- * lies in the future, which a mistake in one resource makes, does not count: nothing would be new any more.
+ * The cursor after `appointments` were read: the server's own latest time, and some of it again. It
+ * never goes back, and a time that lies in the future, which a mistake in one resource makes, does
+ * not count: nothing would be new any more.
  */
-export function advance(cursor: Cursor, reading: Reading, appointments: readonly Resource[], now: number, today: string): Cursor {
+export function advance(
+  cursor: Cursor,
+  reading: Reading,
+  appointments: readonly Resource[],
+  now: number,
+  today: string,
+): Cursor {
   const isPossible = (at: number) => at < now + DAY_MS;
-  const times = appointments.map((one) => Date.parse(textAt(one, 'meta', 'lastUpdated'))).filter(isPossible);
+  const times = appointments
+    .map((one) => Date.parse(textAt(one, 'meta', 'lastUpdated')))
+    .filter(isPossible);
   const known = cursor.since === null ? [] : [Date.parse(cursor.since)].filter(isPossible);
   const latest = Math.max(...known, ...times.map((at) => at - OVERLAP_MS));
   return {

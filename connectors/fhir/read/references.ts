@@ -10,27 +10,42 @@ type Target =
   /** Only an identifier or a display text. */
   | { kind: 'logical' };
 
-/** Relative, absolute on `base_url`, versioned, contained or logical. Credentials go nowhere but to the server itself. */
+/**
+ * Relative, absolute on `base_url`, versioned, contained or logical. Credentials go nowhere but to
+ * the server itself.
+ */
 export function targetOf(reference: unknown, base_url: string): Target {
   const url = textAt(reference, 'reference');
   if (url === '') return { kind: 'logical' };
   if (url.startsWith('#')) return { kind: 'contained', id: url.slice(1) };
   const relative = url.startsWith(`${base_url}/`) ? url.slice(base_url.length + 1) : url;
-  const parts = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9\-._~]{1,128})(?:\/_history\/[^/]+)?$/.exec(relative);
+  const parts = /^([A-Z][A-Za-z]+)\/([A-Za-z0-9\-._~]{1,128})(?:\/_history\/[^/]+)?$/.exec(
+    relative,
+  );
   const [, type, id] = parts ?? [];
-  return type === undefined || id === undefined ? { kind: 'elsewhere', url } : { kind: 'local', type, id };
+  return type === undefined || id === undefined
+    ? { kind: 'elsewhere', url }
+    : { kind: 'local', type, id };
 }
 
-/** The type of what is referred to, from the address or from `Reference.type`; empty when neither tells. */
+/**
+ * The type of what is referred to, from the address or from `Reference.type`; empty when neither
+ * tells.
+ */
 export function targetType(reference: unknown, base_url: string): string {
   const target = targetOf(reference, base_url);
   if (target.kind === 'local') return target.type;
   const absolute =
-    target.kind === 'elsewhere' ? /([A-Z][A-Za-z]+)\/[^/]+(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] : undefined;
+    target.kind === 'elsewhere'
+      ? /([A-Z][A-Za-z]+)\/[^/]+(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1]
+      : undefined;
   return absolute ?? textAt(reference, 'type');
 }
 
-/** What two references share when they name the same resource of the server; empty for one that names none. */
+/**
+ * What two references share when they name the same resource of the server; empty for one that
+ * names none.
+ */
 export function nameOfTarget(reference: unknown, base_url: string): string {
   const target = targetOf(reference, base_url);
   return target.kind === 'local' ? `${target.type}/${target.id}` : textAt(reference, 'reference');
@@ -41,7 +56,8 @@ export function isPatient(reference: unknown, patient_id: string, base_url: stri
   const target = targetOf(reference, base_url);
   if (target.kind === 'local') return target.type === 'Patient' && target.id === patient_id;
   // A server may call itself by another address than the one that is used.
-  if (target.kind === 'elsewhere') return /\/Patient\/([^/]+)(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] === patient_id;
+  if (target.kind === 'elsewhere')
+    return /\/Patient\/([^/]+)(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1] === patient_id;
   return target.kind === 'logical';
 }
 

@@ -1,6 +1,7 @@
 /**
- * How a request is authorized: SMART App Launch 2, "Backend Services" (`private_key_jwt`, RFC 7523), client secret (RFC 6749,
- * section 4.4), Basic (RFC 7617), a token that a person has put there, or nothing on this machine.
+ * How a request is authorized: SMART App Launch 2, "Backend Services" (`private_key_jwt`, RFC
+ * 7523), client secret (RFC 6749, section 4.4), Basic (RFC 7617), a token that a person has put
+ * there, or nothing on this machine.
  */
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -14,13 +15,21 @@ import { scopesV1, scopesV2 } from './scopes.ts';
 import type { HttpReply, Transport } from './transport.ts';
 
 export type Authorizer = {
-  /** The value of the header Authorization; null when there is none. `refused` is the one that was answered with 401. */
+  /**
+   * The value of the header Authorization; null when there is none. `refused` is the one that was
+   * answered with 401.
+   */
   header: (signal: AbortSignal, refused?: string | null) => Promise<string | null>;
-  /** The scopes that were granted, as far as the server said; null before a login, and without one. */
+  /**
+   * The scopes that were granted, as far as the server said; null before a login, and without one.
+   */
   granted: () => string[] | null;
 };
 
-/** The assertion is used at once, and a clock that is a little behind must still be accepted; five minutes is the most allowed. */
+/**
+ * The assertion is used at once, and a clock that is a little behind must still be accepted; five
+ * minutes is the most allowed.
+ */
 const ASSERTION_SECONDS = 240;
 /** A token is renewed so long before its end. */
 const MARGIN_MS = 30_000;
@@ -31,7 +40,10 @@ type Parts = { config: FhirConfig; env: ConnectorEnv; transport: Transport };
 
 export function createAuthorizer(parts: Parts): Authorizer {
   const { config, env } = parts;
-  const fixed = (value: () => string | null): Authorizer => ({ header: async () => value(), granted: () => null });
+  const fixed = (value: () => string | null): Authorizer => ({
+    header: async () => value(),
+    granted: () => null,
+  });
   switch (config.auth) {
     case 'none':
       return fixed(() => null);
@@ -53,11 +65,16 @@ function secretOf(env: ConnectorEnv, last_part: string): string {
   if (value !== null) return value;
   throw new ConnectorError('permanent', {
     what: `The secret ${name} is missing, so eligd cannot log in at the FHIR server.`,
-    next: `Write ${name}=… into the file .env beside the configuration, or give it as a systemd credential.`,
+    next:
+      `Write ${name}=… into the file .env beside the configuration, or give it as a systemd ` +
+      'credential.',
   });
 }
 
-/** Fetches tokens with client credentials. One renewal is under way at a time, however many requests wait for it. */
+/**
+ * Fetches tokens with client credentials. One renewal is under way at a time, however many requests
+ * wait for it.
+ */
 class TokenAuthorizer implements Authorizer {
   private readonly parts: Parts;
   private token: { header: string; until_ms: number; scopes: string[] | null } | null = null;
@@ -76,7 +93,12 @@ class TokenAuthorizer implements Authorizer {
   async header(signal: AbortSignal, refused: string | null = null): Promise<string> {
     for (;;) {
       const { token } = this;
-      if (token !== null && token.header !== refused && token.until_ms > this.parts.env.clock.elapsed()) return token.header;
+      if (
+        token !== null &&
+        token.header !== refused &&
+        token.until_ms > this.parts.env.clock.elapsed()
+      )
+        return token.header;
       this.renewal ??= {
         signal,
         header: this.renew(signal).finally(() => {
@@ -97,7 +119,8 @@ class TokenAuthorizer implements Authorizer {
     const { config } = this.parts;
     this.endpoint ??= await discover(this.parts, signal);
     if (this.endpoint.is_v2 === false) this.speaks_v1 = true;
-    const asked = () => (config.scopes ?? (this.speaks_v1 ? scopesV1(config) : scopesV2(config))).join(' ');
+    const asked = () =>
+      (config.scopes ?? (this.speaks_v1 ? scopesV1(config) : scopesV2(config))).join(' ');
     let reply = await this.ask(this.endpoint, asked(), signal);
     if (isInvalidScope(reply) && !this.speaks_v1 && config.scopes === undefined) {
       this.speaks_v1 = true;
@@ -109,7 +132,10 @@ class TokenAuthorizer implements Authorizer {
   private async ask(endpoint: Discovery, scope: string, signal: AbortSignal): Promise<HttpReply> {
     const { config, env, transport } = this.parts;
     const form = new URLSearchParams({ grant_type: 'client_credentials', scope });
-    const headers: Record<string, string> = { 'content-type': 'application/x-www-form-urlencoded', accept: 'application/json' };
+    const headers: Record<string, string> = {
+      'content-type': 'application/x-www-form-urlencoded',
+      accept: 'application/json',
+    };
     if (config.auth === 'private_key_jwt') {
       form.set('client_assertion_type', 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer');
       form.set('client_assertion', await assertion(this.parts, endpoint.token_url));
@@ -117,11 +143,19 @@ class TokenAuthorizer implements Authorizer {
       form.set('client_id', config.client_id ?? '');
       form.set('client_secret', secretOf(env, 'client_secret'));
     } else {
-      const parts = [config.client_id ?? '', secretOf(env, 'client_secret')].map(encodeURIComponent);
+      const parts = [config.client_id ?? '', secretOf(env, 'client_secret')].map(
+        encodeURIComponent,
+      );
       headers.authorization = basic(parts[0] ?? '', parts[1] ?? '');
     }
     return await transport.send(
-      { method: 'POST', url: endpoint.token_url, headers, body: form.toString(), doing: 'the login' },
+      {
+        method: 'POST',
+        url: endpoint.token_url,
+        headers,
+        body: form.toString(),
+        doing: 'the login',
+      },
       signal,
     );
   }
@@ -147,18 +181,22 @@ function oauthError({ body }: HttpReply): string {
   return ERROR_WORD.test(word) ? word : '';
 }
 
-const isInvalidScope = (reply: HttpReply) => reply.status >= 400 && oauthError(reply) === 'invalid_scope';
+const isInvalidScope = (reply: HttpReply) =>
+  reply.status >= 400 && oauthError(reply) === 'invalid_scope';
 
 function loginFailure(reply: HttpReply, now_ms: number): FhirError {
   const { status, body, headers } = reply;
-  if (status >= 500 || status === 429) return failureOfReply(status, body, 'the login', retryAfterMs(headers, now_ms));
+  if (status >= 500 || status === 429)
+    return failureOfReply(status, body, 'the login', retryAfterMs(headers, now_ms));
   // A proxy's page, or a reply cut short, says nothing about the credentials.
   if (status < 300) {
     const what = `The FHIR server answered the login with ${status} and no token.`;
     return new FhirError('broken', { what, retry_after_ms: retryAfterMs(headers, now_ms) });
   }
   const word = oauthError(reply);
-  const what = `The FHIR server did not accept the login of eligd (${status}${word === '' ? '' : `, ${word}`}).`;
+  const what =
+    'The FHIR server did not accept the login of eligd ' +
+    `(${status}${word === '' ? '' : `, ${word}`}).`;
   return new FhirError('unauthorized', { what, words: textAt(body, 'error_description') });
 }
 
@@ -171,7 +209,10 @@ function notDone(error: unknown): unknown {
 
 type Discovery = { token_url: string; takes_secret_in_body: boolean; is_v2: boolean | null };
 
-/** SMART's discovery document, else the security extension of the CapabilityStatement. Credentials go only to an https address. */
+/**
+ * SMART's discovery document, else the security extension of the CapabilityStatement. Credentials
+ * go only to an https address.
+ */
 async function discover({ config, transport }: Parts, signal: AbortSignal): Promise<Discovery> {
   let is_unreadable = false;
   const read = async (path: string) => {
@@ -180,7 +221,10 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
       { method: 'GET', url, headers: { accept: 'application/json' }, doing: 'the discovery' },
       signal,
     );
-    const is_passing = reply.status === 429 || reply.status === 503 || (reply.status >= 500 && config.token_url === undefined);
+    const is_passing =
+      reply.status === 429 ||
+      reply.status === 503 ||
+      (reply.status >= 500 && config.token_url === undefined);
     if (is_passing) throw failureOfReply(reply.status, reply.body, 'the discovery', null);
     is_unreadable ||= reply.status < 300 && !reply.is_json;
     return reply.status < 300 && isJson(reply.body) ? reply.body : null;
@@ -196,21 +240,30 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
   const told = config.token_url ?? textAt(smart, 'token_endpoint');
   const token_url = told === '' ? tokenUrlOf(await read('/metadata')) : told;
   if (token_url === '' && is_unreadable)
-    throw new FhirError('broken', { what: 'The FHIR server answered the discovery with something that is not JSON.' });
+    throw new FhirError('broken', {
+      what: 'The FHIR server answered the discovery with something that is not JSON.',
+    });
   if (token_url === '') {
     throw new ConnectorError('permanent', {
-      what: 'The FHIR server tells no token endpoint, neither in .well-known/smart-configuration nor in its CapabilityStatement.',
-      next: 'Check base_url: it must be the base address of a FHIR R4 server. If it is right, write token_url: beside it, or choose another auth:.',
+      what:
+        'The FHIR server tells no token endpoint, neither in .well-known/smart-configuration ' +
+        'nor in its CapabilityStatement.',
+      next:
+        'Check base_url: it must be the base address of a FHIR R4 server. If it is right, ' +
+        'write token_url: beside it, or choose another auth:.',
     });
   }
   const address = new URL(token_url, `${config.base_url}/`).href;
   if (isExposed(address)) {
     throw new ConnectorError('permanent', {
-      what: 'The FHIR server names a token endpoint with plain http on another machine, and credentials are not sent there.',
+      what:
+        'The FHIR server names a token endpoint with plain http on another machine, and ' +
+        'credentials are not sent there.',
       next: 'Have the server name its https address, or write it into token_url:.',
     });
   }
-  const takes_secret_in_body = methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
+  const takes_secret_in_body =
+    methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
   return { token_url: address, takes_secret_in_body, is_v2 };
 }
 
@@ -244,18 +297,27 @@ async function assertion({ config, env }: Parts, audience: string): Promise<stri
     .sign(key);
 }
 
-/** The private key: PKCS #8 in PEM, or a JWK. RSA signs with RS384, an elliptic curve with ES384 (SMART asks for no other). */
+/**
+ * The private key: PKCS #8 in PEM, or a JWK. RSA signs with RS384, an elliptic curve with ES384
+ * (SMART asks for no other).
+ */
 export async function privateKey(config: Pick<FhirConfig, 'key_file'>, env: ConnectorEnv) {
   const source =
-    config.key_file === undefined ? secretOf(env, 'private_key') : await readKeyFile(env.resolvePath(config.key_file));
+    config.key_file === undefined
+      ? secretOf(env, 'private_key')
+      : await readKeyFile(env.resolvePath(config.key_file));
   try {
     const { key, jwk, algorithm } = await importKey(source.trim());
     // The thumbprint is the same of the private and of the public key (RFC 7638).
     return { key, algorithm, key_id: jwk.kid ?? (await calculateJwkThumbprint(jwk)) };
   } catch (error) {
     throw new ConnectorError('permanent', {
-      what: 'The private key of the connector cannot be used: it is neither an RSA key nor one of the curve P-384, as PKCS #8 PEM or JWK.',
-      next: 'Make one with "eligd fhir keygen --key FILE", name it in key_file:, and register what the command prints.',
+      what:
+        'The private key of the connector cannot be used: it is neither an RSA key nor one of ' +
+        'the curve P-384, as PKCS #8 PEM or JWK.',
+      next:
+        'Make one with "eligd fhir keygen --key FILE", name it in key_file:, and register what ' +
+        'the command prints.',
       cause: error,
     });
   }
@@ -266,7 +328,9 @@ async function importKey(source: string) {
   for (const algorithm of ['ES384', 'RS384']) {
     try {
       const key =
-        given === null ? await importPKCS8(source, algorithm, { extractable: true }) : await importJWK(given, algorithm);
+        given === null
+          ? await importPKCS8(source, algorithm, { extractable: true })
+          : await importJWK(given, algorithm);
       return { key, algorithm, jwk: given ?? (await exportJWK(key)) };
     } catch (error) {
       if (algorithm === 'RS384') throw error;
@@ -281,7 +345,9 @@ async function readKeyFile(path: string): Promise<string> {
   } catch (error) {
     throw new ConnectorError('permanent', {
       what: `The key_file of the connector cannot be read (${errorCode(error) ?? 'unknown'}).`,
-      next: 'Correct key_file:, or let the user that eligd runs as read the file; "eligd fhir keygen --key FILE" makes one.',
+      next:
+        'Correct key_file:, or let the user that eligd runs as read the file; "eligd fhir ' +
+        'keygen --key FILE" makes one.',
       cause: error,
     });
   }

@@ -1,8 +1,8 @@
 import { at, type Json, listAt, textAt, textsAt } from '../element.ts';
 
 /**
- * What the server says it can do (CapabilityStatement). `null` for a question is "it does not say": eligd then tries, and lives
- * with a refusal.
+ * What the server says it can do (CapabilityStatement). `null` for a question is "it does not say":
+ * eligd then tries, and lives with a refusal.
  */
 export type Capability = {
   /** False when there is no readable statement. */
@@ -13,7 +13,10 @@ export type Capability = {
   searchParameter: (type: string, name: string) => boolean | null;
   /** Whether `_include=<type>:<name>` may be asked for; never without being told. */
   include: (type: string, name: string) => boolean;
-  /** Whether `If-None-Exist` is honoured; never without being told, because a server that ignores it writes twice. */
+  /**
+   * Whether `If-None-Exist` is honoured; never without being told, because a server that ignores it
+   * writes twice.
+   */
   conditionalCreate: (type: string) => boolean;
 };
 
@@ -22,16 +25,19 @@ const COMMON_PARAMETERS = new Set(['_id', '_lastUpdated']);
 
 export function readCapability(statement: unknown): Capability {
   const rest = listAt(statement, 'rest').find((one) => textAt(one, 'mode') !== 'client') ?? {};
-  const resources = new Map(listAt(rest, 'resource').map((resource) => [textAt(resource, 'type'), resource]));
+  const resources = new Map(
+    listAt(rest, 'resource').map((resource) => [textAt(resource, 'type'), resource]),
+  );
   const common = namesOf(rest, 'searchParam');
   const ask = (type: string, look: (resource: Json) => boolean | null): boolean | null => {
     if (resources.size === 0) return null;
     const resource = resources.get(type);
     return resource === undefined ? false : look(resource);
   };
-  const software = [textAt(statement, 'software', 'name'), textAt(statement, 'software', 'version')].filter(
-    (text) => text !== '',
-  );
+  const software = [
+    textAt(statement, 'software', 'name'),
+    textAt(statement, 'software', 'version'),
+  ].filter((text) => text !== '');
   return {
     is_known: resources.size > 0,
     software: software.join(' ') || textAt(statement, 'publisher') || textAt(statement, 'name'),
@@ -50,7 +56,9 @@ export function readCapability(statement: unknown): Capability {
       }),
     include: (type, name) => {
       const includes = textsAt(resources.get(type), 'searchInclude');
-      return includes.includes(`${type}:${name}`) || includes.includes(name) || includes.includes('*');
+      return (
+        includes.includes(`${type}:${name}`) || includes.includes(name) || includes.includes('*')
+      );
     },
     conditionalCreate: (type) => at(resources.get(type), 'conditionalCreate') === true,
   };

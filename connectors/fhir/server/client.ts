@@ -1,6 +1,7 @@
 /**
- * The FHIR server as seen from here: reads that are repeated when they fail in passing, writes that are not, searches page by
- * page. Every request is authorized; a token that ends in the middle is renewed once.
+ * The FHIR server as seen from here: reads that are repeated when they fail in passing, writes that
+ * are not, searches page by page. Every request is authorized; a token that ends in the middle is
+ * renewed once.
  */
 import PQueue from 'p-queue';
 import { backoffMs } from '../../../src/domain/backoff.ts';
@@ -21,7 +22,10 @@ const PATIENCE_MS = 20_000;
 const PAUSE_MS_MAX = 60 * 60_000;
 /** Far above what a clinic has, and still an end (every loop has a bound). */
 const PAGES_MAX = 10_000;
-/** Entries move while pages are read, and some are hidden, so a page may bring nothing new; so many in a row go round in a circle. */
+/**
+ * Entries move while pages are read, and some are hidden, so a page may bring nothing new; so many
+ * in a row go round in a circle.
+ */
 const STALE_PAGES_MAX = 20;
 
 type Page = {
@@ -48,13 +52,19 @@ export class FhirClient {
   private readonly authorizer: Authorizer;
   private readonly queue: PQueue;
   private known: Capability | null = null;
-  /** By the clock that never goes backward: nothing is sent before, because the server asked to wait. */
+  /**
+   * By the clock that never goes backward: nothing is sent before, because the server asked to
+   * wait.
+   */
   private resume_at = 0;
 
   constructor(config: FhirConfig, env: ConnectorEnv) {
     this.env = env;
     this.base_url = config.base_url;
-    this.transport = createTransport({ timeout_ms: config.timeout_seconds * 1000, connections: config.parallel_requests });
+    this.transport = createTransport({
+      timeout_ms: config.timeout_seconds * 1000,
+      connections: config.parallel_requests,
+    });
     this.authorizer = createAuthorizer({ config, env, transport: this.transport });
     this.queue = new PQueue({ concurrency: config.parallel_requests });
   }
@@ -79,16 +89,27 @@ export class FhirClient {
     let capability: Capability;
     try {
       const statement = await this.getJson({ url, doing: 'the CapabilityStatement' }, signal);
-      if (statement.resourceType !== 'CapabilityStatement') throw new FhirError('broken', { what: 'It is none.' });
+      if (statement.resourceType !== 'CapabilityStatement')
+        throw new FhirError('broken', { what: 'It is none.' });
       capability = readCapability(statement);
     } catch (error) {
-      if (!(error instanceof FhirError) || error.kind === 'unreachable' || error.kind === 'unauthorized') throw error;
-      this.env.log('fhir_capability_unknown', { connector: this.env.connector_id, failure: error.kind });
+      if (
+        !(error instanceof FhirError) ||
+        error.kind === 'unreachable' ||
+        error.kind === 'unauthorized'
+      )
+        throw error;
+      this.env.log('fhir_capability_unknown', {
+        connector: this.env.connector_id,
+        failure: error.kind,
+      });
       return readCapability(null);
     }
     if (capability.fhir_version !== '' && !capability.fhir_version.startsWith('4.')) {
       throw new ConnectorError('permanent', {
-        what: `The server speaks FHIR ${capability.fhir_version.replaceAll(/[^\w.-]/g, '')}, and eligd needs R4.`,
+        what:
+          `The server speaks FHIR ${capability.fhir_version.replaceAll(/[^\w.-]/g, '')}, and ` +
+          'eligd needs R4.',
         next: 'Write the base address of its R4 endpoint into base_url:.',
       });
     }
@@ -98,11 +119,21 @@ export class FhirClient {
 
   /** Throws a FhirError of kind `absent` when it is not there. */
   async read(type: string, id: string, signal: AbortSignal): Promise<Resource> {
-    return await this.getJson({ url: `${this.base_url}/${type}/${encodeURIComponent(id)}`, doing: `a read of ${type}` }, signal);
+    return await this.getJson(
+      { url: `${this.base_url}/${type}/${encodeURIComponent(id)}`, doing: `a read of ${type}` },
+      signal,
+    );
   }
 
-  /** Pages of a search. The addresses of further pages are the server's, taken as they are, but never to another server. */
-  async *search(type: string, query: readonly [string, string][], signal: AbortSignal): AsyncGenerator<Page> {
+  /**
+   * Pages of a search. The addresses of further pages are the server's, taken as they are, but
+   * never to another server.
+   */
+  async *search(
+    type: string,
+    query: readonly [string, string][],
+    signal: AbortSignal,
+  ): AsyncGenerator<Page> {
     let url = `${this.base_url}/${type}?${new URLSearchParams([...query])}`;
     const seen = new Set<string>();
     const ids = new Set<string>();
@@ -120,7 +151,8 @@ export class FhirClient {
       );
       const address = next === '' ? null : URL.parse(next, url);
       if (next === '') yield page;
-      else if (address === null || address.origin !== new URL(this.base_url).origin) yield { ...page, end: 'foreign_link' };
+      else if (address === null || address.origin !== new URL(this.base_url).origin)
+        yield { ...page, end: 'foreign_link' };
       else if (seen.has(address.href) || stale >= STALE_PAGES_MAX) yield { ...page, end: 'loop' };
       else if (pages + 1 >= PAGES_MAX) yield { ...page, end: 'too_many_pages' };
       else {
@@ -132,7 +164,10 @@ export class FhirClient {
     }
   }
 
-  /** All matches of a small search. Throws a FhirError when pages are missing: what is not there must not pass for what is not. */
+  /**
+   * All matches of a small search. Throws a FhirError when pages are missing: what is not there
+   * must not pass for what is not.
+   */
   async searchAll(type: string, query: readonly [string, string][], signal: AbortSignal) {
     const matches: Resource[] = [];
     const included = new Map<string, Resource>();
@@ -142,37 +177,81 @@ export class FhirClient {
       for (const [url, resource] of page.included) included.set(url, resource);
       is_partial ||= page.is_partial;
       if (page.end !== null && page.end !== 'end')
-        throw new FhirError('broken', { what: `The pages of a search of ${type} do not end as they should (${page.end}).` });
+        throw new FhirError('broken', {
+          what: `The pages of a search of ${type} do not end as they should (${page.end}).`,
+        });
     }
     return { matches, included, is_partial };
   }
 
-  /** Sent once: whoever calls looks before it writes again. `if_none_exist` is a query, honoured or not. */
-  async create(resource: Resource, if_none_exist: string | null, signal: AbortSignal): Promise<Written> {
+  /**
+   * Sent once: whoever calls looks before it writes again. `if_none_exist` is a query, honoured or
+   * not.
+   */
+  async create(
+    resource: Resource,
+    if_none_exist: string | null,
+    signal: AbortSignal,
+  ): Promise<Written> {
     const { resourceType } = resource;
-    const headers: Record<string, string> = if_none_exist === null ? {} : { 'if-none-exist': if_none_exist };
+    const headers: Record<string, string> =
+      if_none_exist === null ? {} : { 'if-none-exist': if_none_exist };
     return await this.write(
-      { method: 'POST', url: `${this.base_url}/${resourceType}`, headers, doing: `a create of ${resourceType}` },
+      {
+        method: 'POST',
+        url: `${this.base_url}/${resourceType}`,
+        headers,
+        doing: `a create of ${resourceType}`,
+      },
       resource,
       signal,
     );
   }
 
   /** `version` is the one that was read (`If-Match`); null when the server gives none. */
-  async update(resource: Resource & { id: string }, version: string | null, signal: AbortSignal): Promise<Written> {
+  async update(
+    resource: Resource & { id: string },
+    version: string | null,
+    signal: AbortSignal,
+  ): Promise<Written> {
     const { resourceType, id } = resource;
-    const headers: Record<string, string> = version === null ? {} : { 'if-match': `W/"${version}"` };
+    const headers: Record<string, string> =
+      version === null ? {} : { 'if-match': `W/"${version}"` };
     const url = `${this.base_url}/${resourceType}/${encodeURIComponent(id)}`;
-    return await this.write({ method: 'PUT', url, headers, doing: `an update of ${resourceType}` }, resource, signal);
+    return await this.write(
+      { method: 'PUT', url, headers, doing: `an update of ${resourceType}` },
+      resource,
+      signal,
+    );
   }
 
-  private async write(request: Omit<HttpRequest, 'body'>, resource: Resource, signal: AbortSignal): Promise<Written> {
-    const headers = { ...request.headers, 'content-type': FHIR_JSON, prefer: 'return=representation' };
-    const reply = await this.authorized({ ...request, headers, body: JSON.stringify(resource) }, signal);
-    const written = isResource(reply.body) && reply.body.resourceType === resource.resourceType ? reply.body : null;
+  private async write(
+    request: Omit<HttpRequest, 'body'>,
+    resource: Resource,
+    signal: AbortSignal,
+  ): Promise<Written> {
+    const headers = {
+      ...request.headers,
+      'content-type': FHIR_JSON,
+      prefer: 'return=representation',
+    };
+    const reply = await this.authorized(
+      { ...request, headers, body: JSON.stringify(resource) },
+      signal,
+    );
+    const written =
+      isResource(reply.body) && reply.body.resourceType === resource.resourceType
+        ? reply.body
+        : null;
     const location =
-      [reply.headers.location, reply.headers['content-location']].flat().find((value) => value !== undefined) ?? '';
-    const id = written?.id ?? new RegExp(`${resource.resourceType}/([^/?#]+)`).exec(location)?.[1] ?? resource.id ?? '';
+      [reply.headers.location, reply.headers['content-location']]
+        .flat()
+        .find((value) => value !== undefined) ?? '';
+    const id =
+      written?.id ??
+      new RegExp(`${resource.resourceType}/([^/?#]+)`).exec(location)?.[1] ??
+      resource.id ??
+      '';
     if (id === '')
       throw new FhirError('broken', {
         what: `The FHIR server answered ${reply.status} to ${request.doing}, without the id.`,
@@ -181,30 +260,45 @@ export class FhirClient {
     return { resource: written, id, is_new: reply.status === 201 };
   }
 
-  private async getJson({ url, doing }: { url: string; doing: string }, signal: AbortSignal): Promise<Resource> {
+  private async getJson(
+    { url, doing }: { url: string; doing: string },
+    signal: AbortSignal,
+  ): Promise<Resource> {
     return await this.repeating(async () => {
       // What a server or a proxy keeps of an earlier search does not show what was written since.
-      const reply = await this.authorized({ method: 'GET', url, headers: { 'cache-control': 'no-cache' }, doing }, signal);
+      const reply = await this.authorized(
+        { method: 'GET', url, headers: { 'cache-control': 'no-cache' }, doing },
+        signal,
+      );
       if (isResource(reply.body)) return reply.body;
-      throw new FhirError('broken', { what: `The FHIR server answered ${doing} with something that is not FHIR in JSON.` });
+      throw new FhirError('broken', {
+        what: `The FHIR server answered ${doing} with something that is not FHIR in JSON.`,
+      });
     }, signal);
   }
 
   /** Repeats what failed in passing, a few times and not for long. */
-  private async repeating<Value>(attempt: () => Promise<Value>, signal: AbortSignal): Promise<Value> {
+  private async repeating<Value>(
+    attempt: () => Promise<Value>,
+    signal: AbortSignal,
+  ): Promise<Value> {
     for (let failures = 1; ; failures += 1) {
       try {
         return await attempt();
       } catch (error) {
         if (!(error instanceof FhirError) || !isPassing(error) || failures >= TRIES) throw error;
-        const wait_ms = error.retry_after_ms ?? backoffMs(failures, RETRY_LIMITS, this.env.random());
+        const wait_ms =
+          error.retry_after_ms ?? backoffMs(failures, RETRY_LIMITS, this.env.random());
         if (wait_ms > PATIENCE_MS) throw error;
         await this.env.clock.sleep(wait_ms, signal);
       }
     }
   }
 
-  /** One request with its login; a 401 gets one more try with a fresh token. Throws a FhirError for everything but 2xx. */
+  /**
+   * One request with its login; a 401 gets one more try with a fresh token. Throws a FhirError for
+   * everything but 2xx.
+   */
   private async authorized(request: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
     let header = await this.authorizer.header(signal);
     let reply = await this.paced(request, header, signal);
@@ -225,8 +319,15 @@ export class FhirClient {
     throw failureOfReply(status, body, request.doing, retry_after_ms);
   }
 
-  /** All callers together keep to `parallel_requests`, and send nothing while the server asked to wait. */
-  private async paced(request: HttpRequest, header: string | null, signal: AbortSignal): Promise<HttpReply> {
+  /**
+   * All callers together keep to `parallel_requests`, and send nothing while the server asked to
+   * wait.
+   */
+  private async paced(
+    request: HttpRequest,
+    header: string | null,
+    signal: AbortSignal,
+  ): Promise<HttpReply> {
     return await this.queue.add(async () => {
       const wait_ms = this.resume_at - this.env.clock.elapsed();
       if (wait_ms > PATIENCE_MS) {
@@ -234,29 +335,47 @@ export class FhirClient {
         throw new FhirError('busy', { what, retry_after_ms: wait_ms });
       }
       if (wait_ms > 0) await this.env.clock.sleep(wait_ms, signal);
-      const headers = { accept: FHIR_JSON, ...request.headers, ...(header === null ? {} : { authorization: header }) };
+      const headers = {
+        accept: FHIR_JSON,
+        ...request.headers,
+        ...(header === null ? {} : { authorization: header }),
+      };
       return await this.transport.send({ ...request, headers }, signal);
     });
   }
 }
 
 function readPage(bundle: Resource, type: string): Page {
-  const page: Page = { matches: [], included: new Map(), unreadable: 0, is_partial: false, end: 'end' };
+  const page: Page = {
+    matches: [],
+    included: new Map(),
+    unreadable: 0,
+    is_partial: false,
+    end: 'end',
+  };
   if (bundle.resourceType !== 'Bundle') {
-    throw new FhirError('broken', { what: `The FHIR server answered a search of ${type} with a resource that is no Bundle.` });
+    throw new FhirError('broken', {
+      what: `The FHIR server answered a search of ${type} with a resource that is no Bundle.`,
+    });
   }
   for (const entry of listAt(bundle, 'entry')) {
     const resource = at(entry, 'resource');
     const mode = textAt(entry, 'search', 'mode');
     if (mode === 'outcome' || textAt(resource, 'resourceType') === 'OperationOutcome') {
-      // Warnings are common (an unknown parameter, a hidden record); an error says that a part could not be searched.
-      page.is_partial ||= listAt(resource, 'issue').some((issue) => ['error', 'fatal'].includes(textAt(issue, 'severity')));
+      // Warnings are common (an unknown parameter, a hidden record); an error says that a part
+      // could not be searched.
+      page.is_partial ||= listAt(resource, 'issue').some((issue) =>
+        ['error', 'fatal'].includes(textAt(issue, 'severity')),
+      );
     } else if (!isResource(resource)) {
       page.unreadable += 1;
     } else if (resource.resourceType === type && mode !== 'include') {
       page.matches.push(resource);
     } else {
-      page.included.set(textAt(entry, 'fullUrl') || `${resource.resourceType}/${resource.id}`, resource);
+      page.included.set(
+        textAt(entry, 'fullUrl') || `${resource.resourceType}/${resource.id}`,
+        resource,
+      );
     }
   }
   return page;

@@ -8,7 +8,7 @@ import { codingsAt, listAt, textAt, textsAt } from '../element.ts';
  * |---|---|
  * | `unreachable` | is not there, or gave no answer in time |
  * | `busy` | answered 429, or 503 |
- * | `broken` | broke off in the middle, or answered with another 5xx, or with something that is not FHIR |
+ * | `broken` | broke off in the middle, answered with another 5xx, or with something not FHIR |
  * | `unauthorized` | does not accept the login (401, also with a fresh token) |
  * | `forbidden` | does not allow it (403) |
  * | `absent` | does not have it (404, 410) |
@@ -27,7 +27,10 @@ type FailureKind =
   | 'unsupported'
   | 'refused';
 
-/** A failed request. `message` holds no patient data; `words` are the server's own and may, so they go nowhere but into the PMS. */
+/**
+ * A failed request. `message` holds no patient data; `words` are the server's own and may, so they
+ * go nowhere but into the PMS.
+ */
 export class FhirError extends Error {
   override readonly name = 'FhirError';
   readonly kind: FailureKind;
@@ -38,7 +41,13 @@ export class FhirError extends Error {
 
   constructor(
     kind: FailureKind,
-    told: { what: string; words?: string; retry_after_ms?: number | null; may_be_done?: boolean; cause?: unknown },
+    told: {
+      what: string;
+      words?: string;
+      retry_after_ms?: number | null;
+      may_be_done?: boolean;
+      cause?: unknown;
+    },
   ) {
     super(told.what, told.cause === undefined ? undefined : { cause: told.cause });
     this.kind = kind;
@@ -48,7 +57,9 @@ export class FhirError extends Error {
   }
 }
 
-/** Failures that every other request would meet as well; any other concerns one resource only (G7). */
+/**
+ * Failures that every other request would meet as well; any other concerns one resource only (G7).
+ */
 export function concernsAll({ kind }: FhirError): boolean {
   return kind === 'unreachable' || kind === 'unauthorized';
 }
@@ -73,7 +84,10 @@ function kindOfStatus(status: number): FailureKind {
   return status >= 400 && status < 500 ? 'refused' : 'broken';
 }
 
-/** Null when the server does not have it, does not do it or does not allow it; what fails in passing, and a login, is thrown. */
+/**
+ * Null when the server does not have it, does not do it or does not allow it; what fails in
+ * passing, and a login, is thrown.
+ */
 export async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<Value | null> {
   try {
     return await ask();
@@ -86,17 +100,21 @@ export async function unlessRefused<Value>(ask: () => Promise<Value>): Promise<V
 const CODE = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**
- * What may be logged of an OperationOutcome (G6): severity, code, coded details and the element, which come from closed lists.
- * Its texts and diagnostics often repeat the value, so they are left out.
+ * What may be logged of an OperationOutcome (G6): severity, code, coded details and the element,
+ * which come from closed lists. Its texts and diagnostics often repeat the value, so they are left
+ * out.
  */
 function outcomeCodes(body: unknown): string {
   const issues = listAt(body, 'issue')
     .slice(0, 3)
     .map((issue) => {
-      const codes = [textAt(issue, 'code'), ...codingsAt(issue, 'details').map(({ code }) => code)].filter((code) =>
-        CODE.test(code),
+      const codes = [
+        textAt(issue, 'code'),
+        ...codingsAt(issue, 'details').map(({ code }) => code),
+      ].filter((code) => CODE.test(code));
+      const places = textsAt(issue, 'expression').filter((place) =>
+        /^[A-Za-z0-9.[\]]{1,80}$/.test(place),
       );
-      const places = textsAt(issue, 'expression').filter((place) => /^[A-Za-z0-9.[\]]{1,80}$/.test(place));
       return [...codes, ...(places.length === 0 ? [] : [`at ${places[0]}`])].join(' ');
     });
   return [...new Set(issues.filter((issue) => issue !== ''))].join('; ');
@@ -105,7 +123,9 @@ function outcomeCodes(body: unknown): string {
 /** The server's own words. May hold patient data: for the attention list only. */
 function outcomeWords(body: unknown): string {
   const words = listAt(body, 'issue').flatMap((issue) => {
-    const said = [textAt(issue, 'details', 'text'), textAt(issue, 'diagnostics')].filter((text) => text !== '');
+    const said = [textAt(issue, 'details', 'text'), textAt(issue, 'diagnostics')].filter(
+      (text) => text !== '',
+    );
     const place = textsAt(issue, 'expression')[0];
     const what = [...new Set(said)].join(' ') || textAt(issue, 'code');
     return what === '' ? [] : [place === undefined ? what : `${what} (${place})`];
@@ -113,25 +133,43 @@ function outcomeWords(body: unknown): string {
   return [...new Set(words)].join(' ').slice(0, 1000);
 }
 
-export function failureOfReply(status: number, body: unknown, doing: string, retry_after_ms: number | null): FhirError {
+export function failureOfReply(
+  status: number,
+  body: unknown,
+  doing: string,
+  retry_after_ms: number | null,
+): FhirError {
   const kind = kindOfStatus(status);
   const codes = outcomeCodes(body);
   const what = `The FHIR server answered ${status}${codes === '' ? '' : ` (${codes})`} to ${doing}.`;
-  return new FhirError(kind, { what, words: outcomeWords(body), retry_after_ms, may_be_done: status >= 500 && status !== 501 });
+  return new FhirError(kind, {
+    what,
+    words: outcomeWords(body),
+    retry_after_ms,
+    may_be_done: status >= 500 && status !== 501,
+  });
 }
 
 const REMEDIES: Readonly<Record<FailureKind, string>> = {
   unreachable:
-    'It is tried again by itself; if it lasts, look whether the FHIR server and the network are up, and check base_url.',
+    'It is tried again by itself; if it lasts, look whether the FHIR server and the network ' +
+    'are up, and check base_url.',
   busy: 'It is tried again by itself.',
-  broken: 'It is tried again by itself; if it lasts, check base_url:, and ask whoever runs the FHIR server.',
+  broken:
+    'It is tried again by itself; if it lasts, check base_url:, and ask whoever runs the ' +
+    'FHIR server.',
   unauthorized:
-    'Check the credentials of this connector, its registration at the FHIR server, and the clock of this computer; "eligd check" tries them.',
-  forbidden: 'Have the client of eligd allowed to do this at the FHIR server (its scopes); "eligd check" names them.',
+    'Check the credentials of this connector, its registration at the FHIR server, and the ' +
+    'clock of this computer; "eligd check" tries them.',
+  forbidden:
+    'Have the client of eligd allowed to do this at the FHIR server (its scopes); "eligd ' +
+    'check" names them.',
   absent: 'Check base_url: it must be the base address of a FHIR R4 server.',
   conflict: 'It is tried again by itself.',
   unsupported: 'See the page about this kind of server in connectors/fhir/README.md.',
-  refused: 'See the page about this kind of server in connectors/fhir/README.md; "eligd check" looks for the cause.',
+  refused:
+    'See the page about this kind of server in connectors/fhir/README.md; "eligd check" ' +
+    'looks for the cause.',
 };
 
 /** What the core is told of a failure that concerns the whole pull or batch. */
@@ -147,12 +185,17 @@ export function toConnectorError(error: FhirError): ConnectorError {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** `Retry-After` in seconds or as a date, by the server's own clock where it tells it; null when it is neither. */
+/**
+ * `Retry-After` in seconds or as a date, by the server's own clock where it tells it; null when it
+ * is neither.
+ */
 export function retryAfterMs(headers: Headers, now_ms: number): number | null {
   const header = headers['retry-after'];
   if (typeof header !== 'string') return null;
   if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
   const at_ms = Date.parse(header);
   const server_ms = Date.parse(String(headers.date));
-  return Number.isNaN(at_ms) ? null : Math.max(0, at_ms - (Number.isNaN(server_ms) ? now_ms : server_ms));
+  return Number.isNaN(at_ms)
+    ? null
+    : Math.max(0, at_ms - (Number.isNaN(server_ms) ? now_ms : server_ms));
 }

@@ -14,13 +14,20 @@ const READ_TYPES = [
   'Condition',
 ] as const;
 
-/** The resource types that the configuration has eligd write. Fallbacks are not among them: the server's refusal decides on those. */
+/**
+ * The resource types that the configuration has eligd write. Fallbacks are not among them: the
+ * server's refusal decides on those.
+ */
 export function writtenTypes(config: FhirConfig): string[] {
   const { write_back, document, attention, claims_days } = config;
   return [
-    ...(write_back === 'eligibility' ? ['CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Provenance'] : []),
+    ...(write_back === 'eligibility'
+      ? ['CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Provenance']
+      : []),
     ...(write_back === 'eligibility' && claims_days > 0 ? ['ClaimResponse'] : []),
-    ...(write_back === 'document' || (write_back === 'eligibility' && document) ? ['DocumentReference'] : []),
+    ...(write_back === 'document' || (write_back === 'eligibility' && document)
+      ? ['DocumentReference']
+      : []),
     ...(attention === 'task' ? ['Task'] : []),
     ...(attention === 'communication' ? ['Communication'] : []),
   ];
@@ -33,7 +40,10 @@ export function readTypes({ claims_days }: FhirConfig): string[] {
 
 /** SMART App Launch 2: create, read, update, delete, search as single letters. */
 export function scopesV2(config: FhirConfig): string[] {
-  return [...readTypes(config).map((type) => `system/${type}.rs`), ...writtenTypes(config).map((type) => `system/${type}.crus`)];
+  return [
+    ...readTypes(config).map((type) => `system/${type}.rs`),
+    ...writtenTypes(config).map((type) => `system/${type}.crus`),
+  ];
 }
 
 /** SMART App Launch 1. */
@@ -44,10 +54,15 @@ export function scopesV1(config: FhirConfig): string[] {
   ];
 }
 
-/** The resource types of which `granted` allows less than is asked for, by either version of the notation. */
+/**
+ * The resource types of which `granted` allows less than is asked for, by either version of the
+ * notation.
+ */
 export function missingScopes(config: FhirConfig, granted: readonly string[]): string[] {
   const allows = (type: string, letters: string, v1: string[]) =>
-    v1.every((word) => granted.some((scope) => [word, '*'].some((verb) => isScope(scope, type, verb)))) ||
+    v1.every((word) =>
+      granted.some((scope) => [word, '*'].some((verb) => isScope(scope, type, verb))),
+    ) ||
     granted.some((scope) => {
       const verbs = scopeParts(scope, type);
       return verbs !== null && [...letters].every((letter) => verbs.includes(letter));
@@ -57,7 +72,9 @@ export function missingScopes(config: FhirConfig, granted: readonly string[]): s
   return [...read, ...written];
 }
 
-/** The letters of a v2 scope for `type` (`system/Patient.rs?…`), null when it is for another type. */
+/**
+ * The letters of a v2 scope for `type` (`system/Patient.rs?…`), null when it is for another type.
+ */
 function scopeParts(scope: string, type: string): string | null {
   const found = /^[a-z]+\/([A-Za-z*]+)\.([cruds]+)(?:\?.*)?$/.exec(scope);
   return found !== null && (found[1] === type || found[1] === '*') ? (found[2] ?? null) : null;

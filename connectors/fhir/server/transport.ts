@@ -1,4 +1,7 @@
-/** One HTTP request over undici, and its whole answer. Nothing here repeats, follows or logs anything: addresses name patients. */
+/**
+ * One HTTP request over undici, and its whole answer. Nothing here repeats, follows or logs
+ * anything: addresses name patients.
+ */
 import { Agent, request } from 'undici';
 import { errorCode } from '../../../src/domain/errors.ts';
 import { FhirError } from './failure.ts';
@@ -19,10 +22,20 @@ export type HttpReply = {
   is_json: boolean;
 };
 
-export type Transport = { send: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply>; close: () => Promise<void> };
+export type Transport = {
+  send: (request: HttpRequest, signal: AbortSignal) => Promise<HttpReply>;
+  close: () => Promise<void>;
+};
 
 /** Errors before anything of a request was written. */
-const UNSENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']);
+const UNSENT = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
 /** The server was there and broke off. */
 const BROKEN_OFF = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const REPLY_BYTES_MAX = 128 * 1024 * 1024;
@@ -42,10 +55,20 @@ export function createTransport(options: { timeout_ms: number; connections: numb
   return { send: (one, signal) => send(agent, one, signal), close: () => agent.destroy() };
 }
 
-async function send(agent: Agent, { method, url, headers, body, doing }: HttpRequest, signal: AbortSignal): Promise<HttpReply> {
+async function send(
+  agent: Agent,
+  { method, url, headers, body, doing }: HttpRequest,
+  signal: AbortSignal,
+): Promise<HttpReply> {
   signal.throwIfAborted();
   try {
-    const reply = await request(url, { method, headers, dispatcher: agent, signal, ...(body === undefined ? {} : { body }) });
+    const reply = await request(url, {
+      method,
+      headers,
+      dispatcher: agent,
+      signal,
+      ...(body === undefined ? {} : { body }),
+    });
     return { status: reply.statusCode, headers: reply.headers, ...parse(await reply.body.text()) };
   } catch (error) {
     signal.throwIfAborted();

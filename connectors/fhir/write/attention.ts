@@ -1,6 +1,7 @@
 /**
- * What needs a person, as open Tasks (or Communications) on the server. One entry is one resource for as long as it is open; one that is
- * gone from the list is closed, not deleted, so that the chart tells what happened.
+ * What needs a person, as open Tasks (or Communications) on the server. One entry is one resource
+ * for as long as it is open; one that is gone from the list is closed, not deleted, so that the
+ * chart tells what happened.
  */
 import { createHash } from 'node:crypto';
 import type { Communication, Reference, Task } from '@medplum/fhirtypes';
@@ -22,18 +23,40 @@ type OpenList = { [key: string]: { type: Kind; id: string | null; mark: string }
 const JOURNAL_KEY = 'attention';
 const CLOSED = 'completed';
 /** Statuses of Task and Communication that people end their work with; those stay. */
-const ENDED = new Set([CLOSED, 'cancelled', 'rejected', 'failed', 'stopped', 'not-done', 'entered-in-error']);
+const ENDED = new Set([
+  CLOSED,
+  'cancelled',
+  'rejected',
+  'failed',
+  'stopped',
+  'not-done',
+  'entered-in-error',
+]);
 
-type Publishing = { open: OpenList; kinds: readonly Kind[]; capability: Capability; signal: AbortSignal };
+type Publishing = {
+  open: OpenList;
+  kinds: readonly Kind[];
+  capability: Capability;
+  signal: AbortSignal;
+};
 
-export async function publishAttention(parts: Parts, entries: readonly AttentionEntry[], signal: AbortSignal): Promise<void> {
+export async function publishAttention(
+  parts: Parts,
+  entries: readonly AttentionEntry[],
+  signal: AbortSignal,
+): Promise<void> {
   const { client, config, env } = parts;
   if (config.attention === 'none') return;
   signal.throwIfAborted();
   const capability = await client.capability(signal);
   const text = await env.journal.read(JOURNAL_KEY);
   const open: OpenList = text === null ? {} : (JSON.parse(text) as OpenList);
-  const publishing: Publishing = { open, kinds: kindsFor(config.attention, capability), capability, signal };
+  const publishing: Publishing = {
+    open,
+    kinds: kindsFor(config.attention, capability),
+    capability,
+    signal,
+  };
   const wanted = new Map(keyed(entries));
   const failures: FhirError[] = [];
   // One line that the server refuses keeps no other from being written (G7).
@@ -60,8 +83,16 @@ export async function publishAttention(parts: Parts, entries: readonly Attention
   if (failures[0] !== undefined) throw failures[0];
 }
 
-/** Writes a line when its words are new. It stays of the kind that it was made as; a new one may be of any kind that the server takes. */
-async function write(parts: Parts, { open, kinds, capability, signal }: Publishing, key: string, entry: AttentionEntry) {
+/**
+ * Writes a line when its words are new. It stays of the kind that it was made as; a new one may be
+ * of any kind that the server takes.
+ */
+async function write(
+  parts: Parts,
+  { open, kinds, capability, signal }: Publishing,
+  key: string,
+  entry: AttentionEntry,
+) {
   const { client, env } = parts;
   const held = open[key];
   const mark = hash(`${entry.what}\n${entry.next}`);
@@ -72,14 +103,24 @@ async function write(parts: Parts, { open, kinds, capability, signal }: Publishi
     const known_id = held?.id ?? null;
     // The intent: after a lost reply, what may be there is looked for.
     open[key] = { type, id: known_id, mark: '' };
-    const line: Line = { key, resource: resource as unknown as Resource, known_id, may_exist: held?.id === null };
+    const line: Line = {
+      key,
+      resource: resource as unknown as Resource,
+      known_id,
+      may_exist: held?.id === null,
+    };
     open[key] = { type, id: await put(parts, capability, line, signal), mark };
   };
   let refusal: FhirError | null = null;
   for (const type of held === undefined ? kinds : [held.type]) {
     const refused = await refusalOf(() => writeAs(type));
     if (refused === null) {
-      if (refusal !== null) env.log('fhir_fallback_used', { connector: env.connector_id, from: kinds[0] ?? '', to: type });
+      if (refusal !== null)
+        env.log('fhir_fallback_used', {
+          connector: env.connector_id,
+          from: kinds[0] ?? '',
+          to: type,
+        });
       return;
     }
     refusal ??= refused;
@@ -89,11 +130,14 @@ async function write(parts: Parts, { open, kinds, capability, signal }: Publishi
 }
 
 function kindsFor(attention: 'task' | 'communication', capability: Capability): Kind[] {
-  const kinds: Kind[] = attention === 'task' ? ['Task', 'Communication'] : ['Communication', 'Task'];
+  const kinds: Kind[] =
+    attention === 'task' ? ['Task', 'Communication'] : ['Communication', 'Task'];
   const taken = kinds.filter((type) => capability.interaction(type, 'create') !== false);
   if (taken.length > 0) return taken;
   throw new FhirError('unsupported', {
-    what: 'The FHIR server takes neither Task nor Communication, so the attention list is not written there.',
+    what:
+      'The FHIR server takes neither Task nor Communication, so the attention list is not ' +
+      'written there.',
   });
 }
 
@@ -104,7 +148,12 @@ function keyed(entries: readonly AttentionEntry[]): [string, AttentionEntry][] {
   const counts = new Map<string, number>();
   return entries.map((entry) => {
     const id = entry.claim_id ?? entry.source_id;
-    const about = JSON.stringify([entry.source_id, entry.claim_id, entry.reason, id === null ? entry.what : '']);
+    const about = JSON.stringify([
+      entry.source_id,
+      entry.claim_id,
+      entry.reason,
+      id === null ? entry.what : '',
+    ]);
     const count = (counts.get(about) ?? 0) + 1;
     counts.set(about, count);
     return [hash(`${about}${count}`), entry];
@@ -124,7 +173,10 @@ async function subjectOf(
   const type = claim_id === undefined ? 'Appointment' : 'Claim';
   const about: Reference<never> = { reference: `${type}/${id}` };
   const found = await unlessRefused(() => client.read(type, id, signal));
-  const people = found === null ? [] : [found.patient, ...listAt(found, 'participant').map(({ actor }) => actor)];
+  const people =
+    found === null
+      ? []
+      : [found.patient, ...listAt(found, 'participant').map(({ actor }) => actor)];
   const patient = people.find((person) => targetType(person, client.base_url) === 'Patient');
   return { about, patient: isJson(patient) ? { reference: textAt(patient, 'reference') } : null };
 }
@@ -148,7 +200,9 @@ function communication(entry: AttentionEntry, subject: Subject | null): Communic
     resourceType: 'Communication',
     status: 'in-progress',
     category: [{ text: 'Insurance eligibility needs a person' }],
-    ...(subject?.patient ? { subject: subject.patient as NonNullable<Communication['subject']> } : {}),
+    ...(subject?.patient
+      ? { subject: subject.patient as NonNullable<Communication['subject']> }
+      : {}),
     ...(subject === null ? {} : { about: [subject.about] }),
     sent: entry.since,
     reasonCode: [{ text: entry.reason }],
@@ -177,7 +231,10 @@ async function put(
   return (await place({ ...parts, capability }, slot, signal)).id;
 }
 
-/** People work on what is open: status, owner and notes are theirs. A line that comes back opens again. */
+/**
+ * People work on what is open: status, owner and notes are theirs. A line that comes back opens
+ * again.
+ */
 function keepWork(found: Resource, wanted: Resource, was_open: boolean): Resource {
   const { description, payload, status } = wanted;
   return {
@@ -189,14 +246,26 @@ function keepWork(found: Resource, wanted: Resource, was_open: boolean): Resourc
 }
 
 const isOurs = (system: string, key: string) => (found: Resource) =>
-  listAt(found, 'identifier').some((one) => textAt(one, 'system') === system && textAt(one, 'value') === key);
+  listAt(found, 'identifier').some(
+    (one) => textAt(one, 'system') === system && textAt(one, 'value') === key,
+  );
 
-async function close({ client, config }: Parts, key: string, type: Kind, id: string, signal: AbortSignal): Promise<void> {
+async function close(
+  { client, config }: Parts,
+  key: string,
+  type: Kind,
+  id: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     const found = await client.read(type, id, signal);
     if (!isOurs(`${config.identifier_base}:attention`, key)(found)) return;
     if (ENDED.has(textAt(found, 'status'))) return;
-    await client.update({ ...found, id, status: CLOSED }, textAt(found, 'meta', 'versionId') || null, signal);
+    await client.update(
+      { ...found, id, status: CLOSED },
+      textAt(found, 'meta', 'versionId') || null,
+      signal,
+    );
   } catch (error) {
     // Somebody deleted it, which closes it as well.
     if (!(error instanceof FhirError) || error.kind !== 'absent') throw error;

@@ -1,7 +1,8 @@
 /**
- * The benefits of a record as items of a CoverageEligibilityResponse. Only what is known becomes a value (G8): what the payer did not
- * answer stands as words in `description`, what was not asked is absent, and `excluded` is written only when the payer said "not
- * covered". FHIR has no element for what remains, so `used` is written beside `allowed`.
+ * The benefits of a record as items of a CoverageEligibilityResponse. Only what is known becomes a
+ * value (G8): what the payer did not answer stands as words in `description`, what was not asked is
+ * absent, and `excluded` is written only when the payer said "not covered". FHIR has no element for
+ * what remains, so `used` is written beside `allowed`.
  */
 import type {
   CodeableConcept,
@@ -10,9 +11,24 @@ import type {
   Money as FhirMoney,
 } from '@medplum/fhirtypes';
 import type { Specialty } from '../../../src/domain/specialty.ts';
-import type { Allowance, BenefitRule, EligibilityRecord, Money, Percent } from '../../../src/records/eligibility.ts';
+import type {
+  Allowance,
+  BenefitRule,
+  EligibilityRecord,
+  Money,
+  Percent,
+} from '../../../src/records/eligibility.ts';
 import { summarizeEligibility } from '../../../src/records/summary.ts';
-import { BENEFIT_NETWORKS, BENEFIT_TERMS, BENEFIT_TYPES, BENEFIT_UNITS, CDT, CPT, HCPCS, X12_SERVICE_TYPES } from '../systems.ts';
+import {
+  BENEFIT_NETWORKS,
+  BENEFIT_TERMS,
+  BENEFIT_TYPES,
+  BENEFIT_UNITS,
+  CDT,
+  CPT,
+  HCPCS,
+  X12_SERVICE_TYPES,
+} from '../systems.ts';
 
 type Item = CoverageEligibilityResponseInsuranceItem;
 type Benefit = CoverageEligibilityResponseInsuranceItemBenefit;
@@ -60,10 +76,16 @@ export function benefitItems(record: EligibilityRecord): Item[] {
 
 function classConcept(name: string): CodeableConcept {
   const code = CLASS_SERVICES[name];
-  return { ...(code === undefined ? {} : { coding: [{ system: X12_SERVICE_TYPES, code }] }), text: name || 'not named' };
+  return {
+    ...(code === undefined ? {} : { coding: [{ system: X12_SERVICE_TYPES, code }] }),
+    text: name || 'not named',
+  };
 }
 
-/** A procedure code with its code system, told by its form: D1110 is CDT, 99213 is CPT, other letters are HCPCS. */
+/**
+ * A procedure code with its code system, told by its form: D1110 is CDT, 99213 is CPT, other
+ * letters are HCPCS.
+ */
 export function procedureConcept(code: string, name: string | null = null): CodeableConcept {
   // FHIR allows no text without a letter in it.
   const text = name?.trim() || code.trim() || 'not named';
@@ -78,7 +100,9 @@ function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
   const network = plan?.is_provider_in_network;
   const common: Item = {
     category,
-    ...(typeof network === 'boolean' ? { network: concept(BENEFIT_NETWORKS, network ? 'in' : 'out') } : {}),
+    ...(typeof network === 'boolean'
+      ? { network: concept(BENEFIT_NETWORKS, network ? 'in' : 'out') }
+      : {}),
     term: concept(BENEFIT_TERMS, 'annual'),
   };
   const individual = [
@@ -97,17 +121,25 @@ function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
       ? []
       : [
           item(
-            { ...common, ...(words === '' ? {} : { description: words }), unit: concept(BENEFIT_UNITS, 'individual') },
+            {
+              ...common,
+              ...(words === '' ? {} : { description: words }),
+              unit: concept(BENEFIT_UNITS, 'individual'),
+            },
             individual,
           ),
         ]),
-    ...(family.length === 0 ? [] : [item({ ...common, unit: concept(BENEFIT_UNITS, 'family') }, family)]),
+    ...(family.length === 0
+      ? []
+      : [item({ ...common, unit: concept(BENEFIT_UNITS, 'family') }, family)]),
     ...(orthodontics === null
       ? []
       : [
           item(
             {
-              category: { coding: [{ system: X12_SERVICE_TYPES, code: '38', display: 'Orthodontics' }] },
+              category: {
+                coding: [{ system: X12_SERVICE_TYPES, code: '38', display: 'Orthodontics' }],
+              },
               unit: concept(BENEFIT_UNITS, 'individual'),
               term: concept(BENEFIT_TERMS, 'lifetime'),
             },
@@ -120,14 +152,24 @@ function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
 const concept = (system: string, code: string): CodeableConcept => ({ coding: [{ system, code }] });
 
 /** FHIR allows no empty list. */
-const item = (parts: Item, benefit: Benefit[]): Item => (benefit.length === 0 ? parts : { ...parts, benefit });
+const item = (parts: Item, benefit: Benefit[]): Item =>
+  benefit.length === 0 ? parts : { ...parts, benefit };
 
-/** `used` is given, or computed by the record as limit − remaining. Without a limit there is nothing that FHIR can say. */
+/**
+ * `used` is given, or computed by the record as limit − remaining. Without a limit there is nothing
+ * that FHIR can say.
+ */
 function allowance(type: CodeableConcept, value: Allowance | undefined): Benefit[] {
   const allowed = moneyOf(value?.amount);
   const used = moneyOf(value?.used);
   if (allowed === null && used === null) return [];
-  return [{ type, ...(allowed === null ? {} : { allowedMoney: allowed }), ...(used === null ? {} : { usedMoney: used }) }];
+  return [
+    {
+      type,
+      ...(allowed === null ? {} : { allowedMoney: allowed }),
+      ...(used === null ? {} : { usedMoney: used }),
+    },
+  ];
 }
 
 /** Amounts that FHIR cannot hold: the payer's words, and what stayed unanswered. */
@@ -142,7 +184,8 @@ function amountWords(maximums: EligibilityRecord['maximums']): string {
   ];
   const said = named.flatMap(([name, value]) => {
     if (value === undefined) return [];
-    // With the limit, what remains follows from what is used; without it, it can be said in words only.
+    // With the limit, what remains follows from what is used; without it, it can be said in words
+    // only.
     const is_remaining_said = moneyOf(value.amount) !== null;
     return [
       ...amountWord(name, value.amount),
@@ -151,7 +194,10 @@ function amountWords(maximums: EligibilityRecord['maximums']): string {
     ];
   });
   const orthodontics = maximums.orthodontics_coverage_limit;
-  return [...said, ...(orthodontics === undefined ? [] : amountWord('Orthodontics maximum', orthodontics))].join('; ');
+  return [
+    ...said,
+    ...(orthodontics === undefined ? [] : amountWord('Orthodontics maximum', orthodontics)),
+  ].join('; ');
 }
 
 function amountWord(name: string, money: Money | null, says_number = false): string[] {
@@ -164,20 +210,27 @@ function ruleParts(rule: BenefitRule, description: string): Item {
   const percent = patientPercent(rule);
   const copay = moneyOf(rule.copay);
   const benefit: Benefit[] = [
-    ...(percent === null ? [] : [{ type: concept(BENEFIT_TYPES, 'copay-percent'), allowedUnsignedInt: percent }]),
+    ...(percent === null
+      ? []
+      : [{ type: concept(BENEFIT_TYPES, 'copay-percent'), allowedUnsignedInt: percent }]),
     ...(copay === null ? [] : [{ type: concept(BENEFIT_TYPES, 'copay'), allowedMoney: copay }]),
   ];
   return item(
     {
       ...(description === '' ? {} : { description }),
       ...(typeof rule.is_covered === 'boolean' ? { excluded: !rule.is_covered } : {}),
-      ...(typeof rule.is_prior_auth_required === 'boolean' ? { authorizationRequired: rule.is_prior_auth_required } : {}),
+      ...(typeof rule.is_prior_auth_required === 'boolean'
+        ? { authorizationRequired: rule.is_prior_auth_required }
+        : {}),
     },
     benefit,
   );
 }
 
-/** `copay-percent` is the patient's share, and a whole number; anything else stays in the description. */
+/**
+ * `copay-percent` is the patient's share, and a whole number; anything else stays in the
+ * description.
+ */
 function patientPercent({ patient_pays_percent, plan_pays_percent }: BenefitRule): number | null {
   const whole = (percent: Percent | null | undefined) =>
     typeof percent === 'number' && Number.isInteger(percent) ? percent : null;
@@ -186,11 +239,16 @@ function patientPercent({ patient_pays_percent, plan_pays_percent }: BenefitRule
   return own ?? (plan === null ? null : 100 - plan);
 }
 
-/** A JSON number; FHIR's decimals are no other. One that a number cannot hold exactly stays in the description. */
+/**
+ * A JSON number; FHIR's decimals are no other. One that a number cannot hold exactly stays in the
+ * description.
+ */
 export function moneyOf(money: Money | null | undefined): FhirMoney | null {
   if (money === null || money === undefined || 'text' in money) return null;
   const value = Number(money.amount);
-  return isExact(value, money.amount) ? { value, currency: money.currency as NonNullable<FhirMoney['currency']> } : null;
+  return isExact(value, money.amount)
+    ? { value, currency: money.currency as NonNullable<FhirMoney['currency']> }
+    : null;
 }
 
 function isExact(value: number, decimals: string): boolean {

@@ -18,7 +18,10 @@ import { type About, answeredAt, base64 } from './resources.ts';
 
 type Parts = { delivery: ClaimDelivery; about: About };
 
-/** What the payer said about a claim. `claim` is the Claim as the server has it; null when it cannot be read. */
+/**
+ * What the payer said about a claim. `claim` is the Claim as the server has it; null when it cannot
+ * be read.
+ */
 export function claimResponse({ delivery, about }: Parts, claim: Json | null): ClaimResponse {
   const { record } = delivery;
   const items = claim === null ? [] : adjudicated(record, claim);
@@ -46,7 +49,10 @@ export function claimResponse({ delivery, about }: Parts, claim: Json | null): C
           },
         }
       : {}),
-    processNote: claimLines(record, delivery.notes).map((text, index) => ({ number: index + 1, text })),
+    processNote: claimLines(record, delivery.notes).map((text, index) => ({
+      number: index + 1,
+      text,
+    })),
   };
 }
 
@@ -54,7 +60,9 @@ function claimType({ specialty }: ClaimStatusRecord, claim: Json | null): Codeab
   const [coding] = listAt(claim?.type, 'coding');
   const code = textAt(coding, 'code');
   if (code !== '') return { coding: [{ system: textAt(coding, 'system') || CLAIM_TYPES, code }] };
-  return { coding: [{ system: CLAIM_TYPES, code: specialty === 'dental' ? 'oral' : 'professional' }] };
+  return {
+    coding: [{ system: CLAIM_TYPES, code: specialty === 'dental' ? 'oral' : 'professional' }],
+  };
 }
 
 function outcomeOf({ status, claim }: ClaimStatusRecord): ClaimResponse['outcome'] {
@@ -73,14 +81,21 @@ const WORDS: Readonly<Record<ClaimStatusRecord['claim']['status'], string>> = {
 };
 
 function claimDisposition({ status, claim }: ClaimStatusRecord): string {
-  return status === 'SUCCESS' ? WORDS[claim.status] : `The inquiry ended as ${status}; nothing is known about the claim.`;
+  return status === 'SUCCESS'
+    ? WORDS[claim.status]
+    : `The inquiry ended as ${status}; nothing is known about the claim.`;
 }
 
-/** Items of the Claim by their codes; what is not known is left out (G8), and an item of which nothing is known has no entry. */
+/**
+ * Items of the Claim by their codes; what is not known is left out (G8), and an item of which
+ * nothing is known has no entry.
+ */
 function adjudicated(record: ClaimStatusRecord, claim: Json): ClaimResponseItem[] {
   return listAt(claim, 'item').flatMap((item) => {
     const itemSequence = Number(textAt(item, 'sequence'));
-    const own = listAt(item.productOrService, 'coding').map((coding) => textAt(coding, 'code').toUpperCase());
+    const own = listAt(item.productOrService, 'coding').map((coding) =>
+      textAt(coding, 'code').toUpperCase(),
+    );
     const said = record.claim.codes.filter(({ code }) => own.includes(code));
     const adjudication = said.length === 1 && said[0] !== undefined ? adjudications(said[0]) : [];
     return itemSequence > 0 && adjudication.length > 0 ? [{ itemSequence, adjudication }] : [];
@@ -90,7 +105,10 @@ function adjudicated(record: ClaimStatusRecord, claim: Json): ClaimResponseItem[
 function adjudications(code: ClaimCode): ClaimResponseItemAdjudication[] {
   const entries: [CodeableConcept, FhirMoney | null][] = [
     [{ coding: [{ system: ADJUDICATIONS, code: 'benefit' }] }, moneyOf(code.paid)],
-    [{ coding: [{ system: ADJUDICATIONS, code: 'deductible' }] }, moneyOf(code.applied_to_deductible)],
+    [
+      { coding: [{ system: ADJUDICATIONS, code: 'deductible' }] },
+      moneyOf(code.applied_to_deductible),
+    ],
     [{ text: 'Patient responsibility' }, moneyOf(code.patient_responsibility)],
   ];
   return entries.flatMap(([category, amount]) => (amount === null ? [] : [{ category, amount }]));
@@ -98,7 +116,9 @@ function adjudications(code: ClaimCode): ClaimResponseItemAdjudication[] {
 
 /** The sum of what is known, when all of it is. */
 function total(amounts: readonly (FhirMoney | null)[]): FhirMoney | null {
-  const known = amounts.flatMap((amount) => (amount === null ? [] : [Math.round((amount.value ?? 0) * 100)]));
+  const known = amounts.flatMap((amount) =>
+    amount === null ? [] : [Math.round((amount.value ?? 0) * 100)],
+  );
   if (known.length === 0 || known.length < amounts.length) return null;
   return { value: known.reduce((sum, cents) => sum + cents, 0) / 100, currency: 'USD' };
 }
@@ -124,7 +144,9 @@ export function claimLines(record: ClaimStatusRecord, notes: readonly string[]):
   return [
     claimDisposition(record),
     ...notes,
-    ...LINES.flatMap(([key, name]) => (summary[key] === '' ? [] : [`${name}: ${String(summary[key])}`])),
+    ...LINES.flatMap(([key, name]) =>
+      summary[key] === '' ? [] : [`${name}: ${String(summary[key])}`],
+    ),
     ...summary.codes.map(({ code, line }) => `${code}: ${line}`),
     ...summary.notes,
   ];

@@ -9,9 +9,14 @@ import type { About } from './resources.ts';
 import { type DeliverParts, InquiryWriter, refusalOf, writeAnswers } from './writer.ts';
 
 /** Writes what payers said about claims. */
-export async function deliverClaims(parts: DeliverParts, batch: ClaimBatch, signal: AbortSignal): Promise<DeliveryOutcome[]> {
+export async function deliverClaims(
+  parts: DeliverParts,
+  batch: ClaimBatch,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
   const { client, config } = parts;
-  if (config.write_back === 'none') return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
+  if (config.write_back === 'none')
+    return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
   signal.throwIfAborted();
   const capability = await client.capability(signal);
   const writer = new InquiryWriter(parts, capability, signal);
@@ -35,21 +40,36 @@ export async function deliverClaims(parts: DeliverParts, batch: ClaimBatch, sign
       const asCommunication = () => claimCommunication(answer);
       const refusal = await refusalOf(async () => {
         if (config.write_back === 'document') return await writer.put(asDocument(), answer);
-        const response = await writer.put(claimResponse(answer, await claimOf(delivery, parts, signal)), answer);
+        const response = await writer.put(
+          claimResponse(answer, await claimOf(delivery, parts, signal)),
+          answer,
+        );
         return await refusalOf(() => putProvenance(writer, answer, 'ClaimResponse', response));
       });
       if (refusal === null) return;
-      const others = config.write_back === 'document' ? [asCommunication] : [asDocument, asCommunication];
-      await writer.fallBack(answer, config.write_back === 'document' ? 'DocumentReference' : 'ClaimResponse', others, refusal);
+      const others =
+        config.write_back === 'document' ? [asCommunication] : [asDocument, asCommunication];
+      await writer.fallBack(
+        answer,
+        config.write_back === 'document' ? 'DocumentReference' : 'ClaimResponse',
+        others,
+        refusal,
+      );
     });
   };
   return await writeAnswers(parts, batch.deliveries, writeOne, signal);
 }
 
 /** The claim as it stands now; null when it cannot be read, or is another patient's by now. */
-async function claimOf({ claim }: ClaimDelivery, { client }: DeliverParts, signal: AbortSignal): Promise<Json | null> {
+async function claimOf(
+  { claim }: ClaimDelivery,
+  { client }: DeliverParts,
+  signal: AbortSignal,
+): Promise<Json | null> {
   const found = await unlessRefused(() => client.read('Claim', claim.source_id, signal));
   const is_same =
-    found !== null && listAt(found, 'item').length > 0 && isPatient(found.patient, claim.patient.id ?? '', client.base_url);
+    found !== null &&
+    listAt(found, 'item').length > 0 &&
+    isPatient(found.patient, claim.patient.id ?? '', client.base_url);
   return is_same ? found : null;
 }

@@ -12,19 +12,32 @@ import {
   eligibilityResponse,
   provenance,
 } from './resources.ts';
-import { type DeliverParts, InquiryWriter, refusalOf, type Writing, writeAnswers } from './writer.ts';
+import {
+  type DeliverParts,
+  InquiryWriter,
+  refusalOf,
+  type Writing,
+  writeAnswers,
+} from './writer.ts';
 
 /** Writes what payers said about coverages. */
-export async function deliver(parts: DeliverParts, batch: DeliveryBatch, signal: AbortSignal): Promise<DeliveryOutcome[]> {
+export async function deliver(
+  parts: DeliverParts,
+  batch: DeliveryBatch,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome[]> {
   const { client, config } = parts;
-  if (config.write_back === 'none') return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
+  if (config.write_back === 'none')
+    return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));
   signal.throwIfAborted();
   const capability = await client.capability(signal);
   const writer = new InquiryWriter(parts, capability, signal);
   const insurances = new Insurances(client, config, capability, signal);
   const writeOne = async (delivery: Delivery) => {
     const about = await aboutOf(delivery, insurances, config.identifier_base, batch.created_at);
-    await writer.write(delivery, about, (writing) => writeAnswer(writer, { ...writing, delivery }, parts));
+    await writer.write(delivery, about, (writing) =>
+      writeAnswer(writer, { ...writing, delivery }, parts),
+    );
   };
   return await writeAnswers(parts, batch.deliveries, writeOne, signal);
 }
@@ -49,16 +62,27 @@ async function aboutOf(
 }
 
 /** What the configuration asks for, or what the server takes instead. */
-async function writeAnswer(writer: InquiryWriter, answer: Answer, { config }: DeliverParts): Promise<void> {
+async function writeAnswer(
+  writer: InquiryWriter,
+  answer: Answer,
+  { config }: DeliverParts,
+): Promise<void> {
   const asDocument = () => documentReference(answer);
   const asCommunication = () => answerCommunication(answer);
   if (config.write_back === 'document') {
     const refusal = await refusalOf(() => writer.put(asDocument(), answer));
-    if (refusal !== null) await writer.fallBack(answer, 'DocumentReference', [asCommunication], refusal);
+    if (refusal !== null)
+      await writer.fallBack(answer, 'DocumentReference', [asCommunication], refusal);
     return;
   }
   const refusal = await refusalOf(() => putEligibility(writer, answer));
-  if (refusal !== null) await writer.fallBack(answer, 'CoverageEligibilityResponse', [asDocument, asCommunication], refusal);
+  if (refusal !== null)
+    await writer.fallBack(
+      answer,
+      'CoverageEligibilityResponse',
+      [asDocument, asCommunication],
+      refusal,
+    );
   else if (config.document) await writer.put(asDocument(), answer);
 }
 
@@ -70,7 +94,8 @@ async function putEligibility(writer: InquiryWriter, answer: Answer): Promise<vo
     request = { reference: `CoverageEligibilityRequest/${id}` };
   });
   const response = await writer.put(eligibilityResponse(answer, request), answer);
-  // Where the answer comes from stands in its text as well, so a server without Provenance is no failure.
+  // Where the answer comes from stands in its text as well, so a server without Provenance is no
+  // failure.
   await refusalOf(() => putProvenance(writer, answer, 'CoverageEligibilityResponse', response));
 }
 
@@ -86,7 +111,9 @@ export async function putProvenance(
   return await writer.place(answer, provenance(answer, { reference: target }), {
     isOurs: (found) =>
       listAt(found, 'entity').some(
-        ({ what }) => textAt(what, 'identifier', 'system') === system && textAt(what, 'identifier', 'value') === value,
+        ({ what }) =>
+          textAt(what, 'identifier', 'system') === system &&
+          textAt(what, 'identifier', 'value') === value,
       ),
     look: { parameter: 'target', value: target, is_condition: false },
     is_fresh: response.is_new,

@@ -12,8 +12,8 @@ import { unlessRefused } from '../server/failure.ts';
 type Insurance = { coverage: Reference<never>; insurer: Reference<never> };
 
 /**
- * Finds the Coverage that an answer is about, and its payer. Where there is none to be found, the references tell what is known in
- * words: both elements are required.
+ * Finds the Coverage that an answer is about, and its payer. Where there is none to be found, the
+ * references tell what is known in words: both elements are required.
  */
 export class Insurances {
   private readonly client: FhirClient;
@@ -36,19 +36,33 @@ export class Insurances {
       const identifier = member_id === '' ? {} : { identifier: { value: member_id } };
       return { coverage: { ...identifier, display }, insurer: { display } };
     }
-    return { coverage: { reference: `Coverage/${coverage.id}` }, insurer: this.payor(coverage) ?? { display } };
+    return {
+      coverage: { reference: `Coverage/${coverage.id}` },
+      insurer: this.payor(coverage) ?? { display },
+    };
   }
 
-  private async read(patient_id: string | null, { id, member_id }: CoverageInput): Promise<Resource | null> {
-    if (id !== undefined) return await unlessRefused(() => this.client.read('Coverage', id, this.signal));
+  private async read(
+    patient_id: string | null,
+    { id, member_id }: CoverageInput,
+  ): Promise<Resource | null> {
+    if (id !== undefined)
+      return await unlessRefused(() => this.client.read('Coverage', id, this.signal));
     if (patient_id === null || member_id === '') return null;
     const found = await unlessRefused(() => this.chart.coveragesOf(patient_id));
     const wanted = lettersAndDigits(member_id);
-    return found?.find((coverage) => coverage.id !== undefined && lettersAndDigits(this.memberId(coverage)) === wanted) ?? null;
+    return (
+      found?.find(
+        (coverage) =>
+          coverage.id !== undefined && lettersAndDigits(this.memberId(coverage)) === wanted,
+      ) ?? null
+    );
   }
 
   private memberId(coverage: Resource): string {
-    return identifierOf(coverage, this.config.systems.member_id, '') || textAt(coverage, 'subscriberId');
+    return (
+      identifierOf(coverage, this.config.systems.member_id, '') || textAt(coverage, 'subscriberId')
+    );
   }
 
   private payor(coverage: Resource): Reference<never> | null {

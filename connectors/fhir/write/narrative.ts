@@ -6,16 +6,24 @@ import type { Delivery } from '../../contract.ts';
 
 /** What a person reads first: in one line, for lists. */
 export function disposition(record: EligibilityRecord): string {
-  if (record.status !== 'SUCCESS') return `The inquiry ended as ${record.status}; nothing is known about the coverage.`;
+  if (record.status !== 'SUCCESS')
+    return `The inquiry ended as ${record.status}; nothing is known about the coverage.`;
   const { active } = summarizeEligibility(record);
-  const words: Record<string, string> = { yes: 'Coverage is active.', no: 'Coverage is not active.' };
-  const whole = record.completeness === 'complete' ? '' : ' Not everything that was asked was answered.';
+  const words: Record<string, string> = {
+    yes: 'Coverage is active.',
+    no: 'Coverage is not active.',
+  };
+  const whole =
+    record.completeness === 'complete' ? '' : ' Not everything that was asked was answered.';
   return `${words[active] ?? 'Whether the coverage is active is unknown.'}${whole}`;
 }
 
 type Line = [name: string, value: string];
 
-/** What a record says about a plan: absent when it was not asked, `unknown` when it was not answered (G8). */
+/**
+ * What a record says about a plan: absent when it was not asked, `unknown` when it was not answered
+ * (G8).
+ */
 function yesNo(name: string, value: boolean | null | undefined): Line[] {
   return value === undefined ? [] : [[name, value === null ? 'unknown' : value ? 'yes' : 'no']];
 }
@@ -24,11 +32,17 @@ function words(name: string, value: string | null | undefined): Line[] {
   return value === undefined ? [] : [[name, value ?? 'unknown']];
 }
 
-const amount = (money: Money | null) => (money === null ? 'unknown' : 'text' in money ? money.text : money.amount);
+const amount = (money: Money | null) =>
+  money === null ? 'unknown' : 'text' in money ? money.text : money.amount;
 
 function allowance(name: string, value: Allowance | undefined): Line[] {
   if (value === undefined) return [];
-  return [[name, `${amount(value.amount)} (used ${amount(value.used)}, remaining ${amount(value.remaining)})`]];
+  return [
+    [
+      name,
+      `${amount(value.amount)} (used ${amount(value.used)}, remaining ${amount(value.remaining)})`,
+    ],
+  ];
 }
 
 function planLines({ plan, maximums, clauses }: EligibilityRecord): Line[] {
@@ -52,10 +66,16 @@ function planLines({ plan, maximums, clauses }: EligibilityRecord): Line[] {
     ...words('Orthodontics maximum', orthodontics === undefined ? undefined : amount(orthodontics)),
     ...allowance('Individual deductible', maximums?.individual_deductible),
     ...allowance('Family deductible', maximums?.family_deductible),
-    ...yesNo('Deductible starts anew on 1 January', maximums?.individual_deductible_resets_each_calendar_year),
+    ...yesNo(
+      'Deductible starts anew on 1 January',
+      maximums?.individual_deductible_resets_each_calendar_year,
+    ),
     ...allowance('Individual out-of-pocket maximum', maximums?.individual_out_of_pocket_maximum),
     ...allowance('Family out-of-pocket maximum', maximums?.family_out_of_pocket_maximum),
-    ...yesNo('Preventive care counts toward the deductible', clauses?.deductible_applies_to_preventive),
+    ...yesNo(
+      'Preventive care counts toward the deductible',
+      clauses?.deductible_applies_to_preventive,
+    ),
     ...yesNo('Preventive care counts toward the maximum', clauses?.preventive_applies_to_maximum),
     ...yesNo('Pending claims', clauses?.has_pending_claims),
   ];
@@ -64,7 +84,8 @@ function planLines({ plan, maximums, clauses }: EligibilityRecord): Line[] {
 function historyLines({ treatment_history }: EligibilityRecord): Line[] {
   if (treatment_history === undefined) return [];
   const { answered, treatments } = treatment_history;
-  if (treatments.length === 0) return [['Treatment history', answered ? 'none on file' : 'unknown']];
+  if (treatments.length === 0)
+    return [['Treatment history', answered ? 'none on file' : 'unknown']];
   return treatments.map(({ date, code, teeth, surfaces, quadrants }) => {
     const places = Object.entries({ teeth, surfaces, quadrants }).flatMap(([name, list]) =>
       list === null || list.length === 0 ? [] : [`${name} ${list.join(', ')}`],
@@ -73,7 +94,10 @@ function historyLines({ treatment_history }: EligibilityRecord): Line[] {
   });
 }
 
-/** The whole record as lines of `name: value`, the way a front desk reads it. `notes` are the core's own remarks. */
+/**
+ * The whole record as lines of `name: value`, the way a front desk reads it. `notes` are the core's
+ * own remarks.
+ */
 export function lines({ record, notes, estimates }: Delivery): string[] {
   const summary = summarizeEligibility(record);
   const calls: Line[] = [
@@ -104,9 +128,16 @@ export function lines({ record, notes, estimates }: Delivery): string[] {
 
 export function narrative(delivery: Delivery): Narrative {
   const list = lines(delivery).map((line) => `<li>${escapeXml(line)}</li>`);
-  return { status: 'generated', div: `<div xmlns="http://www.w3.org/1999/xhtml"><ul>${list.join('')}</ul></div>` };
+  return {
+    status: 'generated',
+    div: `<div xmlns="http://www.w3.org/1999/xhtml"><ul>${list.join('')}</ul></div>`,
+  };
 }
 
 function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
 }

@@ -35,7 +35,9 @@ const PURPOSE: ('benefits' | 'validation')[] = ['benefits', 'validation'];
 
 export function eligibilityRequest({ delivery, about }: Parts): CoverageEligibilityRequest {
   const { record } = delivery;
-  const codes = record.asked.benefits_codes.filter(isSaid).map((code) => ({ productOrService: procedureConcept(code) }));
+  const codes = record.asked.benefits_codes
+    .filter(isSaid)
+    .map((code) => ({ productOrService: procedureConcept(code) }));
   return {
     resourceType: 'CoverageEligibilityRequest',
     identifier: [about.identifier],
@@ -50,8 +52,14 @@ export function eligibilityRequest({ delivery, about }: Parts): CoverageEligibil
   };
 }
 
-/** `request` is null when the server takes no CoverageEligibilityRequest; then its identifier stands for it, since the element is required. */
-export function eligibilityResponse({ delivery, about }: Parts, request: Reference<never> | null): CoverageEligibilityResponse {
+/**
+ * `request` is null when the server takes no CoverageEligibilityRequest; then its identifier stands
+ * for it, since the element is required.
+ */
+export function eligibilityResponse(
+  { delivery, about }: Parts,
+  request: Reference<never> | null,
+): CoverageEligibilityResponse {
   const { record } = delivery;
   const { plan } = record;
   const items = benefitItems(record);
@@ -78,15 +86,27 @@ export function eligibilityResponse({ delivery, about }: Parts, request: Referen
       {
         coverage: about.coverage,
         ...(typeof plan?.is_active === 'boolean' ? { inforce: plan.is_active } : {}),
-        ...(is_period ? { benefitPeriod: { ...(start === null ? {} : { start }), ...(end === null ? {} : { end }) } } : {}),
+        ...(is_period
+          ? {
+              benefitPeriod: {
+                ...(start === null ? {} : { start }),
+                ...(end === null ? {} : { end }),
+              },
+            }
+          : {}),
         ...(items.length === 0 ? {} : { item: items }),
       },
     ],
-    ...(record.status === 'SUCCESS' ? {} : { error: [{ code: { text: `The inquiry ended as ${record.status}.` } }] }),
+    ...(record.status === 'SUCCESS'
+      ? {}
+      : { error: [{ code: { text: `The inquiry ended as ${record.status}.` } }] }),
   };
 }
 
-function outcomeOf({ status, completeness }: EligibilityRecord): CoverageEligibilityResponse['outcome'] {
+function outcomeOf({
+  status,
+  completeness,
+}: EligibilityRecord): CoverageEligibilityResponse['outcome'] {
   if (status !== 'SUCCESS') return 'error';
   return completeness === 'complete' ? 'complete' : 'partial';
 }
@@ -113,8 +133,12 @@ export function provenance(
 ): Provenance {
   const { record } = delivery;
   const ended_at = lastCallEnd(record);
-  const references = [...new Set(record.calls.map(({ reference_number }) => reference_number).filter(isSaid))];
-  const representatives = [...new Set(record.calls.map(({ representative }) => representative).filter(isSaid))];
+  const references = [
+    ...new Set(record.calls.map(({ reference_number }) => reference_number).filter(isSaid)),
+  ];
+  const representatives = [
+    ...new Set(record.calls.map(({ representative }) => representative).filter(isSaid)),
+  ];
   const agent = (code: string, display: string) => ({
     type: { coding: [{ system: PROVENANCE_PARTICIPANTS, code }] },
     who: { display },
@@ -127,14 +151,20 @@ export function provenance(
     activity: { text: 'Phone call to the payer' },
     agent: [
       agent('assembler', 'eligd'),
-      ...representatives.map((name) => ({ ...agent('informant', name), onBehalfOf: about.insurer })),
+      ...representatives.map((name) => ({
+        ...agent('informant', name),
+        onBehalfOf: about.insurer,
+      })),
     ],
     entity: [
       {
         role: 'source',
         what: {
           identifier: about.identifier,
-          display: references.length === 0 ? 'Insurance inquiry' : `Insurance inquiry, call reference ${references.join(', ')}`,
+          display:
+            references.length === 0
+              ? 'Insurance inquiry'
+              : `Insurance inquiry, call reference ${references.join(', ')}`,
         },
       },
     ],

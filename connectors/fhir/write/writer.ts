@@ -11,7 +11,10 @@ import type { About } from './resources.ts';
 
 export type DeliverParts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
 
-/** What the journal holds for an inquiry: the revision that is written, and the ids that the server gave, by resource type. */
+/**
+ * What the journal holds for an inquiry: the revision that is written, and the ids that the server
+ * gave, by resource type.
+ */
 type Note = { revision: number; ids: { [type: string]: string } };
 
 /** One answer on its way into the chart. */
@@ -28,8 +31,9 @@ type Answer = { key: string; revision: number; record: { inquiry_id: string } };
 type Result = { key: string; error: FhirError | null };
 
 /**
- * Writes the answers of a batch with `write`. Those of one inquiry (several visits may stand on it) go one after another, since they
- * share their resources. Throws a FhirError when the server could not be reached for any of them.
+ * Writes the answers of a batch with `write`. Those of one inquiry (several visits may stand on it)
+ * go one after another, since they share their resources. Throws a FhirError when the server could
+ * not be reached for any of them.
  */
 export async function writeAnswers<Each extends Answer>(
   parts: DeliverParts,
@@ -47,17 +51,25 @@ export async function writeAnswers<Each extends Answer>(
   };
   const groups = [...Map.groupBy(answers, ({ record }) => record.inquiry_id).values()];
   const queue = new PQueue({ concurrency: parts.config.parallel_requests });
-  const settled = await Promise.allSettled(groups.map((group) => queue.add(() => writeGroup(group))));
+  const settled = await Promise.allSettled(
+    groups.map((group) => queue.add(() => writeGroup(group))),
+  );
   const results = settled.flatMap((one) => {
     if (one.status === 'rejected') throw one.reason;
     return one.value;
   });
   // Nobody was reached: the batch is put off as a whole, and none of it counts as tried.
-  if (results[0]?.error && results.every(({ error }) => error !== null && concernsAll(error))) throw results[0].error;
-  return results.map(({ key, error }) => (error === null ? { key, outcome: 'delivered' } : failed(key, error)));
+  if (results[0]?.error && results.every(({ error }) => error !== null && concernsAll(error)))
+    throw results[0].error;
+  return results.map(({ key, error }) =>
+    error === null ? { key, outcome: 'delivered' } : failed(key, error),
+  );
 }
 
-async function failureOf(work: () => Promise<void>, signal: AbortSignal): Promise<FhirError | null> {
+async function failureOf(
+  work: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<FhirError | null> {
   try {
     await work();
     return null;
@@ -69,10 +81,12 @@ async function failureOf(work: () => Promise<void>, signal: AbortSignal): Promis
 }
 
 function failed(key: string, error: FhirError): DeliveryOutcome {
-  const is_permanent = !isPassing(error) && error.kind !== 'conflict' && error.kind !== 'unauthorized';
+  const is_permanent =
+    !isPassing(error) && error.kind !== 'conflict' && error.kind !== 'unauthorized';
   const words = error.words === '' ? '' : ` It said: ${error.words}`;
   const next = is_permanent
-    ? 'Have the FHIR server accept it, or choose another write_back: in the configuration of the connector. "eligd show" has the answer.'
+    ? 'Have the FHIR server accept it, or choose another write_back: in the configuration of ' +
+      'the connector. "eligd show" has the answer.'
     : 'It is tried again by itself.';
   return { key, outcome: 'failed', is_permanent, what: `${error.message}${words}`, next };
 }
@@ -89,8 +103,15 @@ export class InquiryWriter {
     this.signal = signal;
   }
 
-  /** Does nothing when a later revision is in the chart: one that was put off must not take its place. */
-  async write({ revision }: Answer, about: About, work: (writing: Writing) => Promise<void>): Promise<void> {
+  /**
+   * Does nothing when a later revision is in the chart: one that was put off must not take its
+   * place.
+   */
+  async write(
+    { revision }: Answer,
+    about: About,
+    work: (writing: Writing) => Promise<void>,
+  ): Promise<void> {
     const { journal } = this.parts.env;
     const key = `inquiry:${about.identifier.value}`;
     const text = await journal.read(key);
@@ -99,19 +120,28 @@ export class InquiryWriter {
     // The intent: after a crash from here on, what may be there is looked for.
     if (text === null) await journal.write(key, JSON.stringify(note));
     try {
-      await work({ about, note, was_begun: text !== null, is_newer: revision > Math.max(note.revision, 1) });
+      await work({
+        about,
+        note,
+        was_begun: text !== null,
+        is_newer: revision > Math.max(note.revision, 1),
+      });
       note.revision = revision;
     } finally {
       await journal.write(key, JSON.stringify(note));
     }
   }
 
-  /** Puts a resource that carries the identifier of the inquiry. Visits that it names already stay. */
+  /**
+   * Puts a resource that carries the identifier of the inquiry. Visits that it names already stay.
+   */
   async put(resource: { resourceType: string }, writing: Writing): Promise<Placed> {
     const { system, value } = writing.about.identifier;
     return await this.place(writing, resource, {
       isOurs: (found) =>
-        listAt(found, 'identifier').some((one) => textAt(one, 'system') === system && textAt(one, 'value') === value),
+        listAt(found, 'identifier').some(
+          (one) => textAt(one, 'system') === system && textAt(one, 'value') === value,
+        ),
       look: { parameter: 'identifier', value: `${system}|${value}`, is_condition: true },
       merge: (found, wanted) => keepVisits(found, wanted, this.parts.client.base_url),
     });
@@ -146,43 +176,79 @@ export class InquiryWriter {
     for (const make of candidates) {
       const resource = make();
       if ((await refusalOf(() => this.put(resource, writing))) !== null) continue;
-      env.log('fhir_fallback_used', { connector: env.connector_id, from, to: resource.resourceType });
+      env.log('fhir_fallback_used', {
+        connector: env.connector_id,
+        from,
+        to: resource.resourceType,
+      });
       return;
     }
     throw refusal;
   }
 }
 
-/** The visits that an inquiry serves come one after another; what names them keeps those that it names already. */
+/**
+ * The visits that an inquiry serves come one after another; what names them keeps those that it
+ * names already.
+ */
 function keepVisits(found: Resource, wanted: Resource, base_url: string): Resource {
-  const join = (named: readonly Json[], more: readonly Json[], referenceIn: (one: Json) => unknown) => {
+  const join = (
+    named: readonly Json[],
+    more: readonly Json[],
+    referenceIn: (one: Json) => unknown,
+  ) => {
     const names = new Set(named.map((one) => nameOfTarget(referenceIn(one), base_url)));
-    return [...named, ...more.filter((one) => !names.has(nameOfTarget(referenceIn(one), base_url)))];
+    return [
+      ...named,
+      ...more.filter((one) => !names.has(nameOfTarget(referenceIn(one), base_url))),
+    ];
   };
   switch (wanted.resourceType) {
     case 'CoverageEligibilityRequest': {
-      const all = join(listAt(found, 'supportingInfo'), listAt(wanted, 'supportingInfo'), ({ information }) => information);
-      return { ...wanted, supportingInfo: all.map((one, index) => ({ ...one, sequence: index + 1 })) };
+      const all = join(
+        listAt(found, 'supportingInfo'),
+        listAt(wanted, 'supportingInfo'),
+        ({ information }) => information,
+      );
+      return {
+        ...wanted,
+        supportingInfo: all.map((one, index) => ({ ...one, sequence: index + 1 })),
+      };
     }
     case 'DocumentReference': {
       const context = isJson(wanted.context) ? wanted.context : {};
-      const related = join(listAt(found, 'context', 'related'), listAt(wanted, 'context', 'related'), (one) => one);
+      const related = join(
+        listAt(found, 'context', 'related'),
+        listAt(wanted, 'context', 'related'),
+        (one) => one,
+      );
       return { ...wanted, context: { ...context, related } };
     }
     case 'Communication':
-      return { ...wanted, about: join(listAt(found, 'about'), listAt(wanted, 'about'), (one) => one) };
+      return {
+        ...wanted,
+        about: join(listAt(found, 'about'), listAt(wanted, 'about'), (one) => one),
+      };
     default:
       return wanted;
   }
 }
 
-/** The server's refusal, or null when it worked. A server that is away refuses nothing: that is thrown. */
+/**
+ * The server's refusal, or null when it worked. A server that is away refuses nothing: that is
+ * thrown.
+ */
 export async function refusalOf(work: () => Promise<unknown>): Promise<FhirError | null> {
   try {
     await work();
     return null;
   } catch (error) {
-    if (error instanceof FhirError && !isPassing(error) && error.kind !== 'unauthorized' && error.kind !== 'conflict')
+    if (
+      error instanceof FhirError &&
+      !isPassing(error) &&
+      error.kind !== 'unauthorized' &&
+      error.kind !== 'conflict'
+    )
       return error;
     throw error;
   }

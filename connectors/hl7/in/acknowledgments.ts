@@ -15,24 +15,29 @@ export function repliesTo(message: Message, reading: Reading, settings: ReplySet
 }
 
 /**
- * In the order in which they go out: in original mode one; in enhanced mode the accept acknowledgment and the application
- * acknowledgment, each as MSH-15 and MSH-16 ask. None to an acknowledgment.
+ * In the order in which they go out: in original mode one; in enhanced mode the accept
+ * acknowledgment and the application acknowledgment, each as MSH-15 and MSH-16 ask. None to an
+ * acknowledgment.
  */
 function answer(message: Message, verdict: Verdict, settings: ReplySettings): string[] {
   if (message.type === 'ACK' || message.type === 'MCF') return [];
   const accept_wish = message.header.value(15).toUpperCase();
   const application_wish = message.header.value(16).toUpperCase();
-  if (accept_wish === '' && application_wish === '') return [reply(message, verdict.application, verdict.fault, settings)];
+  if (accept_wish === '' && application_wish === '')
+    return [reply(message, verdict.application, verdict.fault, settings)];
   const is_good = verdict.application === 'AA';
   const replies: string[] = [];
-  if (isWanted(accept_wish, verdict.accept === 'CA')) replies.push(reply(message, verdict.accept, verdict.fault, settings));
-  if (isWanted(application_wish, is_good)) replies.push(reply(message, verdict.application, verdict.fault, settings));
+  if (isWanted(accept_wish, verdict.accept === 'CA'))
+    replies.push(reply(message, verdict.accept, verdict.fault, settings));
+  if (isWanted(application_wish, is_good))
+    replies.push(reply(message, verdict.application, verdict.fault, settings));
   return replies;
 }
 
 function verdictOn(reading: Reading): Verdict {
   if (reading.kind === 'refused') return { accept: 'CR', application: 'AR', fault: reading.fault };
-  // Faulty content is committed to the attention list, so it is in safe storage, which is all that CA says.
+  // Faulty content is committed to the attention list, so it is in safe storage, which is all that
+  // CA says.
   if (reading.kind === 'faulty') return { accept: 'CA', application: 'AE', fault: reading.fault };
   return { accept: 'CA', application: 'AA', fault: null };
 }
@@ -43,7 +48,12 @@ function isWanted(wish: string, is_good: boolean): boolean {
 }
 
 /** With the message's own separators, so that its values can be given back as they came. */
-function reply(message: Message, code: string, fault: Fault | null, settings: ReplySettings): string {
+function reply(
+  message: Message,
+  code: string,
+  fault: Fault | null,
+  settings: ReplySettings,
+): string {
   const { header, separators } = message;
   const { field, component } = separators;
   const join = (...fields: string[]) => trimEnd(fields.join(field), field);
@@ -71,7 +81,12 @@ function reply(message: Message, code: string, fault: Fault | null, settings: Re
 }
 
 /** ERR as of 2.5; before, ERR-1 alone says place and code. */
-function errorSegment(header: Segment, fault: Fault, join: (...fields: string[]) => string, component: string): string {
+function errorSegment(
+  header: Segment,
+  fault: Fault,
+  join: (...fields: string[]) => string,
+  component: string,
+): string {
   const [segment = '', place = ''] = fault.at.split('-');
   const words = {
     100: 'Segment sequence error',
@@ -82,7 +97,8 @@ function errorSegment(header: Segment, fault: Fault, join: (...fields: string[])
   };
   const code = [String(fault.code), words[fault.code], 'HL70357'].join(component);
   const is_old = /^2\.[1-4]/.test(header.value(12));
-  if (is_old) return join('ERR', [segment, '1', place, code.replaceAll(component, ' ')].join(component));
+  if (is_old)
+    return join('ERR', [segment, '1', place, code.replaceAll(component, ' ')].join(component));
   return join('ERR', '', [segment, '1', place].join(component), code, 'E', '', '', '', fault.what);
 }
 
@@ -92,16 +108,31 @@ function trimEnd(text: string, character: string): string {
   return text.slice(0, end);
 }
 
-/** The answers to bytes that are no message, or to one that is too large: as much as can be said about it. */
-export function repliesToUnreadable(message: Message | null, fault: Fault, settings: ReplySettings): string[] {
-  if (message !== null) return answer(message, { accept: 'CR', application: 'AR', fault }, settings);
+/**
+ * The answers to bytes that are no message, or to one that is too large: as much as can be said
+ * about it.
+ */
+export function repliesToUnreadable(
+  message: Message | null,
+  fault: Fault,
+  settings: ReplySettings,
+): string[] {
+  if (message !== null)
+    return answer(message, { accept: 'CR', application: 'AR', fault }, settings);
   return [
     `MSH|^~\\&|||||${settings.at}||ACK|${settings.at.slice(0, 14)}|P|2.5.1\rMSA|AR||${fault.what}\rERR|||${fault.code}^^HL70357|E||||${fault.what}\r`,
   ];
 }
 
-/** The answers to a message that could not be stored again and again while others were: eligd's own fault, not the sender's. */
+/**
+ * The answers to a message that could not be stored again and again while others were: eligd's own
+ * fault, not the sender's.
+ */
 export function repliesToUnstorable(message: Message, settings: ReplySettings): string[] {
-  const fault: Fault = { code: 207, at: 'MSH-10', what: 'not stored; report it to whoever looks after eligd' };
+  const fault: Fault = {
+    code: 207,
+    at: 'MSH-10',
+    what: 'not stored; report it to whoever looks after eligd',
+  };
   return answer(message, { accept: 'CE', application: 'AE', fault }, settings);
 }

@@ -1,5 +1,9 @@
 /** SIU: what a scheduling message says about an appointment (HL7 v2.5.1, chapter 10). */
-import type { AppointmentInput, AppointmentStatus, FieldProblem } from '../../../src/domain/appointment.ts';
+import type {
+  AppointmentInput,
+  AppointmentStatus,
+  FieldProblem,
+} from '../../../src/domain/appointment.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
 import type { FieldReader } from '../v2/fields.ts';
 import type { Message } from '../v2/message.ts';
@@ -11,7 +15,10 @@ const ENDED_BY_EVENT = new Set(['S15', 'S16', 'S17', 'S26']);
 /** Schedules of rooms and the like, without an appointment of anybody. */
 export const NO_APPOINTMENT = new Set(['S23', 'S24']);
 
-/** Table 0278 and the words of vendors, compared without case, spaces and punctuation. Any other word is a visit that may take place. */
+/**
+ * Table 0278 and the words of vendors, compared without case, spaces and punctuation. Any other
+ * word is a visit that may take place.
+ */
 const ENDED_WORDS = new Set([
   'cancelled',
   'canceled',
@@ -38,16 +45,24 @@ export function statusReader(configured: Readonly<Record<string, AppointmentStat
   const words = new Map(Object.entries(configured).map(([word, status]) => [normal(word), status]));
   return (event: string, said: readonly string[]): AppointmentStatus => {
     if (ENDED_BY_EVENT.has(event)) return 'cancelled';
-    const known = said.map((word) => words.get(normal(word))).find((status) => status !== undefined);
+    const known = said
+      .map((word) => words.get(normal(word)))
+      .find((status) => status !== undefined);
     return known ?? (said.some((word) => ENDED_WORDS.has(normal(word))) ? 'cancelled' : 'booked');
   };
 }
 
-/** CDT, CPT and HCPCS codes; other coding systems (SNOMED, a vendor's own) stand in the same fields and mean nothing to a payer. */
+/**
+ * CDT, CPT and HCPCS codes; other coding systems (SNOMED, a vendor's own) stand in the same fields
+ * and mean nothing to a payer.
+ */
 export const PROCEDURE_CODE = /^(?:D\d{4}|\d{5}|\d{4}[A-Z]|[A-Z]\d{4})$/;
 export const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
 
-/** Everything of the appointment but the patient and the insurance. `starts_at` is what was found when it is no time. */
+/**
+ * Everything of the appointment but the patient and the insurance. `starts_at` is what was found
+ * when it is no time.
+ */
 type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 'starts_at'> & {
   starts_at: string | { field: string; fault: string };
 };
@@ -83,7 +98,10 @@ export function visitOf(
   };
 }
 
-/** The first value that is a time counts, because a sender may fill one of the fields with a day alone. */
+/**
+ * The first value that is a time counts, because a sender may fill one of the fields with a day
+ * alone.
+ */
 function startOf(message: Message, fields: FieldReader, time_zone: string): ReadVisit['starts_at'] {
   const values = fields.all(message, 'starts_at');
   for (const value of values) {

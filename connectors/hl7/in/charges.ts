@@ -9,32 +9,52 @@ import { readDate } from '../v2/times.ts';
 import { DIAGNOSIS_CODE, PROCEDURE_CODE } from './appointments.ts';
 import { coveragesOf, patientOf } from './patients.ts';
 
-/** FT1-6, table 0017: what a transaction is. Anything else is a charge, as many senders leave it empty. */
+/**
+ * FT1-6, table 0017: what a transaction is. Anything else is a charge, as many senders leave it
+ * empty.
+ */
 const OF_PATIENT = new Set(['CO', 'DP']);
 const SETTLING = new Set(['PY', 'AJ', 'CD', 'CR']);
 
-const NO_COVERAGE: CoverageInput = { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
+const NO_COVERAGE: CoverageInput = {
+  carrier: '',
+  payor_id: '',
+  member_id: '',
+  group_id: '',
+  subscriber: null,
+};
 
 const kind = (segment: Segment) => segment.value(6).toUpperCase();
 
-/** Whether all that is in the message is a copay or a deposit at the desk, which says nothing about what the payer does. */
+/**
+ * Whether all that is in the message is a copay or a deposit at the desk, which says nothing about
+ * what the payer does.
+ */
 export function isOfPatientAlone(message: Message): boolean {
   const transactions = message.all('FT1');
   return transactions.length > 0 && transactions.every((segment) => OF_PATIENT.has(kind(segment)));
 }
 
 /**
- * One claim a message: the charges together, sent to the first insurance. A message without a charge, of payments, credits and
- * adjustments, settles the claim with its id. The id is empty when no path has one.
+ * One claim a message: the charges together, sent to the first insurance. A message without a
+ * charge, of payments, credits and adjustments, settles the claim with its id. The id is empty when
+ * no path has one.
  */
 export function claimOf(message: Message, fields: FieldReader): ClaimInput {
   const transactions = message.all('FT1');
-  const charges = transactions.filter((segment) => !OF_PATIENT.has(kind(segment)) && !SETTLING.has(kind(segment)));
-  const scope = scopeOf(message.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)));
+  const charges = transactions.filter(
+    (segment) => !OF_PATIENT.has(kind(segment)) && !SETTLING.has(kind(segment)),
+  );
+  const scope = scopeOf(
+    message.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)),
+  );
   const { patient, problems: of_patient } = patientOf(message, fields);
   const insurance = coveragesOf(message, fields);
   const [coverage] = insurance.coverages ?? [];
-  const service = serviceDay(fields.all(scope, 'date_of_service'), fields.first(scope, 'date_of_service').at);
+  const service = serviceDay(
+    fields.all(scope, 'date_of_service'),
+    fields.first(scope, 'date_of_service').at,
+  );
   const billed = billedAmount(charges);
   return {
     source_id: fields.one(message, 'claim_id'),
@@ -46,7 +66,9 @@ export function claimOf(message: Message, fields: FieldReader): ClaimInput {
     coverage: coverage ?? NO_COVERAGE,
     coverage_rank: 1,
     // Without an IN1 the message says nothing about insurance, and the patient's counts.
-    ...(insurance.coverages === null && patient.id !== null ? { insurance: 'of_patient' as const } : {}),
+    ...(insurance.coverages === null && patient.id !== null
+      ? { insurance: 'of_patient' as const }
+      : {}),
     provider: {
       rendering_npi: fields.all(scope, 'charged_by_npi').find(isNpi) ?? '',
       billing_npi: '',
@@ -71,25 +93,39 @@ function codesAt(values: readonly string[], form: RegExp): string[] {
 }
 
 /** The first day counts, because that is what a claim is filed under. */
-function serviceDay(values: readonly string[], at: string): { date: string | null; problems: FieldProblem[] } {
+function serviceDay(
+  values: readonly string[],
+  at: string,
+): { date: string | null; problems: FieldProblem[] } {
   const read = values.map(readDate);
   const days = read.filter((day) => typeof day === 'string').toSorted();
   const fault = read.find((day) => typeof day !== 'string');
   const remedy = 'Correct the date in the practice management system.';
-  const problems = fault === undefined || typeof fault === 'string' ? [] : [{ field: at, value_class: fault.fault, remedy }];
+  const problems =
+    fault === undefined || typeof fault === 'string'
+      ? []
+      : [{ field: at, value_class: fault.fault, remedy }];
   return { date: days[0] ?? null, problems };
 }
 
-/** FT1-11, the extended amount of each charge; FT1-12 where that is empty. Exact, in decimal text. */
+/**
+ * FT1-11, the extended amount of each charge; FT1-12 where that is empty. Exact, in decimal text.
+ */
 function billedAmount(charges: readonly Segment[]): { amount: string; problems: FieldProblem[] } {
   // The unit amount is the whole one where one unit was given.
-  const said = charges.map((segment) => segment.value(11) || (['', '1'].includes(segment.value(10)) ? segment.value(12) : ''));
+  const said = charges.map(
+    (segment) =>
+      segment.value(11) || (['', '1'].includes(segment.value(10)) ? segment.value(12) : ''),
+  );
   // A sum of some of the charges would be a wrong amount.
   if (said.length === 0 || said.includes('')) return { amount: '', problems: [] };
   const amounts = said
     .map(readAmount)
-    .flatMap((reading) => (reading.is === 'read' && 'amount' in reading.value ? [reading.value] : []));
-  if (amounts.length === said.length) return { amount: sumOf(amounts.map(({ amount }) => amount)), problems: [] };
+    .flatMap((reading) =>
+      reading.is === 'read' && 'amount' in reading.value ? [reading.value] : [],
+    );
+  if (amounts.length === said.length)
+    return { amount: sumOf(amounts.map(({ amount }) => amount)), problems: [] };
   const remedy = 'Have the sender write FT1-11 as a plain number, such as 120.00.';
   return { amount: '', problems: [{ field: 'FT1-11', value_class: 'not an amount', remedy }] };
 }

@@ -1,9 +1,11 @@
 /**
  * Files of messages, one or many each. What a file goes through:
  *
- *     inbox/ ──still?──▶ processing/ ──every message committed──▶ processed/, or rejected/ when it holds no message
+ *     inbox/ ──still?──▶ processing/ ──every message committed──▶ processed/
+ *                                    └─holds no message────────▶ rejected/
  *
- * Each message is a source of its own, as over MLLP, so that a file which is read again after a crash repeats nothing.
+ * Each message is a source of its own, as over MLLP, so that a file which is read again after a
+ * crash repeats nothing.
  */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
@@ -11,7 +13,14 @@ import { join } from 'node:path';
 import { errorCode } from '../../../src/domain/errors.ts';
 import type { ConnectorEnv, PullCall, RejectedItem } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
-import { type DropFolder, ensureDropFolder, folderError, messageFiles, moveInto, StillFiles } from '../folder.ts';
+import {
+  type DropFolder,
+  ensureDropFolder,
+  folderError,
+  messageFiles,
+  moveInto,
+  StillFiles,
+} from '../folder.ts';
 import { type FoundMessage, MessageSplitter } from '../v2/batches.ts';
 import type { MessageIntake } from './intake.ts';
 
@@ -43,7 +52,8 @@ export class FileDrop {
     call.signal.throwIfAborted();
     const [left, fresh] = await this.#look(call.signal);
     const is_stuck = (name: string) => (this.#failures.get(name) ?? 0) >= FAILURES_BEFORE_LAST;
-    for (const { name } of left.filter((file) => !is_stuck(file.name))) await this.#take(name, call);
+    for (const { name } of left.filter((file) => !is_stuck(file.name)))
+      await this.#take(name, call);
     for (const { name } of fresh) {
       call.signal.throwIfAborted();
       const claimed = await this.#guarded(() => moveInto(join(inbox, name), processing, name));
@@ -52,7 +62,10 @@ export class FileDrop {
     for (const { name } of left.filter((file) => is_stuck(file.name))) await this.#take(name, call);
   }
 
-  /** For `eligd restore`: what was read at `since` or later goes back into the inbox. Returns how many files that were. */
+  /**
+   * For `eligd restore`: what was read at `since` or later goes back into the inbox. Returns how
+   * many files that were.
+   */
   async readAgain(since: number, signal: AbortSignal): Promise<number> {
     const { processed, inbox } = this.#folder;
     try {
@@ -60,7 +73,8 @@ export class FileDrop {
       let count = 0;
       for (const { name, changed_ms } of await messageFiles(processed)) {
         signal.throwIfAborted();
-        // The move itself is the file's last change of status; by the time of writing, files are read in order.
+        // The move itself is the file's last change of status; by the time of writing, files are
+        // read in order.
         if (changed_ms < since) continue;
         await moveInto(join(processed, name), inbox, name);
         count += 1;
@@ -74,7 +88,10 @@ export class FileDrop {
 
   async #look(signal: AbortSignal) {
     try {
-      return [await messageFiles(this.#folder.processing), await this.#still.find(this.#folder.inbox, signal)] as const;
+      return [
+        await messageFiles(this.#folder.processing),
+        await this.#still.find(this.#folder.inbox, signal),
+      ] as const;
     } catch (error) {
       signal.throwIfAborted();
       throw folderError(error);
@@ -83,7 +100,8 @@ export class FileDrop {
 
   async #take(name: string, call: PullCall): Promise<void> {
     call.signal.throwIfAborted();
-    // Counted as failed until it is through: a file that is never through must not hold up the others.
+    // Counted as failed until it is through: a file that is never through must not hold up the
+    // others.
     this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
     const path = join(this.#folder.processing, name);
     const file = await this.#guarded(() => open(path));
@@ -91,14 +109,26 @@ export class FileDrop {
     const read = await this.#read(file, name, call).finally(() => file.close());
     if (read === null) return;
     const is_empty = read.count === 0;
-    const moved = await this.#guarded(() => moveInto(path, is_empty ? this.#folder.rejected : this.#folder.processed, name));
+    const moved = await this.#guarded(() =>
+      moveInto(path, is_empty ? this.#folder.rejected : this.#folder.processed, name),
+    );
     if (moved === null) return;
     this.#failures.delete(name);
-    this.#env.log(is_empty ? 'hl7_file_rejected' : 'hl7_file_read', { connector: this.#env.connector_id, ...read });
+    this.#env.log(is_empty ? 'hl7_file_rejected' : 'hl7_file_read', {
+      connector: this.#env.connector_id,
+      ...read,
+    });
   }
 
-  /** Commits every message. Null when the file cannot be read, or somebody was still writing it: then it is read again. */
-  async #read(file: FileHandle, name: string, call: PullCall): Promise<{ count: number; size: number } | null> {
+  /**
+   * Commits every message. Null when the file cannot be read, or somebody was still writing it:
+   * then it is read again.
+   */
+  async #read(
+    file: FileHandle,
+    name: string,
+    call: PullCall,
+  ): Promise<{ count: number; size: number } | null> {
     const splitter = new MessageSplitter(this.#bytes_max);
     const buffer = Buffer.alloc(READ_BYTES);
     let waiting: FoundMessage[] = [];
@@ -119,7 +149,12 @@ export class FileDrop {
     // What somebody is still writing ends somewhere within a message.
     if (before === null || after?.size !== size || after.mtimeMs !== before.mtimeMs) return null;
     count += await this.#commit([...waiting, ...splitter.end()], call);
-    const fault = count === 0 ? NO_MESSAGE : splitter.batch_fault === null ? null : miscounted(splitter.batch_fault);
+    const fault =
+      count === 0
+        ? NO_MESSAGE
+        : splitter.batch_fault === null
+          ? null
+          : miscounted(splitter.batch_fault);
     if (fault !== null) await this.#tellOf(fault, name, after, call);
     return { count, size };
   }
@@ -128,27 +163,43 @@ export class FileDrop {
     for (let first = 0; first < messages.length; first += AT_ONCE) {
       call.signal.throwIfAborted();
       // All are asked for before the first is waited for, and each is heard.
-      const taken = messages.slice(first, first + AT_ONCE).map((found) => this.#intake.take(found, call.accept));
-      const failed = (await Promise.allSettled(taken)).find((result) => result.status === 'rejected');
+      const taken = messages
+        .slice(first, first + AT_ONCE)
+        .map((found) => this.#intake.take(found, call.accept));
+      const failed = (await Promise.allSettled(taken)).find(
+        (result) => result.status === 'rejected',
+      );
       if (failed !== undefined) throw failed.reason;
     }
     return messages.length;
   }
 
-  /** What is wrong with a file as a whole: messages that never came are nobody's unless a person asks for them (G2). */
-  async #tellOf(fault: RejectedItem, name: string, { size, mtimeMs }: Stats, { accept }: PullCall): Promise<void> {
+  /**
+   * What is wrong with a file as a whole: messages that never came are nobody's unless a person
+   * asks for them (G2).
+   */
+  async #tellOf(
+    fault: RejectedItem,
+    name: string,
+    { size, mtimeMs }: Stats,
+    { accept }: PullCall,
+  ): Promise<void> {
     const key = `hl7-file:${name}:${size}:${mtimeMs}`;
     const source = { key, name, is_last: true, completeness: 'changes' } as const;
     await accept({ source, appointments: [], rejected: [fault], cursor: null });
   }
 
-  /** A file that cannot be read or moved is left for the next look, and one that somebody took away is theirs. */
+  /**
+   * A file that cannot be read or moved is left for the next look, and one that somebody took away
+   * is theirs.
+   */
   async #guarded<Value>(work: () => Promise<Value>): Promise<Value | null> {
     try {
       return await work();
     } catch (error) {
       const code = errorCode(error);
-      if (code !== 'ENOENT') this.#env.log('hl7_file_unusable', { connector: this.#env.connector_id, cause: code });
+      if (code !== 'ENOENT')
+        this.#env.log('hl7_file_unusable', { connector: this.#env.connector_id, cause: code });
       return null;
     }
   }
@@ -158,11 +209,14 @@ const NO_MESSAGE: RejectedItem = {
   position: 'the whole file',
   field: 'MSH',
   value_class: 'missing: there is no message in it',
-  remedy: 'It is in rejected/. Have the sender write HL7 v2 messages, or put files of another kind elsewhere.',
+  remedy:
+    'It is in rejected/. Have the sender write HL7 v2 messages, or put files of another kind ' +
+    'elsewhere.',
 };
 
 function miscounted(value_class: string): RejectedItem {
   const remedy =
-    'Compare the file with what the sender wrote, and put the whole file into inbox/; what is known already counts once.';
+    'Compare the file with what the sender wrote, and put the whole file into inbox/; what ' +
+    'is known already counts once.';
   return { position: 'the number of messages', field: 'BTS-1', value_class, remedy };
 }

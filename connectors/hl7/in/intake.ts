@@ -6,7 +6,12 @@ import type { Hl7Config } from '../config.ts';
 import { type FoundMessage, splitMessages } from '../v2/batches.ts';
 import { type Message, parseMessage } from '../v2/message.ts';
 import { writeInstant } from '../v2/times.ts';
-import { type ReplySettings, repliesTo, repliesToUnreadable, repliesToUnstorable } from './acknowledgments.ts';
+import {
+  type ReplySettings,
+  repliesTo,
+  repliesToUnreadable,
+  repliesToUnstorable,
+} from './acknowledgments.ts';
 import { messageReader, type Reading } from './reading.ts';
 
 export type Accept = (batch: PullBatch) => Promise<Accepted>;
@@ -14,19 +19,28 @@ export type Accept = (batch: PullBatch) => Promise<Accepted>;
 /** The answers to one message, each a message of its own; empty when none is due. */
 export type Answers = readonly string[];
 
-/** A message that one answer after another says was not stored, while others were, is answered so after this many times. */
+/**
+ * A message that one answer after another says was not stored, while others were, is answered so
+ * after this many times.
+ */
 const FAILURES_BEFORE_ANSWER = 3;
 const FAILING_MAX = 1000;
 /** More than a batch has; so many that each costs a moment would hold up everybody else. */
 const MESSAGES_PER_FRAME_MAX = 5000;
-/** How often it is said that messages are refused for the same reason, so that a sender that is set up wrongly does not fill the log. */
+/**
+ * How often it is said that messages are refused for the same reason, so that a sender that is set
+ * up wrongly does not fill the log.
+ */
 const REFUSED_TOLD_MS = 60_000;
 
 export class MessageIntake {
   readonly #env: ConnectorEnv;
   readonly #read: (message: Message) => Reading;
   #stamp = { second: -1, text: '' };
-  /** Messages that could not be stored, by key, with how often and how many others had been stored by then. */
+  /**
+   * Messages that could not be stored, by key, with how often and how many others had been stored
+   * by then.
+   */
   readonly #failing = new Map<string, { times: number; stored: number }>();
   #stored = 0;
   /** By reason: how many were refused since it was said last, and when it may be said again. */
@@ -38,15 +52,17 @@ export class MessageIntake {
   }
 
   /**
-   * Takes the messages of a frame. Each answer comes after its commit (G3), and rejects when there was none; they are asked for in
-   * order, so that messages of one sender are committed in their order.
+   * Takes the messages of a frame. Each answer comes after its commit (G3), and rejects when there
+   * was none; they are asked for in order, so that messages of one sender are committed in their
+   * order.
    */
   takeFrame(body: Buffer, is_too_large: boolean, accept: Accept): Promise<Answers>[] {
     const messages = splitMessages(body);
     if (is_too_large) return [this.#tooLarge(messages[0]?.text ?? '')];
     if (messages.length > MESSAGES_PER_FRAME_MAX)
       return [this.#unreadable(`more than ${MESSAGES_PER_FRAME_MAX} messages in a frame`)];
-    if (messages.length === 0) return [this.#unreadable('the frame holds no message: it does not begin with MSH')];
+    if (messages.length === 0)
+      return [this.#unreadable('the frame holds no message: it does not begin with MSH')];
     return messages.map((found) => this.take(found, accept));
   }
 
@@ -54,7 +70,8 @@ export class MessageIntake {
   take({ text, is_too_large }: FoundMessage, accept: Accept): Promise<Answers> {
     if (is_too_large) return this.#tooLarge(text);
     const message = parseMessage(text);
-    if (message === null) return this.#unreadable('the delimiters in MSH-1 and MSH-2 cannot be used');
+    if (message === null)
+      return this.#unreadable('the delimiters in MSH-1 and MSH-2 cannot be used');
     const settings = this.#replySettings();
     const reading = this.#read(message);
     const replies = repliesTo(message, reading, settings);
@@ -72,7 +89,8 @@ export class MessageIntake {
     replies: Answers,
     accept: Accept,
   ): Promise<Answers> {
-    const content = reading.kind === 'ignored' ? { appointments: [], rejected: [] } : reading.content;
+    const content =
+      reading.kind === 'ignored' ? { appointments: [], rejected: [] } : reading.content;
     const source = {
       key,
       name: `message ${message.control_id}`,
@@ -85,20 +103,32 @@ export class MessageIntake {
       this.#stored += 1;
       this.#failing.delete(key);
       if (reading.kind === 'faulty')
-        this.#env.log('hl7_message_faulty', { connector: this.#env.connector_id, field: reading.fault.at });
+        this.#env.log('hl7_message_faulty', {
+          connector: this.#env.connector_id,
+          field: reading.fault.at,
+        });
       return reply === null || reply === source.reply ? replies : (JSON.parse(reply) as string[]);
     } catch (error) {
       if (!this.#isAtFault(key)) throw error;
-      this.#env.log('hl7_message_unstorable', { connector: this.#env.connector_id, error_code: errorCode(error) });
+      this.#env.log('hl7_message_unstorable', {
+        connector: this.#env.connector_id,
+        error_code: errorCode(error),
+      });
       return repliesToUnstorable(message, this.#replySettings());
     }
   }
 
-  /** Whether it is this message that cannot be stored, and not the database that is away: a bad one must not hold up the others (G7). */
+  /**
+   * Whether it is this message that cannot be stored, and not the database that is away: a bad one
+   * must not hold up the others (G7).
+   */
   #isAtFault(key: string): boolean {
     const before = this.#failing.get(key);
     // Only failures between which others were stored count.
-    const times = before === undefined || before.stored < this.#stored ? (before?.times ?? 0) + 1 : before.times;
+    const times =
+      before === undefined || before.stored < this.#stored
+        ? (before?.times ?? 0) + 1
+        : before.times;
     this.#failing.delete(key);
     this.#failing.set(key, { times, stored: this.#stored });
     if (this.#failing.size > FAILING_MAX) {
@@ -110,13 +140,19 @@ export class MessageIntake {
 
   #tooLarge(head: string): Promise<Answers> {
     this.#refusedOne('too large');
-    const fault = { code: 207, at: 'MSH-10', what: 'the message is larger than max_message_megabytes allows' } as const;
+    const fault = {
+      code: 207,
+      at: 'MSH-10',
+      what: 'the message is larger than max_message_megabytes allows',
+    } as const;
     return Promise.resolve(repliesToUnreadable(parseMessage(head), fault, this.#replySettings()));
   }
 
   #unreadable(what: string): Promise<Answers> {
     this.#refusedOne('no message');
-    return Promise.resolve(repliesToUnreadable(null, { code: 100, at: 'MSH-1', what }, this.#replySettings()));
+    return Promise.resolve(
+      repliesToUnreadable(null, { code: 100, at: 'MSH-1', what }, this.#replySettings()),
+    );
   }
 
   #refusedOne(reason: string): void {
@@ -124,13 +160,18 @@ export class MessageIntake {
     const told = this.#refused.get(reason) ?? { count: 0, next_ms: now_ms };
     const count = told.count + 1;
     const is_due = now_ms >= told.next_ms;
-    this.#refused.set(reason, is_due ? { count: 0, next_ms: now_ms + REFUSED_TOLD_MS } : { ...told, count });
-    if (is_due) this.#env.log('hl7_message_refused', { connector: this.#env.connector_id, reason, count });
+    this.#refused.set(
+      reason,
+      is_due ? { count: 0, next_ms: now_ms + REFUSED_TOLD_MS } : { ...told, count },
+    );
+    if (is_due)
+      this.#env.log('hl7_message_refused', { connector: this.#env.connector_id, reason, count });
   }
 
   #replySettings(): ReplySettings {
     const second = Math.floor(this.#env.clock.now() / 1000);
-    if (second !== this.#stamp.second) this.#stamp = { second, text: writeInstant(second * 1000, this.#env.time_zone) };
+    if (second !== this.#stamp.second)
+      this.#stamp = { second, text: writeInstant(second * 1000, this.#env.time_zone) };
     return { at: this.#stamp.text };
   }
 }

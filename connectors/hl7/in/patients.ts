@@ -1,5 +1,12 @@
-/** PID, IN1, IN2, IN3 and MRG: who the patient is and how insured (HL7 v2.5.1, chapters 3 and 6). */
-import type { CoverageInput, FieldProblem, Patient, Subscriber } from '../../../src/domain/appointment.ts';
+/**
+ * PID, IN1, IN2, IN3 and MRG: who the patient is and how insured (HL7 v2.5.1, chapters 3 and 6).
+ */
+import type {
+  CoverageInput,
+  FieldProblem,
+  Patient,
+  Subscriber,
+} from '../../../src/domain/appointment.ts';
 import type { FieldReader, Scope } from '../v2/fields.ts';
 import { scopeOf } from '../v2/fields.ts';
 import type { Message, Segment } from '../v2/message.ts';
@@ -18,7 +25,10 @@ export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
   return { patient, problems: born.problems };
 }
 
-/** Null: the message has no IN1, so it says nothing about insurance. Empty: it says that there is none. */
+/**
+ * Null: the message has no IN1, so it says nothing about insurance. Empty: it says that there is
+ * none.
+ */
 export function coveragesOf(
   message: Message,
   fields: FieldReader,
@@ -31,7 +41,10 @@ export function coveragesOf(
       const scope = scopeOf(segments);
       const read = coverageOf(scope, fields);
       problems.push(...read.problems);
-      return { coverage: read.coverage, rank: rankOf(fields.one(scope, 'coverage_order'), index + 1) };
+      return {
+        coverage: read.coverage,
+        rank: rankOf(fields.one(scope, 'coverage_order'), index + 1),
+      };
     })
     .toSorted((a, b) => a.rank - b.rank);
   return { coverages: ordered.map(({ coverage }) => coverage).filter(hasValue), problems };
@@ -56,7 +69,10 @@ function rankOf(text: string, position: number): number {
   return found === -1 ? position : found + 1;
 }
 
-function coverageOf(scope: Scope, fields: FieldReader): { coverage: CoverageInput; problems: FieldProblem[] } {
+function coverageOf(
+  scope: Scope,
+  fields: FieldReader,
+): { coverage: CoverageInput; problems: FieldProblem[] } {
   const { subscriber, problems } = subscriberOf(scope, fields);
   const coverage = {
     carrier: fields.one(scope, 'carrier'),
@@ -87,10 +103,19 @@ const RELATIONSHIPS: Readonly<Record<string, string>> = {
   '53': 'life partner',
 };
 
-function subscriberOf(scope: Scope, fields: FieldReader): { subscriber: Subscriber | null; problems: FieldProblem[] } {
+function subscriberOf(
+  scope: Scope,
+  fields: FieldReader,
+): { subscriber: Subscriber | null; problems: FieldProblem[] } {
   const code = fields.one(scope, 'relationship');
-  const name = [fields.one(scope, 'subscriber_first_name'), fields.one(scope, 'subscriber_last_name')].join(' ').trim();
-  if (SELF.has(code.toUpperCase()) || (name === '' && code === '')) return { subscriber: null, problems: [] };
+  const name = [
+    fields.one(scope, 'subscriber_first_name'),
+    fields.one(scope, 'subscriber_last_name'),
+  ]
+    .join(' ')
+    .trim();
+  if (SELF.has(code.toUpperCase()) || (name === '' && code === ''))
+    return { subscriber: null, problems: [] };
   const born = dateOf(scope, fields, 'subscriber_birth_date');
   const relationship = RELATIONSHIPS[code.toUpperCase()] ?? code;
   return { subscriber: { name, birth_date: born.value, relationship }, problems: born.problems };
@@ -108,6 +133,12 @@ function dateOf(
   if (typeof read === 'string') return { value: read, problems: [] };
   return {
     value: null,
-    problems: [{ field: at, value_class: read.fault, remedy: 'Correct the date in the practice management system.' }],
+    problems: [
+      {
+        field: at,
+        value_class: read.fault,
+        remedy: 'Correct the date in the practice management system.',
+      },
+    ],
   };
 }

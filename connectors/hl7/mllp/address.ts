@@ -1,4 +1,7 @@
-/** `host:port` of the configuration; IPv6 in brackets. Null when it is none. Port 0 lets the system choose. */
+/**
+ * `host:port` of the configuration; IPv6 in brackets. Null when it is none. Port 0 lets the system
+ * choose.
+ */
 export function parseAddress(text: string): { host: string; port: number } | null {
   const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^\s:[\]]+)):(\d{1,5})$/.exec(text);
   const port = Number(found?.[3]);

@@ -1,4 +1,7 @@
-/** The sending side of MLLP: one message at a time on a connection that is kept, each answered before the next goes. */
+/**
+ * The sending side of MLLP: one message at a time on a connection that is kept, each answered
+ * before the next goes.
+ */
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
@@ -19,8 +22,9 @@ const CONNECT_MS = 15_000;
 type Waiting = { control_id: string; answer: (reply: Reply) => void };
 
 /**
- * After a time-out the connection is given up, so that an answer which comes late is never read; and an answer counts only for the
- * message that it names (MSA-2), so that one which is late all the same, or sent twice, is never taken for the next message's.
+ * After a time-out the connection is given up, so that an answer which comes late is never read;
+ * and an answer counts only for the message that it names (MSA-2), so that one which is late all
+ * the same, or sent twice, is never taken for the next message's.
  */
 export class MllpClient {
   readonly #config: Hl7Config & { send_to: string };
@@ -35,8 +39,8 @@ export class MllpClient {
   }
 
   /**
-   * Sends `text` and waits for its answer; another call waits for this one. Throws ConnectorError `transient` when there is no
-   * connection to be had.
+   * Sends `text` and waits for its answer; another call waits for this one. Throws ConnectorError
+   * `transient` when there is no connection to be had.
    */
   send(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
     const reply = this.#last.then(() => this.#sendNow(text, control_id, signal));
@@ -49,8 +53,8 @@ export class MllpClient {
     const socket = await this.#connected(signal);
     signal.throwIfAborted();
     const giveUp = () => this.#drop(socket);
-    // From the question on, whatever is said meanwhile: a receiver that keeps talking past it must not hold up the others. As with
-    // a socket's own time-out, the timer is the transport's.
+    // From the question on, whatever is said meanwhile: a receiver that keeps talking past it must
+    // not hold up the others. As with a socket's own time-out, the timer is the transport's.
     const end = AbortSignal.any([signal, AbortSignal.timeout(this.#config.reply_seconds * 1000)]);
     end.addEventListener('abort', giveUp, { once: true });
     try {
@@ -71,7 +75,8 @@ export class MllpClient {
   }
 
   async #connected(signal: AbortSignal): Promise<Socket> {
-    if (this.#socket !== null && !this.#socket.destroyed && this.#socket.writable) return this.#socket;
+    if (this.#socket !== null && !this.#socket.destroyed && this.#socket.writable)
+      return this.#socket;
     const socket = await openConnection(this.#config, this.#env, signal);
     const frames = new FrameReader(REPLY_BYTES_MAX);
     socket.on('data', (chunk) => {
@@ -87,7 +92,8 @@ export class MllpClient {
   #hear(body: Buffer): void {
     const message = parseMessage(splitMessages(body)[0]?.text ?? '');
     const acknowledgment = message?.first('MSA') ?? null;
-    // A message that acknowledges nothing: whatever the receiver wants with it, this is not where it is read.
+    // A message that acknowledges nothing: whatever the receiver wants with it, this is not where
+    // it is read.
     if (acknowledgment === null) return;
     if (this.#waiting === null || acknowledgment.value(2) !== this.#waiting.control_id) {
       this.#env.log('hl7_answer_unmatched', { connector: this.#env.connector_id });
@@ -109,7 +115,10 @@ export class MllpClient {
   }
 }
 
-/** A connection to the receiver, TLS included. Throws ConnectorError `transient` when there is none to be had. */
+/**
+ * A connection to the receiver, TLS included. Throws ConnectorError `transient` when there is none
+ * to be had.
+ */
 export async function openConnection(
   config: Hl7Config & { send_to: string },
   env: ConnectorEnv,
@@ -138,7 +147,9 @@ export async function openConnection(
   socket.destroy();
   signal.throwIfAborted();
   throw new ConnectorError('transient', {
-    what: `The receiver of answers at ${config.send_to} cannot be reached (${errorCode(cause) ?? 'no answer'}).`,
+    what:
+      `The receiver of answers at ${config.send_to} cannot be reached ` +
+      `(${errorCode(cause) ?? 'no answer'}).`,
     next: 'Check that it runs and that "send_to:" is right; it is tried again by itself.',
     cause,
   });

@@ -1,9 +1,11 @@
 /**
- * MLLP, the minimal lower layer protocol (HL7 v2.5.1, appendix C; MLLP release 1): a message is `<SB> message <EB> <CR>`.
+ * MLLP, the minimal lower layer protocol (HL7 v2.5.1, appendix C; MLLP release 1): a message is
+ * `<SB> message <EB> <CR>`.
  *
- * Read tolerantly, because senders are: frames cut anywhere, many in one piece, anything between them, no final carriage return.
- * A frame ends at its EB, since a sender that leaves the CR out waits for the answer. A header right behind an SB inside a frame
- * shows that the first was cut short: it was never answered, so its sender has it still. Any other SB is a vertical tab, as text
+ * Read tolerantly, because senders are: frames cut anywhere, many in one piece, anything between
+ * them, no final carriage return. A frame ends at its EB, since a sender that leaves the CR out
+ * waits for the answer. A header right behind an SB inside a frame shows that the first was cut
+ * short: it was never answered, so its sender has it still. Any other SB is a vertical tab, as text
  * pasted out of a word processor has them.
  */
 const SB = 0x0b;
@@ -13,7 +15,9 @@ const CR = 0x0d;
 const HEADERS = ['MSH', 'FHS', 'BHS'];
 const HEADER_BYTES = 3;
 
-/** `is_too_large`: the body is only the beginning of what came, enough to say which message it was. */
+/**
+ * `is_too_large`: the body is only the beginning of what came, enough to say which message it was.
+ */
 export type Frame = { body: Buffer; is_too_large: boolean };
 
 /** What is kept of a frame that is too large. */
@@ -21,11 +25,17 @@ const HEAD_BYTES = 4096;
 
 export class FrameReader {
   readonly #bytes_max: number;
-  /** What of the frame came before this chunk. It grows by doubling, so that a frame which comes byte by byte costs its bytes only. */
+  /**
+   * What of the frame came before this chunk. It grows by doubling, so that a frame which comes
+   * byte by byte costs its bytes only.
+   */
   #held = Buffer.alloc(0);
   #size = 0;
   #is_inside = false;
-  /** The end of the last chunk, when it may begin another frame: an SB and what of a header came with it. */
+  /**
+   * The end of the last chunk, when it may begin another frame: an SB and what of a header came
+   * with it.
+   */
   #undecided = Buffer.alloc(0);
   /** Bytes that stood between frames, but for line ends. */
   junk_bytes = 0;
@@ -71,8 +81,13 @@ export class FrameReader {
 
   /** The piece, or what of it comes after the beginning of another frame. */
   #begunAgain(piece: Buffer): Buffer {
-    for (let begin = piece.lastIndexOf(SB); begin !== -1; begin = begin === 0 ? -1 : piece.lastIndexOf(SB, begin - 1)) {
-      if (!HEADERS.includes(piece.toString('latin1', begin + 1, begin + 1 + HEADER_BYTES))) continue;
+    for (
+      let begin = piece.lastIndexOf(SB);
+      begin !== -1;
+      begin = begin === 0 ? -1 : piece.lastIndexOf(SB, begin - 1)
+    ) {
+      if (!HEADERS.includes(piece.toString('latin1', begin + 1, begin + 1 + HEADER_BYTES)))
+        continue;
       this.#begin();
       return piece.subarray(begin + 1);
     }
@@ -96,7 +111,8 @@ export class FrameReader {
   #end(piece: Buffer): Frame {
     this.#is_inside = false;
     // Most frames come in one piece, and are read where they are.
-    if (this.#size === 0 && piece.length <= this.#bytes_max) return { body: piece, is_too_large: false };
+    if (this.#size === 0 && piece.length <= this.#bytes_max)
+      return { body: piece, is_too_large: false };
     this.#hold(piece);
     const is_too_large = this.#size > this.#bytes_max;
     return { body: this.#held.subarray(0, is_too_large ? HEAD_BYTES : this.#size), is_too_large };
@@ -110,7 +126,10 @@ export class FrameReader {
   }
 }
 
-/** Where in `chunk`, at `from` or later, an SB stands of which the next chunk will say whether a header follows; else the end. */
+/**
+ * Where in `chunk`, at `from` or later, an SB stands of which the next chunk will say whether a
+ * header follows; else the end.
+ */
 function decidedLength(chunk: Buffer, from: number): number {
   const begin = chunk.indexOf(SB, Math.max(from, chunk.length - HEADER_BYTES));
   return begin === -1 ? chunk.length : begin;

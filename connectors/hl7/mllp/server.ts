@@ -1,4 +1,7 @@
-/** Where senders connect to: sockets, who may connect, and an orderly end. What is said on a connection is `session.ts`. */
+/**
+ * Where senders connect to: sockets, who may connect, and an orderly end. What is said on a
+ * connection is `session.ts`.
+ */
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
@@ -9,7 +12,10 @@ import { parseAddress } from './address.ts';
 import { Session } from './session.ts';
 import { serverTls } from './tls-files.ts';
 
-/** How long a sender whose message was not stored waits before it can connect again, so that it does not do so in a loop. */
+/**
+ * How long a sender whose message was not stored waits before it can connect again, so that it does
+ * not do so in a loop.
+ */
 const HANG_UP_MS = 1000;
 /** How long the last answers may take when the daemon stops. */
 const FAREWELL_MS = 2000;
@@ -17,7 +23,10 @@ const FAREWELL_MS = 2000;
 const UNREAD_BYTES_MAX = 16_000_000;
 const LISTEN_RETRY_MS = 5000;
 
-/** Receives until the signal is aborted; then answers what is under way and ends. Throws ConnectorError when it cannot listen. */
+/**
+ * Receives until the signal is aborted; then answers what is under way and ends. Throws
+ * ConnectorError when it cannot listen.
+ */
 export async function listenForMessages(
   config: Hl7Config & { listen: string },
   env: ConnectorEnv,
@@ -38,7 +47,12 @@ class Listener {
   /** Everybody who is connected, also before or without an agreement on TLS. */
   readonly #sockets = new Set<Socket>();
 
-  constructor(config: Hl7Config & { listen: string }, env: ConnectorEnv, intake: MessageIntake, call: ListenCall) {
+  constructor(
+    config: Hl7Config & { listen: string },
+    env: ConnectorEnv,
+    intake: MessageIntake,
+    call: ListenCall,
+  ) {
     this.#config = config;
     this.#env = env;
     this.#intake = intake;
@@ -52,19 +66,29 @@ class Listener {
     const receive = (socket: Socket) => this.#receive(socket);
     // Half open: a sender that has nothing more to say still gets its answers.
     const half_open = { allowHalfOpen: true };
-    const server = tls === null ? createServer(half_open, receive) : createTlsServer({ ...tls, ...half_open }, receive);
+    const server =
+      tls === null
+        ? createServer(half_open, receive)
+        : createTlsServer({ ...tls, ...half_open }, receive);
     // Before anything else, TLS included: strangers are not worth a handshake.
     server.prependListener('connection', (socket: Socket) => this.#screen(socket));
     server.on('tlsClientError', (_, socket: Socket) => this.#refuse(socket));
     server.on('drop', () => {
-      this.#env.log('hl7_connections_full', { connector: this.#env.connector_id, limit: server.maxConnections });
+      this.#env.log('hl7_connections_full', {
+        connector: this.#env.connector_id,
+        limit: server.maxConnections,
+      });
     });
     server.maxConnections = this.#config.max_connections;
     await open(server, this.#config.listen);
     try {
       const bound = server.address();
       if (bound !== null && typeof bound === 'object')
-        this.#env.log('hl7_listening', { connector: this.#env.connector_id, host: bound.address, port: bound.port });
+        this.#env.log('hl7_listening', {
+          connector: this.#env.connector_id,
+          host: bound.address,
+          port: bound.port,
+        });
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         if (signal.aborted) resolve();
@@ -84,7 +108,10 @@ class Listener {
   }
 
   #refuse(socket: Socket): void {
-    this.#env.log('hl7_connection_refused', { connector: this.#env.connector_id, host: socket.remoteAddress ?? null });
+    this.#env.log('hl7_connection_refused', {
+      connector: this.#env.connector_id,
+      host: socket.remoteAddress ?? null,
+    });
     socket.destroy();
   }
 
@@ -101,7 +128,8 @@ class Listener {
     socket.on('error', () => socket.destroy());
     socket.setNoDelay(true);
     socket.setKeepAlive(true, 60_000);
-    if (this.#config.idle_minutes > 0) socket.setTimeout(this.#config.idle_minutes * 60_000, () => socket.destroy());
+    if (this.#config.idle_minutes > 0)
+      socket.setTimeout(this.#config.idle_minutes * 60_000, () => socket.destroy());
     const peer = {
       write: (bytes: Buffer) => {
         if (socket.destroyed) return;
@@ -117,7 +145,12 @@ class Listener {
       resume: () => void socket.resume(),
       hangUp: () => void this.#hangUp(socket),
     };
-    const session = new Session(this.#intake, this.#call.accept, peer, this.#config.max_message_megabytes * 1_000_000);
+    const session = new Session(
+      this.#intake,
+      this.#call.accept,
+      peer,
+      this.#config.max_message_megabytes * 1_000_000,
+    );
     this.#connections.set(socket, session);
     socket.on('data', (chunk) => session.receive(chunk));
     socket.on('end', () => void session.idle().then(() => socket.end()));
@@ -144,7 +177,9 @@ class Listener {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     for (const socket of this.#connections.keys()) socket.pause();
     const late = new AbortController();
-    const answered = Promise.all([...this.#connections].map(([socket, session]) => session.idle().then(() => ended(socket))));
+    const answered = Promise.all(
+      [...this.#connections].map(([socket, session]) => session.idle().then(() => ended(socket))),
+    );
     await Promise.race([answered, this.#env.clock.sleep(FAREWELL_MS, late.signal).catch(() => {})]);
     late.abort();
     for (const socket of [...this.#connections.keys(), ...this.#sockets]) socket.destroy();
@@ -183,6 +218,11 @@ export function cannotListen(listen: string, error: unknown): ConnectorError {
       : code === 'EACCES'
         ? 'Choose a port from 1024 on in "listen:".'
         : 'Write an address of this computer into "listen:".';
-  const told = { what: `It cannot listen on ${listen} (${code}).`, next, cause: error, retry_after_ms: LISTEN_RETRY_MS };
+  const told = {
+    what: `It cannot listen on ${listen} (${code}).`,
+    next,
+    cause: error,
+    retry_after_ms: LISTEN_RETRY_MS,
+  };
   return new ConnectorError(code === 'EADDRINUSE' ? 'transient' : 'permanent', told);
 }

@@ -1,4 +1,7 @@
-/** One connection from a sender: bytes in, answers out in the order of the messages. Knows no socket, so that it can be tested without. */
+/**
+ * One connection from a sender: bytes in, answers out in the order of the messages. Knows no
+ * socket, so that it can be tested without.
+ */
 
 import type { Accept, Answers, MessageIntake } from '../in/intake.ts';
 import { type Frame, FrameReader, frame } from './frames.ts';
@@ -12,7 +15,10 @@ export type Peer = {
   hangUp: () => void;
 };
 
-/** Messages of one connection that wait for their commit; more are not read from it (back-pressure when the database is slow). */
+/**
+ * Messages of one connection that wait for their commit; more are not read from it (back-pressure
+ * when the database is slow).
+ */
 const UNANSWERED_MAX = 256;
 
 export class Session {
@@ -66,7 +72,8 @@ export class Session {
     this.#unanswered -= 1;
     if (this.#is_over) return;
     if (answers === null) {
-      // Not stored (G3). What follows on this connection is not answered either, so that no answer is taken for another's.
+      // Not stored (G3). What follows on this connection is not answered either, so that no answer
+      // is taken for another's.
       this.#is_over = true;
       this.#peer.hangUp();
       return;

@@ -10,7 +10,10 @@ import type { Hl7Config } from '../config.ts';
 export async function serverTls(config: Hl7Config, env: ConnectorEnv): Promise<TlsOptions | null> {
   const { listen_tls } = config;
   if (listen_tls === undefined) return null;
-  const clients = listen_tls.clients_file === undefined ? null : await load(env, listen_tls.clients_file, 'clients_file');
+  const clients =
+    listen_tls.clients_file === undefined
+      ? null
+      : await load(env, listen_tls.clients_file, 'clients_file');
   return {
     cert: await load(env, listen_tls.certificate_file, 'certificate_file'),
     key: await load(env, listen_tls.key_file, 'key_file'),
@@ -20,7 +23,11 @@ export async function serverTls(config: Hl7Config, env: ConnectorEnv): Promise<T
 }
 
 /** For the client; null: without TLS. Throws ConnectorError when a file cannot be read. */
-export async function clientTls(config: Hl7Config, env: ConnectorEnv, host: string): Promise<ConnectionOptions | null> {
+export async function clientTls(
+  config: Hl7Config,
+  env: ConnectorEnv,
+  host: string,
+): Promise<ConnectionOptions | null> {
   const { send_tls } = config;
   if (send_tls === undefined) return null;
   const { authorities_file, certificate_file, key_file, server_name = host } = send_tls;
@@ -28,8 +35,12 @@ export async function clientTls(config: Hl7Config, env: ConnectorEnv, host: stri
     // An address is no server name (RFC 6066); the certificate is compared with it all the same.
     ...(isIP(server_name) === 0 ? { servername: server_name } : {}),
     minVersion: 'TLSv1.2',
-    ...(authorities_file === undefined ? {} : { ca: await load(env, authorities_file, 'authorities_file') }),
-    ...(certificate_file === undefined ? {} : { cert: await load(env, certificate_file, 'certificate_file') }),
+    ...(authorities_file === undefined
+      ? {}
+      : { ca: await load(env, authorities_file, 'authorities_file') }),
+    ...(certificate_file === undefined
+      ? {}
+      : { cert: await load(env, certificate_file, 'certificate_file') }),
     ...(key_file === undefined ? {} : { key: await load(env, key_file, 'key_file') }),
   };
 }

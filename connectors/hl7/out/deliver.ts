@@ -12,8 +12,9 @@ export type Dispatch = Outgoing & { key: string };
 const SILENT_MAX = 2;
 
 /**
- * AA and CA are delivered, AE and AR are for a person, silence and CE are tried again by eligd. When nobody answers at all it throws
- * ConnectorError `transient`, so that no delivery is used up while the receiver is away.
+ * AA and CA are delivered, AE and AR are for a person, silence and CE are tried again by eligd.
+ * When nobody answers at all it throws ConnectorError `transient`, so that no delivery is used up
+ * while the receiver is away.
  */
 export async function deliverOverMllp(
   client: MllpClient,
@@ -28,7 +29,8 @@ export async function deliverOverMllp(
     try {
       reply = await client.send(text, control_id, signal);
     } catch (error) {
-      // What was answered counts, and the rest failed once; when nothing was, the receiver is away and nothing is used up.
+      // What was answered counts, and the rest failed once; when nothing was, the receiver is away
+      // and nothing is used up.
       if (!(error instanceof ConnectorError) || !is_answered) throw error;
       return [...outcomes, ...notTried(dispatches, outcomes, error.message)];
     }
@@ -63,11 +65,17 @@ function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
     // CE: not now. Everything else is about the message, which will be the same the next time.
     is_permanent: code !== 'CE',
     what: `The receiving system refused the message (${code || 'no code'}) ${said}`,
-    next: 'Have its interface corrected, then have the delivery tried again; or enter the answer by hand (eligd show has it).',
+    next:
+      'Have its interface corrected, then have the delivery tried again; or enter the answer ' +
+      'by hand (eligd show has it).',
   };
 }
 
-function notTried(dispatches: readonly Dispatch[], tried: readonly DeliveryOutcome[], what: string): DeliveryOutcome[] {
+function notTried(
+  dispatches: readonly Dispatch[],
+  tried: readonly DeliveryOutcome[],
+  what: string,
+): DeliveryOutcome[] {
   const keys = new Set(tried.map(({ key }) => key));
   return dispatches
     .filter(({ key }) => !keys.has(key))

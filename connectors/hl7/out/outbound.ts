@@ -1,10 +1,16 @@
-/** Writing messages: segments out of values, the header, and ids that stay the same for the same delivery (G4). */
+/**
+ * Writing messages: segments out of values, the header, and ids that stay the same for the same
+ * delivery (G4).
+ */
 import { createHash } from 'node:crypto';
 import type { Hl7Config } from '../config.ts';
 import { encode } from '../v2/escapes.ts';
 import { writeInstant } from '../v2/times.ts';
 
-/** A field: text, or its components, or repetitions of either; components may have subcomponents by `raw`. Empty: not valued. */
+/**
+ * A field: text, or its components, or repetitions of either; components may have subcomponents by
+ * `raw`. Empty: not valued.
+ */
 export type Field =
   | string
   | null
@@ -21,7 +27,8 @@ function written(field: Field): string {
   if (field === null) return '';
   if (typeof field === 'string') return encode(field);
   if ('raw' in field) return field.raw;
-  if ('repeated' in field) return field.repeated.map((one) => components(typeof one === 'string' ? [one] : one)).join('~');
+  if ('repeated' in field)
+    return field.repeated.map((one) => components(typeof one === 'string' ? [one] : one)).join('~');
   return components(field);
 }
 
@@ -38,14 +45,20 @@ export function at(fields: Readonly<Record<number, Field>>): Field[] {
   return Array.from({ length: last }, (_, index) => fields[index + 1] ?? null);
 }
 
-/** MSH-10: made of the delivery, so that the same one has the same id whenever it is sent. Twenty characters, which every version allows. */
+/**
+ * MSH-10: made of the delivery, so that the same one has the same id whenever it is sent. Twenty
+ * characters, which every version allows.
+ */
 function controlId(delivery_key: string, service_id: string): string {
   return `E${createHash('sha256').update(`${delivery_key} ${service_id}`).digest('hex').slice(0, 19).toUpperCase()}`;
 }
 
 type Structure = { type: string; trigger: string; structure: string };
 
-/** A whole message, each segment ended by a carriage return. `written_at` is when the batch was made, so that a repetition is the same. */
+/**
+ * A whole message, each segment ended by a carriage return. `written_at` is when the batch was
+ * made, so that a repetition is the same.
+ */
 export function compose(
   config: Hl7Config,
   { type, trigger, structure }: Structure,
@@ -59,7 +72,12 @@ export function compose(
   const msh = [
     'MSH',
     '^~\\&',
-    ...[header.sending_application, header.sending_facility, header.receiving_application, header.receiving_facility].map(entity),
+    ...[
+      header.sending_application,
+      header.sending_facility,
+      header.receiving_application,
+      header.receiving_facility,
+    ].map(entity),
     writeInstant(written_at, time_zone),
     '',
     // The structure is there from 2.3.1 on.

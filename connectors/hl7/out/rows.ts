@@ -1,10 +1,18 @@
 /**
- * The Z-segments ZBN, ZCL and ZTH: what the payer said as rows, one segment each. `README.md` describes every field. Each row says
- * whose it is, so that a receiver can load rows one by one.
+ * The Z-segments ZBN, ZCL and ZTH: what the payer said as rows, one segment each. `README.md`
+ * describes every field. Each row says whose it is, so that a receiver can load rows one by one.
  *
- * In every field (G8): a value; the payer's own words; `U` for asked and not answered; empty for not asked. Yes and no are `Y` and `N`.
+ * In every field (G8): a value; the payer's own words; `U` for asked and not answered; empty for
+ * not asked. Yes and no are `Y` and `N`.
  */
-import type { Age, Allowance, BenefitRule, EligibilityRecord, Money, Percent } from '../../../src/records/eligibility.ts';
+import type {
+  Age,
+  Allowance,
+  BenefitRule,
+  EligibilityRecord,
+  Money,
+  Percent,
+} from '../../../src/records/eligibility.ts';
 import { summarizeEligibility } from '../../../src/records/summary.ts';
 import type { Delivery } from '../../contract.ts';
 import { type Field, segment } from './outbound.ts';
@@ -26,7 +34,19 @@ const RULE = [
 
 /** The fields of each Z-segment in their order. New ones are only ever added at the end. */
 export const ROW_FIELDS = {
-  ZBN: [...WHOSE, 'kind', 'name', 'answered', 'amount', 'used', 'remaining', 'currency', ...RULE, 'next_eligible', 'line'],
+  ZBN: [
+    ...WHOSE,
+    'kind',
+    'name',
+    'answered',
+    'amount',
+    'used',
+    'remaining',
+    'currency',
+    ...RULE,
+    'next_eligible',
+    'line',
+  ],
   ZCL: [...WHOSE, 'class', 'answered', ...RULE, 'line'],
   ZTH: [...WHOSE, 'date', 'code', 'teeth', 'surfaces', 'quadrants'],
 } as const;
@@ -44,7 +64,11 @@ export function rowsOf(delivery: Delivery): string[] {
   ];
 }
 
-function rows<Name extends RowName>(name: Name, { key, appointment }: Delivery, found: readonly Values<Name>[]): string[] {
+function rows<Name extends RowName>(
+  name: Name,
+  { key, appointment }: Delivery,
+  found: readonly Values<Name>[],
+): string[] {
   return found.map((values, index) => {
     const whose = {
       set_id: String(index + 1),
@@ -74,7 +98,13 @@ function amountRows({ maximums }: EligibilityRecord): Values<'ZBN'>[] {
   const orthodontics = maximums.orthodontics_coverage_limit;
   if (orthodontics !== undefined) {
     const only = { amount: orthodontics, used: null, remaining: null };
-    found.push({ kind: 'A', name: 'orthodontics_coverage_limit', ...allowanceFields(only), used: null, remaining: null });
+    found.push({
+      kind: 'A',
+      name: 'orthodontics_coverage_limit',
+      ...allowanceFields(only),
+      used: null,
+      remaining: null,
+    });
   }
   return found;
 }
@@ -94,14 +124,17 @@ function allowanceFields({ amount, used, remaining }: Allowance): Values<'ZBN'> 
 
 function codeRows(record: EligibilityRecord): Values<'ZBN'>[] {
   const lines = summarizeEligibility(record).procedure_codes;
-  return (record.procedure_codes?.codes ?? []).map(({ code, answered, benefits, next_eligible }, index) => ({
-    kind: 'C',
-    name: code,
-    answered: yesNo(answered),
-    ...ruleFields(benefits),
-    next_eligible: next_eligible === undefined ? null : (next_eligible.date ?? next_eligible.standing),
-    line: lines[index]?.line ?? null,
-  }));
+  return (record.procedure_codes?.codes ?? []).map(
+    ({ code, answered, benefits, next_eligible }, index) => ({
+      kind: 'C',
+      name: code,
+      answered: yesNo(answered),
+      ...ruleFields(benefits),
+      next_eligible:
+        next_eligible === undefined ? null : (next_eligible.date ?? next_eligible.standing),
+      line: lines[index]?.line ?? null,
+    }),
+  );
 }
 
 function classRows(record: EligibilityRecord): Values<'ZCL'>[] {
@@ -115,7 +148,9 @@ function classRows(record: EligibilityRecord): Values<'ZCL'>[] {
 }
 
 function ruleFields(rule: BenefitRule): { [Name in (typeof RULE)[number]]: Field } {
-  const remarks = [rule.prior_auth_info, rule.downgraded_info, rule.more_info].filter((words) => typeof words === 'string');
+  const remarks = [rule.prior_auth_info, rule.downgraded_info, rule.more_info].filter(
+    (words) => typeof words === 'string',
+  );
   return {
     is_covered: yesNo(rule.is_covered),
     plan_pays_percent: numberField(rule.plan_pays_percent),
@@ -144,9 +179,11 @@ function treatmentRows({ treatment_history }: EligibilityRecord): Values<'ZTH'>[
   }));
 }
 
-const listField = (values: readonly string[] | null): Field => (values === null ? 'U' : { repeated: values });
+const listField = (values: readonly string[] | null): Field =>
+  values === null ? 'U' : { repeated: values };
 
-const textField = (words: string | null | undefined): Field => (words === null ? 'U' : (words ?? null));
+const textField = (words: string | null | undefined): Field =>
+  words === null ? 'U' : (words ?? null);
 
 function yesNo(value: boolean | null | undefined): Field {
   if (value === undefined) return null;

@@ -1,4 +1,7 @@
-/** The three forms in which a record goes back: PIN^I07, ORU^R01 and ADT^A08 (HL7 v2.5.1, chapters 11, 7 and 3). */
+/**
+ * The three forms in which a record goes back: PIN^I07, ORU^R01 and ADT^A08 (HL7 v2.5.1, chapters
+ * 11, 7 and 3).
+ */
 import type { Patient } from '../../../src/domain/appointment.ts';
 import { estimateSentences } from '../../../src/records/estimate.ts';
 import { type EligibilitySummary, summarizeEligibility } from '../../../src/records/summary.ts';
@@ -13,23 +16,45 @@ export type Outgoing = { control_id: string; text: string };
 /** The coding system of what only eligd says. */
 export const OURS = '99ELIGD';
 
-/** `written_at`: when the batch was made. The same delivery of the same batch gives the same bytes. */
-export function messageFor(config: Hl7Config, env: ConnectorEnv, delivery: Delivery, written_at: string): Outgoing {
+/**
+ * `written_at`: when the batch was made. The same delivery of the same batch gives the same bytes.
+ */
+export function messageFor(
+  config: Hl7Config,
+  env: ConnectorEnv,
+  delivery: Delivery,
+  written_at: string,
+): Outgoing {
   const parts = new Parts(delivery, env.time_zone);
   switch (config.write_back) {
     case 'oru_r01': {
       const form = { type: 'ORU', trigger: 'R01', structure: 'ORU_R01' };
-      return compose(config, form, delivery, written_at, env.time_zone, [parts.pid(), parts.obr(), ...parts.observations()]);
+      return compose(config, form, delivery, written_at, env.time_zone, [
+        parts.pid(),
+        parts.obr(),
+        ...parts.observations(),
+      ]);
     }
     case 'adt_a08': {
       const form = { type: 'ADT', trigger: 'A08', structure: 'ADT_A01' };
       const event = segment('EVN', 'A08', writeInstant(written_at, env.time_zone));
       const visit = segment('PV1', '1', 'N');
-      return compose(config, form, delivery, written_at, env.time_zone, [event, parts.pid(), visit, ...parts.insurance()]);
+      return compose(config, form, delivery, written_at, env.time_zone, [
+        event,
+        parts.pid(),
+        visit,
+        ...parts.insurance(),
+      ]);
     }
     default: {
       const form = { type: 'PIN', trigger: 'I07', structure: 'RQI_I01' };
-      const segments = [parts.prd(), parts.pid(), ...parts.insurance(), ...parts.comments(), ...rowsOf(delivery)];
+      const segments = [
+        parts.prd(),
+        parts.pid(),
+        ...parts.insurance(),
+        ...parts.comments(),
+        ...rowsOf(delivery),
+      ];
       return compose(config, form, delivery, written_at, env.time_zone, segments);
     }
   }
@@ -37,7 +62,15 @@ export function messageFor(config: Hl7Config, env: ConnectorEnv, delivery: Deliv
 
 export function pidOf(patient: Patient): string {
   const { id, last_name, first_name, birth_date } = patient;
-  return segment('PID', ...at({ 1: '1', 3: [id, null, null, null, 'MR'], 5: [last_name, first_name], 7: day(birth_date) }));
+  return segment(
+    'PID',
+    ...at({
+      1: '1',
+      3: [id, null, null, null, 'MR'],
+      5: [last_name, first_name],
+      7: day(birth_date),
+    }),
+  );
 }
 
 /** Segments that several of the forms share. */
@@ -54,14 +87,21 @@ class Parts {
 
   prd(): string {
     const { location } = this.#delivery.appointment;
-    return segment('PRD', ['RT', 'Referred to Provider', 'HL70286'], null, null, [null, null, null, location]);
+    return segment('PRD', ['RT', 'Referred to Provider', 'HL70286'], null, null, [
+      null,
+      null,
+      null,
+      location,
+    ]);
   }
 
   pid(): string {
     return pidOf(this.#delivery.appointment.patient);
   }
 
-  /** IN1, IN2 and IN3. What is unknown is not valued, which changes nothing at the receiver (G8). */
+  /**
+   * IN1, IN2 and IN3. What is unknown is not valued, which changes nothing at the receiver (G8).
+   */
   insurance(): string[] {
     const { coverage, coverage_rank } = this.#delivery.appointment;
     const { subscriber } = coverage;
@@ -114,12 +154,22 @@ class Parts {
       ['REFERRAL', 'Referral required', summary.referral_required],
       ['PCP', 'Provider is the primary care provider', summary.provider_is_pcp],
       ['CONFIDENCE', 'Confidence by the checks of the call', summary.confidence],
-      ...estimateSentences(estimates).map((text): [string, string, string] => ['ESTIMATE', 'Estimate', text]),
-      ...[...notes, ...summary.notes].map((note): [string, string, string] => ['NOTE', 'Note', note]),
+      ...estimateSentences(estimates).map((text): [string, string, string] => [
+        'ESTIMATE',
+        'Estimate',
+        text,
+      ]),
+      ...[...notes, ...summary.notes].map((note): [string, string, string] => [
+        'NOTE',
+        'Note',
+        note,
+      ]),
     ];
     return lines
       .filter(([, , text]) => text !== '')
-      .map(([code, name, text], index) => segment('NTE', String(index + 1), 'L', text, [code, name, OURS]));
+      .map(([code, name, text], index) =>
+        segment('NTE', String(index + 1), 'L', text, [code, name, OURS]),
+      );
   }
 
   obr(): string {
@@ -137,7 +187,10 @@ class Parts {
     );
   }
 
-  /** One OBX a value. What was asked and not answered has the status X and no value; what was not asked is not there (G8). */
+  /**
+   * One OBX a value. What was asked and not answered has the status X and no value; what was not
+   * asked is not there (G8).
+   */
   observations(): string[] {
     const { appointment, notes, estimates } = this.#delivery;
     const summary = this.#summary;
@@ -145,15 +198,29 @@ class Parts {
       ['appointment_id', '', appointment.source_id],
       ['coverage', '', String(appointment.coverage_rank)],
       ...SCALARS.map((name): [string, string, string] => [name, '', String(summary[name])]),
-      ...summary.procedure_codes.map(({ code, line }): [string, string, string] => ['procedure_code', code, line]),
-      ...summary.procedure_classes.map(({ name, line }): [string, string, string] => ['procedure_class', name, line]),
-      ...(this.#delivery.record.treatment_history?.treatments ?? []).map(({ date, code }): [string, string, string] => [
-        'treatment',
-        date,
-        code ?? 'unknown',
+      ...summary.procedure_codes.map(({ code, line }): [string, string, string] => [
+        'procedure_code',
+        code,
+        line,
       ]),
-      ...estimateSentences(estimates).map((text, index): [string, string, string] => ['estimate', String(index + 1), text]),
-      ...[...notes, ...summary.notes].map((note, index): [string, string, string] => ['note', String(index + 1), note]),
+      ...summary.procedure_classes.map(({ name, line }): [string, string, string] => [
+        'procedure_class',
+        name,
+        line,
+      ]),
+      ...(this.#delivery.record.treatment_history?.treatments ?? []).map(
+        ({ date, code }): [string, string, string] => ['treatment', date, code ?? 'unknown'],
+      ),
+      ...estimateSentences(estimates).map((text, index): [string, string, string] => [
+        'estimate',
+        String(index + 1),
+        text,
+      ]),
+      ...[...notes, ...summary.notes].map((note, index): [string, string, string] => [
+        'note',
+        String(index + 1),
+        note,
+      ]),
     ];
     return values
       .filter(([, , text]) => text !== '')
@@ -209,7 +276,8 @@ const SCALARS = [
   'call_summary',
 ] as const satisfies readonly (keyof EligibilitySummary)[];
 
-export const day = (date: string | null | undefined): string | null => date?.replaceAll('-', '') ?? null;
+export const day = (date: string | null | undefined): string | null =>
+  date?.replaceAll('-', '') ?? null;
 
 /** Family name first, as XPN has it; a name of one word is the family's. */
 function subscriberName(name: string): string[] {

@@ -1,7 +1,12 @@
-/** Where messages begin and end: in a frame or a file there is one, or many, in batches or not (HL7 v2.5.1, section 2.10.3). */
+/**
+ * Where messages begin and end: in a frame or a file there is one, or many, in batches or not (HL7
+ * v2.5.1, section 2.10.3).
+ */
 import { decodeMessage } from './charset.ts';
 
-/** `is_too_large`: the text is only the beginning of what came, enough to say which message it was. */
+/**
+ * `is_too_large`: the text is only the beginning of what came, enough to say which message it was.
+ */
 export type FoundMessage = { text: string; is_too_large: boolean };
 
 const HEADER = /^MSH(?![A-Za-z0-9\s])/;
@@ -9,8 +14,8 @@ const BATCH = /^(?:[FB]HS|[FB]TS)(?![A-Za-z0-9\s])/;
 const BYTE_ORDER_MARK = '\xef\xbb\xbf';
 
 /**
- * Takes text in pieces, a character for each byte, and gives each message decoded by its own character set. Lines end with CR, LF or
- * both; empty ones count for nothing.
+ * Takes text in pieces, a character for each byte, and gives each message decoded by its own
+ * character set. Lines end with CR, LF or both; empty ones count for nothing.
  */
 export class MessageSplitter {
   readonly #bytes_max: number;
@@ -44,7 +49,8 @@ export class MessageSplitter {
     const found: FoundMessage[] = [];
     this.#endLine(found);
     this.#endMessage(found);
-    if (this.#of_batch !== null) this.batch_fault ??= 'missing, so that the end of the file may be missing as well';
+    if (this.#of_batch !== null)
+      this.batch_fault ??= 'missing, so that the end of the file may be missing as well';
     return found;
   }
 
@@ -54,7 +60,9 @@ export class MessageSplitter {
   }
 
   #endLine(found: FoundMessage[]): void {
-    const line = this.#line.startsWith(BYTE_ORDER_MARK) ? this.#line.slice(BYTE_ORDER_MARK.length) : this.#line;
+    const line = this.#line.startsWith(BYTE_ORDER_MARK)
+      ? this.#line.slice(BYTE_ORDER_MARK.length)
+      : this.#line;
     this.#line = '';
     if (line === '') return;
     const is_header = HEADER.test(line);
@@ -83,7 +91,8 @@ export class MessageSplitter {
     if (line.startsWith('BHS')) this.#of_batch = 0;
     if (!line.startsWith('BTS') || this.#of_batch === null) return;
     const said = line.split(line.charAt(3))[1]?.trim() ?? '';
-    if (/^\d+$/.test(said) && Number(said) !== this.#of_batch) this.batch_fault ??= `${said}, and ${this.#of_batch} came`;
+    if (/^\d+$/.test(said) && Number(said) !== this.#of_batch)
+      this.batch_fault ??= `${said}, and ${this.#of_batch} came`;
     this.#of_batch = null;
   }
 }
@@ -95,7 +104,8 @@ const MORE_THAN_SEGMENTS = /\n|\r(?:\r|MSH|[FB][HT]S|\xef\xbb\xbf)/;
 export function splitMessages(bytes: Buffer): FoundMessage[] {
   const text = bytes.toString('latin1');
   // Nearly every frame is one message with lines as the standard has them.
-  if (HEADER.test(text) && !MORE_THAN_SEGMENTS.test(text)) return [{ text: decodeMessage(text).trimEnd(), is_too_large: false }];
+  if (HEADER.test(text) && !MORE_THAN_SEGMENTS.test(text))
+    return [{ text: decodeMessage(text).trimEnd(), is_too_large: false }];
   const splitter = new MessageSplitter();
   return [...splitter.push(text), ...splitter.end()];
 }

@@ -24,8 +24,9 @@ const CHARSETS: Readonly<Record<string, string>> = {
 };
 
 /**
- * The text of a message that is given as a character for each byte: by its MSH-18; without one, or when the bytes are not what it
- * says, UTF-8, and Windows-1252 when they are not that either. Every run of bytes is text in the end.
+ * The text of a message that is given as a character for each byte: by its MSH-18; without one, or
+ * when the bytes are not what it says, UTF-8, and Windows-1252 when they are not that either. Every
+ * run of bytes is text in the end.
  */
 export function decodeMessage(raw: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape character begins another character set in ISO 2022.
@@ -48,7 +49,9 @@ function declared(raw: string): string | null {
   const [first = ''] = (fields[17] ?? '').split(fields[1]?.charAt(1) || '~', 1);
   const name = first.trim().toUpperCase();
   if (name === '' || name === 'ASCII' || name.startsWith('UNICODE')) return null;
-  return CHARSETS[name] ?? CHARSETS[name.replace(/^ISO[- ]?8859[-/]/, '8859/')] ?? name.toLowerCase();
+  return (
+    CHARSETS[name] ?? CHARSETS[name.replace(/^ISO[- ]?8859[-/]/, '8859/')] ?? name.toLowerCase()
+  );
 }
 
 /** Bytes of which nobody says what they are: UTF-8, and Windows-1252 when they cannot be that. */

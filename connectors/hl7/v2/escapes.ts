@@ -1,14 +1,29 @@
 /** Escape sequences (HL7 v2.5.1, section 2.7), in both directions. */
 import { bytesText } from './charset.ts';
 
-/** MSH-1 and MSH-2: what stands between fields, components, repetitions and subcomponents, and around an escape. */
-export type Separators = { field: string; component: string; repetition: string; escape: string; subcomponent: string };
+/**
+ * MSH-1 and MSH-2: what stands between fields, components, repetitions and subcomponents, and
+ * around an escape.
+ */
+export type Separators = {
+  field: string;
+  component: string;
+  repetition: string;
+  escape: string;
+  subcomponent: string;
+};
 
-export const USUAL: Separators = { field: '|', component: '^', repetition: '~', escape: '\\', subcomponent: '&' };
+export const USUAL: Separators = {
+  field: '|',
+  component: '^',
+  repetition: '~',
+  escape: '\\',
+  subcomponent: '&',
+};
 
 /**
- * The text that is meant. A sequence that nobody has defined stays as it is: it may be a Windows path. Highlighting and
- * changes of the character set have no text of their own and go.
+ * The text that is meant. A sequence that nobody has defined stays as it is: it may be a Windows
+ * path. Highlighting and changes of the character set have no text of their own and go.
  */
 export function decode(raw: string, separators: Separators): string {
   const mark = separators.escape;
@@ -51,11 +66,15 @@ function meaning(code: string, separators: Separators): string | null {
   // They are in the character set of the message, which is one of these in all but name.
   if (/^X(?:[0-9A-F]{2})+$/i.test(code)) return bytesText(Buffer.from(code.slice(1), 'hex'));
   if (/^\.sp[+]?\d{0,3}$/.test(code)) return '\n';
-  if (/^(?:\.(?:in|ti)[+-]?\d{0,3}|\.sk ?\d{0,3}|\.fi|\.nf)$/.test(code)) return code.startsWith('.sk') ? ' ' : '';
+  if (/^(?:\.(?:in|ti)[+-]?\d{0,3}|\.sk ?\d{0,3}|\.fi|\.nf)$/.test(code))
+    return code.startsWith('.sk') ? ' ' : '';
   return /^(?:C[0-9A-F]{4}|M[0-9A-F]{4,6})$/i.test(code) ? '' : null;
 }
 
-/** Text as a value of a message with the usual separators: it decodes to the same, line ends as line feeds. */
+/**
+ * Text as a value of a message with the usual separators: it decodes to the same, line ends as line
+ * feeds.
+ */
 export function encode(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not get into a message.
   return text.replaceAll(/\r\n|[\x00-\x1f\x7f|^~\\&]/g, (found) => ENCODED[found] ?? hex(found));
@@ -72,4 +91,5 @@ const ENCODED: Readonly<Record<string, string>> = {
   '\n': '\\.br\\',
 };
 
-const hex = (character: string) => `\\X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}\\`;
+const hex = (character: string) =>
+  `\\X${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}\\`;

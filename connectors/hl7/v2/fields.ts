@@ -1,4 +1,7 @@
-/** Where each value of an appointment and of a coverage stands: the table of `README.md`, and what a configuration puts in its place. */
+/**
+ * Where each value of an appointment and of a coverage stands: the table of `README.md`, and what a
+ * configuration puts in its place.
+ */
 import type { Message, Segment } from './message.ts';
 import { type Path, parsePath } from './paths.ts';
 
@@ -40,7 +43,10 @@ export const FIELD_NAMES = Object.keys(DEFAULT_PATHS) as FieldName[];
 /** What the configuration's `fields:` holds. */
 export type FieldOverrides = Partial<Record<FieldName, string | string[]>>;
 
-/** Segments to read from: a whole message, or the part of it that is about one coverage or one merge. */
+/**
+ * Segments to read from: a whole message, or the part of it that is about one coverage or one
+ * merge.
+ */
 export type Scope = Pick<Message, 'all'>;
 
 export function scopeOf(segments: readonly Segment[]): Scope {
@@ -89,4 +95,5 @@ export class FieldReader {
   }
 }
 
-const placeOf = (path: Path | undefined) => (path === undefined ? '' : `${path.segment}-${path.field}`);
+const placeOf = (path: Path | undefined) =>
+  path === undefined ? '' : `${path.segment}-${path.field}`;

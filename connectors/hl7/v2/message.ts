@@ -1,4 +1,7 @@
-/** A message as segments and fields (HL7 v2.5.1, section 2.5). Unknown segments are kept, and cost nothing until they are asked for. */
+/**
+ * A message as segments and fields (HL7 v2.5.1, section 2.5). Unknown segments are kept, and cost
+ * nothing until they are asked for.
+ */
 import { decode, type Separators, USUAL } from './escapes.ts';
 import type { Path } from './paths.ts';
 
@@ -6,7 +9,10 @@ export class Segment {
   readonly name: string;
   readonly #line: string;
   readonly #separators: Separators;
-  /** Raw fields by their number; 0 is the name. Null until one is asked for: of most segments none ever is. */
+  /**
+   * Raw fields by their number; 0 is the name. Null until one is asked for: of most segments none
+   * ever is.
+   */
   #fields: readonly string[] | null = null;
 
   constructor(line: string, separators: Separators) {
@@ -22,7 +28,10 @@ export class Segment {
     return this.#fields[field] ?? '';
   }
 
-  /** Values at a path, one per repetition that the path means, decoded and trimmed; `""`, which deletes, is empty. */
+  /**
+   * Values at a path, one per repetition that the path means, decoded and trimmed; `""`, which
+   * deletes, is empty.
+   */
   values({ field, repetition, component, subcomponent }: Path): string[] {
     const raw = this.raw(field);
     if (raw === '') return [];
@@ -33,7 +42,9 @@ export class Segment {
       return one === undefined ? [] : [this.#value(one, component, subcomponent)];
     }
     return all
-      .filter((one) => one.split(this.#separators.component).some((part) => part.trim() === repetition))
+      .filter((one) =>
+        one.split(this.#separators.component).some((part) => part.trim() === repetition),
+      )
       .map((one) => this.#value(one, component, subcomponent));
   }
 
@@ -113,20 +124,25 @@ export class Message {
 const NO_SEGMENTS: readonly Segment[] = [];
 const SEGMENT_NAME = /^[A-Z][A-Z0-9]{2}$/;
 /**
- * One message, its lines ended by CR; null when its header cannot be understood. A line that begins no segment goes on with the one
- * before, as text that was not escaped does.
+ * One message, its lines ended by CR; null when its header cannot be understood. A line that begins
+ * no segment goes on with the one before, as text that was not escaped does.
  */
 export function parseMessage(text: string): Message | null {
   const separators = separatorsOf(text);
   if (separators === null) return null;
   const lines: string[] = [];
   for (const line of text.split('\r')) {
-    const is_segment = SEGMENT_NAME.test(line.slice(0, 3)) && (line.length === 3 || line.charAt(3) === separators.field);
+    const is_segment =
+      SEGMENT_NAME.test(line.slice(0, 3)) &&
+      (line.length === 3 || line.charAt(3) === separators.field);
     if (is_segment || lines.length === 0) lines.push(line);
     else if (line !== '') lines[lines.length - 1] += `\n${line}`;
   }
   const [header = '', ...rest] = lines;
-  return new Message([new Segment(header, separators), ...rest.map((line) => new Segment(line, separators))], separators);
+  return new Message(
+    [new Segment(header, separators), ...rest.map((line) => new Segment(line, separators))],
+    separators,
+  );
 }
 
 const USUAL_HEADER = `MSH${USUAL.field}${USUAL.component}${USUAL.repetition}${USUAL.escape}${USUAL.subcomponent}${USUAL.field}`;

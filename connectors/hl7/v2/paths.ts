@@ -1,6 +1,7 @@
 /**
- * Where a value stands: `PID-3` the first component of the field, `PID-3.4.2` a subcomponent, `PID-3[2].1` of the second
- * repetition, `PID-3[MR].1` of the repetitions that have a component with exactly this word.
+ * Where a value stands: `PID-3` the first component of the field, `PID-3.4.2` a subcomponent,
+ * `PID-3[2].1` of the second repetition, `PID-3[MR].1` of the repetitions that have a component
+ * with exactly this word.
  */
 export type Path = {
   segment: string;
@@ -11,13 +12,21 @@ export type Path = {
   subcomponent: number;
 };
 
-const FORM = /^([A-Z][A-Z0-9]{2})-([1-9]\d{0,2})(?:\[([^\][]+)\])?(?:\.([1-9]\d?))?(?:\.([1-9]\d?))?$/;
+const FORM =
+  /^([A-Z][A-Z0-9]{2})-([1-9]\d{0,2})(?:\[([^\][]+)\])?(?:\.([1-9]\d?))?(?:\.([1-9]\d?))?$/;
 
 /** Null when the text is no path. */
 export function parsePath(text: string): Path | null {
   const found = FORM.exec(text);
   if (found === null) return null;
   const [, segment = '', field, chosen, component = '1', subcomponent = '1'] = found;
-  const repetition = chosen === undefined ? null : /^[1-9]\d*$/.test(chosen) ? Number(chosen) : chosen;
-  return { segment, field: Number(field), repetition, component: Number(component), subcomponent: Number(subcomponent) };
+  const repetition =
+    chosen === undefined ? null : /^[1-9]\d*$/.test(chosen) ? Number(chosen) : chosen;
+  return {
+    segment,
+    field: Number(field),
+    repetition,
+    component: Number(component),
+    subcomponent: Number(subcomponent),
+  };
 }

@@ -1,4 +1,7 @@
-/** Times of HL7 (`20261124093000-0600`, section 2.A.22) and what vendors write instead (`2026-11-24T09:30`). */
+/**
+ * Times of HL7 (`20261124093000-0600`, section 2.A.22) and what vendors write instead
+ * (`2026-11-24T09:30`).
+ */
 import { Temporal } from 'temporal-polyfill';
 import { isDate } from '../../../src/domain/time.ts';
 
@@ -8,20 +11,38 @@ const FORM =
 /** What kind of value was found instead of the one that was wanted; never the value (G6). */
 export type Fault = { fault: string };
 
-/** The instant in ISO 8601, UTC with milliseconds. Without an offset the wall time is the clinic's (design, "Time"). */
+/**
+ * The instant in ISO 8601, UTC with milliseconds. Without an offset the wall time is the clinic's
+ * (design, "Time").
+ */
 export function readInstant(text: string, time_zone: string): string | Fault {
   const found = FORM.exec(text);
   if (found === null) return { fault: 'not a time' };
   const [, year, month, day, hour, minute = '0', second = '0', fraction = '0', offset] = found;
   if (hour === undefined) return { fault: 'a day without a time' };
-  const parts = [year, month, day, hour, minute, second].map(Number) as [number, number, number, number, number, number];
+  const parts = [year, month, day, hour, minute, second].map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ];
   if (!isDate(`${year}-${month}-${day}`) || parts[3] > 23 || parts[4] > 59 || parts[5] > 60)
     return { fault: 'an impossible time' };
   const millisecond = Number(fraction.padEnd(3, '0').slice(0, 3));
   if (offset !== undefined) {
     const minutes = offsetMinutes(offset);
     if (minutes === null) return { fault: 'a time with an impossible offset' };
-    const utc = Date.UTC(parts[0], parts[1] - 1, parts[2], parts[3], parts[4] - minutes, Math.min(parts[5], 59), millisecond);
+    const utc = Date.UTC(
+      parts[0],
+      parts[1] - 1,
+      parts[2],
+      parts[3],
+      parts[4] - minutes,
+      Math.min(parts[5], 59),
+      millisecond,
+    );
     return new Date(utc).toISOString();
   }
   const wall = Temporal.PlainDateTime.from({
@@ -33,7 +54,9 @@ export function readInstant(text: string, time_zone: string): string | Fault {
     second: Math.min(parts[5], 59),
     millisecond,
   });
-  return new Date(wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds).toISOString();
+  return new Date(
+    wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds,
+  ).toISOString();
 }
 
 function offsetMinutes(offset: string): number | null {
@@ -44,7 +67,10 @@ function offsetMinutes(offset: string): number | null {
   return offset.startsWith('-') ? -minutes : minutes;
 }
 
-/** The day as it is written, whatever time and offset follow: a birth date is not moved by a time zone. */
+/**
+ * The day as it is written, whatever time and offset follow: a birth date is not moved by a time
+ * zone.
+ */
 export function readDate(text: string): string | Fault {
   const found = FORM.exec(text);
   if (found === null) return { fault: 'not a date' };
@@ -54,7 +80,12 @@ export function readDate(text: string): string | Fault {
 
 /** `20261124093000-0600`: the clinic's wall time with its offset. */
 export function writeInstant(at: string | number, time_zone: string): string {
-  const moment = Temporal.Instant.fromEpochMilliseconds(new Date(at).getTime()).toZonedDateTimeISO(time_zone);
-  const wall = moment.toPlainDateTime().toString({ smallestUnit: 'second' }).replaceAll(/[-:T]/g, '');
+  const moment = Temporal.Instant.fromEpochMilliseconds(new Date(at).getTime()).toZonedDateTimeISO(
+    time_zone,
+  );
+  const wall = moment
+    .toPlainDateTime()
+    .toString({ smallestUnit: 'second' })
+    .replaceAll(/[-:T]/g, '');
   return wall + moment.offset.replace(':', '').slice(0, 5);
 }

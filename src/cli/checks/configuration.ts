@@ -1,19 +1,34 @@
 import type { Config } from '../../ops/config.ts';
 import { loadPayers } from '../../ops/payers.ts';
 import { configNotes } from '../../ops/profile.ts';
-import { namesFor, requireSecrets, type SecretSource, secretStatus, webhookSecrets } from '../../ops/secrets.ts';
+import {
+  namesFor,
+  requireSecrets,
+  type SecretSource,
+  secretStatus,
+  webhookSecrets,
+} from '../../ops/secrets.ts';
 import { type CheckedLine, checked, fine } from './line.ts';
 
 /** The notes of a configuration that is right, and the payer map that it names. */
 export async function checkConfiguration(config: Config): Promise<CheckedLine[]> {
   const notes = configNotes(config).map(({ what, next }) => fine('note', `${what} ${next}`));
-  return [fine('configuration', `${config.file} is in order.`), ...notes, ...(await checkPayers(config))];
+  return [
+    fine('configuration', `${config.file} is in order.`),
+    ...notes,
+    ...(await checkPayers(config)),
+  ];
 }
 
 async function checkPayers({ policy }: Config): Promise<CheckedLine[]> {
   const { payers } = policy;
   if (payers === null) {
-    return [fine('payer map', 'There is none (policy.payers): dental payers are called as UNKNOWN with their payor id.')];
+    return [
+      fine(
+        'payer map',
+        'There is none (policy.payers): dental payers are called as UNKNOWN with their payor id.',
+      ),
+    ];
   }
   return await checked('payer map', () => {
     loadPayers(payers);
@@ -27,8 +42,9 @@ export function checkSecrets(config: Config, source: SecretSource): Promise<Chec
     const names = namesFor(config.service.auth);
     requireSecrets(source, names, `service.auth is ${config.service.auth}`);
     if (config.webhook !== null) webhookSecrets(source);
-    return secretStatus(source, config.webhook === null ? names : [...names, 'ELIGD_WEBHOOK_SECRET']).map(({ name, state }) =>
-      fine('secrets', `${name} is ${state}.`),
-    );
+    return secretStatus(
+      source,
+      config.webhook === null ? names : [...names, 'ELIGD_WEBHOOK_SECRET'],
+    ).map(({ name, state }) => fine('secrets', `${name} is ${state}.`));
   });
 }

@@ -12,13 +12,25 @@ const CHECK_TIMEOUT_MS = 30_000;
 export const NO_SECRETS: SecretSource = { find: () => null, names: [], env_file: '' };
 
 /** A check writes nothing, so there is nothing to remember. */
-const NO_JOURNAL: ReturnType<ConnectorMeans['journal']> = { read: async () => null, write: async () => {} };
+const NO_JOURNAL: ReturnType<ConnectorMeans['journal']> = {
+  read: async () => null,
+  write: async () => {},
+};
 
-/** What every connector says of itself; one that fails keeps none of the others from being looked at (G7). */
-export async function checkConnectors(config: Config, env: Env, secrets: SecretSource): Promise<CheckedLine[]> {
+/**
+ * What every connector says of itself; one that fails keeps none of the others from being looked at
+ * (G7).
+ */
+export async function checkConnectors(
+  config: Config,
+  env: Env,
+  secrets: SecretSource,
+): Promise<CheckedLine[]> {
   const means: ConnectorMeans = { secrets, journal: () => NO_JOURNAL };
   const lines = await Promise.all(
-    config.connectors.map((connector) => checkOne({ ...config, connectors: [connector] }, env, means)),
+    config.connectors.map((connector) =>
+      checkOne({ ...config, connectors: [connector] }, env, means),
+    ),
   );
   return lines.flat();
 }
@@ -31,7 +43,9 @@ async function checkOne(config: Config, env: Env, means: ConnectorMeans): Promis
     (): CheckedLine[] => {
       stop.abort();
       const next = 'Look whether the practice management system answers at all, and try again.';
-      return [bad(part, 'temporary', `It said nothing within ${CHECK_TIMEOUT_MS / 1000} seconds.`, next)];
+      return [
+        bad(part, 'temporary', `It said nothing within ${CHECK_TIMEOUT_MS / 1000} seconds.`, next),
+      ];
     },
     (): CheckedLine[] => [],
   );
@@ -42,18 +56,28 @@ async function checkOne(config: Config, env: Env, means: ConnectorMeans): Promis
   }
 }
 
-async function ask(part: string, config: Config, env: Env, means: ConnectorMeans, signal: AbortSignal): Promise<CheckedLine[]> {
+async function ask(
+  part: string,
+  config: Config,
+  env: Env,
+  means: ConnectorMeans,
+  signal: AbortSignal,
+): Promise<CheckedLine[]> {
   try {
     const [opened] = await createConnectors(config, env, means);
     if (opened === undefined) return [];
     try {
       const said = await opened.connector.check(signal);
-      return said.map(({ ok, what, next }) => (ok ? fine(part, what) : bad(part, 'failed', what, next ?? 'See its README.')));
+      return said.map(({ ok, what, next }) =>
+        ok ? fine(part, what) : bad(part, 'failed', what, next ?? 'See its README.'),
+      );
     } finally {
       await opened.connector.close?.();
     }
   } catch (error) {
     if (!(error instanceof ConnectorError)) return [badBecause(part, error)];
-    return [bad(part, error.failure === 'transient' ? 'temporary' : 'failed', error.message, error.next)];
+    return [
+      bad(part, error.failure === 'transient' ? 'temporary' : 'failed', error.message, error.next),
+    ];
   }
 }

@@ -1,6 +1,9 @@
 import { EligdError, type ErrorKind, errorCode } from '../../domain/errors.ts';
 
-/** One line of `eligd check`. `skipped`: not looked at, because something before it has to be mended first. */
+/**
+ * One line of `eligd check`. `skipped`: not looked at, because something before it has to be mended
+ * first.
+ */
 export type CheckedLine = { part: string; what: string } & (
   | { state: 'ok' | 'skipped' }
   | { state: 'failed'; kind: ErrorKind; next: string }
@@ -18,18 +21,32 @@ export function bad(part: string, kind: ErrorKind, what: string, next: string): 
   return { part, state: 'failed', kind, what, next };
 }
 
-/** An error as a line. The message of a foreign one may hold anything, so only its kind is shown (G6). */
+/**
+ * An error as a line. The message of a foreign one may hold anything, so only its kind is shown
+ * (G6).
+ */
 export function badBecause(part: string, error: unknown): CheckedLine {
   if (error instanceof EligdError) {
     const gap = error.why.startsWith('- ') ? '\n' : ' ';
     return bad(part, error.kind, `${error.what}${gap}${error.why}`, error.next);
   }
-  const kind = error instanceof Error ? [error.name, errorCode(error)].filter(Boolean).join(' ') : typeof error;
-  return bad(part, 'failed', `The check itself failed (${kind}).`, 'Report this line as a defect of eligd.');
+  const kind =
+    error instanceof Error
+      ? [error.name, errorCode(error)].filter(Boolean).join(' ')
+      : typeof error;
+  return bad(
+    part,
+    'failed',
+    `The check itself failed (${kind}).`,
+    'Report this line as a defect of eligd.',
+  );
 }
 
 /** Runs one check; whatever it throws becomes its line, and the next check goes on. */
-export async function checked(part: string, look: () => Promise<CheckedLine[]> | CheckedLine[]): Promise<CheckedLine[]> {
+export async function checked(
+  part: string,
+  look: () => Promise<CheckedLine[]> | CheckedLine[],
+): Promise<CheckedLine[]> {
   try {
     return await look();
   } catch (error) {

@@ -30,8 +30,15 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
         },
       });
       try {
-        unwrap(await client.login({ priority: 'urgent' }), { what: 'The login at the service did not work.' }, config);
-        const accepted = fine('service', `${config.service.base_url} accepts the credentials (${config.service.auth}).`);
+        unwrap(
+          await client.login({ priority: 'urgent' }),
+          { what: 'The login at the service did not work.' },
+          config,
+        );
+        const accepted = fine(
+          'service',
+          `${config.service.base_url} accepts the credentials (${config.service.auth}).`,
+        );
         return [accepted, ...(await checkSubscription(client, config.webhook))];
       } finally {
         await client.close();
@@ -44,12 +51,19 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
 }
 
 /**
- * Requests count against the rate limit in the database (G5). Where there is no database, or one that the next start would
- * migrate, no daemon of this version uses it, and making or migrating it is not for a check to do.
+ * Requests count against the rate limit in the database (G5). Where there is no database, or one
+ * that the next start would migrate, no daemon of this version uses it, and making or migrating it
+ * is not for a check to do.
  */
-async function openGate(config: Config, env: Env): Promise<{ gate: RequestGate; close: () => Promise<void> }> {
+async function openGate(
+  config: Config,
+  env: Env,
+): Promise<{ gate: RequestGate; close: () => Promise<void> }> {
   if (!isUsable(config.state.path)) {
-    const gate: RequestGate = { enter: async () => ({ leave: async () => {} }), pause: async () => {} };
+    const gate: RequestGate = {
+      enter: async () => ({ leave: async () => {} }),
+      pause: async () => {},
+    };
     return { gate, close: async () => {} };
   }
   const store = await openStore(config.state.path);
@@ -66,12 +80,21 @@ function isUsable(path: string): boolean {
 }
 
 function checkClock(skew_ms: number | null): CheckedLine {
-  if (skew_ms === null) return skipped('clock', 'Not compared, because the service did not say what time it is.');
+  if (skew_ms === null)
+    return skipped('clock', 'Not compared, because the service did not say what time it is.');
   const minutes = Math.round(Math.abs(skew_ms) / MINUTE_MS);
-  if (Math.abs(skew_ms) <= SKEW_MAX_MS) return fine('clock', "The clock of this machine agrees with the service's.");
+  if (Math.abs(skew_ms) <= SKEW_MAX_MS)
+    return fine('clock', "The clock of this machine agrees with the service's.");
   const direction = skew_ms > 0 ? 'ahead of' : 'behind';
-  const what = `The clock of this machine is ${minutes} minutes ${direction} the service's, so no visit is taken to be past.`;
-  return bad('clock', 'failed', what, 'Set the clock, best by turning time synchronisation on ("timedatectl set-ntp true").');
+  const what =
+    `The clock of this machine is ${minutes} minutes ${direction} the service's, so no visit ` +
+    'is taken to be past.';
+  return bad(
+    'clock',
+    'failed',
+    what,
+    'Set the clock, best by turning time synchronisation on ("timedatectl set-ntp true").',
+  );
 }
 
 /** What stands in for the service's lines when there are no credentials to try. */

@@ -5,22 +5,36 @@ import { foldersShown, INSTALLED } from '../installed.ts';
 import { bad, type CheckedLine } from './line.ts';
 
 /**
- * A line for each folder of the configuration that the installed daemon cannot see, and for each that it is to see and that is
- * missing: it has a root of its own, so that what a command finds outside says nothing about it.
+ * A line for each folder of the configuration that the installed daemon cannot see, and for each
+ * that it is to see and that is missing: it has a root of its own, so that what a command finds
+ * outside says nothing about it.
  */
-export function checkSight(config: Config, shown: readonly string[] = foldersShown()): CheckedLine[] {
+export function checkSight(
+  config: Config,
+  shown: readonly string[] = foldersShown(),
+): CheckedLine[] {
   if (config.file !== INSTALLED.config_file) return [];
-  const seen = [dirname(INSTALLED.config_file), dirname(INSTALLED.state_path), '/usr', '/etc/ssl', ...shown];
-  const hidden = absolutePaths([config.state, config.backup, config.policy.payers, config.connectors]).filter(
-    (path) => !seen.some((each) => path === each || path.startsWith(each + sep)),
-  );
+  const seen = [
+    dirname(INSTALLED.config_file),
+    dirname(INSTALLED.state_path),
+    '/usr',
+    '/etc/ssl',
+    ...shown,
+  ];
+  const hidden = absolutePaths([
+    config.state,
+    config.backup,
+    config.policy.payers,
+    config.connectors,
+  ]).filter((path) => !seen.some((each) => path === each || path.startsWith(each + sep)));
   return [
     ...hidden.map((path) =>
       bad(
         'service',
         'configuration',
         `The daemon does not see ${path}: it has a root of its own.`,
-        `Add the line BindPaths="${path}" to ${INSTALLED.drop_in}, then run "systemctl daemon-reload" and "systemctl restart eligd".`,
+        `Add the line BindPaths="${path}" to ${INSTALLED.drop_in}, then run "systemctl ` +
+          'daemon-reload" and "systemctl restart eligd".',
       ),
     ),
     ...shown
@@ -29,8 +43,10 @@ export function checkSight(config: Config, shown: readonly string[] = foldersSho
         bad(
           'service',
           'configuration',
-          `The daemon cannot start (226/NAMESPACE): ${path} is not there, and a line BindPaths= of the service names it.`,
-          `Mount it, make it (install -d -o ${INSTALLED.user} -m 700 ${path}), or change the line in ${INSTALLED.drop_in}.`,
+          `The daemon cannot start (226/NAMESPACE): ${path} is not there, and a line ` +
+            'BindPaths= of the service names it.',
+          `Mount it, make it (install -d -o ${INSTALLED.user} -m 700 ${path}), or change the ` +
+            `line in ${INSTALLED.drop_in}.`,
         ),
       ),
   ];
@@ -38,5 +54,7 @@ export function checkSight(config: Config, shown: readonly string[] = foldersSho
 
 function absolutePaths(value: unknown): string[] {
   if (typeof value === 'string') return value.startsWith('/') ? [value] : [];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(absolutePaths) : [];
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).flatMap(absolutePaths)
+    : [];
 }

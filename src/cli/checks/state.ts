@@ -15,7 +15,9 @@ export async function checkState(path: string): Promise<CheckedLine[]> {
     ...(await checked('daemon', () => [
       fine(
         'daemon',
-        isInstanceRunning(path) ? 'A daemon is running on this database.' : 'No daemon is running on this database.',
+        isInstanceRunning(path)
+          ? 'A daemon is running on this database.'
+          : 'No daemon is running on this database.',
       ),
     ])),
     ...(await checked('disk', () => checkDisk(path))),
@@ -28,11 +30,22 @@ async function checkDatabase(path: string): Promise<CheckedLine[]> {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const what = `The folder ${folder} cannot be read and written (${errorCode(error) ?? 'unknown'}).`;
-    return [bad('database', 'configuration', what, 'Let the user that eligd runs as own it, or change state.path.')];
+    return [
+      bad(
+        'database',
+        'configuration',
+        what,
+        'Let the user that eligd runs as own it, or change state.path.',
+      ),
+    ];
   }
   const found = inspectDatabase(path);
-  if (found === 'absent') return [fine('database', `${path} is not there yet; the first start makes it.`)];
-  if (found === 'behind') return [fine('database', `${path} is sound; the next start brings it to the form of this version.`)];
+  if (found === 'absent')
+    return [fine('database', `${path} is not there yet; the first start makes it.`)];
+  if (found === 'behind')
+    return [
+      fine('database', `${path} is sound; the next start brings it to the form of this version.`),
+    ];
   return [fine('database', `${path} is sound.`)];
 }
 
@@ -42,7 +55,14 @@ async function checkDisk(path: string): Promise<CheckedLine[]> {
   const free_megabytes = Math.floor((bavail * bsize) / 1_000_000);
   const what = `${free_megabytes} MB are free on the disk of ${folder}.`;
   if (free_megabytes >= FREE_MEGABYTES_MIN) return [fine('disk', what)];
-  return [bad('disk', 'failed', what, `Make room: at least ${FREE_MEGABYTES_MIN} MB, or eligd stops when the disk is full.`)];
+  return [
+    bad(
+      'disk',
+      'failed',
+      what,
+      `Make room: at least ${FREE_MEGABYTES_MIN} MB, or eligd stops when the disk is full.`,
+    ),
+  ];
 }
 
 /** The folder itself, or the one above in which it would be made. */

@@ -19,7 +19,10 @@ const TIMEOUT_MS = 15_000;
 const LONG_BYTES = 1_500_000;
 const PART = 'webhook';
 
-/** The whole way of a report, from outside: one that is signed rightly has to arrive in the inbox, and a forged one nowhere. */
+/**
+ * The whole way of a report, from outside: one that is signed rightly has to arrive in the inbox,
+ * and a forged one nowhere.
+ */
 export async function checkWebhook(config: Config, secrets: SecretSource): Promise<CheckedLine[]> {
   const { webhook, state } = config;
   if (webhook === null) return [];
@@ -37,18 +40,35 @@ async function tryOut(webhook: WebhookConfig, secret: string, path: string): Pro
   const forged = await send(webhook, selfTest(webhook).body, `not ${secret}`);
   if (typeof forged === 'string') return unreachable(webhook, forged);
   if (forged >= 200 && forged < 300) {
-    const what = `A report with a wrong signature was accepted at ${webhook.public_url}: it is not eligd that answers there.`;
-    return bad(PART, 'failed', what, 'Let the proxy pass this path on to webhook.listen, without a login page in between.');
+    const what =
+      `A report with a wrong signature was accepted at ${webhook.public_url}: it is not eligd ` +
+      'that answers there.';
+    return bad(
+      PART,
+      'failed',
+      what,
+      'Let the proxy pass this path on to webhook.listen, without a login page in between.',
+    );
   }
   const { message_hash, body } = selfTest(webhook);
   const status = await send(webhook, body, secret);
   if (typeof status === 'string') return unreachable(webhook, status);
   if (status !== 200) return refused(webhook, status);
   if (!(await readDatabase(path, (db) => isInInbox(db, message_hash)))) {
-    const what = `A report was accepted at ${webhook.public_url} and is not in this database: another eligd answers there.`;
-    return bad(PART, 'failed', what, 'Compare webhook.public_url and the proxy with webhook.listen of this configuration.');
+    const what =
+      `A report was accepted at ${webhook.public_url} and is not in this database: another ` +
+      'eligd answers there.';
+    return bad(
+      PART,
+      'failed',
+      what,
+      'Compare webhook.public_url and the proxy with webhook.listen of this configuration.',
+    );
   }
-  return fine(PART, `A report came all the way through ${webhook.public_url}, and a forged one was turned away.`);
+  return fine(
+    PART,
+    `A report came all the way through ${webhook.public_url}, and a forged one was turned away.`,
+  );
 }
 
 /** A message that tells of nothing, as long as a report of many calls may be. */
@@ -57,16 +77,25 @@ function selfTest({ max_body_megabytes }: WebhookConfig): { message_hash: string
   const padding = ' '.repeat(Math.min(LONG_BYTES, max_body_megabytes * 900_000));
   return {
     message_hash,
-    body: Buffer.from(JSON.stringify({ subscription_id: 'eligd-check', inquiries: [], message_hash, padding })),
+    body: Buffer.from(
+      JSON.stringify({ subscription_id: 'eligd-check', inquiries: [], message_hash, padding }),
+    ),
   };
 }
 
 /** The status of the answer, or the code of what went wrong on the way. */
-async function send(webhook: WebhookConfig, body: Buffer, secret: string): Promise<number | string> {
+async function send(
+  webhook: WebhookConfig,
+  body: Buffer,
+  secret: string,
+): Promise<number | string> {
   try {
     const response = await request(webhook.public_url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', [webhook.signature_header]: sign(body, secret) },
+      headers: {
+        'content-type': 'application/json',
+        [webhook.signature_header]: sign(body, secret),
+      },
       body,
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
@@ -80,47 +109,101 @@ async function send(webhook: WebhookConfig, body: Buffer, secret: string): Promi
 function unreachable({ public_url, listen }: WebhookConfig, code: string): CheckedLine {
   const what = `${public_url} could not be reached from here (${code}).`;
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME/.test(code)) {
-    return bad(PART, 'failed', what, 'Give the proxy a certificate that is valid for this name and comes with its whole chain.');
+    return bad(
+      PART,
+      'failed',
+      what,
+      'Give the proxy a certificate that is valid for this name and comes with its whole chain.',
+    );
   }
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return bad(PART, 'failed', what, 'Let the name in webhook.public_url point to the clinic’s address, or correct it.');
+    return bad(
+      PART,
+      'failed',
+      what,
+      'Let the name in webhook.public_url point to the clinic’s address, or correct it.',
+    );
   }
-  const next = `Let the router pass the port on to the proxy, and the proxy the path on to ${listen}. Some routers cannot be reached by their outer name from inside: then try it from outside.`;
+  const next =
+    `Let the router pass the port on to the proxy, and the proxy the path on to ${listen}. ` +
+    'Some routers cannot be reached by their outer name from inside: then try it from outside.';
   return bad(PART, 'failed', what, next);
 }
 
 function refused({ public_url, listen }: WebhookConfig, status: number): CheckedLine {
   const next: Record<number, string> = {
     400: 'Let the proxy pass the body on as it came.',
-    401: 'Let the proxy pass on the header of the signature, and the body as it came. If ELIGD_WEBHOOK_SECRET was changed, restart the daemon.',
+    401:
+      'Let the proxy pass on the header of the signature, and the body as it came. If ' +
+      'ELIGD_WEBHOOK_SECRET was changed, restart the daemon.',
     404: 'Let the proxy pass this very path on, or set webhook.path to the one that it passes on.',
-    413: 'Raise the limit of the proxy (nginx: client_max_body_size), and webhook.max_body_megabytes if need be.',
+    413:
+      'Raise the limit of the proxy (nginx: client_max_body_size), and ' +
+      'webhook.max_body_megabytes if need be.',
     503: 'Look at the disk: the daemon could not store the report.',
   };
-  const proxy = status >= 500 ? `Let the proxy pass the path on to ${listen}.` : 'Look at what the proxy does with this path.';
-  return bad(PART, 'failed', `A report to ${public_url} was answered with ${status}.`, next[status] ?? proxy);
+  const proxy =
+    status >= 500
+      ? `Let the proxy pass the path on to ${listen}.`
+      : 'Look at what the proxy does with this path.';
+  return bad(
+    PART,
+    'failed',
+    `A report to ${public_url} was answered with ${status}.`,
+    next[status] ?? proxy,
+  );
 }
 
 /** What has become of the service's own reports. */
 async function checkReports(path: string): Promise<CheckedLine[]> {
   const { state } = await readDatabase(path, webhookState);
-  if (state === 'heard') return [fine('reports', 'The service reports by itself, and its reports agree with its answers.')];
-  if (state === 'unproven') return [skipped('reports', 'None of our inquiries has been reported yet.')];
-  const next = 'If the line above is ok, look at "eligd subscription show" and ask the operator of the service.';
-  return [bad('reports', 'failed', 'Answers were found that the service had not reported; eligd asks for them instead.', next)];
+  if (state === 'heard')
+    return [
+      fine('reports', 'The service reports by itself, and its reports agree with its answers.'),
+    ];
+  if (state === 'unproven')
+    return [skipped('reports', 'None of our inquiries has been reported yet.')];
+  const next =
+    'If the line above is ok, look at "eligd subscription show" and ask the operator of the ' +
+    'service.';
+  return [
+    bad(
+      'reports',
+      'failed',
+      'Answers were found that the service had not reported; eligd asks for them instead.',
+      next,
+    ),
+  ];
 }
 
 /** Where the service reports to. */
-export async function checkSubscription(client: ServiceClient, webhook: WebhookConfig | null): Promise<CheckedLine[]> {
+export async function checkSubscription(
+  client: ServiceClient,
+  webhook: WebhookConfig | null,
+): Promise<CheckedLine[]> {
   if (webhook === null) return [];
   const part = 'subscription';
   const found = await client.getSubscription({ priority: 'urgent' });
-  if (!found.ok) return [bad(part, 'temporary', 'The subscription could not be read.', 'Try again later.')];
+  if (!found.ok)
+    return [bad(part, 'temporary', 'The subscription could not be read.', 'Try again later.')];
   if (found.value === null) {
-    return [fine(part, 'There is none; the daemon makes it at its start, and looks for it every six hours.')];
+    return [
+      fine(
+        part,
+        'There is none; the daemon makes it at its start, and looks for it every six hours.',
+      ),
+    ];
   }
   const { callback_url } = found.value;
-  if (isSameUrl(callback_url, webhook.public_url)) return [fine(part, `The service reports to ${webhook.public_url}.`)];
+  if (isSameUrl(callback_url, webhook.public_url))
+    return [fine(part, `The service reports to ${webhook.public_url}.`)];
   const next = 'If nobody needs that address, set webhook.take_over: true and restart the daemon.';
-  return [bad(part, 'failed', `The service reports to ${shownUrl(callback_url)} and not to ${webhook.public_url}.`, next)];
+  return [
+    bad(
+      part,
+      'failed',
+      `The service reports to ${shownUrl(callback_url)} and not to ${webhook.public_url}.`,
+      next,
+    ),
+  ];
 }

@@ -2,22 +2,35 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EligdError } from '../../domain/errors.ts';
-import { backupName, beforeUpgradeName, type CopyContent, rotateBackups, writeBackup } from '../../store/engine/backup.ts';
+import {
+  backupName,
+  beforeUpgradeName,
+  type CopyContent,
+  rotateBackups,
+  writeBackup,
+} from '../../store/engine/backup.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Copies the database while the daemon runs, and opens, checks and counts the copy. Without FILE it goes into the folder of ' +
-        'backups (backup.folder), of which the newest are kept (backup.keep), as the daemon does by itself every night.',
+      'Copies the database while the daemon runs, and opens, checks and counts the copy. ' +
+        'Without FILE it goes into the folder of ' +
+        ('backups (backup.folder), of which the newest are kept (backup.keep), as the daemon ' +
+          'does by itself every night.'),
     )
     .argument('[file]', 'where to; it must not exist')
-    .option('--before-upgrade <version>', 'used by the package: the copy is named after the version that is replaced')
+    .option(
+      '--before-upgrade <version>',
+      'used by the package: the copy is named after the version that is replaced',
+    )
     .option('--json', 'as JSON (src/cli/JSON.md, eligd.backup/1)')
     .addHelpText(
       'after',
-      '\nExamples:\n  eligd backup\n  eligd backup /mnt/backup/eligd.db\n\nA backup holds patient data, unencrypted: keep it where only those may read it who may see patients.\n',
+      '\nExamples:\n  eligd backup\n  eligd backup /mnt/backup/eligd.db\n\nA backup holds ' +
+        'patient data, unencrypted: keep it where only those may read it who may see ' +
+        'patients.\n',
     )
     .action(async (file: string | undefined, options: { beforeUpgrade?: string; json?: true }) => {
       const config = await context.config();
@@ -31,12 +44,17 @@ export function register(command: Command, context: CliContext): void {
           next: 'Name the right configuration with --config FILE.',
         });
       }
-      const name = options.beforeUpgrade === undefined ? backupName(now) : beforeUpgradeName(options.beforeUpgrade, now);
+      const name =
+        options.beforeUpgrade === undefined
+          ? backupName(now)
+          : beforeUpgradeName(options.beforeUpgrade, now);
       const to = file === undefined ? join(config.backup.folder, name) : resolve(context.cwd, file);
       const content = writeBackup(config.state.path, to, now);
       if (file === undefined) rotateBackups(config.backup.folder, config.backup.keep);
-      if (options.json) printJson(context.stdout, { schema: 'eligd.backup/1', file: to, ...contentJson(content) });
-      else context.stdout.write(`${to} holds ${contentWords(content)}. It was opened and checked.\n`);
+      if (options.json)
+        printJson(context.stdout, { schema: 'eligd.backup/1', file: to, ...contentJson(content) });
+      else
+        context.stdout.write(`${to} holds ${contentWords(content)}. It was opened and checked.\n`);
     });
 }
 
@@ -44,6 +62,14 @@ export function contentJson({ backed_up_at, ...counts }: CopyContent) {
   return { backed_up_at: new Date(backed_up_at).toISOString(), ...counts };
 }
 
-export function contentWords({ appointments, inquiries, answers, deliveries }: CopyContent): string {
-  return `${appointments} appointments, ${inquiries} inquiries, ${answers} answers and ${deliveries} deliveries`;
+export function contentWords({
+  appointments,
+  inquiries,
+  answers,
+  deliveries,
+}: CopyContent): string {
+  return (
+    `${appointments} appointments, ${inquiries} inquiries, ${answers} answers and ` +
+    `${deliveries} deliveries`
+  );
 }

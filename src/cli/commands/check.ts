@@ -17,11 +17,17 @@ type Versions = { version: string; node: string; platform: string };
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Looks whether everything that eligd needs is there: configuration, secrets, payer map, database, disk, the login at the ' +
-        'service, the clock, the way of a webhook through its public address, and each connector. Every fault is listed with its ' +
+      'Looks whether everything that eligd needs is there: configuration, secrets, payer ' +
+        'map, database, disk, the login at the ' +
+        ('service, the clock, the way of a webhook through its public address, and each ' +
+          'connector. Every fault is listed with its ') +
         'remedy. Nothing is changed and nobody is called.',
     )
-    .option('--json', 'as JSON: {"schema", "version", "node", "platform", "ok", "lines": [{"part", "state", "what", "next"}]}')
+    .option(
+      '--json',
+      'as JSON: {"schema", "version", "node", "platform", "ok", "lines": [{"part", "state", ' +
+        '"what", "next"}]}',
+    )
     .addHelpText(
       'after',
       `
@@ -37,27 +43,42 @@ system is away, and 1 otherwise.
     )
     .action(async (options: { json?: true }) => {
       const versions = readVersions();
-      if (!options.json) context.stdout.write(`eligd ${versions.version}, Node ${versions.node}, ${versions.platform}\n`);
+      if (!options.json)
+        context.stdout.write(
+          `eligd ${versions.version}, Node ${versions.node}, ${versions.platform}\n`,
+        );
       const lines: CheckedLine[] = [];
       for await (const found of runChecks(context)) {
         lines.push(...found);
-        if (!options.json) context.stdout.write(found.map((line) => `${sentence(line)}\n`).join(''));
+        if (!options.json)
+          context.stdout.write(found.map((line) => `${sentence(line)}\n`).join(''));
       }
       if (options.json) {
         const ok = lines.every(({ state }) => state !== 'failed');
-        printJson(context.stdout, { schema: 'eligd.check/1', ...versions, ok, lines: lines.map(jsonLine) });
+        printJson(context.stdout, {
+          schema: 'eligd.check/1',
+          ...versions,
+          ok,
+          lines: lines.map(jsonLine),
+        });
       }
       endWith(lines);
     });
 }
 
-/** The checks in the order in which a person would mend things; each goes on after what the ones before found. */
+/**
+ * The checks in the order in which a person would mend things; each goes on after what the ones
+ * before found.
+ */
 async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   let config: Awaited<ReturnType<CliContext['config']>>;
   try {
     config = await context.config();
   } catch (error) {
-    yield [badBecause('configuration', error), skipped('the rest', 'Not looked at, because it depends on the configuration.')];
+    yield [
+      badBecause('configuration', error),
+      skipped('the rest', 'Not looked at, because it depends on the configuration.'),
+    ];
     return;
   }
   yield await checkConfiguration(config);
@@ -66,8 +87,13 @@ async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   const secret_lines = 'part' in secrets ? [secrets] : await checkSecrets(config, secrets);
   yield secret_lines;
   yield await checkState(config.state.path);
-  if ('part' in secrets || secret_lines.some(({ state }) => state === 'failed')) yield serviceSkipped();
-  else yield [...(await checkService({ config, secrets, env })), ...(await checkWebhook(config, secrets))];
+  if ('part' in secrets || secret_lines.some(({ state }) => state === 'failed'))
+    yield serviceSkipped();
+  else
+    yield [
+      ...(await checkService({ config, secrets, env })),
+      ...(await checkWebhook(config, secrets)),
+    ];
   yield await checkConnectors(config, env, 'part' in secrets ? NO_SECRETS : secrets);
   yield checkSight(config);
 }
@@ -86,7 +112,10 @@ function jsonLine(line: CheckedLine) {
   return { part, state, what, next: line.state === 'failed' ? line.next : null };
 }
 
-/** Ends with the worst: configuration before all else, and "temporary" only when nothing else is wrong. */
+/**
+ * Ends with the worst: configuration before all else, and "temporary" only when nothing else is
+ * wrong.
+ */
 function endWith(lines: readonly CheckedLine[]): void {
   const kinds = lines.flatMap((line) => (line.state === 'failed' ? [line.kind] : []));
   if (kinds.length === 0) return;
@@ -96,12 +125,17 @@ function endWith(lines: readonly CheckedLine[]): void {
       ? 'temporary'
       : 'failed';
   throw new EligdError(kind, {
-    what: kinds.length === 1 ? 'The check found a fault.' : `The check found ${kinds.length} faults.`,
+    what:
+      kinds.length === 1 ? 'The check found a fault.' : `The check found ${kinds.length} faults.`,
     why: 'It stands above, marked with "!!" (with --json: "failed").',
     next: 'Do what stands after the arrow, and run "eligd check" again.',
   });
 }
 
 function readVersions(): Versions {
-  return { version: programVersion(), node: process.versions.node, platform: `${process.platform}-${process.arch}` };
+  return {
+    version: programVersion(),
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+  };
 }

@@ -14,11 +14,19 @@ import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 
 export function register(command: Command, context: CliContext): void {
-  command.description('Prints the JSON Schema of the configuration, or the values that are in effect.');
+  command.description(
+    'Prints the JSON Schema of the configuration, or the values that are in effect.',
+  );
   command
     .command('schema')
-    .description('Prints the JSON Schema of the configuration, with which an editor completes keys and marks mistakes.')
-    .option('--write', 'write it, those of the records, and the page of the log events to config/ instead')
+    .description(
+      'Prints the JSON Schema of the configuration, with which an editor completes keys and ' +
+        'marks mistakes.',
+    )
+    .option(
+      '--write',
+      'write it, those of the records, and the page of the log events to config/ instead',
+    )
     .addHelpText(
       'after',
       `
@@ -35,7 +43,10 @@ Examples:
 
   command
     .command('show')
-    .description('Prints the values that are in effect, with every default filled in. Secrets are named, not shown.')
+    .description(
+      'Prints the values that are in effect, with every default filled in. Secrets are ' +
+        'named, not shown.',
+    )
     .option('--json', 'as JSON: {"config": …, "secrets": [{"name", "state"}], "notes": […]}')
     .addHelpText(
       'after',
@@ -48,7 +59,10 @@ Examples:
     .action(async (options: { json?: true }) => {
       const config = await context.config();
       const source = await context.secrets();
-      const names = [...namesFor(config.service.auth), ...(config.webhook === null ? [] : ['ELIGD_WEBHOOK_SECRET'])];
+      const names = [
+        ...namesFor(config.service.auth),
+        ...(config.webhook === null ? [] : ['ELIGD_WEBHOOK_SECRET']),
+      ];
       const secrets = secretStatus(source, names);
       const notes = configNotes(config).map(({ what, next }) => `${what} ${next}`);
       if (options.json) printJson(context.stdout, { config: shownConfig(config), secrets, notes });
@@ -61,7 +75,11 @@ function shownConfig(config: Config): Record<string, unknown> {
   const { file: _, folder: __, ...values } = config;
   return {
     ...values,
-    connectors: config.connectors.map(({ id, type, options }) => ({ id, type, ...(isRecord(options) ? options : {}) })),
+    connectors: config.connectors.map(({ id, type, options }) => ({
+      id,
+      type,
+      ...(isRecord(options) ? options : {}),
+    })),
   };
 }
 
@@ -69,7 +87,11 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function shownYaml(config: Config, secrets: { name: string; state: string }[], notes: string[]): string {
+function shownYaml(
+  config: Config,
+  secrets: { name: string; state: string }[],
+  notes: string[],
+): string {
   const lines = [
     `# In effect: ${config.file} and the defaults.`,
     stringify(shownConfig(config), { lineWidth: 0, aliasDuplicateObjects: false }).trimEnd(),
@@ -81,18 +103,26 @@ function shownYaml(config: Config, secrets: { name: string; state: string }[], n
 }
 
 async function configSchemaWithConnectors(): Promise<JsonSchema> {
-  const types = await Promise.all(builtInTypes().map(async (type) => ({ type, schema: (await loadConnectorType(type)).config })));
+  const types = await Promise.all(
+    builtInTypes().map(async (type) => ({ type, schema: (await loadConnectorType(type)).config })),
+  );
   return configJsonSchema(types);
 }
 
-/** The files under config/ that are made from the program; a test compares them with those that are committed. */
+/**
+ * The files under config/ that are made from the program; a test compares them with those that are
+ * committed.
+ */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const schemas = {
     'config.schema.json': await configSchemaWithConnectors(),
     'eligibility.schema.json': eligibilityJsonSchema(),
     'claim.schema.json': claimJsonSchema(),
   };
-  const texts = Object.entries(schemas).map(([name, schema]) => [`schemas/${name}`, `${JSON.stringify(schema, null, 2)}\n`]);
+  const texts = Object.entries(schemas).map(([name, schema]) => [
+    `schemas/${name}`,
+    `${JSON.stringify(schema, null, 2)}\n`,
+  ]);
   return { ...Object.fromEntries(texts), 'events.md': eventsPage() };
 }
 

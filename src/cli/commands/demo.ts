@@ -1,6 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdirSync, mkdtempSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Command } from 'commander';
@@ -20,7 +27,10 @@ import { stopSignal, untilStopped } from '../stop.ts';
 import { summaryLine } from '../summary.ts';
 import { programVersion } from '../version.ts';
 
-/** A day takes a little over four seconds. Clock, polling, rate limit and sandbox all run at this factor. */
+/**
+ * A day takes a little over four seconds. Clock, polling, rate limit and sandbox all run at this
+ * factor.
+ */
 const SPEED = 20_000;
 const APPOINTMENTS = 40;
 const TIME_ZONE = 'America/Chicago';
@@ -31,15 +41,24 @@ const PROGRESS_MS = 1_500;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows eligd at work on invented patients: starts a sandbox, drops an export into a folder, and lets a week pass in half a ' +
-        'minute. Everything is made in a new directory of its own; nobody is called. It needs no configuration.',
+      'Shows eligd at work on invented patients: starts a sandbox, drops an export into a ' +
+        'folder, and lets a week pass in half a ' +
+        ('minute. Everything is made in a new directory of its own; nobody is called. It ' +
+          'needs no configuration.'),
     )
-    .option('--exit', 'end when everything is done, instead of staying up until Ctrl-C; so does a demo without a terminal')
+    .option(
+      '--exit',
+      'end when everything is done, instead of staying up until Ctrl-C; so does a demo ' +
+        'without a terminal',
+    )
     .addHelpText('after', '\nExamples:\n  eligd demo\n  eligd demo --exit\n')
     .action(async (options: { exit?: true }) => {
       const stop = stopSignal();
       try {
-        await demonstrate(context, { is_ending: options.exit === true || context.stdout.isTTY !== true, signal: stop.signal });
+        await demonstrate(context, {
+          is_ending: options.exit === true || context.stdout.isTTY !== true,
+          signal: stop.signal,
+        });
       } finally {
         stop.release();
       }
@@ -53,7 +72,8 @@ async function demonstrate(
   const folder = mkdtempSync(join(tmpdir(), 'eligd-demo-'));
   const anchor_ms = Date.now();
   stdout.write(
-    `eligd demo, in ${folder}\nA sandbox plays the service that phones payers; a day takes ${(86_400 / SPEED).toFixed(1)} seconds.\n\n`,
+    `eligd demo, in ${folder}\nA sandbox plays the service that phones payers; a day takes ` +
+      `${(86_400 / SPEED).toFixed(1)} seconds.\n\n`,
   );
   const sandbox = await startSandboxProcess(folder, anchor_ms);
   try {
@@ -62,10 +82,20 @@ async function demonstrate(
     dropExport(join(folder, 'dropbox', 'inbox'), localDate(clock.now(), TIME_ZONE));
     stdout.write(`An export of ${APPOINTMENTS} appointments was dropped into dropbox/inbox/.\n`);
     const log_stream = createWriteStream(join(folder, 'eligd.log'), { mode: 0o600 });
-    const env = createEnv({ clock, log: createLog({ level: 'info', to: log_stream, pretty: false, now: clock.now }) });
+    const env = createEnv({
+      clock,
+      log: createLog({ level: 'info', to: log_stream, pretty: false, now: clock.now }),
+    });
     const secrets = openSecrets(folder, {});
     const credentials = serviceCredentials(secrets, config.service.auth);
-    const daemon = await createDaemon({ config, credentials, secrets, env, version: programVersion(), idle_ms: HOUR_MS });
+    const daemon = await createDaemon({
+      config,
+      credentials,
+      secrets,
+      env,
+      version: programVersion(),
+      idle_ms: HOUR_MS,
+    });
     const ending = new AbortController();
     const running = daemon.run(AbortSignal.any([signal, ending.signal]));
     try {
@@ -73,7 +103,10 @@ async function demonstrate(
       const counts = await follow(read, { stdout, clock, signal, running });
       tellResult(stdout, folder, counts);
       if (!is_ending && !signal.aborted) {
-        stdout.write('\nIt stays up until Ctrl-C: drop another CSV file into dropbox/inbox/ and watch dropbox/outbox/.\n');
+        stdout.write(
+          '\nIt stays up until Ctrl-C: drop another CSV file into dropbox/inbox/ and watch ' +
+            'dropbox/outbox/.\n',
+        );
         await Promise.race([untilStopped(signal), running]);
       }
       if (!signal.aborted && !isSettled(counts)) throw notSettled(folder, counts);
@@ -87,10 +120,18 @@ async function demonstrate(
   }
 }
 
-/** Prints a line whenever something has moved, until every appointment has come to its end or the time is over. */
+/**
+ * Prints a line whenever something has moved, until every appointment has come to its end or the
+ * time is over.
+ */
 async function follow(
   read: () => Promise<AllCounts>,
-  { stdout, clock, signal, running }: { stdout: Output; clock: Clock; signal: AbortSignal; running: Promise<void> },
+  {
+    stdout,
+    clock,
+    signal,
+    running,
+  }: { stdout: Output; clock: Clock; signal: AbortSignal; running: Promise<void> },
 ): Promise<AllCounts> {
   const started_ms = Date.now();
   let said = '';
@@ -108,7 +149,9 @@ async function follow(
 
 /** Delivered, or explained: on the attention list, or closed with a reason (G2). */
 function isSettled(counts: AllCounts): boolean {
-  return counts.total > 0 && counts.waiting + counts.planned + counts.asking + counts.answered === 0;
+  return (
+    counts.total > 0 && counts.waiting + counts.planned + counts.asking + counts.answered === 0
+  );
 }
 
 function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
@@ -117,10 +160,15 @@ function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
   const records = readdirSync(join(outbox, 'records')).length;
   const lines = [
     '',
-    `${counts.delivered} of ${counts.total} appointments have their answer; ${counts.attention} ${counts.attention === 1 ? 'needs' : 'need'} a person; the others are closed with a reason.`,
+    `${counts.delivered} of ${counts.total} appointments have their answer; ` +
+      `${counts.attention} ${counts.attention === 1 ? 'needs' : 'need'} a person; the others ` +
+      'are closed with a reason.',
     '',
     `  ${outbox}/`,
-    `    ${files[0] ?? 'eligibility-….csv'}${files.length > 1 ? ` and ${files.length - 1} more` : ''}: a line for each answer, for the office`,
+    '    ' +
+      (`${files[0] ?? 'eligibility-….csv'}${files.length > 1 ? ` and ${files.length - 1} more` : ''}: ` +
+        '') +
+      'a line for each answer, for the office',
     `    records/: ${records} full records as JSON, for programs`,
     '    attention.csv: what needs a person, why, and what to do',
     '',
@@ -162,7 +210,11 @@ schedule:
   pull_seconds: 3600 # on the demo's clock
 `;
   writeFileSync(file, yaml, { mode: 0o600 });
-  writeFileSync(join(folder, '.env'), 'ELIGD_SERVICE_USERNAME=clinic\nELIGD_SERVICE_PASSWORD=sandbox\n', { mode: 0o600 });
+  writeFileSync(
+    join(folder, '.env'),
+    'ELIGD_SERVICE_USERNAME=clinic\nELIGD_SERVICE_PASSWORD=sandbox\n',
+    { mode: 0o600 },
+  );
   return file;
 }
 
@@ -174,8 +226,14 @@ function dropExport(inbox: string, today: string): void {
   renameSync(temporary, join(inbox, 'appointments.csv'));
 }
 
-/** The service is a process of its own, as in real life; it shares nothing with the daemon but the anchor of the clock. */
-async function startSandboxProcess(folder: string, anchor_ms: number): Promise<{ url: string; stop: () => Promise<void> }> {
+/**
+ * The service is a process of its own, as in real life; it shares nothing with the daemon but the
+ * anchor of the clock.
+ */
+async function startSandboxProcess(
+  folder: string,
+  anchor_ms: number,
+): Promise<{ url: string; stop: () => Promise<void> }> {
   const args = [
     'sandbox',
     '--port',
@@ -188,7 +246,9 @@ async function startSandboxProcess(folder: string, anchor_ms: number): Promise<{
     String(anchor_ms),
     '--json',
   ];
-  const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src', 'main.ts'), ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src', 'main.ts'), ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     child.kill('SIGTERM');

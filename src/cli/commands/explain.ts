@@ -16,7 +16,8 @@ import { clinicTime, isoTime, readState, SITUATION_NAMES } from './status.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Tells the story of one appointment or one inquiry: what happened when and why, what it waits for now, and what you should do. It only reads.',
+      'Tells the story of one appointment or one inquiry: what happened when and why, what ' +
+        'it waits for now, and what you should do. It only reads.',
     )
     .argument('<id>', ID_HELP)
     .option('--json', 'as JSON (src/cli/JSON.md, eligd.explain/1)')
@@ -34,31 +35,55 @@ Examples:
         const detail = await readSubject(db, await findOrFail(db, id), moment);
         const story = tellStory(detail, await trailOf(db, detail), config, moment.now);
         if (options.json) printJson(context.stdout, explainJson(detail, story, moment.now));
-        else context.stdout.write(`${explainLines(detail, story, config, await knownLogKey(db)).join('\n')}\n`);
+        else
+          context.stdout.write(
+            `${explainLines(detail, story, config, await knownLogKey(db)).join('\n')}\n`,
+          );
       });
     });
 }
 
 type Chapter = { at: number; subject: string; text: string };
 
-/** The audit trail as sentences, with the opening of the look-ahead window, which is no event, put in its place. */
-function tellStory(detail: SubjectDetail, trail: readonly AuditEntry[], config: Config, now: number): Chapter[] {
-  const chapters = trail.map((entry) => ({ at: entry.at, subject: entry.subject, text: sentenceOf(entry, detail.deliveries) }));
+/**
+ * The audit trail as sentences, with the opening of the look-ahead window, which is no event, put
+ * in its place.
+ */
+function tellStory(
+  detail: SubjectDetail,
+  trail: readonly AuditEntry[],
+  config: Config,
+  now: number,
+): Chapter[] {
+  const chapters = trail.map((entry) => ({
+    at: entry.at,
+    subject: entry.subject,
+    text: sentenceOf(entry, detail.deliveries),
+  }));
   const windows = detail.appointments.flatMap((each) => windowChapter(each, config, now));
   // Where times are equal the window comes first: what was planned then was planned because of it.
   return [...windows, ...chapters].sort((a, b) => a.at - b.at);
 }
 
 /** Why nothing happened between the reading and the planning of a visit that was far ahead. */
-function windowChapter(appointment: ExplainedAppointment, { policy, clinic }: Config, now: number): Chapter[] {
+function windowChapter(
+  appointment: ExplainedAppointment,
+  { policy, clinic }: Config,
+  now: number,
+): Chapter[] {
   if (appointment.kind === 'claim') return [];
   const at = windowOpensAt(appointment.starts_at, policy, clinic);
   if (at <= appointment.created_at || at > Math.min(now, appointment.closed_at ?? now)) return [];
-  const text = `The visit came within ${policy.look_ahead_days} days (policy.look_ahead_days); before that no call is made for it.`;
+  const text =
+    `The visit came within ${policy.look_ahead_days} days (policy.look_ahead_days); before ` +
+    'that no call is made for it.';
   return [{ at, subject: `appointment:${appointment.id}`, text }];
 }
 
-function sentenceOf({ subject, from_state, to_state, reason }: AuditEntry, deliveries: readonly DeliveryRow[]): string {
+function sentenceOf(
+  { subject, from_state, to_state, reason }: AuditEntry,
+  deliveries: readonly DeliveryRow[],
+): string {
   const [kind, id = ''] = splitOnce(subject);
   switch (kind) {
     case 'appointment':
@@ -96,7 +121,9 @@ function inquirySentence(from_state: string | null, to_state: string): string {
     case 'uncertain':
       return 'it became unclear whether the service has it, so it is looked for and not sent again.';
     case 'open':
-      return from_state === 'answered' ? 'the service took its answer back.' : 'the service has it and phones the payer.';
+      return from_state === 'answered'
+        ? 'the service took its answer back.'
+        : 'the service has it and phones the payer.';
     case 'answered':
       return from_state === 'answered' ? 'the service revised its answer.' : 'the answer came.';
     case 'rejected':
@@ -112,7 +139,11 @@ function inquirySentence(from_state: string | null, to_state: string): string {
   }
 }
 
-function deliverySentence(to_state: string, reason: string, delivery: DeliveryRow | undefined): string {
+function deliverySentence(
+  to_state: string,
+  reason: string,
+  delivery: DeliveryRow | undefined,
+): string {
   const where = delivery === undefined ? '' : ` through connector ${delivery.connector}`;
   const batch = delivery?.batch == null ? '' : ` (batch ${delivery.batch})`;
   switch (to_state) {
@@ -131,7 +162,11 @@ function deliverySentence(to_state: string, reason: string, delivery: DeliveryRo
   }
 }
 
-function explainJson(detail: SubjectDetail, story: readonly Chapter[], now: number): Record<string, unknown> {
+function explainJson(
+  detail: SubjectDetail,
+  story: readonly Chapter[],
+  now: number,
+): Record<string, unknown> {
   return {
     schema: 'eligd.explain/1',
     at: isoTime(now),
@@ -142,7 +177,12 @@ function explainJson(detail: SubjectDetail, story: readonly Chapter[], now: numb
   };
 }
 
-function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: Config, log_key: string | null): string[] {
+function explainLines(
+  detail: SubjectDetail,
+  story: readonly Chapter[],
+  config: Config,
+  log_key: string | null,
+): string[] {
   const time = (at: number) => clinicTime(at, config);
   const [only] = detail.appointments;
   const title =
@@ -151,8 +191,13 @@ function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: 
       : `Inquiry ${splitOnce(detail.subject)[1]}`;
   const now = detail.appointments.map((each) => {
     const { why, until } = each.explanation;
-    const whose = detail.subject.startsWith('inquiry:') ? `${each.kind} ${appointmentLabel(each, config)} ` : '';
-    return `Now: ${whose}${SITUATION_NAMES[each.situation]}. ${why}${until === null ? '' : ` Next: ${time(until)}.`}`;
+    const whose = detail.subject.startsWith('inquiry:')
+      ? `${each.kind} ${appointmentLabel(each, config)} `
+      : '';
+    return (
+      `Now: ${whose}${SITUATION_NAMES[each.situation]}. ` +
+      `${why}${until === null ? '' : ` Next: ${time(until)}.`}`
+    );
   });
   return [
     title,
@@ -165,9 +210,14 @@ function explainLines(detail: SubjectDetail, story: readonly Chapter[], config: 
   ];
 }
 
-/** By what an appointment is found in the log, which has no id of the practice management system. */
+/**
+ * By what an appointment is found in the log, which has no id of the practice management system.
+ */
 function inLog(each: ExplainedAppointment, log_key: string, config: Config): string {
-  return `In the log: ${each.kind} ${appointmentLabel(each, config)} is ${appointmentHash(log_key, each.connector, each.source_id)}.`;
+  return (
+    `In the log: ${each.kind} ${appointmentLabel(each, config)} is ` +
+    `${appointmentHash(log_key, each.connector, each.source_id)}.`
+  );
 }
 
 function todoLines({ attention, appointments }: SubjectDetail): string[] {
@@ -175,7 +225,8 @@ function todoLines({ attention, appointments }: SubjectDetail): string[] {
   // What is derived from the rows and stands on no list.
   for (const { explanation } of appointments) {
     const { why, next } = explanation;
-    if (next !== null && !entries.some((entry) => entry.next === next)) entries.push({ what: why, next });
+    if (next !== null && !entries.some((entry) => entry.next === next))
+      entries.push({ what: why, next });
   }
   if (entries.length === 0) return ['You have nothing to do.'];
   return entries.map(({ what, next }) => `For you: ${what} ${next}`);

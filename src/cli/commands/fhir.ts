@@ -1,7 +1,14 @@
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { calculateJwkThumbprint, exportJWK, exportPKCS8, generateKeyPair, importPKCS8, type JWK } from 'jose';
+import {
+  calculateJwkThumbprint,
+  exportJWK,
+  exportPKCS8,
+  generateKeyPair,
+  importPKCS8,
+  type JWK,
+} from 'jose';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
@@ -12,13 +19,17 @@ type Algorithm = (typeof ALGORITHMS)[number];
 
 export function register(command: Command, context: CliContext): void {
   command
-    .description('What the FHIR connector needs once: the key with which it logs in (auth: private_key_jwt).')
+    .description(
+      'What the FHIR connector needs once: the key with which it logs in (auth: private_key_jwt).',
+    )
     .addHelpText('after', '\nExamples:\n  eligd fhir keygen --key config/fhir-key.pem\n');
   command
     .command('keygen')
     .description(
-      'Makes a private key, unless the file is there already, and prints the public one as a JSON Web Key Set, which is registered at the FHIR server. ' +
-        'A key that is there is never changed, so the command may be repeated to see its public part.',
+      'Makes a private key, unless the file is there already, and prints the public one as a ' +
+        'JSON Web Key Set, which is registered at the FHIR server. ' +
+        ('A key that is there is never changed, so the command may be repeated to see its ' +
+          'public part.'),
     )
     .requiredOption('--key <file>', 'where the private key is, or is to be')
     .option('--algorithm <name>', `${ALGORITHMS.join(' or ')}, for a new key`, ALGORITHMS[0])
@@ -52,8 +63,15 @@ async function readKey(file: string): Promise<string | null> {
 }
 
 /** Readable by its owner alone. `wx`: a file that appeared meanwhile is not overwritten. */
-async function makeKey(file: string, algorithm: Algorithm, { stderr }: CliContext): Promise<string> {
-  const { privateKey } = await generateKeyPair(algorithm, { extractable: true, modulusLength: 3072 });
+async function makeKey(
+  file: string,
+  algorithm: Algorithm,
+  { stderr }: CliContext,
+): Promise<string> {
+  const { privateKey } = await generateKeyPair(algorithm, {
+    extractable: true,
+    modulusLength: 3072,
+  });
   const pem = await exportPKCS8(privateKey);
   try {
     await mkdir(dirname(file), { recursive: true });
@@ -67,20 +85,35 @@ async function makeKey(file: string, algorithm: Algorithm, { stderr }: CliContex
   } catch (error) {
     throw unusable(file, `It could not be written (${errorCode(error) ?? 'unknown'}).`, error);
   }
-  stderr.write(`The private key is in ${file}. It stays on this computer; what follows is registered at the FHIR server.\n`);
+  stderr.write(
+    `The private key is in ${file}. It stays on this computer; what follows is registered at ` +
+      `the FHIR server.\n`,
+  );
   return pem;
 }
 
 async function publicKey(file: string, pem: string): Promise<JWK> {
   for (const alg of ALGORITHMS) {
     try {
-      const { kty, crv, x, y, n, e } = await exportJWK(await importPKCS8(pem, alg, { extractable: true }));
+      const { kty, crv, x, y, n, e } = await exportJWK(
+        await importPKCS8(pem, alg, { extractable: true }),
+      );
       const shape = kty === 'EC' ? { kty, crv, x, y } : { kty, n, e };
       // The thumbprint as its name, as the connector names the key when it signs (RFC 7638).
-      return { ...shape, kid: await calculateJwkThumbprint(shape as JWK), use: 'sig', key_ops: ['verify'], alg } as JWK;
+      return {
+        ...shape,
+        kid: await calculateJwkThumbprint(shape as JWK),
+        use: 'sig',
+        key_ops: ['verify'],
+        alg,
+      } as JWK;
     } catch {}
   }
-  throw unusable(file, 'It holds no private key of RSA or of the curve P-384 as PKCS #8 PEM.', undefined);
+  throw unusable(
+    file,
+    'It holds no private key of RSA or of the curve P-384 as PKCS #8 PEM.',
+    undefined,
+  );
 }
 
 function unusable(file: string, why: string, cause: unknown): EligdError {

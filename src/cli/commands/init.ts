@@ -12,7 +12,17 @@ import { requireRoot, startSystem, writeSystem } from '../init/system.ts';
 import { asServiceUser, INSTALLED, serviceSecrets, serviceSettings } from '../installed.ts';
 
 type Options = Partial<
-  Record<'clinicName' | 'timeZone' | 'specialty' | 'taxId' | 'billingNpi' | 'baseUrl' | 'auth' | 'folder', string>
+  Record<
+    | 'clinicName'
+    | 'timeZone'
+    | 'specialty'
+    | 'taxId'
+    | 'billingNpi'
+    | 'baseUrl'
+    | 'auth'
+    | 'folder',
+    string
+  >
 > & {
   yes?: true;
   system?: true;
@@ -24,8 +34,10 @@ type Question = { key: keyof Options & string; flag: string; at: string; ask: st
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Asks what eligd has to know, writes a commented configuration and the secrets (mode 600), and runs "eligd check". ' +
-        'With --system it sets the installed service up: secrets as credentials of systemd, a drop-in with the drop folder, and the start.',
+      'Asks what eligd has to know, writes a commented configuration and the secrets (mode ' +
+        '600), and runs "eligd check". ' +
+        ('With --system it sets the installed service up: secrets as credentials of systemd, ' +
+          'a drop-in with the drop folder, and the start.'),
     )
     .option('--clinic-name <name>', 'the name of the clinic, as the payer should hear it')
     .option('--time-zone <zone>', 'IANA name, such as America/Chicago')
@@ -80,7 +92,12 @@ async function finishSystem(
   const written = writeSystem({ file, text, folder: values.folder, secrets });
   context.stdout.write(`Written: ${written.join(', ')}\n\n`);
   // A service that is away for the moment keeps nobody from starting; what is wrong here does.
-  await runCheck(context, file, { ...serviceSettings(), ...serviceSecrets(context.stderr) }, asServiceUser);
+  await runCheck(
+    context,
+    file,
+    { ...serviceSettings(), ...serviceSecrets(context.stderr) },
+    asServiceUser,
+  );
   context.stdout.write(startSystem());
 }
 
@@ -110,12 +127,44 @@ function exists(file: string): EligdError {
 function questionsFor({ system }: Options): Question[] {
   const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
   return [
-    { key: 'clinicName', flag: '--clinic-name', at: 'clinic.name', ask: 'Name of the clinic, as the payer should hear it' },
-    { key: 'timeZone', flag: '--time-zone', at: 'clinic.time_zone', ask: 'Time zone (IANA name)', or: zone },
-    { key: 'specialty', flag: '--specialty', at: 'clinic.specialty', ask: `Specialty (${SPECIALTIES.join(', ')})`, or: 'dental' },
-    { key: 'taxId', flag: '--tax-id', at: 'clinic.tax_id', ask: 'Tax id of the billing practice (9 digits)' },
-    { key: 'billingNpi', flag: '--billing-npi', at: 'clinic.billing_npi', ask: 'NPI of the billing practice (10 digits)' },
-    { key: 'baseUrl', flag: '--base-url', at: 'service.base_url', ask: 'Address of the inquiry service (https://…)' },
+    {
+      key: 'clinicName',
+      flag: '--clinic-name',
+      at: 'clinic.name',
+      ask: 'Name of the clinic, as the payer should hear it',
+    },
+    {
+      key: 'timeZone',
+      flag: '--time-zone',
+      at: 'clinic.time_zone',
+      ask: 'Time zone (IANA name)',
+      or: zone,
+    },
+    {
+      key: 'specialty',
+      flag: '--specialty',
+      at: 'clinic.specialty',
+      ask: `Specialty (${SPECIALTIES.join(', ')})`,
+      or: 'dental',
+    },
+    {
+      key: 'taxId',
+      flag: '--tax-id',
+      at: 'clinic.tax_id',
+      ask: 'Tax id of the billing practice (9 digits)',
+    },
+    {
+      key: 'billingNpi',
+      flag: '--billing-npi',
+      at: 'clinic.billing_npi',
+      ask: 'NPI of the billing practice (10 digits)',
+    },
+    {
+      key: 'baseUrl',
+      flag: '--base-url',
+      at: 'service.base_url',
+      ask: 'Address of the inquiry service (https://…)',
+    },
     {
       key: 'auth',
       flag: '--auth',
@@ -133,7 +182,10 @@ function questionsFor({ system }: Options): Question[] {
   ];
 }
 
-/** Takes flags, defaults and answers. A person is asked again for what is wrong; with --yes it ends the command. */
+/**
+ * Takes flags, defaults and answers. A person is asked again for what is wrong; with --yes it ends
+ * the command.
+ */
 async function collect(
   options: Options,
   file: string,
@@ -145,7 +197,8 @@ async function collect(
   const missing: string[] = [];
   for (const { key, flag, ask, or } of questions) {
     const given = options[key];
-    const answer = typeof given === 'string' ? given : asker === null ? or : await asker.ask(ask, or);
+    const answer =
+      typeof given === 'string' ? given : asker === null ? or : await asker.ask(ask, or);
     if (answer === undefined) missing.push(flag);
     else answers.set(key, answer);
   }
@@ -165,13 +218,19 @@ async function collect(
     });
     if (problems.length === 0) return { values, text };
     const said = problems.map((each) => each.said).join('\n');
-    if (asker === null || problems.some(({ question }) => question === undefined)) throw wrongAnswers(said);
+    if (asker === null || problems.some(({ question }) => question === undefined))
+      throw wrongAnswers(said);
     stderr.write(`\nThis cannot be right:\n${said}\n\n`);
-    for (const { question } of problems) if (question !== undefined) answers.set(question.key, await asker.ask(question.ask));
+    for (const { question } of problems)
+      if (question !== undefined) answers.set(question.key, await asker.ask(question.ask));
   }
 }
 
-function installationOf(answers: ReadonlyMap<string, string>, file: string, { system }: Options): NewInstallation {
+function installationOf(
+  answers: ReadonlyMap<string, string>,
+  file: string,
+  { system }: Options,
+): NewInstallation {
   const answer = (key: keyof Options) => answers.get(key) ?? '';
   return {
     clinic_name: answer('clinicName'),
@@ -202,7 +261,8 @@ async function collectSecrets(
   const found = new Map<SecretName, string>();
   const names = namesFor(auth === 'basic' ? 'basic' : 'oauth');
   for (const name of names) {
-    const value = environment[name] ?? (asker === null ? undefined : await asker.askSecret(SECRETS[name]));
+    const value =
+      environment[name] ?? (asker === null ? undefined : await asker.askSecret(SECRETS[name]));
     if (value) found.set(name, value);
   }
   const missing = names.filter((name) => !found.has(name));

@@ -16,7 +16,8 @@ type ShownInquiry = { id: string; status: string; created_at: string | null; ext
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows what the service has, for support. It only reads: inquiries are sent by the daemon, so that none is sent twice.',
+      'Shows what the service has, for support. It only reads: inquiries are sent by the ' +
+        'daemon, so that none is sent twice.',
     )
     .addHelpText(
       'after',
@@ -29,9 +30,15 @@ Examples:
 
   const list = command
     .command('list')
-    .description('Lists the inquiries of a specialty at the service without anything about the patients.')
+    .description(
+      'Lists the inquiries of a specialty at the service without anything about the patients.',
+    )
     .option('--external-id <id>', "only those with this label (the appointment's id)");
-  withOptions(list, 'as JSON: {"schema", "inquiries": [{"id", "status", "created_at", "external_id"}], "is_complete"}')
+  withOptions(
+    list,
+    'as JSON: {"schema", "inquiries": [{"id", "status", "created_at", "external_id"}], ' +
+      '"is_complete"}',
+  )
     .addHelpText(
       'after',
       `
@@ -46,7 +53,10 @@ Examples:
         const wanted = options.specialty ?? config.clinic.specialty;
         const filter = options.externalId === undefined ? {} : { external_id: options.externalId };
         const result = await client.list(wanted, filter, { priority: 'urgent' });
-        return { specialty: wanted, found: unwrap(result, { what: 'The inquiries could not be listed.' }, config) };
+        return {
+          specialty: wanted,
+          found: unwrap(result, { what: 'The inquiries could not be listed.' }, config),
+        };
       });
       showList(context, specialty, found, options);
     });
@@ -54,7 +64,9 @@ Examples:
   const get = command
     .command('get')
     .alias('show')
-    .description('Shows one inquiry at the service: its status, and with --full the request and the answer.')
+    .description(
+      'Shows one inquiry at the service: its status, and with --full the request and the answer.',
+    )
     .argument('<id>', 'the id that the service gave it');
   withOptions(get, 'as JSON: {"schema", "id", "status", "created_at", "external_id"}')
     .addHelpText(
@@ -69,10 +81,13 @@ Examples:
       const inquiry = await withService(context, async ({ client, config }) => {
         const specialty = options.specialty ?? config.clinic.specialty;
         const result = await client.read(specialty, inquiryId(id.trim()), { priority: 'urgent' });
-        return unwrap(result, { what: 'The inquiry could not be read.' }, config) ?? notThere(specialty);
+        return (
+          unwrap(result, { what: 'The inquiry could not be read.' }, config) ?? notThere(specialty)
+        );
       });
       if (options.full) printJson(context.stdout, inquiry.raw);
-      else if (options.json) printJson(context.stdout, { schema: 'eligd.inquiry/1', ...shown(inquiry) });
+      else if (options.json)
+        printJson(context.stdout, { schema: 'eligd.inquiry/1', ...shown(inquiry) });
       else showTable(context, [inquiry]);
     });
 }
@@ -80,26 +95,55 @@ Examples:
 function withOptions(command: Command, json: string): Command {
   return command
     .addOption(
-      new Option('--specialty <name>', "which of the service's parts (default: that of the clinic)").choices(SPECIALTIES),
+      new Option(
+        '--specialty <name>',
+        "which of the service's parts (default: that of the clinic)",
+      ).choices(SPECIALTIES),
     )
     .option('--json', json)
-    .option('--full', 'everything that the service says, as JSON: patient data, so mind where it goes');
+    .option(
+      '--full',
+      'everything that the service says, as JSON: patient data, so mind where it goes',
+    );
 }
 
-function showList(context: CliContext, specialty: Specialty, found: InquiryList, options: Options): void {
+function showList(
+  context: CliContext,
+  specialty: Specialty,
+  found: InquiryList,
+  options: Options,
+): void {
   const { inquiries, is_complete, unreadable_count } = found;
-  if (options.full) printJson(context.stdout, { inquiries: inquiries.map(({ raw }) => raw), is_complete });
-  else if (options.json) printJson(context.stdout, { schema: 'eligd.inquiries/1', inquiries: inquiries.map(shown), is_complete });
-  else if (inquiries.length === 0) context.stdout.write(`The service shows no such inquiry (${specialty}).\n`);
+  if (options.full)
+    printJson(context.stdout, { inquiries: inquiries.map(({ raw }) => raw), is_complete });
+  else if (options.json)
+    printJson(context.stdout, {
+      schema: 'eligd.inquiries/1',
+      inquiries: inquiries.map(shown),
+      is_complete,
+    });
+  else if (inquiries.length === 0)
+    context.stdout.write(`The service shows no such inquiry (${specialty}).\n`);
   else showTable(context, inquiries);
   if (is_complete) return;
-  const unreadable = unreadable_count === 0 ? '' : `; ${unreadable_count} of what it gave could not be read`;
-  context.stderr.write(`The service did not show for certain where its list ends, so there may be more${unreadable}.\n`);
+  const unreadable =
+    unreadable_count === 0 ? '' : `; ${unreadable_count} of what it gave could not be read`;
+  context.stderr.write(
+    'The service did not show for certain where its list ends, so there may be ' +
+      `more${unreadable}.\n`,
+  );
 }
 
 function showTable(context: CliContext, inquiries: readonly Inquiry[]): void {
-  const columns = [{ title: 'ID', is_whole: true }, { title: 'STATUS' }, { title: 'CREATED (UTC)' }, { title: 'EXTERNAL ID' }];
-  const rows = inquiries.map(shown).map(({ id, status, created_at, external_id }) => [id, status, created_at, external_id]);
+  const columns = [
+    { title: 'ID', is_whole: true },
+    { title: 'STATUS' },
+    { title: 'CREATED (UTC)' },
+    { title: 'EXTERNAL ID' },
+  ];
+  const rows = inquiries
+    .map(shown)
+    .map(({ id, status, created_at, external_id }) => [id, status, created_at, external_id]);
   printTable(context.stdout, columns, rows);
 }
 

@@ -26,11 +26,15 @@ const LIMIT_MAX = 100_000;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lists appointments and claims with where each one is and why, the earliest visit first; closed ones only when asked for. It only reads.',
+      'Lists appointments and claims with where each one is and why, the earliest visit ' +
+        'first; closed ones only when asked for. It only reads.',
     )
     .addOption(new Option('--situation <word>', 'only those in this situation').choices(SITUATIONS))
     .addOption(
-      new Option('--attention', 'the attention list instead: what waits for a person, and what to do').conflicts('situation'),
+      new Option(
+        '--attention',
+        'the attention list instead: what waits for a person, and what to do',
+      ).conflicts('situation'),
     )
     .option('--connector <id>', 'only those of this connector')
     .option('--limit <number>', 'at most so many', limit, 50)
@@ -68,18 +72,31 @@ function refuseUnknownConnector({ connector }: Options, { connectors }: Config):
   throw new EligdError('usage', {
     what: `There is no connector "${connector}".`,
     why: `The configuration names ${ids.join(', ')}.`,
-    next: near === null ? 'Give one of these with --connector.' : `Did you mean --connector ${near}?`,
+    next:
+      near === null ? 'Give one of these with --connector.' : `Did you mean --connector ${near}?`,
   });
 }
 
-async function listSituations({ db, config, moment }: State, options: Options, stdout: Output): Promise<void> {
+async function listSituations(
+  { db, config, moment }: State,
+  options: Options,
+  stdout: Output,
+): Promise<void> {
   const { situation, connector } = options;
-  const filter = { ...(situation === undefined ? {} : { situation }), ...(connector === undefined ? {} : { connector }) };
+  const filter = {
+    ...(situation === undefined ? {} : { situation }),
+    ...(connector === undefined ? {} : { connector }),
+  };
   const { total, appointments } = await listAppointments(db, filter, options.limit, moment.now);
   const explained = await explainAppointments(db, appointments, moment);
   if (options.json) {
     const rows = explained.map((each) => appointmentJson(each, options.patients === true));
-    printJson(stdout, { schema: 'eligd.list/1', at: isoTime(moment.now), total, appointments: rows });
+    printJson(stdout, {
+      schema: 'eligd.list/1',
+      at: isoTime(moment.now),
+      total,
+      appointments: rows,
+    });
     return;
   }
   if (total === 0) {
@@ -120,12 +137,21 @@ function sayMore(stdout: Output, more: number): void {
   if (more > 0) stdout.write(`… and ${more} more; --limit shows them.\n`);
 }
 
-async function listAttention({ db, config, moment }: State, options: Options, stdout: Output): Promise<void> {
+async function listAttention(
+  { db, config, moment }: State,
+  options: Options,
+  stdout: Output,
+): Promise<void> {
   const entries = await openAttention(db, options.connector);
   const shown = entries.slice(0, options.limit);
   if (options.json) {
     const rows = shown.map((each) => attentionJson(each, options.patients === true));
-    printJson(stdout, { schema: 'eligd.attention/1', at: isoTime(moment.now), total: entries.length, entries: rows });
+    printJson(stdout, {
+      schema: 'eligd.attention/1',
+      at: isoTime(moment.now),
+      total: entries.length,
+      entries: rows,
+    });
     return;
   }
   if (shown.length === 0) {
@@ -151,7 +177,8 @@ function attentionBlock(entry: AttentionRow, { patients }: Options, config: Conf
         : `inquiry:${entry.inquiry}`
       : entry.kind === 'claim'
         ? `claim ${appointmentLabel({ connector, source_id }, config)}`
-        : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ${clinicTime(starts_at, config)}`;
+        : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ` +
+          `${clinicTime(starts_at, config)}`;
   const patient = patients && content !== null ? `, ${patientName(inputOf(content))}` : '';
   return [
     `${about}${patient} (${entry.reason}, since ${clinicTime(entry.since, config)})`,
@@ -182,7 +209,10 @@ function inputOf(content: string): AppointmentInput | ClaimInput {
 }
 
 /** The appointment's id as a person may type it: with the connector when there are several. */
-export function appointmentLabel({ connector, source_id }: { connector: string; source_id: string }, config: Config): string {
+export function appointmentLabel(
+  { connector, source_id }: { connector: string; source_id: string },
+  config: Config,
+): string {
   return config.connectors.length > 1 ? `${connector}:${source_id}` : source_id;
 }
 
@@ -195,7 +225,8 @@ function visitText(each: AppointmentOverview, config: Config): string {
 /** What a command is about, as the first words of a page. */
 export function subjectTitle(each: AppointmentOverview, config: Config): string {
   const label = appointmentLabel(each, config);
-  if (each.kind === 'claim') return `Claim ${label} of ${each.connector}, ${visitText(each, config)}`;
+  if (each.kind === 'claim')
+    return `Claim ${label} of ${each.connector}, ${visitText(each, config)}`;
   return `Appointment ${label} of ${each.connector}, visit ${visitText(each, config)}`;
 }
 
@@ -210,8 +241,12 @@ function payerName(input: AppointmentInput | ClaimInput): string | null {
 }
 
 /** One appointment as every `--json` output has it. */
-export function appointmentJson(appointment: ExplainedAppointment, patients: boolean): Record<string, unknown> {
-  const { id, source_id, connector, starts_at, situation, closed_reason, explanation, input } = appointment;
+export function appointmentJson(
+  appointment: ExplainedAppointment,
+  patients: boolean,
+): Record<string, unknown> {
+  const { id, source_id, connector, starts_at, situation, closed_reason, explanation, input } =
+    appointment;
   return {
     id: source_id,
     kind: appointment.kind,

@@ -13,11 +13,16 @@ import { programVersion } from '../version.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Takes every stage once and ends: reads what is in the drop folder, sends what is due within the rate limit, asks about ' +
-        'every open inquiry, writes answers back. It waits until new files are complete, and never for an answer.',
+      'Takes every stage once and ends: reads what is in the drop folder, sends what is due ' +
+        'within the rate limit, asks about ' +
+        ('every open inquiry, writes answers back. It waits until new files are complete, and ' +
+          'never for an answer.'),
     )
     .option('--json', 'print the counts as JSON')
-    .addHelpText('after', '\nExamples:\n  eligd once\n  eligd once --config config/eligd.yaml --json\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eligd once\n  eligd once --config config/eligd.yaml --json\n',
+    )
     .action(async ({ json }: { json?: true }) => {
       const config = await context.config();
       const secrets = await context.secrets();
@@ -25,7 +30,13 @@ export function register(command: Command, context: CliContext): void {
       const env = await commandEnv(context);
       const stop = stopSignal();
       try {
-        const daemon = await createDaemon({ config, credentials, secrets, env, version: programVersion() });
+        const daemon = await createDaemon({
+          config,
+          credentials,
+          secrets,
+          env,
+          version: programVersion(),
+        });
         try {
           const result = await daemon.once(stop.signal);
           const counts = await countSituations(daemon.store.db, env.clock.now());
@@ -46,14 +57,18 @@ export function register(command: Command, context: CliContext): void {
 function serviceAway(base_url: string): EligdError {
   return new EligdError('temporary', {
     what: 'Nothing was sent: the inquiry service could not be reached, or turned us away.',
-    why: `Its list could not be read at ${new URL(base_url).origin}; the log above says how it failed.`,
+    why:
+      `Its list could not be read at ${new URL(base_url).origin}; the log above says how it ` +
+      'failed.',
     next: 'Run "eligd check" to see why. Everything due is kept and goes the next time.',
   });
 }
 
 function connectorsAway(ids: readonly string[]): EligdError {
   return new EligdError('temporary', {
-    what: `Not everything could be read from, or written to, the practice management system: ${ids.join(', ')}.`,
+    what:
+      'Not everything could be read from, or written to, the practice management system: ' +
+      `${ids.join(', ')}.`,
     why: 'The log above says why; the rest was done.',
     next: 'Run "eligd check" to see what is wrong. What is missing is tried again the next time.',
   });

@@ -13,9 +13,12 @@ const DAYS_MIN = 60;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Deletes for good what eligd knows of visits that are long over: appointments, inquiries, answers, records, story; and the ' +
-        'copies of the database that upgrades and restores have left, when they are as old. The daemon does it daily by retention.days. Other ' +
-        'backups keep what they hold until they are deleted; the practice management system is not touched.',
+      'Deletes for good what eligd knows of visits that are long over: appointments, ' +
+        'inquiries, answers, records, story; and the ' +
+        ('copies of the database that upgrades and restores have left, when they are as old. ' +
+          'The daemon does it daily by retention.days. Other ') +
+        ('backups keep what they hold until they are deleted; the practice management system ' +
+          'is not touched.'),
     )
     .option('--older-than <days>', 'days since the visit (default: retention.days)', wholeDays)
     .option('--json', 'as JSON (src/cli/JSON.md, eligd.purge/1)')
@@ -36,10 +39,17 @@ export function register(command: Command, context: CliContext): void {
         const before = now - days * DAY_MS;
         const purged = await purge(store, before, now);
         const copies = deleteOldCopies(config.state.path, config.backup.folder, before);
-        if (options.json) printJson(context.stdout, { schema: 'eligd.purge/1', older_than_days: days, ...purged, copies });
+        if (options.json)
+          printJson(context.stdout, {
+            schema: 'eligd.purge/1',
+            older_than_days: days,
+            ...purged,
+            copies,
+          });
         else
           context.stdout.write(
-            `Deleted: ${purged.appointments} appointments, ${purged.inquiries} inquiries and ${copies} old copies of the database.\n`,
+            `Deleted: ${purged.appointments} appointments, ${purged.inquiries} inquiries and ` +
+              `${copies} old copies of the database.\n`,
           );
       } finally {
         await store.close();

@@ -9,7 +9,8 @@ import { operate } from '../operate.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lets go on what was stopped: all of submission, or the calls of one appointment that "eligd hold" keeps back. Of submission it says ' +
+      'Lets go on what was stopped: all of submission, or the calls of one appointment that ' +
+        '"eligd hold" keeps back. Of submission it says ' +
         'first why it was stopped; a reason that still holds stops it again.',
     )
     .argument('<what>', 'submission, or the ID of what is on hold')
@@ -35,7 +36,9 @@ async function releaseSubmission(context: CliContext): Promise<void> {
     });
     const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
     context.stdout.write(
-      said.length === 0 ? 'Submission was not stopped.\n' : `${said.join('')}It goes on with the next step.\n`,
+      said.length === 0
+        ? 'Submission was not stopped.\n'
+        : `${said.join('')}It goes on with the next step.\n`,
     );
   } finally {
     await store.close();

@@ -13,7 +13,9 @@ import { commandEnv } from '../service.ts';
 import { contentJson, contentWords } from './backup.ts';
 import { clinicTime } from './status.ts';
 
-/** Clocks of a file server and this machine may differ; reading an export once more does no harm. */
+/**
+ * Clocks of a file server and this machine may differ; reading an export once more does no harm.
+ */
 const SLACK_MS = 60 * 60_000;
 
 /** What becomes of the sources that a connector had acknowledged since the backup. */
@@ -29,14 +31,18 @@ type Sources = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Puts a backup in the place of the database, which is kept beside it. The daemon must be stopped. Nothing is sent by this: the next ' +
-        "start compares the service's whole list first, and what is there is taken instead of a call. Files that were read since the backup are read again; messages that were acknowledged since cannot be had again and are named.",
+      'Puts a backup in the place of the database, which is kept beside it. The daemon must ' +
+        'be stopped. Nothing is sent by this: the next ' +
+        ("start compares the service's whole list first, and what is there is taken instead " +
+          'of a call. Files that were read since the backup are read again; messages that were ' +
+          'acknowledged since cannot be had again and are named.'),
     )
     .argument('<file>', 'a file that "eligd backup" or the daemon wrote')
     .option('--json', 'as JSON (src/cli/JSON.md, eligd.restore/1)')
     .addHelpText(
       'after',
-      '\nExamples:\n  eligd restore /var/lib/eligd/backups/eligd-20261121-033000.db\n  eligd restore /mnt/backup/eligd.db --json\n',
+      '\nExamples:\n  eligd restore /var/lib/eligd/backups/eligd-20261121-033000.db\n  eligd ' +
+        'restore /mnt/backup/eligd.db --json\n',
     )
     .action(async (file: string, options: { json?: true }) => {
       const config = await context.config();
@@ -56,8 +62,15 @@ export function register(command: Command, context: CliContext): void {
     });
 }
 
-/** Opens the restored database, which brings it to the form of this version, and has every connector rewind. */
-async function readAgain(context: CliContext, config: Config, restored: Restored): Promise<Sources[]> {
+/**
+ * Opens the restored database, which brings it to the form of this version, and has every connector
+ * rewind.
+ */
+async function readAgain(
+  context: CliContext,
+  config: Config,
+  restored: Restored,
+): Promise<Sources[]> {
   const env = await commandEnv(context);
   const store = await openStore(config.state.path);
   try {
@@ -69,7 +82,8 @@ async function readAgain(context: CliContext, config: Config, restored: Restored
       const since = restored.content.backed_up_at - SLACK_MS;
       const read_again = (await connector.readAgain?.(since, new AbortController().signal)) ?? null;
       const does_listen = connector.listen !== undefined;
-      const forgotten = restored.forgotten?.filter((each) => each.connector === id).map(({ name }) => name) ?? null;
+      const forgotten =
+        restored.forgotten?.filter((each) => each.connector === id).map(({ name }) => name) ?? null;
       found.push({ connector: id, read_again, does_listen, lost: does_listen ? forgotten : [] });
       await connector.close?.();
     }
@@ -80,42 +94,76 @@ async function readAgain(context: CliContext, config: Config, restored: Restored
 }
 
 function restoreJson({ content, replaced }: Restored, sources: readonly Sources[]) {
-  const connectors = sources.map(({ connector, read_again, lost }) => ({ id: connector, read_again: read_again ?? 0, lost }));
+  const connectors = sources.map(({ connector, read_again, lost }) => ({
+    id: connector,
+    read_again: read_again ?? 0,
+    lost,
+  }));
   return { schema: 'eligd.restore/1', ...contentJson(content), replaced, connectors };
 }
 
-function restoreLines({ content, replaced }: Restored, sources: readonly Sources[], config: Config): string[] {
+function restoreLines(
+  { content, replaced }: Restored,
+  sources: readonly Sources[],
+  config: Config,
+): string[] {
   const since = clinicTime(content.backed_up_at, config);
   return [
     `The database is that of ${since} again: ${contentWords(content)}.`,
     ...(replaced === null
       ? []
-      : [`The one that was there is kept: ${replaced}. It holds patient data; delete it when it is not needed.`]),
+      : [
+          `The one that was there is kept: ${replaced}. It holds patient data; delete it ` +
+            'when it is not needed.',
+        ]),
     ...sources.flatMap((each) => sourceLines(each, since)),
-    `The daemon asks the service nothing for the next ${durationWords(quietMs(config))}, then compares the service's list, then goes on. Next: systemctl start eligd`,
+    `The daemon asks the service nothing for the next ${durationWords(quietMs(config))}, ` +
+      `then compares the service's list, then goes on. Next: systemctl start eligd`,
   ];
 }
 
 function quietMs({ service }: Config): number {
-  return quietAfterRestoreMs({ settle_seconds: service.settle_seconds, max_per_minute: service.submission.max_per_minute });
+  return quietAfterRestoreMs({
+    settle_seconds: service.settle_seconds,
+    max_per_minute: service.submission.max_per_minute,
+  });
 }
 
 function durationWords(duration_ms: number): string {
-  return duration_ms < 120_000 ? `${Math.ceil(duration_ms / 1000)} seconds` : `${Math.ceil(duration_ms / 60_000)} minutes`;
+  return duration_ms < 120_000
+    ? `${Math.ceil(duration_ms / 1000)} seconds`
+    : `${Math.ceil(duration_ms / 60_000)} minutes`;
 }
 
-function sourceLines({ connector, read_again, does_listen, lost }: Sources, since: string): string[] {
+function sourceLines(
+  { connector, read_again, does_listen, lost }: Sources,
+  since: string,
+): string[] {
   if (read_again === null && !does_listen) return [`${connector}: reads again what changed since.`];
   const lines: string[] = [];
-  if (read_again !== null) lines.push(`${connector}: ${read_again} ${read_again === 1 ? 'file is' : 'files are'} read again.`);
+  if (read_again !== null)
+    lines.push(
+      `${connector}: ${read_again} ${read_again === 1 ? 'file is' : 'files are'} read again.`,
+    );
   if (does_listen) lines.push(`${connector}: ${lostSentence(lost, since, (read_again ?? 0) > 0)}`);
   return lines;
 }
 
-function lostSentence(lost: readonly string[] | null, since: string, may_be_in_files: boolean): string {
+function lostSentence(
+  lost: readonly string[] | null,
+  since: string,
+  may_be_in_files: boolean,
+): string {
   const unless = may_be_in_files ? ' unless they are in those files' : '';
   if (lost === null)
-    return `messages that were acknowledged since ${since} are lost${unless}, and the replaced database cannot say which. Have the practice management system send everything since then again.`;
+    return (
+      `messages that were acknowledged since ${since} are lost${unless}, and the replaced ` +
+      'database cannot say which. Have the practice management system send everything since ' +
+      'then again.'
+    );
   if (lost.length === 0) return 'no message was acknowledged since.';
-  return `${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} lost${unless}; have the practice management system send again: ${lost.join(', ')}`;
+  return (
+    `${lost.length} acknowledged ${lost.length === 1 ? 'message is' : 'messages are'} ` +
+    `lost${unless}; have the practice management system send again: ${lost.join(', ')}`
+  );
 }

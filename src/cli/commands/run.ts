@@ -9,7 +9,8 @@ import { programVersion } from '../version.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Runs the daemon in the foreground until Ctrl-C or SIGTERM: reads appointments, has payers asked, writes answers back. ' +
+      'Runs the daemon in the foreground until Ctrl-C or SIGTERM: reads appointments, has ' +
+        'payers asked, writes answers back. ' +
         'The log goes to standard output. Only one may run on a database.',
     )
     .addHelpText('after', '\nExamples:\n  eligd run\n  eligd run --config /etc/eligd/eligd.yaml\n')

@@ -37,13 +37,19 @@ type Options = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Runs the inquiry service on this machine, with invented answers. Nobody is called and nothing leaves the machine. ' +
+      'Runs the inquiry service on this machine, with invented answers. Nobody is called and ' +
+        'nothing leaves the machine. ' +
         'It needs no configuration and runs until Ctrl-C.',
     )
     .option('--port <number>', 'where it listens; 0: any free port', wholeNumber(0, 65_535), 8700)
     .option('--host <address>', 'address it listens at', '127.0.0.1')
     .option('--db <file>', 'SQLite file that it remembers inquiries in', ':memory:')
-    .option('--seed <number>', 'the same seed invents the same answers', wholeNumber(0, Number.MAX_SAFE_INTEGER), 1)
+    .option(
+      '--seed <number>',
+      'the same seed invents the same answers',
+      wholeNumber(0, Number.MAX_SAFE_INTEGER),
+      1,
+    )
     .option('--speed <factor>', 'how fast its clock runs; 3600 makes an hour a second', factor, 1)
     .option(
       '--anchor-ms <milliseconds>',
@@ -69,7 +75,11 @@ export function register(command: Command, context: CliContext): void {
 }
 
 /** Starts the sandbox, says where it is, and closes it when `stop` is aborted. */
-export async function serve(options: Options, context: Pick<CliContext, 'stdout'>, stop: AbortSignal): Promise<void> {
+export async function serve(
+  options: Options,
+  context: Pick<CliContext, 'stdout'>,
+  stop: AbortSignal,
+): Promise<void> {
   const sandbox = await start(options);
   try {
     announce(sandbox, options, context);
@@ -79,9 +89,26 @@ export async function serve(options: Options, context: Pick<CliContext, 'stdout'
   }
 }
 
-async function start({ host, port, db, seed, speed, anchorMs, behavior = {} }: Options): Promise<Sandbox> {
-  const wanted: SandboxOptions = { host, port, db, seed, speed, behaviors: behavior, credentials: SANDBOX_CREDENTIALS };
-  if (db !== ':memory:' && !existsSync(dirname(db))) throw new EligdError('failed', noDatabase(db, 'its folder does not exist'));
+async function start({
+  host,
+  port,
+  db,
+  seed,
+  speed,
+  anchorMs,
+  behavior = {},
+}: Options): Promise<Sandbox> {
+  const wanted: SandboxOptions = {
+    host,
+    port,
+    db,
+    seed,
+    speed,
+    behaviors: behavior,
+    credentials: SANDBOX_CREDENTIALS,
+  };
+  if (db !== ':memory:' && !existsSync(dirname(db)))
+    throw new EligdError('failed', noDatabase(db, 'its folder does not exist'));
   try {
     return await startSandbox(anchorMs === undefined ? wanted : { ...wanted, anchor_ms: anchorMs });
   } catch (error) {
@@ -90,7 +117,10 @@ async function start({ host, port, db, seed, speed, anchorMs, behavior = {} }: O
   }
 }
 
-function startFailure(code: string | null, { host, port, db }: { host: string; port: number; db: string }) {
+function startFailure(
+  code: string | null,
+  { host, port, db }: { host: string; port: number; db: string },
+) {
   const what = 'The sandbox did not start.';
   switch (code) {
     case 'EADDRINUSE':
@@ -100,10 +130,18 @@ function startFailure(code: string | null, { host, port, db }: { host: string; p
         next: 'End that program, or choose another port with --port (0: any that is free).',
       };
     case 'EACCES':
-      return { what, why: `This user may not listen at port ${port}.`, next: 'Choose a port above 1023 with --port.' };
+      return {
+        what,
+        why: `This user may not listen at port ${port}.`,
+        next: 'Choose a port above 1023 with --port.',
+      };
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
-      return { what, why: `${host} is not an address of this machine.`, next: 'Leave --host out, or write 127.0.0.1.' };
+      return {
+        what,
+        why: `${host} is not an address of this machine.`,
+        next: 'Leave --host out, or write 127.0.0.1.',
+      };
     default:
       return code?.startsWith('SQLITE_') === true ? noDatabase(db, code) : null;
   }
@@ -117,20 +155,29 @@ function noDatabase(db: string, reason: string) {
   };
 }
 
-function announce({ url, port, anchor_ms }: Sandbox, options: Options, { stdout }: Pick<CliContext, 'stdout'>): void {
+function announce(
+  { url, port, anchor_ms }: Sandbox,
+  options: Options,
+  { stdout }: Pick<CliContext, 'stdout'>,
+): void {
   if (options.json) {
     printJson(stdout, { url, port, anchor_ms, credentials: SANDBOX_CREDENTIALS });
     return;
   }
   const { username, password, project_id, api_key, webhook_secret } = SANDBOX_CREDENTIALS;
-  const behaviors = Object.entries(options.behavior ?? {}).map(([name, value]) => `${name}=${value}`);
+  const behaviors = Object.entries(options.behavior ?? {}).map(
+    ([name, value]) => `${name}=${value}`,
+  );
   const lines = [
-    `The sandbox listens at ${url} (speed ${options.speed}, seed ${options.seed}, database ${options.db}).`,
+    `The sandbox listens at ${url} (speed ${options.speed}, seed ${options.seed}, database ` +
+      `${options.db}).`,
     ...(behaviors.length > 0 ? [`Behaviors: ${behaviors.join(', ')}`] : []),
     '',
     `In the configuration:   service: { base_url: ${url}, auth: oauth }`,
-    `In .env, for oauth:     ELIGD_SERVICE_USERNAME=${username}  ELIGD_SERVICE_PASSWORD=${password}`,
-    `In .env, for basic:     ELIGD_SERVICE_PROJECT_ID=${project_id}  ELIGD_SERVICE_API_KEY=${api_key}`,
+    `In .env, for oauth:     ELIGD_SERVICE_USERNAME=${username}  ` +
+      `ELIGD_SERVICE_PASSWORD=${password}`,
+    `In .env, for basic:     ELIGD_SERVICE_PROJECT_ID=${project_id}  ` +
+      `ELIGD_SERVICE_API_KEY=${api_key}`,
     `In .env, for webhooks:  ELIGD_WEBHOOK_SECRET=${webhook_secret}`,
     '',
     `What it has received:   curl ${url}/_sandbox/ledger`,
@@ -160,7 +207,9 @@ function wholeNumber(low: number, high: number) {
   return (text: string): number => {
     const value = Number(text);
     if (/^\d+$/.test(text) && value >= low && value <= high) return value;
-    throw new InvalidArgumentError(`Write a whole number from ${low}${high === Number.MAX_SAFE_INTEGER ? '' : ` to ${high}`}.`);
+    throw new InvalidArgumentError(
+      `Write a whole number from ${low}${high === Number.MAX_SAFE_INTEGER ? '' : ` to ${high}`}.`,
+    );
   };
 }
 
@@ -174,6 +223,8 @@ function collectBehavior(text: string, before: Partial<Behaviors> = {}): Partial
   try {
     return { ...before, ...parseBehavior(text) };
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : 'It is not a behavior.');
+    throw new InvalidArgumentError(
+      error instanceof Error ? error.message : 'It is not a behavior.',
+    );
   }
 }

@@ -23,11 +23,15 @@ import { appointmentJson, patientName, subjectTitle } from './list.ts';
 import { clinicTime, isoTime, readState, SITUATION_NAMES } from './status.ts';
 
 /** What an ID may be; for the help of every command that takes one. */
-export const ID_HELP = 'the appointment’s id in the practice management system, CONNECTOR:ID, or inquiry:N';
+export const ID_HELP =
+  'the appointment’s id in the practice management system, CONNECTOR:ID, or inquiry:N';
 
 export function register(command: Command, context: CliContext): void {
   command
-    .description('Shows everything about one appointment or one inquiry, the payer’s answer included. It only reads.')
+    .description(
+      'Shows everything about one appointment or one inquiry, the payer’s answer included. ' +
+        'It only reads.',
+    )
     .argument('<id>', ID_HELP)
     .option('--patients', 'with name, birth date and member ids; without it none of them is shown')
     .option('--json', 'as JSON (src/cli/JSON.md, eligd.show/1)')
@@ -53,7 +57,10 @@ Examples:
 }
 
 /** What the ID of a command line names. Throws an EligdError with the nearest one that there is. */
-export async function findOrFail(db: Db, text: string): Promise<Extract<Found, { kind: 'appointment' | 'inquiry' }>> {
+export async function findOrFail(
+  db: Db,
+  text: string,
+): Promise<Extract<Found, { kind: 'appointment' | 'inquiry' }>> {
   const found = await findSubject(db, text);
   if (found.kind === 'appointment' || found.kind === 'inquiry') return found;
   if (found.kind === 'ambiguous') {
@@ -67,11 +74,18 @@ export async function findOrFail(db: Db, text: string): Promise<Extract<Found, {
   throw new EligdError('failed', {
     what: `There is no appointment or inquiry ${text}.`,
     why: 'eligd has read no appointment of that id from a practice management system.',
-    next: `${near === null ? '' : `The nearest one is ${near}. `}"eligd list" shows those that there are.`,
+    next:
+      `${near === null ? '' : `The nearest one is ${near}. `}"eligd list" shows those that ` +
+      'there are.',
   });
 }
 
-function showJson(detail: SubjectDetail, patients: boolean, now: number, config: Config): Record<string, unknown> {
+function showJson(
+  detail: SubjectDetail,
+  patients: boolean,
+  now: number,
+  config: Config,
+): Record<string, unknown> {
   return {
     schema: 'eligd.show/1',
     at: isoTime(now),
@@ -82,13 +96,15 @@ function showJson(detail: SubjectDetail, patients: boolean, now: number, config:
       closed_at: isoTime(each.closed_at),
       birth_date: patients ? each.input.patient.birth_date : null,
       procedure_codes: each.input.procedure_codes,
-      coverages: coveragesOf(each.input).map(({ rank, carrier, payor_id, member_id, group_id }) => ({
-        rank,
-        carrier,
-        payor_id,
-        member_id: patients ? member_id : null,
-        group_id: patients ? group_id : null,
-      })),
+      coverages: coveragesOf(each.input).map(
+        ({ rank, carrier, payor_id, member_id, group_id }) => ({
+          rank,
+          carrier,
+          payor_id,
+          member_id: patients ? member_id : null,
+          group_id: patients ? group_id : null,
+        }),
+      ),
     })),
     inquiries: detail.inquiries.map((each) => inquiryJson(each, estimatesOf(detail, each, config))),
     attention: detail.attention.map(({ since, ...entry }) => ({ ...entry, since: isoTime(since) })),
@@ -96,7 +112,10 @@ function showJson(detail: SubjectDetail, patients: boolean, now: number, config:
   };
 }
 
-function inquiryJson({ row, coverage_rank, answer }: InquiryDetail, estimates: VisitEstimates[]): Record<string, unknown> {
+function inquiryJson(
+  { row, coverage_rank, answer }: InquiryDetail,
+  estimates: VisitEstimates[],
+): Record<string, unknown> {
   return {
     subject: `inquiry:${row.id}`,
     coverage_rank,
@@ -115,7 +134,12 @@ function inquiryJson({ row, coverage_rank, answer }: InquiryDetail, estimates: V
     answer:
       answer === null
         ? null
-        : { revision: answer.revision, recorded_at: isoTime(answer.created_at), summary: answer.summary, estimates },
+        : {
+            revision: answer.revision,
+            recorded_at: isoTime(answer.created_at),
+            summary: answer.summary,
+            estimates,
+          },
   };
 }
 
@@ -140,22 +164,32 @@ function showText(detail: SubjectDetail, patients: boolean, config: Config, stdo
     const { until, why, next } = each.explanation;
     const lines = [
       subjectTitle(each, config),
-      ...(patients ? [`  Patient:    ${patientName(each.input)}, born ${each.input.patient.birth_date ?? 'unknown'}`] : []),
+      ...(patients
+        ? [
+            `  Patient:    ${patientName(each.input)}, born ` +
+              `${each.input.patient.birth_date ?? 'unknown'}`,
+          ]
+        : []),
       ...coverageLines(each.input, patients),
-      `  Situation:  ${SITUATION_NAMES[each.situation]}. ${why}${until === null ? '' : ` (${clinicTime(until, config)})`}`,
+      `  Situation:  ${SITUATION_NAMES[each.situation]}. ` +
+        `${why}${until === null ? '' : ` (${clinicTime(until, config)})`}`,
       ...(next === null ? [] : [`  To do:      ${next}`]),
     ];
     stdout.write(`${lines.join('\n')}\n\n`);
   }
   inquiryTable(detail.inquiries, config, stdout);
   for (const { what, next, reason, since } of detail.attention) {
-    stdout.write(`\nAttention (${reason}, since ${clinicTime(since, config)})\n  ${what}\n  → ${next}\n`);
+    stdout.write(
+      `\nAttention (${reason}, since ${clinicTime(since, config)})\n  ${what}\n  → ${next}\n`,
+    );
   }
   deliveryTable(detail.deliveries, config, stdout);
   for (const each of detail.inquiries) {
     const { row, answer } = each;
     if (answer === null) continue;
-    const heading = `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ${clinicTime(answer.created_at, config)}`;
+    const heading =
+      `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ` +
+      `${clinicTime(answer.created_at, config)}`;
     const estimates = estimatesOf(detail, each, config).flatMap(estimateLines);
     stdout.write(`\n${[heading, ...summaryLines(answer.summary), ...estimates].join('\n')}\n`);
   }
@@ -164,12 +198,19 @@ function showText(detail: SubjectDetail, patients: boolean, config: Config, stdo
 type VisitEstimates = { appointment: string; procedures: ProcedureEstimate[] };
 
 /** What to expect of the procedures of each visit that stands on the inquiry. */
-function estimatesOf({ appointments }: SubjectDetail, { answer }: InquiryDetail, config: Config): VisitEstimates[] {
+function estimatesOf(
+  { appointments }: SubjectDetail,
+  { answer }: InquiryDetail,
+  config: Config,
+): VisitEstimates[] {
   const record = answer?.record;
   if (record?.schema !== 'eligd.eligibility/1') return [];
   return appointments.flatMap(({ input, source_id, starts_at }) => {
     if ('coverage' in input) return [];
-    const visit = { date: localDate(starts_at, config.clinic.time_zone), procedure_codes: input.procedure_codes };
+    const visit = {
+      date: localDate(starts_at, config.clinic.time_zone),
+      procedure_codes: input.procedure_codes,
+    };
     const procedures = estimateVisit(record, visit);
     return procedures.length === 0 ? [] : [{ appointment: source_id, procedures }];
   });
@@ -181,7 +222,9 @@ function estimateLines({ appointment, procedures }: VisitEstimates): string[] {
     `  For the visit ${appointment}: ${ESTIMATE_CAUTION}`,
     ...procedures.flatMap(({ code, lines }) =>
       lines.map(({ says, facts }) => {
-        const rests_on = facts.map(({ path, value }) => `${path} is ${value === null ? 'unknown' : JSON.stringify(value)}`);
+        const rests_on = facts.map(
+          ({ path, value }) => `${path} is ${value === null ? 'unknown' : JSON.stringify(value)}`,
+        );
         return `    ${code}: ${says} (${rests_on.join('; ')})`;
       }),
     ),
@@ -265,9 +308,15 @@ type SummaryValue = string | ({ code: string; line: string } | { name: string; l
 /** What was not asked is left out; what is unknown says so (G8). */
 function summaryLines(summary: EligibilitySummary | ClaimSummary): string[] {
   const { notes, ...values } = summary;
-  const pairs = Object.entries(values).flatMap(([name, value]: [string, SummaryValue]): [string, string][] => {
-    if (typeof value === 'string') return value === '' ? [] : [[name.replaceAll('_', ' '), value]];
-    return value.map((entry) => ['code' in entry ? entry.code : entry.name, entry.line]);
-  });
-  return [...pairs.map(([name, value]) => `  ${`${name}:`.padEnd(38)} ${value}`), ...notes.map((note) => `  Note: ${note}`)];
+  const pairs = Object.entries(values).flatMap(
+    ([name, value]: [string, SummaryValue]): [string, string][] => {
+      if (typeof value === 'string')
+        return value === '' ? [] : [[name.replaceAll('_', ' '), value]];
+      return value.map((entry) => ['code' in entry ? entry.code : entry.name, entry.line]);
+    },
+  );
+  return [
+    ...pairs.map(([name, value]) => `  ${`${name}:`.padEnd(38)} ${value}`),
+    ...notes.map((note) => `  Note: ${note}`),
+  ];
 }

@@ -22,7 +22,8 @@ export const SITUATION_NAMES: Readonly<Record<SituationWord, string>> = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Says what is where, in one page: appointments by situation, what is written back, why nothing is sent if so, and what waits for a person. ' +
+      'Says what is where, in one page: appointments by situation, what is written back, why ' +
+        'nothing is sent if so, and what waits for a person. ' +
         'It only reads, and works while the daemon runs.',
     )
     .option('--json', 'as JSON (src/cli/JSON.md, eligd.status/1)')
@@ -55,8 +56,14 @@ Examples:
 
 export type State = { db: Db; config: Config; moment: Moment };
 
-/** What every command that only reads the state needs: one unchanging view of the database, and the time. */
-export async function readState<Value>(context: CliContext, work: (state: State) => Promise<Value>): Promise<Value> {
+/**
+ * What every command that only reads the state needs: one unchanging view of the database, and the
+ * time.
+ */
+export async function readState<Value>(
+  context: CliContext,
+  work: (state: State) => Promise<Value>,
+): Promise<Value> {
   const config = await context.config();
   const { clock } = await context.env();
   return await readDatabase(config.state.path, async (db) => {
@@ -85,12 +92,16 @@ function statusJson(status: StatusOverview, config: Config, now: number): Record
     clinic: { name: config.clinic.name, time_zone: config.clinic.time_zone },
     appointments: counts,
     claims,
-    first_visits: Object.fromEntries(Object.entries(first_visits).map(([situation, at]) => [situation, isoTime(at)])),
+    first_visits: Object.fromEntries(
+      Object.entries(first_visits).map(([situation, at]) => [situation, isoTime(at)]),
+    ),
     waiting: waiting.map(({ next_at, ...rest }) => ({ ...rest, next_at: isoTime(next_at) })),
     inquiries: {
       ...inquiries,
       longest:
-        inquiries.longest === null ? null : { inquiry: inquiries.longest.inquiry, sent_at: isoTime(inquiries.longest.sent_at) },
+        inquiries.longest === null
+          ? null
+          : { inquiry: inquiries.longest.inquiry, sent_at: isoTime(inquiries.longest.sent_at) },
     },
     deliveries: { ...deliveries, oldest_at: isoTime(deliveries.oldest_at) },
     halts: halts.map(({ reason, detail, since, next_try_at }) => ({
@@ -106,15 +117,26 @@ function statusJson(status: StatusOverview, config: Config, now: number): Record
 }
 
 /** The connectors of the configuration, and those that only the database knows any more. */
-function lastReads({ last_reads }: StatusOverview, config: Config): { id: string; at: number | null }[] {
-  const ids = new Set([...config.connectors.map(({ id }) => id), ...last_reads.map(({ connector }) => connector)]);
-  return [...ids].map((id) => ({ id, at: last_reads.find(({ connector }) => connector === id)?.at ?? null }));
+function lastReads(
+  { last_reads }: StatusOverview,
+  config: Config,
+): { id: string; at: number | null }[] {
+  const ids = new Set([
+    ...config.connectors.map(({ id }) => id),
+    ...last_reads.map(({ connector }) => connector),
+  ]);
+  return [...ids].map((id) => ({
+    id,
+    at: last_reads.find(({ connector }) => connector === id)?.at ?? null,
+  }));
 }
 
 function nextSteps({ attention, halts, counts, claims }: StatusOverview): string[] {
   const entries = attention.reduce((total, { count }) => total + count, 0);
   return [
-    ...(entries > 0 ? [`See what waits for you and what to do about it: eligd list --attention`] : []),
+    ...(entries > 0
+      ? [`See what waits for you and what to do about it: eligd list --attention`]
+      : []),
     ...(halts.some(({ next_try_at }) => next_try_at === null)
       ? ['Calls stay stopped until a person lets them go on: eligd release submission']
       : []),
@@ -129,10 +151,18 @@ function statusLines(status: StatusOverview, config: Config, { now, budget }: Mo
   const time = (at: number) => clinicTime(at, config);
   const row = (situation: Exclude<SituationWord, 'closed'>, remarks: readonly string[]) => {
     const visit = first_visits[situation];
-    const shown = [...(visit === undefined ? [] : [`first visit ${time(visit)}`]), ...remarks].join('; ');
-    return line(SITUATION_NAMES[situation], counts[situation], counts[situation] === 0 ? '' : shown);
+    const shown = [...(visit === undefined ? [] : [`first visit ${time(visit)}`]), ...remarks].join(
+      '; ',
+    );
+    return line(
+      SITUATION_NAMES[situation],
+      counts[situation],
+      counts[situation] === 0 ? '' : shown,
+    );
   };
-  const closed = Object.entries(counts.closed).map(([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`);
+  const closed = Object.entries(counts.closed).map(
+    ([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`,
+  );
   return [
     `${config.clinic.name}, ${time(now)} (${config.clinic.time_zone})`,
     '',
@@ -149,7 +179,18 @@ function statusLines(status: StatusOverview, config: Config, { now, budget }: Mo
     line('closed', counts.total - sumOpen(status), closed.join(', ')),
     ...claimLines(status),
     '',
-    `Calls:       ${halts.length === 0 ? 'go out.' : halts.map(({ detail, since, next_try_at }) => `stopped since ${time(since)}: ${detail} ${next_try_at === null ? 'A person has to let them go on.' : `Next try ${time(next_try_at)}.`}`).join(' ')}`,
+    'Calls:       ' +
+      `${
+        halts.length === 0
+          ? 'go out.'
+          : halts
+              .map(
+                ({ detail, since, next_try_at }) =>
+                  `stopped since ${time(since)}: ${detail} ` +
+                  `${next_try_at === null ? 'A person has to let them go on.' : `Next try ${time(next_try_at)}.`}`,
+              )
+              .join(' ')
+      }`,
     `Writing:     ${writingLine(status, config)}`,
     `Last read:   ${lastReads(status, config)
       .map(({ id, at }) => `${id} ${at === null ? 'never' : time(at)}`)
@@ -164,8 +205,12 @@ function claimLines({ claims }: StatusOverview): string[] {
   if (claims.total === 0) return [];
   const { total, closed, ...open } = claims;
   const closed_count = Object.values(closed).reduce((sum, count) => sum + count, 0);
-  const parts = [...Object.entries(open), ['closed', closed_count] as const].filter(([, count]) => count > 0);
-  return [line('claims', total, parts.map(([situation, count]) => `${count} ${situation}`).join(', '))];
+  const parts = [...Object.entries(open), ['closed', closed_count] as const].filter(
+    ([, count]) => count > 0,
+  );
+  return [
+    line('claims', total, parts.map(([situation, count]) => `${count} ${situation}`).join(', ')),
+  ];
 }
 
 function line(name: string, count: number, remark: string): string {
@@ -173,12 +218,22 @@ function line(name: string, count: number, remark: string): string {
 }
 
 function sumOpen({ counts }: StatusOverview): number {
-  return counts.waiting + counts.planned + counts.asking + counts.answered + counts.delivered + counts.attention;
+  return (
+    counts.waiting +
+    counts.planned +
+    counts.asking +
+    counts.answered +
+    counts.delivered +
+    counts.attention
+  );
 }
 
 function waitingRemarks({ waiting }: StatusOverview, config: Config): string[] {
   return waiting.map(({ reason, count, next_at }) => {
-    const until = reason === null || next_at === null ? '' : ` The first is looked at ${clinicTime(next_at, config)}.`;
+    const until =
+      reason === null || next_at === null
+        ? ''
+        : ` The first is looked at ${clinicTime(next_at, config)}.`;
     return `${count}: ${waitWords(reason)}${until}`;
   });
 }
@@ -190,22 +245,30 @@ function askingRemarks({ inquiries }: StatusOverview, config: Config): string[] 
     ...(sending > 0 ? [`${sending} on the way there`] : []),
     ...(uncertain > 0 ? [`${uncertain} being looked for after a lost reply`] : []),
     ...(overdue > 0 ? [`${overdue} of them late`] : []),
-    ...(longest === null ? [] : [`the longest since ${clinicTime(longest.sent_at, config)} (inquiry:${longest.inquiry})`]),
+    ...(longest === null
+      ? []
+      : [`the longest since ${clinicTime(longest.sent_at, config)} (inquiry:${longest.inquiry})`]),
   ];
 }
 
 function writingLine({ deliveries }: StatusOverview, config: Config): string {
   const { pending, failed, parked, oldest_at } = deliveries;
   if (oldest_at === null) return 'every answer is in the practice management system.';
-  return `${pending} to write, ${failed} failed and tried again, ${parked} need a person; the oldest since ${clinicTime(oldest_at, config)}.`;
+  return (
+    `${pending} to write, ${failed} failed and tried again, ${parked} need a person; the ` +
+    `oldest since ${clinicTime(oldest_at, config)}.`
+  );
 }
 
 function attentionLines({ attention }: StatusOverview, config: Config): string[] {
   const entries = attention.reduce((total, { count }) => total + count, 0);
   if (entries === 0) return ['For you:     nothing.'];
   const oldest = Math.min(...attention.map(({ since }) => since));
-  const kinds = attention.map(({ reason, count }) => `${count} ${reason.replaceAll('_', ' ')}`).join(', ');
+  const kinds = attention
+    .map(({ reason, count }) => `${count} ${reason.replaceAll('_', ' ')}`)
+    .join(', ');
   return [
-    `For you:     ${entries} ${entries === 1 ? 'entry' : 'entries'} on the attention list (${kinds}), the oldest since ${clinicTime(oldest, config)}.`,
+    `For you:     ${entries} ${entries === 1 ? 'entry' : 'entries'} on the attention list ` +
+      `(${kinds}), the oldest since ${clinicTime(oldest, config)}.`,
   ];
 }

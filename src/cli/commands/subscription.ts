@@ -9,14 +9,16 @@ import { printJson } from '../output.ts';
 import { unwrap, withService } from '../service.ts';
 
 const DEFAULT_MINUTES = 5;
-const JSON_FORM = 'as JSON: {"schema", "subscription": {"callback_url", "update_frequency_min"}}; null: none';
+const JSON_FORM =
+  'as JSON: {"schema", "subscription": {"callback_url", "update_frequency_min"}}; null: none';
 
 type Shown = { callback_url: string; update_frequency_min: number };
 
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows and changes where the service reports changes to (its webhook). The account has one subscription or none.',
+      'Shows and changes where the service reports changes to (its webhook). The account has ' +
+        'one subscription or none.',
     )
     .addHelpText(
       'after',
@@ -37,10 +39,17 @@ function registerShow(command: Command, context: CliContext): void {
     .command('show')
     .description('Shows the subscription that the service has.')
     .option('--json', JSON_FORM)
-    .addHelpText('after', '\nExamples:\n  eligd subscription show\n  eligd subscription show --json\n')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eligd subscription show\n  eligd subscription show --json\n',
+    )
     .action(async (options: { json?: true }) => {
       const found = await withService(context, async ({ client, config }) =>
-        unwrap(await client.getSubscription({ priority: 'urgent' }), { what: 'The subscription could not be read.' }, config),
+        unwrap(
+          await client.getSubscription({ priority: 'urgent' }),
+          { what: 'The subscription could not be read.' },
+          config,
+        ),
       );
       say(context, found === null ? null : shown(found), options);
     });
@@ -49,11 +58,18 @@ function registerShow(command: Command, context: CliContext): void {
 function registerSet(command: Command, context: CliContext): void {
   command
     .command('set')
-    .description('Makes the subscription, or changes the one that is there, and shows what the service keeps.')
-    .option('--url <address>', 'where the service reports to (default: webhook.public_url of the configuration)', webAddress)
+    .description(
+      'Makes the subscription, or changes the one that is there, and shows what the service keeps.',
+    )
+    .option(
+      '--url <address>',
+      'where the service reports to (default: webhook.public_url of the configuration)',
+      webAddress,
+    )
     .option(
       '--minutes <number>',
-      'minutes between two reports (default: webhook.update_frequency_minutes of the configuration)',
+      'minutes between two reports (default: webhook.update_frequency_minutes of the ' +
+        'configuration)',
       wholeMinutes,
     )
     .option('--json', JSON_FORM)
@@ -74,11 +90,16 @@ Examples:
           { callback_url: wanted, update_frequency_min: minutes },
           { priority: 'urgent' },
         );
-        const attempt = { what: 'The subscription could not be set.', is_change: true, may_show_words: true };
+        const attempt = {
+          what: 'The subscription could not be set.',
+          is_change: true,
+          may_show_words: true,
+        };
         return shown(unwrap(result, attempt, config));
       });
       say(context, kept, options);
-      for (const note of receiverNotes(await context.config(), kept.callback_url)) context.stderr.write(`Note: ${note}\n`);
+      for (const note of receiverNotes(await context.config(), kept.callback_url))
+        context.stderr.write(`Note: ${note}\n`);
       if (!isSameUrl(kept.callback_url, wanted) || kept.update_frequency_min !== minutes) {
         context.stderr.write('Note: the service keeps something else than what was asked for.\n');
       }
@@ -88,7 +109,10 @@ Examples:
 function registerDelete(command: Command, context: CliContext): void {
   command
     .command('delete')
-    .description('Deletes the subscription, so that the service reports nothing by itself. eligd goes on asking it.')
+    .description(
+      'Deletes the subscription, so that the service reports nothing by itself. eligd goes ' +
+        'on asking it.',
+    )
     .option('--json', JSON_FORM)
     .addHelpText('after', '\nExamples:\n  eligd subscription delete\n')
     .action(async (options: { json?: true }) => {
@@ -102,7 +126,8 @@ function registerDelete(command: Command, context: CliContext): void {
 
 function say({ stdout }: CliContext, subscription: Shown | null, options: { json?: true }): void {
   if (options.json) printJson(stdout, { schema: 'eligd.subscription/1', subscription });
-  else if (subscription === null) stdout.write('The service has no subscription; eligd asks it by itself.\n');
+  else if (subscription === null)
+    stdout.write('The service has no subscription; eligd asks it by itself.\n');
   else {
     const { callback_url, update_frequency_min } = subscription;
     const minutes = update_frequency_min === 1 ? 'minute' : `${update_frequency_min} minutes`;
@@ -114,11 +139,17 @@ function shown({ callback_url, update_frequency_min }: Subscription): Shown {
   return { callback_url, update_frequency_min: update_frequency_min ?? DEFAULT_MINUTES };
 }
 
-/** A subscription alone brings nothing: somebody has to listen at its address, and a daemon sets what it is configured for. */
+/**
+ * A subscription alone brings nothing: somebody has to listen at its address, and a daemon sets
+ * what it is configured for.
+ */
 function receiverNotes({ webhook }: Config, callback_url: string): string[] {
-  if (webhook === null) return ['the configuration has no part "webhook", so it is not eligd that listens there.'];
+  if (webhook === null)
+    return ['the configuration has no part "webhook", so it is not eligd that listens there.'];
   if (isSameUrl(webhook.public_url, callback_url)) return [];
-  const then = webhook.take_over ? 'the daemon takes it back' : 'the daemon leaves it alone and asks for answers';
+  const then = webhook.take_over
+    ? 'the daemon takes it back'
+    : 'the daemon leaves it alone and asks for answers';
   return [`webhook.public_url is ${webhook.public_url}; ${then}.`];
 }
 
@@ -135,8 +166,12 @@ function wantedAddress(given: string | undefined, config: Config): string {
   if (/^http:/i.test(url) && !isLoopback(url) && !config.service.allow_insecure) {
     throw new EligdError('usage', {
       what: 'The subscription was not set.',
-      why: 'The address is plain http to another machine, where patient data can be read on the way.',
-      next: 'Give an address that begins with https://; for tests, set service.allow_insecure: true.',
+      why:
+        'The address is plain http to another machine, where patient data can be read on the ' +
+        'way.',
+      next:
+        'Give an address that begins with https://; for tests, set service.allow_insecure: ' +
+        'true.',
     });
   }
   return url;
@@ -144,8 +179,11 @@ function wantedAddress(given: string | undefined, config: Config): string {
 
 function webAddress(text: string): string {
   const url = URL.parse(text);
-  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.hash === '') return text;
-  throw new InvalidArgumentError('Write a web address, such as https://clinic.example/webhooks/inquiries.');
+  if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.hash === '')
+    return text;
+  throw new InvalidArgumentError(
+    'Write a web address, such as https://clinic.example/webhooks/inquiries.',
+  );
 }
 
 function wholeMinutes(text: string): number {

@@ -8,11 +8,18 @@ import { unwrap, withService } from '../service.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Shows how the service has checked the transcripts of the calls for an inquiry: each criterion, and whether it was met.',
+      'Shows how the service has checked the transcripts of the calls for an inquiry: each ' +
+        'criterion, and whether it was met.',
     )
     .argument('<id>', 'the id that the service gave the inquiry')
-    .option('--json', 'as JSON: {"schema", "verifications": [{"id", "created_at", "items": [{"name", "status"}]}]}')
-    .option('--full', 'everything that the service says, as JSON: quotes of the call, so mind where it goes')
+    .option(
+      '--json',
+      'as JSON: {"schema", "verifications": [{"id", "created_at", "items": [{"name", "status"}]}]}',
+    )
+    .option(
+      '--full',
+      'everything that the service says, as JSON: quotes of the call, so mind where it goes',
+    )
     .addHelpText(
       'after',
       `
@@ -27,7 +34,11 @@ Examples:
         return unwrap(result, { what: 'The verifications could not be read.' }, config);
       });
       if (options.full) printJson(context.stdout, { verifications: found });
-      else if (options.json) printJson(context.stdout, { schema: 'eligd.verifications/1', verifications: found.map(shown) });
+      else if (options.json)
+        printJson(context.stdout, {
+          schema: 'eligd.verifications/1',
+          verifications: found.map(shown),
+        });
       else showTable(context, found);
     });
 }
@@ -35,16 +46,27 @@ Examples:
 /** Evidence and reasoning quote the call, so they are left out. */
 function shown(record: unknown) {
   const { id = null, creation_ts, verification_items } = verificationSchema.catch({}).parse(record);
-  const items = (verification_items ?? []).map(({ name, status }) => ({ name: name ?? null, status: status ?? null }));
+  const items = (verification_items ?? []).map(({ name, status }) => ({
+    name: name ?? null,
+    status: status ?? null,
+  }));
   return { id, created_at: creation_ts ?? null, items };
 }
 
 function showTable(context: CliContext, found: readonly unknown[]): void {
   if (found.length === 0) {
-    context.stdout.write('There are no verifications: the call has not ended yet, or the service does not know the inquiry.\n');
+    context.stdout.write(
+      'There are no verifications: the call has not ended yet, or the service does not know ' +
+        'the inquiry.\n',
+    );
     return;
   }
-  const columns = [{ title: 'VERIFICATION', is_whole: true }, { title: 'CREATED' }, { title: 'CRITERION' }, { title: 'STATUS' }];
+  const columns = [
+    { title: 'VERIFICATION', is_whole: true },
+    { title: 'CREATED' },
+    { title: 'CRITERION' },
+    { title: 'STATUS' },
+  ];
   const rows = found.map(shown).flatMap(({ id, created_at, items }) => {
     const all = items.length === 0 ? [{ name: null, status: null }] : items;
     return all.map(({ name, status }) => [id, created_at, name, status]);

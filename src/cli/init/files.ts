@@ -7,7 +7,11 @@ import type { CliContext } from '../context.ts';
 import { EXIT_CODES } from '../exit.ts';
 
 /** The configuration, and beside it `.env` with the secrets. */
-export function writeInstallation(file: string, text: string, secrets: ReadonlyMap<string, string>): void {
+export function writeInstallation(
+  file: string,
+  text: string,
+  secrets: ReadonlyMap<string, string>,
+): void {
   const lines = [...secrets].map(([name, value]) => `${name}=${envValue(value)}\n`);
   writeNew(join(dirname(file), '.env'), lines.join(''), 0o600);
   writeNew(file, text, 0o600);
@@ -17,11 +21,14 @@ export function writeInstallation(file: string, text: string, secrets: ReadonlyM
 function envValue(value: string): string {
   if (/^[\w.+/=@:-]+$/.test(value)) return value;
   const quote = ["'", '"', '`'].find((each) => !value.includes(each));
-  if (quote !== undefined && !(quote === '"' && value.includes('\\'))) return `${quote}${value}${quote}`;
+  if (quote !== undefined && !(quote === '"' && value.includes('\\')))
+    return `${quote}${value}${quote}`;
   throw new EligdError('usage', {
     what: 'A secret holds all three kinds of quotes, so it cannot stand in a .env.',
     why: 'It would be read back as another one.',
-    next: 'Ask for another secret, or hand it over as a credential of systemd (eligd init --system).',
+    next:
+      'Ask for another secret, or hand it over as a credential of systemd (eligd init ' +
+      '--system).',
   });
 }
 
@@ -34,17 +41,22 @@ export function writeNew(file: string, content: string | Buffer, mode: number): 
     const code = errorCode(error);
     throw new EligdError('failed', {
       what: `${file} could not be written.`,
-      why: code === 'EEXIST' ? 'It exists already, and is not replaced.' : `The system says ${code ?? 'no'}.`,
+      why:
+        code === 'EEXIST'
+          ? 'It exists already, and is not replaced.'
+          : `The system says ${code ?? 'no'}.`,
       next:
-        code === 'EEXIST' ? 'Move it away and run the same command again.' : 'Check the permissions and the space on the disk.',
+        code === 'EEXIST'
+          ? 'Move it away and run the same command again.'
+          : 'Check the permissions and the space on the disk.',
       cause: error,
     });
   }
 }
 
 /**
- * Runs `eligd check` as a program of its own. Throws when something is wrong with the installation; a service that is only away
- * for the moment is told, and no failure.
+ * Runs `eligd check` as a program of its own. Throws when something is wrong with the installation;
+ * a service that is only away for the moment is told, and no failure.
  */
 export async function runCheck(
   context: CliContext,
@@ -68,7 +80,9 @@ export async function runCheck(
   throw new EligdError(code === EXIT_CODES.configuration ? 'configuration' : 'failed', {
     what: 'Everything is written, but it cannot work yet.',
     why: 'The lines marked with "!!" above say what is wrong.',
-    next: `Do what stands after the arrows (the configuration is ${file}), and run "eligd check" again.`,
+    next:
+      `Do what stands after the arrows (the configuration is ${file}), and run "eligd check" ` +
+      'again.',
   });
 }
 

@@ -7,15 +7,22 @@ import { INSTALLED } from '../installed.ts';
 import { writeNew } from './files.ts';
 
 export function requireRoot(): void {
-  if (process.getuid?.() !== 0) throw notPossible('This user is not root.', 'Run "sudo eligd init --system".');
+  if (process.getuid?.() !== 0)
+    throw notPossible('This user is not root.', 'Run "sudo eligd init --system".');
   if (serviceUser() === null) {
-    const next = 'Install the package (apt install ./eligd_*.deb), which makes the user; without it, run "eligd init".';
+    const next =
+      'Install the package (apt install ./eligd_*.deb), which makes the user; without it, ' +
+      'run "eligd init".';
     throw notPossible('There is no user "eligd" on this machine.', next);
   }
 }
 
 function notPossible(why: string, next: string): EligdError {
-  return new EligdError('usage', { what: 'The service of this machine cannot be set up.', why, next });
+  return new EligdError('usage', {
+    what: 'The service of this machine cannot be set up.',
+    why,
+    next,
+  });
 }
 
 function serviceUser(): { uid: number; gid: number } | null {
@@ -25,8 +32,9 @@ function serviceUser(): { uid: number; gid: number } | null {
 }
 
 /**
- * Writes configuration, secrets, drop-in and drop folder; gives what was written. Secrets become credentials: encrypted with
- * this machine's key when systemd-creds can (systemd 250), otherwise files that only root reads.
+ * Writes configuration, secrets, drop-in and drop folder; gives what was written. Secrets become
+ * credentials: encrypted with this machine's key when systemd-creds can (systemd 250), otherwise
+ * files that only root reads.
  */
 export function writeSystem(parts: {
   file: string;
@@ -41,7 +49,9 @@ export function writeSystem(parts: {
   const had_one = existsSync(INSTALLED.drop_in);
   if (had_one) renameSync(INSTALLED.drop_in, old);
   mkdirSync(INSTALLED.credentials, { recursive: true, mode: 0o700 });
-  const lines = [...parts.secrets].map(([name, value]) => writeCredential(name.replace(/^ELIGD_/, '').toLowerCase(), value));
+  const lines = [...parts.secrets].map(([name, value]) =>
+    writeCredential(name.replace(/^ELIGD_/, '').toLowerCase(), value),
+  );
   writeNew(INSTALLED.drop_in, dropIn(parts.folder, lines), 0o644);
   chmodSync(dirname(INSTALLED.drop_in), 0o755);
   writeNew(parts.file, parts.text, 0o640);
@@ -54,11 +64,16 @@ export function writeSystem(parts: {
   ];
 }
 
-/** Makes the folder, but not what it lies in: a share that is not mounted must not be replaced by a folder of ours. */
+/**
+ * Makes the folder, but not what it lies in: a share that is not mounted must not be replaced by a
+ * folder of ours.
+ */
 function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number }): boolean {
   if (/[:\p{Cc}]/u.test(folder)) {
     throw new EligdError('usage', {
-      what: 'The path of the drop folder holds a colon or a control character, and nothing was written.',
+      what:
+        'The path of the drop folder holds a colon or a control character, and nothing was ' +
+        'written.',
       why: 'A unit of systemd cannot name it.',
       next: 'Name another folder with --folder.',
     });
@@ -75,7 +90,9 @@ function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number
     throw new EligdError('failed', {
       what: `The drop folder ${folder} cannot be made, and nothing was written.`,
       why: `${dirname(folder)} is not there.`,
-      next: 'If it is on a network share, mount that first; otherwise name another folder with --folder.',
+      next:
+        'If it is on a network share, mount that first; otherwise name another folder with ' +
+        '--folder.',
     });
   }
   mkdirSync(folder, { mode: 0o700 });
@@ -85,7 +102,8 @@ function makeDropFolder(folder: string, { uid, gid }: { uid: number; gid: number
 
 /** Writes one credential and gives its line of the unit. */
 function writeCredential(name: string, value: string): string {
-  for (const old of [name, `${name}.cred`]) rmSync(join(INSTALLED.credentials, old), { force: true });
+  for (const old of [name, `${name}.cred`])
+    rmSync(join(INSTALLED.credentials, old), { force: true });
   const encrypted = spawnSync('systemd-creds', ['encrypt', `--name=${name}`, '-', '-'], {
     input: value,
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -117,11 +135,16 @@ ${credentials.join('\n')}
 
 /** Has the service started, when systemd runs here, and says how it went. */
 export function startSystem(): string {
-  if (!existsSync('/run/systemd/system')) return '\nsystemd does not run here, so the service was not started.\n';
+  if (!existsSync('/run/systemd/system'))
+    return '\nsystemd does not run here, so the service was not started.\n';
   execFileSync('systemctl', ['daemon-reload']);
   execFileSync('systemctl', ['enable', '--quiet', 'eligd.service']);
   const { status } = spawnSync('systemctl', ['restart', 'eligd.service'], { stdio: 'ignore' });
-  if (status === 0) return '\nThe service runs. See it with "systemctl status eligd", and its log with "journalctl -u eligd".\n';
+  if (status === 0)
+    return (
+      '\nThe service runs. See it with "systemctl status eligd", and its log with "journalctl ' +
+      '-u eligd".\n'
+    );
   throw new EligdError('failed', {
     what: 'Everything is written, but the service did not start.',
     why: '"journalctl -u eligd -n 20" says why.',

@@ -2,10 +2,24 @@ import { MINUTE_MS } from '../calendar.ts';
 import { compact, type JsonObject } from '../json.ts';
 import type { AnswerContext } from './context.ts';
 
-const FIRST_NAMES = ['Alicia', 'Brandon', 'Carmen', 'Deshawn', 'Elena', 'Farid', 'Grace', 'Hector', 'Ingrid', 'Jamal', 'Keiko'];
+const FIRST_NAMES = [
+  'Alicia',
+  'Brandon',
+  'Carmen',
+  'Deshawn',
+  'Elena',
+  'Farid',
+  'Grace',
+  'Hector',
+  'Ingrid',
+  'Jamal',
+  'Keiko',
+];
 const INITIALS = ['A.', 'B.', 'D.', 'F.', 'K.', 'M.', 'P.', 'R.', 'S.', 'T.', 'W.'];
 
-/** Questions of the specification; what else is asked is a customer's own, and its answer is a text. */
+/**
+ * Questions of the specification; what else is asked is a customer's own, and its answer is a text.
+ */
 const LISTED_QUESTIONS = new Set([
   'STANDARD',
   'CODE_LOOKUP_BENEFITS',
@@ -21,14 +35,22 @@ const LISTED_QUESTIONS = new Set([
   'UNKNOWN',
 ]);
 
-const CUSTOM_ANSWERS = ['Yes', 'No', 'Yes, after the deductible', 'No, but an exception can be asked for in writing', '30 days'];
+const CUSTOM_ANSWERS = [
+  'Yes',
+  'No',
+  'Yes, after the deductible',
+  'No, but an exception can be asked for in writing',
+  '30 days',
+];
 
 /** The call log id that a call and its verifications share. */
 export function callLogId(context: AnswerContext, call_number: number): string {
   return `call-${hexOf(context, `call log ${call_number}`)}`;
 }
 
-/** One call detail record per placed call (specification, "Call detail record"), the latest last. */
+/**
+ * One call detail record per placed call (specification, "Call detail record"), the latest last.
+ */
 export function callRecords(context: AnswerContext, ends_ms: readonly number[]): JsonObject[] {
   return ends_ms.map((ended_ms, index) => callRecord(context, index + 1, ended_ms));
 }
@@ -50,8 +72,12 @@ function callRecord(context: AnswerContext, call_number: number, ended_ms: numbe
 }
 
 function transcript(context: AnswerContext, representative: string, reference: string): string {
-  const purpose = context.request.type === 'CLAIMS_STATUS' ? 'the status of a claim' : 'benefits for a patient';
-  const outcome = context.course.ending === 'SUCCESS' ? 'I can give you that.' : 'I am not able to release that today.';
+  const purpose =
+    context.request.type === 'CLAIMS_STATUS' ? 'the status of a claim' : 'benefits for a patient';
+  const outcome =
+    context.course.ending === 'SUCCESS'
+      ? 'I can give you that.'
+      : 'I am not able to release that today.';
   return [
     `Payer: Provider services, ${representative} speaking. How can I help?`,
     `Caller: I am calling on behalf of a provider about ${purpose}.`,
@@ -62,11 +88,16 @@ function transcript(context: AnswerContext, representative: string, reference: s
 }
 
 function customAnswers(context: AnswerContext): { [question: string]: string } | undefined {
-  const asked = (context.request.benefits_query ?? []).filter((question) => !LISTED_QUESTIONS.has(question));
+  const asked = (context.request.benefits_query ?? []).filter(
+    (question) => !LISTED_QUESTIONS.has(question),
+  );
   const script = context.request.call_script_id;
-  if (typeof script === 'string' && script !== '') asked.push('SCRIPT_QUESTION_1', 'SCRIPT_QUESTION_2');
+  if (typeof script === 'string' && script !== '')
+    asked.push('SCRIPT_QUESTION_1', 'SCRIPT_QUESTION_2');
   if (asked.length === 0 || context.course.ending !== 'SUCCESS') return undefined;
-  return Object.fromEntries(asked.map((question) => [question, context.person.pick(`custom ${question}`, CUSTOM_ANSWERS)]));
+  return Object.fromEntries(
+    asked.map((question) => [question, context.person.pick(`custom ${question}`, CUSTOM_ANSWERS)]),
+  );
 }
 
 function hexOf(context: AnswerContext, label: string): string {

@@ -18,7 +18,9 @@ const DENIAL_REASONS = [
 /** The results record of a claims-status inquiry. `amound_paid` is the wire's own spelling. */
 export function claimResults(context: AnswerContext): { [field: string]: Json | undefined } {
   const { status, is_paid } = outcomeOf(context);
-  const number = context.request.claim_number || `CLM${claimDice(context).integer('number', 100_000_000, 999_999_999)}`;
+  const number =
+    context.request.claim_number ||
+    `CLM${claimDice(context).integer('number', 100_000_000, 999_999_999)}`;
   if (status === 'NOT_ON_FILE') {
     return { status, unprocessed_claim_info: unprocessed(context) };
   }
@@ -44,16 +46,23 @@ function outcomeOf(context: AnswerContext): Outcome {
     case 'PENDING':
       return { status: 'PENDING', is_paid: false };
     case 'PENDING1':
-      return context.attempt === 1 ? { status: 'PENDING', is_paid: false } : { status: 'APPROVED', is_paid: true };
+      return context.attempt === 1
+        ? { status: 'PENDING', is_paid: false }
+        : { status: 'APPROVED', is_paid: true };
     case 'CLEARED':
-      return context.edition === 'first' ? { status: 'PENDING', is_paid: false } : { status: 'APPROVED', is_paid: true };
+      return context.edition === 'first'
+        ? { status: 'PENDING', is_paid: false }
+        : { status: 'APPROVED', is_paid: true };
     case 'OVERTURNED':
       if (context.attempt > 1) return { status: 'APPROVED', is_paid: true };
       return { status: context.edition === 'first' ? 'DENIED' : 'PENDING', is_paid: false };
     case 'NOTONFILE':
       return { status: 'NOT_ON_FILE', is_paid: false };
     case undefined:
-      return { status: drawnStatus(claimDice(context).of(context.edition).fraction('status')), is_paid: true };
+      return {
+        status: drawnStatus(claimDice(context).of(context.edition).fraction('status')),
+        is_paid: true,
+      };
   }
 }
 
@@ -64,16 +73,24 @@ function drawnStatus(fraction: number): ClaimStatus {
 
 /** A claim is the same whoever asks about it and however often. */
 function claimDice(context: AnswerContext): AnswerContext['person'] {
-  return context.person.of('claim', context.request.claim_number ?? '', context.request.claims_date_of_service ?? '');
+  return context.person.of(
+    'claim',
+    context.request.claim_number ?? '',
+    context.request.claims_date_of_service ?? '',
+  );
 }
 
 function timeline(context: AnswerContext, status: ClaimStatus, is_paid: boolean): JsonObject {
   const dice = claimDice(context);
   const { formats } = context;
-  const received = notAfterCall(context, addDays(serviceDay(context), dice.integer('received', 1, 7)));
+  const received = notAfterCall(
+    context,
+    addDays(serviceDay(context), dice.integer('received', 1, 7)),
+  );
   if (status === 'PENDING') return { date_received: formats.date(received) };
   const processed = notAfterCall(context, addDays(received, dice.integer('processed', 3, 14)));
-  if (status === 'DENIED' || !is_paid) return { date_received: formats.date(received), date_processed: formats.date(processed) };
+  if (status === 'DENIED' || !is_paid)
+    return { date_received: formats.date(received), date_processed: formats.date(processed) };
   const paid = notAfterCall(context, addDays(processed, dice.integer('paid', 1, 5)));
   return {
     date_received: formats.date(received),
@@ -85,21 +102,35 @@ function timeline(context: AnswerContext, status: ClaimStatus, is_paid: boolean)
 function unprocessed(context: AnswerContext): JsonObject {
   const dice = claimDice(context);
   return {
-    date_processed_up_to: context.formats.date(addDays(context.as_of, -dice.integer('backlog', 5, 20))),
+    date_processed_up_to: context.formats.date(
+      addDays(context.as_of, -dice.integer('backlog', 5, 20)),
+    ),
     turnaround_time: dice.chance('turnaround unknown', 0.3) ? null : '30 days',
   };
 }
 
-/** What was billed is split among payer, contract and patient, so the parts of all codes never exceed the bill. */
+/**
+ * What was billed is split among payer, contract and patient, so the parts of all codes never
+ * exceed the bill.
+ */
 function codeDetails(context: AnswerContext, status: ClaimStatus): Json[] {
   const dice = claimDice(context);
-  const codes = context.request.benefits_codes?.length ? context.request.benefits_codes : [fallbackCode(context)];
-  const billed = Math.round((context.request.billed_amount ?? dice.integer('billed', 80, 900)) * 100);
+  const codes = context.request.benefits_codes?.length
+    ? context.request.benefits_codes
+    : [fallbackCode(context)];
+  const billed = Math.round(
+    (context.request.billed_amount ?? dice.integer('billed', 80, 900)) * 100,
+  );
   const per_code = Math.floor(billed / codes.length);
   return codes.map((code) => codeDetail(context, code.toUpperCase(), per_code, status));
 }
 
-function codeDetail(context: AnswerContext, code: string, billed: number, status: ClaimStatus): JsonObject {
+function codeDetail(
+  context: AnswerContext,
+  code: string,
+  billed: number,
+  status: ClaimStatus,
+): JsonObject {
   const dice = claimDice(context).of(code);
   const { formats } = context;
   const is_denied = status === 'DENIED' || dice.chance('denied', 0.1);
@@ -111,14 +142,21 @@ function codeDetail(context: AnswerContext, code: string, billed: number, status
     amound_paid: formats.claimAmount(allowed - deductible - coinsurance),
     patient_responsibility: formats.claimAmount(deductible + coinsurance),
     patient_applied_to_deductible: formats.claimAmount(deductible),
-    adjustment_details: allowed < billed && !is_denied ? 'Contractual adjustment to the allowed amount.' : null,
+    adjustment_details:
+      allowed < billed && !is_denied ? 'Contractual adjustment to the allowed amount.' : null,
     claim_denial_reason: is_denied ? dice.pick('denial', DENIAL_REASONS) : null,
-    appeal_or_correction_info: is_denied ? 'Appeals in writing within 180 days of the decision.' : null,
+    appeal_or_correction_info: is_denied
+      ? 'Appeals in writing within 180 days of the decision.'
+      : null,
   };
 }
 
 function fallbackCode(context: AnswerContext): string {
-  return context.specialty === 'dental' ? 'D0120' : context.specialty === 'medical' ? '99213' : '90834';
+  return context.specialty === 'dental'
+    ? 'D0120'
+    : context.specialty === 'medical'
+      ? '99213'
+      : '90834';
 }
 
 function serviceDay(context: AnswerContext): Day {

@@ -18,7 +18,10 @@ export type AnswerContext = {
   policy: Dice;
   person: Dice;
   call: Dice;
-  /** The latest day of which the answer may speak; the call is later, since it ends a day before the desired one at the soonest. */
+  /**
+   * The latest day of which the answer may speak; the call is later, since it ends a day before the
+   * desired one at the soonest.
+   */
   as_of: Day;
 };
 
@@ -40,7 +43,10 @@ export function contextOf(
     policy: policyDice(seed, inquiry),
     person: personDice(seed, inquiry),
     call,
-    as_of: addDays(dayOfWire(inquiry.request.desired_completion_date) ?? dayOf(inquiry.created_ms), -2),
+    as_of: addDays(
+      dayOfWire(inquiry.request.desired_completion_date) ?? dayOf(inquiry.created_ms),
+      -2,
+    ),
   };
 }
 
@@ -57,5 +63,7 @@ export function bornOn(context: AnswerContext): Day {
 /** The network status: what the request says, and where it was left blank what the payer found. */
 export function isInNetwork(context: AnswerContext): boolean {
   const said = context.request.insurance_in_network;
-  return typeof said === 'boolean' ? said : context.policy.chance(`in network ${context.request.tax_id}`, 0.75);
+  return typeof said === 'boolean'
+    ? said
+    : context.policy.chance(`in network ${context.request.tax_id}`, 0.75);
 }

@@ -1,6 +1,7 @@
 /**
- * What the sandbox knows of dental procedure codes: the class by number range, and for some codes what payers usually limit.
- * The nomenclature of the codes is the American Dental Association's and licensed; the names here are our own generic words.
+ * What the sandbox knows of dental procedure codes: the class by number range, and for some codes
+ * what payers usually limit. The nomenclature of the codes is the American Dental Association's and
+ * licensed; the names here are our own generic words.
  */
 export type DentalClass =
   | 'DIAGNOSTIC'
@@ -63,10 +64,26 @@ const CODES: { readonly [code: string]: CodeFacts } = {
   D1351: { name: 'sealant', frequency: '1 per tooth per 36 months', age_limit: 15 },
   D2140: { name: 'metal filling', frequency: '1 per surface per 24 months' },
   D2330: { name: 'front filling', frequency: '1 per surface per 24 months' },
-  D2391: { name: 'back filling', frequency: '1 per surface per 24 months', downgrade: 'Paid as a metal filling (D2140).' },
-  D2392: { name: 'back filling', frequency: '1 per surface per 24 months', downgrade: 'Paid as a metal filling (D2150).' },
-  D2740: { name: 'crown', frequency: '1 per tooth per 60 months', downgrade: 'Paid as a base metal crown on molars.' },
-  D2750: { name: 'crown', frequency: '1 per tooth per 60 months', downgrade: 'Paid as a base metal crown on molars.' },
+  D2391: {
+    name: 'back filling',
+    frequency: '1 per surface per 24 months',
+    downgrade: 'Paid as a metal filling (D2140).',
+  },
+  D2392: {
+    name: 'back filling',
+    frequency: '1 per surface per 24 months',
+    downgrade: 'Paid as a metal filling (D2150).',
+  },
+  D2740: {
+    name: 'crown',
+    frequency: '1 per tooth per 60 months',
+    downgrade: 'Paid as a base metal crown on molars.',
+  },
+  D2750: {
+    name: 'crown',
+    frequency: '1 per tooth per 60 months',
+    downgrade: 'Paid as a base metal crown on molars.',
+  },
   D2950: { name: 'core build-up', frequency: '1 per tooth per 60 months' },
   D3310: { name: 'front root canal', frequency: '1 per tooth per lifetime' },
   D3330: { name: 'molar root canal', frequency: '1 per tooth per lifetime' },

@@ -1,7 +1,13 @@
 import { ageOn } from '../calendar.ts';
 import { compact, type Json, type JsonObject } from '../json.ts';
 import { type AnswerContext, asks, bornOn } from './context.ts';
-import { classOf, DENTAL_CLASSES, type DentalClass, factsOf, fullDentalCode } from './dental-codes.ts';
+import {
+  classOf,
+  DENTAL_CLASSES,
+  type DentalClass,
+  factsOf,
+  fullDentalCode,
+} from './dental-codes.ts';
 import { maximums } from './maximums.ts';
 import { basicPlan, coversOrthodontics, fullPlan, planType } from './plan.ts';
 import { treatmentHistory } from './treatment-history.ts';
@@ -19,7 +25,10 @@ const PRIOR_AUTH = 'A pre-treatment estimate with images is asked for.';
 
 type Tier = keyof (typeof TIERS)[number];
 
-/** The dental part of the results record: only what was asked (specification, "Results record (benefits inquiries)"). */
+/**
+ * The dental part of the results record: only what was asked (specification, "Results record
+ * (benefits inquiries)").
+ */
 export function dentalResults(context: AnswerContext): { [field: string]: Json | undefined } {
   const by_script = (context.request.benefits_query ?? []).length === 0;
   const standard = asks(context, 'STANDARD');
@@ -97,7 +106,11 @@ function procedureCodes(context: AnswerContext): Json[] | undefined {
   ]);
 }
 
-function codeBenefits(context: AnswerContext, code: string, wanted: { benefits: boolean; frequencies: boolean }): JsonObject {
+function codeBenefits(
+  context: AnswerContext,
+  code: string,
+  wanted: { benefits: boolean; frequencies: boolean },
+): JsonObject {
   const { policy } = context;
   const facts = factsOf(code);
   const percentage = percentageOf(context, classOf(code));
@@ -105,7 +118,9 @@ function codeBenefits(context: AnswerContext, code: string, wanted: { benefits: 
   if (percentage === undefined || policy.chance(`uncovered ${code}`, uncovered)) {
     return { is_covered: false, more_info: 'The plan has no benefit for this code.' };
   }
-  const frequency = facts.frequency ?? policy.pick(`frequency ${code}`, ['1 per 12 months', '1 per 36 months', 'No limit']);
+  const frequency =
+    facts.frequency ??
+    policy.pick(`frequency ${code}`, ['1 per 12 months', '1 per 36 months', 'No limit']);
   const downgraded = facts.downgrade !== undefined && policy.chance(`downgrade ${code}`, 0.6);
   return compact({
     is_covered: true,
@@ -117,7 +132,9 @@ function codeBenefits(context: AnswerContext, code: string, wanted: { benefits: 
       age_limit: facts.age_limit,
       is_downgraded: downgraded,
       ...(downgraded && { downgraded_info: facts.downgrade }),
-      ...(isPastAgeLimit(context, facts.age_limit) && { more_info: 'The patient is past the age limit.' }),
+      ...(isPastAgeLimit(context, facts.age_limit) && {
+        more_info: 'The patient is past the age limit.',
+      }),
     }),
   });
 }
@@ -131,7 +148,9 @@ function extraInfo(context: AnswerContext): JsonObject {
   const { policy, person } = context;
   const waits = policy.chance('waiting period', 0.25);
   return compact({
-    waiting_periods: waits ? '6 months for basic and 12 months for major services from the effective date.' : 'None.',
+    waiting_periods: waits
+      ? '6 months for basic and 12 months for major services from the effective date.'
+      : 'None.',
     deductible_applies_to_preventive: policy.chance('deductible on preventive', 0.15),
     preventative_applies_to_maximum: policy.chance('preventive to maximum', 0.6),
     missing_tooth_clause:

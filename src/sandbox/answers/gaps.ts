@@ -1,12 +1,23 @@
 import type { Dice } from '../dice.ts';
 import { isJsonObject, type Json, type JsonObject } from '../json.ts';
 
-/** Parts of the results whose fields are answers of the payer; who was called and when is known without the payer. */
-const ANSWERED_PARTS = ['plan_information', 'maximums', 'procedure_classes', 'procedure_codes', 'extra_info', 'timeline'];
+/**
+ * Parts of the results whose fields are answers of the payer; who was called and when is known
+ * without the payer.
+ */
+const ANSWERED_PARTS = [
+  'plan_information',
+  'maximums',
+  'procedure_classes',
+  'procedure_codes',
+  'extra_info',
+  'timeline',
+];
 
 /**
- * Leaves out a share of the fields, as when a payer does not answer a question: what is unknown is absent, not false. Whether
- * the plan is active stays, for the payer looked the patient up; so does the code that a pair of benefits is about.
+ * Leaves out a share of the fields, as when a payer does not answer a question: what is unknown is
+ * absent, not false. Whether the plan is active stays, for the payer looked the patient up; so does
+ * the code that a pair of benefits is about.
  */
 export function leaveGaps(results: JsonObject, share: number, dice: Dice): JsonObject {
   if (share === 0) return results;
@@ -19,7 +30,8 @@ export function leaveGaps(results: JsonObject, share: number, dice: Dice): JsonO
 }
 
 function withoutSome(value: Json, share: number, dice: Dice): Json {
-  if (Array.isArray(value)) return value.map((item, index) => withoutSome(item, share, dice.of(index)));
+  if (Array.isArray(value))
+    return value.map((item, index) => withoutSome(item, share, dice.of(index)));
   if (!isJsonObject(value) || 'procedure_code' in value) return value;
   const kept: JsonObject = {};
   for (const [field, inner] of Object.entries(value)) {

@@ -3,7 +3,10 @@ import { compact, type JsonObject } from '../json.ts';
 import type { AnswerContext } from './context.ts';
 import { coversOrthodontics, isCalendarYear } from './plan.ts';
 
-/** The maximums record (specification, "Maximums record"). Family fields are absent on individual plans. */
+/**
+ * The maximums record (specification, "Maximums record"). Family fields are absent on individual
+ * plans.
+ */
 export function maximums(context: AnswerContext): JsonObject {
   return context.specialty === 'dental' ? dentalMaximums(context) : medicalMaximums(context);
 }
@@ -12,7 +15,10 @@ function dentalMaximums(context: AnswerContext): JsonObject {
   const { policy, formats } = context;
   const limit = policy.pick('limit', [100_000, 150_000, 150_000, 200_000, 250_000]);
   const limit_used = share(personUsed(context), 'limit', limit, 5000);
-  const deductible = deductibleOf(context, policy.pick('deductible', [2500, 5000, 5000, 7500, 10_000]));
+  const deductible = deductibleOf(
+    context,
+    policy.pick('deductible', [2500, 5000, 5000, 7500, 10_000]),
+  );
   return compact({
     name: 'Dental',
     ...deductibleFields(context, deductible),
@@ -24,15 +30,27 @@ function dentalMaximums(context: AnswerContext): JsonObject {
   });
 }
 
-/** What went to a deductible counts as out of pocket too, so the out-of-pocket amounts are never the smaller ones. */
+/**
+ * What went to a deductible counts as out of pocket too, so the out-of-pocket amounts are never the
+ * smaller ones.
+ */
 function medicalMaximums(context: AnswerContext): JsonObject {
   const { policy, formats } = context;
-  const deductible = deductibleOf(context, policy.pick('deductible', [0, 50_000, 100_000, 150_000, 300_000]));
+  const deductible = deductibleOf(
+    context,
+    policy.pick('deductible', [0, 50_000, 100_000, 150_000, 300_000]),
+  );
   const maximum = policy.pick('out of pocket', [300_000, 450_000, 600_000, 800_000]);
   const family_maximum = maximum * familyFactor(context);
   const family_used =
-    deductible.family_used + share(familyUsed(context), 'out of pocket', family_maximum - deductible.family, 1000);
-  const beyond_deductible = share(personUsed(context), 'out of pocket', family_used - deductible.individual_used, 1000);
+    deductible.family_used +
+    share(familyUsed(context), 'out of pocket', family_maximum - deductible.family, 1000);
+  const beyond_deductible = share(
+    personUsed(context),
+    'out of pocket',
+    family_used - deductible.individual_used,
+    1000,
+  );
   const individual_used = Math.min(maximum, deductible.individual_used + beyond_deductible);
   const is_family = isFamilyPlan(context);
   return compact({
@@ -46,13 +64,24 @@ function medicalMaximums(context: AnswerContext): JsonObject {
 }
 
 /** In cents. */
-type Deductible = { individual: number; individual_used: number; family: number; family_used: number };
+type Deductible = {
+  individual: number;
+  individual_used: number;
+  family: number;
+  family_used: number;
+};
 
-/** What the family has used is one number for all under the member id, and nobody has used more than the family. */
+/**
+ * What the family has used is one number for all under the member id, and nobody has used more than
+ * the family.
+ */
 function deductibleOf(context: AnswerContext, individual: number): Deductible {
   const family = individual * familyFactor(context);
   const family_used = share(familyUsed(context), 'deductible', family, 500);
-  const individual_used = Math.min(individual, share(personUsed(context), 'deductible', family_used, 500));
+  const individual_used = Math.min(
+    individual,
+    share(personUsed(context), 'deductible', family_used, 500),
+  );
   return { individual, individual_used, family, family_used };
 }
 

@@ -12,18 +12,43 @@ type Service = {
   frequency: string;
 };
 
-const VISIT: Service = { name: 'office visit', copays: [2000, 2500, 3000, 4000], prior_auth: 0.02, frequency: 'No limit' };
-const THERAPY: Service = { name: 'therapy', copays: [2500, 3500, 5000], prior_auth: 0.3, frequency: '30 visits per year' };
-const PSYCHOTHERAPY: Service = { name: 'psychotherapy', copays: [2000, 3000, 4000], prior_auth: 0.1, frequency: '1 per day' };
+const VISIT: Service = {
+  name: 'office visit',
+  copays: [2000, 2500, 3000, 4000],
+  prior_auth: 0.02,
+  frequency: 'No limit',
+};
+const THERAPY: Service = {
+  name: 'therapy',
+  copays: [2500, 3500, 5000],
+  prior_auth: 0.3,
+  frequency: '30 visits per year',
+};
+const PSYCHOTHERAPY: Service = {
+  name: 'psychotherapy',
+  copays: [2000, 3000, 4000],
+  prior_auth: 0.1,
+  frequency: '1 per day',
+};
 const IMAGING: Service = {
   name: 'imaging',
   copays: [],
   prior_auth: 0.6,
   frequency: '1 per 12 months unless medically necessary',
 };
-const LABORATORY: Service = { name: 'laboratory test', copays: [], prior_auth: 0.05, frequency: 'No limit' };
+const LABORATORY: Service = {
+  name: 'laboratory test',
+  copays: [],
+  prior_auth: 0.05,
+  frequency: 'No limit',
+};
 const SURGERY: Service = { name: 'surgery', copays: [], prior_auth: 0.5, frequency: 'No limit' };
-const SUPPLY: Service = { name: 'drug or supply', copays: [], prior_auth: 0.7, frequency: '1 per month' };
+const SUPPLY: Service = {
+  name: 'drug or supply',
+  copays: [],
+  prior_auth: 0.7,
+  frequency: '1 per month',
+};
 const REHABILITATION: Service = {
   name: 'rehabilitation',
   copays: [3000, 4500],
@@ -31,7 +56,10 @@ const REHABILITATION: Service = {
   frequency: '36 sessions per lifetime',
 };
 
-/** The medical or mental health part of the results record. Basic plan information comes without being asked for. */
+/**
+ * The medical or mental health part of the results record. Basic plan information comes without
+ * being asked for.
+ */
 export function medicalResults(context: AnswerContext): { [field: string]: Json | undefined } {
   const by_script = (context.request.benefits_query ?? []).length === 0;
   const money = by_script || asks(context, 'DEDUCTIBLES_AND_MAXIMUMS', 'MAXIMUMS');
@@ -71,11 +99,19 @@ function procedureCodes(context: AnswerContext): Json[] | undefined {
   const codes = new Set((context.request.benefits_codes ?? []).map((code) => code.toUpperCase()));
   return [...codes].map((code) => {
     const service = serviceOf(code);
-    return [{ procedure_code: code, procedure_name: service.name }, benefitsOf(context, code, service, wanted)];
+    return [
+      { procedure_code: code, procedure_name: service.name },
+      benefitsOf(context, code, service, wanted),
+    ];
   });
 }
 
-function benefitsOf(context: AnswerContext, label: string, service: Service, wanted: Wanted): JsonObject {
+function benefitsOf(
+  context: AnswerContext,
+  label: string,
+  service: Service,
+  wanted: Wanted,
+): JsonObject {
   const { policy } = context;
   if (policy.chance(`uncovered ${label}`, context.course.uncovered)) {
     return { is_covered: false, more_info: 'Excluded by the plan.' };
@@ -85,7 +121,8 @@ function benefitsOf(context: AnswerContext, label: string, service: Service, wan
     is_covered: true,
     ...(wanted.benefits && costOf(context, label, service)),
     ...((wanted.prior_auth || wanted.benefits) && { is_prior_auth_required: needs_auth }),
-    ...(wanted.prior_auth && needs_auth && { prior_auth_info: 'By telephone or on the provider portal, up to 14 days.' }),
+    ...(wanted.prior_auth &&
+      needs_auth && { prior_auth_info: 'By telephone or on the provider portal, up to 14 days.' }),
     ...(wanted.frequencies && { frequency_limitations: service.frequency }),
     ...(context.specialty === 'mental_health' &&
       wanted.benefits && {
@@ -98,7 +135,10 @@ function benefitsOf(context: AnswerContext, label: string, service: Service, wan
   });
 }
 
-/** A service costs the patient a copay or coinsurance, hardly ever both; out of network it is coinsurance. */
+/**
+ * A service costs the patient a copay or coinsurance, hardly ever both; out of network it is
+ * coinsurance.
+ */
 function costOf(context: AnswerContext, label: string, service: Service): JsonObject {
   const { policy, formats } = context;
   if (service.copays.length > 0 && isInNetwork(context)) {
@@ -108,7 +148,8 @@ function costOf(context: AnswerContext, label: string, service: Service): JsonOb
       coinsurance_percentage: '0',
     };
   }
-  const coinsurance = policy.pick('coinsurance', [10, 20, 20, 30]) + (isInNetwork(context) ? 0 : 20);
+  const coinsurance =
+    policy.pick('coinsurance', [10, 20, 20, 30]) + (isInNetwork(context) ? 0 : 20);
   return { is_deductible_waived: false, coinsurance_percentage: String(coinsurance) };
 }
 

@@ -26,11 +26,19 @@ const ODD_VALUES: { readonly [field: string]: Json } = {
 
 const STATUS_OF_CLAIM = 'In Review (2)';
 
-/** Turns an answer into one that nobody expects: words for amounts, impossible dates, unknown values and fields. */
+/**
+ * Turns an answer into one that nobody expects: words for amounts, impossible dates, unknown values
+ * and fields.
+ */
 export function makeOdd(results: JsonObject): JsonObject {
   const odd = withOddValues(results);
   const claim = 'status' in results ? { status: STATUS_OF_CLAIM } : {};
-  return { ...odd, ...claim, payer_portal_note: 'Ask again after open enrollment.', benefit_flags: { tier: 'B', rank: 3 } };
+  return {
+    ...odd,
+    ...claim,
+    payer_portal_note: 'Ask again after open enrollment.',
+    benefit_flags: { tier: 'B', rank: 3 },
+  };
 }
 
 function withOddValues(value: JsonObject): JsonObject {

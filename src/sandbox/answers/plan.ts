@@ -2,9 +2,20 @@ import { addDays, yearOf } from '../calendar.ts';
 import { compact, type JsonObject } from '../json.ts';
 import { type AnswerContext, isInNetwork } from './context.ts';
 
-const PLAN_NAMES = ['Choice', 'Premier', 'Essential', 'Advantage', 'Select', 'Complete', 'Preferred'];
+const PLAN_NAMES = [
+  'Choice',
+  'Premier',
+  'Essential',
+  'Advantage',
+  'Select',
+  'Complete',
+  'Preferred',
+];
 
-/** The kinds of plan by specialty. "PPO" is the one that the specification has seen; the others are usual words. */
+/**
+ * The kinds of plan by specialty. "PPO" is the one that the specification has seen; the others are
+ * usual words.
+ */
 const PLAN_TYPES = {
   dental: ['PPO', 'PPO', 'PPO', 'DHMO', 'INDEMNITY'],
   medical: ['PPO', 'PPO', 'HMO', 'EPO', 'POS'],
@@ -21,8 +32,12 @@ export function basicPlan(context: AnswerContext): JsonObject {
   return {
     is_active: true,
     plan_type: planType(context),
-    plan_name: `${policy.pick('plan name', PLAN_NAMES)} ${planType(context)} ${policy.integer('plan number', 100, 999)}`,
-    effective_date: formats.date(`${yearOf(context.as_of) - policy.integer('years', 1, 6)}-${effectiveMonth(context)}-01`),
+    plan_name:
+      `${policy.pick('plan name', PLAN_NAMES)} ${planType(context)} ` +
+      `${policy.integer('plan number', 100, 999)}`,
+    effective_date: formats.date(
+      `${yearOf(context.as_of) - policy.integer('years', 1, 6)}-${effectiveMonth(context)}-01`,
+    ),
   };
 }
 
@@ -40,9 +55,13 @@ export function fullPlan(context: AnswerContext): JsonObject {
     is_provider_pcp: type === 'HMO' ? person.chance('pcp', 0.4) : undefined,
     has_other_insurance: person.chance('other insurance', 0.12),
     is_self_funded: is_medical ? policy.chance('self funded', 0.4) : undefined,
-    has_out_of_state_coverage: is_medical ? type === 'PPO' || policy.chance('out of state', 0.3) : undefined,
+    has_out_of_state_coverage: is_medical
+      ? type === 'PPO' || policy.chance('out of state', 0.3)
+      : undefined,
     referral_required: is_medical ? needs_referral : undefined,
-    referral_info: needs_referral ? 'The referral comes from the primary care provider and is valid for 90 days.' : undefined,
+    referral_info: needs_referral
+      ? 'The referral comes from the primary care provider and is valid for 90 days.'
+      : undefined,
     out_of_network_benefits: outOfNetwork(context),
   });
 }
@@ -50,7 +69,10 @@ export function fullPlan(context: AnswerContext): JsonObject {
 /** All that an inactive plan lets the payer say. */
 export function endedPlan(context: AnswerContext): JsonObject {
   const days = context.policy.integer('ended days ago', 20, 400);
-  return { is_active: false, termination_date: context.formats.date(addDays(context.as_of, -days)) };
+  return {
+    is_active: false,
+    termination_date: context.formats.date(addDays(context.as_of, -days)),
+  };
 }
 
 export function isCalendarYear(context: AnswerContext): boolean {
@@ -65,7 +87,9 @@ export function coversOrthodontics(context: AnswerContext): boolean {
 
 /** A plan year that is not the calendar's begins in another month than January. */
 function effectiveMonth(context: AnswerContext): string {
-  return isCalendarYear(context) ? '01' : context.policy.pick('effective month', ['04', '07', '09', '10']);
+  return isCalendarYear(context)
+    ? '01'
+    : context.policy.pick('effective month', ['04', '07', '09', '10']);
 }
 
 function outOfNetwork(context: AnswerContext): string {

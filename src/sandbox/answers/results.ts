@@ -14,11 +14,23 @@ import { endedPlan } from './plan.ts';
 /** What the read form shows of an answer: empty and null while there is none. */
 export type Answer = { summary: string; results: JsonObject | null };
 
-/** The answer at a step of an inquiry's life. Apart from the end of the call it is a function of seed and request alone. */
-export function answerOf(seed: number, inquiry: Inquiry, life: Life, step: Step, behaviors: Behaviors): Answer {
+/**
+ * The answer at a step of an inquiry's life. Apart from the end of the call it is a function of
+ * seed and request alone.
+ */
+export function answerOf(
+  seed: number,
+  inquiry: Inquiry,
+  life: Life,
+  step: Step,
+  behaviors: Behaviors,
+): Answer {
   if (step.answer === 'none') return { summary: '', results: null };
   const context = contextOf(seed, inquiry, life.course, step.answer, behaviors);
-  const ends_ms = step.answer === 'revised' && life.revised_ms !== undefined ? [life.ended_ms, life.revised_ms] : [life.ended_ms];
+  const ends_ms =
+    step.answer === 'revised' && life.revised_ms !== undefined
+      ? [life.ended_ms, life.revised_ms]
+      : [life.ended_ms];
   switch (life.course.ending) {
     case 'CANCELLED':
       return { summary: 'The inquiry was cancelled before the payer answered.', results: null };
@@ -39,8 +51,14 @@ function success(context: AnswerContext, ends_ms: readonly number[]): Answer {
     const claim = finish(context, compact(claimResults(context)));
     return { summary: `${prefix}Claim status: ${String(claim.status)}.`, results: claim };
   }
-  const results = withCalls(context, ends_ms, course.is_active ? benefits(context) : { plan_information: endedPlan(context) });
-  const summary = course.is_active ? 'The plan is active; benefits were given.' : 'The plan is not active.';
+  const results = withCalls(
+    context,
+    ends_ms,
+    course.is_active ? benefits(context) : { plan_information: endedPlan(context) },
+  );
+  const summary = course.is_active
+    ? 'The plan is active; benefits were given.'
+    : 'The plan is not active.';
   return { summary: prefix + summary, results: finish(context, results) };
 }
 
@@ -48,8 +66,15 @@ function benefits(context: AnswerContext): { [field: string]: Json | undefined }
   return context.specialty === 'dental' ? dentalResults(context) : medicalResults(context);
 }
 
-function withCalls(context: AnswerContext, ends_ms: readonly number[], rest: { [field: string]: Json | undefined }): JsonObject {
-  return compact({ call_details: context.formats.callDetails(callRecords(context, ends_ms)), ...rest });
+function withCalls(
+  context: AnswerContext,
+  ends_ms: readonly number[],
+  rest: { [field: string]: Json | undefined },
+): JsonObject {
+  return compact({
+    call_details: context.formats.callDetails(callRecords(context, ends_ms)),
+    ...rest,
+  });
 }
 
 function finish(context: AnswerContext, results: JsonObject): JsonObject {

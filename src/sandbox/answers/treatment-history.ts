@@ -9,8 +9,9 @@ const PRIMARY_TEETH = ['A', 'B', 'I', 'J', 'K', 'L', 'S', 'T'];
 type Item = { code: string; teeth?: string[]; surfaces?: string[]; quadrants?: number[] };
 
 /**
- * Treatment history (specification, "Treatment history item"): recall visits about twice a year over some years, with what was
- * found at them. A person's history is the same in whichever inquiry it is asked; of children it is a child's.
+ * Treatment history (specification, "Treatment history item"): recall visits about twice a year
+ * over some years, with what was found at them. A person's history is the same in whichever inquiry
+ * it is asked; of children it is a child's.
  */
 export function treatmentHistory(context: AnswerContext): JsonObject {
   const { person, formats } = context;
@@ -24,7 +25,9 @@ export function treatmentHistory(context: AnswerContext): JsonObject {
     day = addDays(day, -person.integer(`interval ${visit}`, 150, 260));
   }
   return Object.fromEntries(
-    visits.reverse().map(([when, items]) => [formats.date(when), items.map((item) => wireItem(context, item))]),
+    visits
+      .reverse()
+      .map(([when, items]) => [formats.date(when), items.map((item) => wireItem(context, item))]),
   );
 }
 
@@ -33,11 +36,16 @@ function itemsOf(dice: Dice, age: number): Item[] {
   if (dice.chance('bitewings', 0.4)) items.push({ code: age < 14 ? 'D0272' : 'D0274' });
   if (age < 16 && dice.chance('fluoride', 0.8)) items.push({ code: 'D1206' });
   if (dice.chance('filling', 0.2)) items.push(filling(dice, age));
-  if (age > 25 && dice.chance('crown', 0.06)) items.push({ code: 'D2740', teeth: [dice.pick('crown tooth', BACK_TEETH)] });
+  if (age > 25 && dice.chance('crown', 0.06))
+    items.push({ code: 'D2740', teeth: [dice.pick('crown tooth', BACK_TEETH)] });
   if (age > 30 && dice.chance('deep cleaning', 0.08)) {
-    items.push({ code: 'D4341', quadrants: [dice.integer('first quadrant', 1, 2), dice.integer('other quadrant', 3, 4)] });
+    items.push({
+      code: 'D4341',
+      quadrants: [dice.integer('first quadrant', 1, 2), dice.integer('other quadrant', 3, 4)],
+    });
   }
-  if (age > 20 && dice.chance('extraction', 0.04)) items.push({ code: 'D7140', teeth: [dice.pick('lost tooth', BACK_TEETH)] });
+  if (age > 20 && dice.chance('extraction', 0.04))
+    items.push({ code: 'D7140', teeth: [dice.pick('lost tooth', BACK_TEETH)] });
   return items;
 }
 

@@ -9,16 +9,34 @@ import { contextOf } from './context.ts';
 /** Name, description and, where it is met, the evidence of each check. */
 const CRITERIA = [
   ['payer_reached', 'Somebody at the payer answered.', 'Payer: Provider services, how can I help?'],
-  ['purpose_stated', 'The caller said what the call is about.', 'Caller: I am calling on behalf of a provider.'],
-  ['reference_number_asked', 'The caller asked for a reference number.', 'Caller: May I have a reference number for this call?'],
-  ['questions_completed', 'The payer was willing to answer the questions.', 'Payer: I can give you that.'],
+  [
+    'purpose_stated',
+    'The caller said what the call is about.',
+    'Caller: I am calling on behalf of a provider.',
+  ],
+  [
+    'reference_number_asked',
+    'The caller asked for a reference number.',
+    'Caller: May I have a reference number for this call?',
+  ],
+  [
+    'questions_completed',
+    'The payer was willing to answer the questions.',
+    'Payer: I can give you that.',
+  ],
 ] as const;
 
 /**
- * The transcript verifications of an inquiry, newest first (specification, "Transcript verification record"): one per call
- * that has ended, some minutes after it.
+ * The transcript verifications of an inquiry, newest first (specification, "Transcript verification
+ * record"): one per call that has ended, some minutes after it.
  */
-export function verificationsOf(seed: number, inquiry: Inquiry, life: Life, now_ms: number, behaviors: Behaviors): JsonObject[] {
+export function verificationsOf(
+  seed: number,
+  inquiry: Inquiry,
+  life: Life,
+  now_ms: number,
+  behaviors: Behaviors,
+): JsonObject[] {
   if (life.course.ending !== 'SUCCESS' && life.course.ending !== 'UNSUCCESSFUL') return [];
   const context = contextOf(seed, inquiry, life.course, 'first', behaviors);
   const ends_ms = [life.ended_ms, ...(life.revised_ms === undefined ? [] : [life.revised_ms])];
@@ -36,16 +54,24 @@ export function verificationsOf(seed: number, inquiry: Inquiry, life: Life, now_
       verification_items: CRITERIA.map(([name, description, quotation]) => {
         const dice = context.call.of('verification', call_number, name);
         const met = life.course.ending === 'SUCCESS' ? 0.93 : 0.6;
-        const drawn = dice.chance('met', met) ? 'MET' : dice.pick('otherwise', ['NOT_MET', 'UNCLEAR']);
-        const forced = life.course.checks === 'one not met' && name === 'reference_number_asked' ? 'NOT_MET' : 'MET';
+        const drawn = dice.chance('met', met)
+          ? 'MET'
+          : dice.pick('otherwise', ['NOT_MET', 'UNCLEAR']);
+        const forced =
+          life.course.checks === 'one not met' && name === 'reference_number_asked'
+            ? 'NOT_MET'
+            : 'MET';
         const status = life.course.checks === 'drawn' ? drawn : forced;
         return compact({
           name,
           description,
           status,
           evidence: status === 'MET' ? quotation : '',
-          reasoning: status === 'MET' ? 'The transcript shows it.' : 'The transcript does not show it.',
-          validation: dice.chance('validated', 0.5) ? { is_validated: true, method: 'second reading' } : undefined,
+          reasoning:
+            status === 'MET' ? 'The transcript shows it.' : 'The transcript does not show it.',
+          validation: dice.chance('validated', 0.5)
+            ? { is_validated: true, method: 'second reading' }
+            : undefined,
         });
       }),
       creation_ts: context.formats.timestamp(created_ms),

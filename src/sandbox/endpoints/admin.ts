@@ -1,14 +1,25 @@
 import { z } from 'zod';
 import { checkBehaviors } from '../behaviors.ts';
 import { DAY_MS, HOUR_MS } from '../calendar.ts';
-import { type Call, invalid, invalidAt, ok, type Reply, type Route, readJson } from '../exchange.ts';
+import {
+  type Call,
+  invalid,
+  invalidAt,
+  ok,
+  type Reply,
+  type Route,
+  readJson,
+} from '../exchange.ts';
 import { faultsSchema } from '../faults.ts';
 import type { Json, JsonObject } from '../json.ts';
 import { lifeOf, stepAt } from '../lifecycle.ts';
 import type { Inquiry } from '../request.ts';
 import type { State } from '../state.ts';
 
-/** What the sandbox has beside the service: routes for tests and for looking behind the curtain. They need no credentials. */
+/**
+ * What the sandbox has beside the service: routes for tests and for looking behind the curtain.
+ * They need no credentials.
+ */
 export function adminRoutes(): Route[] {
   const base = '/_sandbox';
   return [
@@ -20,14 +31,25 @@ export function adminRoutes(): Route[] {
     { method: 'GET', path: `${base}/faults`, endpoint: ({ state }) => ok(faultsOf(state)) },
     { method: 'POST', path: `${base}/faults`, endpoint: addFaults },
     { method: 'DELETE', path: `${base}/faults`, endpoint: clearFaults },
-    { method: 'GET', path: `${base}/behaviors`, endpoint: ({ state }) => ok({ ...state.behaviors }) },
+    {
+      method: 'GET',
+      path: `${base}/behaviors`,
+      endpoint: ({ state }) => ok({ ...state.behaviors }),
+    },
     { method: 'POST', path: `${base}/behaviors`, endpoint: setBehaviors },
-    { method: 'POST', path: `${base}/revoke_tokens`, endpoint: ({ state }) => ok({ revoked: state.store.revokeTokens() }) },
+    {
+      method: 'POST',
+      path: `${base}/revoke_tokens`,
+      endpoint: ({ state }) => ok({ revoked: state.store.revokeTokens() }),
+    },
     { method: 'POST', path: `${base}/reset`, endpoint: reset },
   ];
 }
 
-/** Every inquiry that was accepted. `?external_id=` shows those of one label, `?inquiries=no` the counts alone. */
+/**
+ * Every inquiry that was accepted. `?external_id=` shows those of one label, `?inquiries=no` the
+ * counts alone.
+ */
 function ledger({ state, query }: Call): Reply {
   const label = query.get('external_id');
   const shown = query.get('inquiries') === 'no' ? [] : [...state.store.ledger()];
@@ -35,7 +57,9 @@ function ledger({ state, query }: Call): Reply {
     now: instant(state.clock.callNow()),
     count: state.store.countInquiries(),
     requests: state.traffic.counts(),
-    inquiries: shown.filter(({ external_id }) => label === null || external_id === label).map((one) => ledgerEntry(state, one)),
+    inquiries: shown
+      .filter(({ external_id }) => label === null || external_id === label)
+      .map((one) => ledgerEntry(state, one)),
   });
 }
 
@@ -48,28 +72,48 @@ function ledgerEntry(state: State, inquiry: Inquiry): JsonObject {
     accepted_at: instant(inquiry.created_ms),
     attempt: inquiry.attempt,
     status: stepAt(life, state.clock.callNow()).status,
-    steps: life.steps.map((step) => ({ at: instant(step.at_ms), status: step.status, answer: step.answer })),
+    steps: life.steps.map((step) => ({
+      at: instant(step.at_ms),
+      status: step.status,
+      answer: step.answer,
+    })),
     request: { ...inquiry.request },
   };
 }
 
 function requests({ state }: Call): Reply {
-  return ok(state.traffic.recent().map(({ at_ms, ...entry }) => ({ at: instant(at_ms), at_ms, ...entry })));
+  return ok(
+    state.traffic.recent().map(({ at_ms, ...entry }) => ({ at: instant(at_ms), at_ms, ...entry })),
+  );
 }
 
 /** The last attempts to deliver a message. */
 function webhooks({ state }: Call): Reply {
-  return ok(state.reports.deliveries().map(({ at_ms, ...entry }) => ({ at: instant(at_ms), at_ms, ...entry })));
+  return ok(
+    state.reports
+      .deliveries()
+      .map(({ at_ms, ...entry }) => ({ at: instant(at_ms), at_ms, ...entry })),
+  );
 }
 
 const advanceSchema = z.union([
   z.strictObject({ to: z.iso.datetime({ offset: true }) }),
   z
-    .strictObject({ seconds: z.number().default(0), hours: z.number().default(0), days: z.number().default(0) })
-    .refine(({ seconds, hours, days }) => seconds + hours + days > 0 && Math.min(seconds, hours, days) >= 0),
+    .strictObject({
+      seconds: z.number().default(0),
+      hours: z.number().default(0),
+      days: z.number().default(0),
+    })
+    .refine(
+      ({ seconds, hours, days }) =>
+        seconds + hours + days > 0 && Math.min(seconds, hours, days) >= 0,
+    ),
 ]);
 
-/** Makes calls happen sooner. The `Date` header, token lifetimes and the rate limit stay as they are. */
+/**
+ * Makes calls happen sooner. The `Date` header, token lifetimes and the rate limit stay as they
+ * are.
+ */
 function advance({ state, body }: Call): Reply {
   const json = readJson(body);
   if (!json.ok) return json.reply;
@@ -107,7 +151,11 @@ function addFaults({ state, body }: Call): Reply {
   const parsed = faultsSchema.safeParse(json.value);
   if (!parsed.success) {
     return invalid(
-      parsed.error.issues.map(({ path, message, code }) => ({ loc: ['body', ...path.map(String)], msg: message, type: code })),
+      parsed.error.issues.map(({ path, message, code }) => ({
+        loc: ['body', ...path.map(String)],
+        msg: message,
+        type: code,
+      })),
     );
   }
   state.faults.add(parsed.data);
@@ -127,7 +175,12 @@ function setBehaviors({ state, body }: Call): Reply {
   const json = readJson(body);
   if (!json.ok) return json.reply;
   const object = z.record(z.string(), z.unknown()).safeParse(json.value);
-  if (!object.success) return invalidAt(['body'], 'Send an object of behaviors, such as {"echo": "nulls"}', 'behaviors');
+  if (!object.success)
+    return invalidAt(
+      ['body'],
+      'Send an object of behaviors, such as {"echo": "nulls"}',
+      'behaviors',
+    );
   try {
     state.behaviors = { ...state.behaviors, ...checkBehaviors(object.data) };
   } catch (error) {

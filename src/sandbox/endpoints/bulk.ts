@@ -9,7 +9,10 @@ import { rulesOf, type Validated, validateRequest } from '../validation.ts';
 /** What became of one item of a bulk. */
 type Outcome = { kind: 'created'; inquiry: Inquiry } | { kind: 'refused'; problems: JsonObject[] };
 
-/** POST batch_inquiries: the specification shows neither request nor response, so each is a behavior. */
+/**
+ * POST batch_inquiries: the specification shows neither request nor response, so each is a
+ * behavior.
+ */
 export function createInBulk({ state, body }: Call, specialty: Specialty): Reply {
   const { behaviors } = state;
   if (behaviors.bulk_absent !== 'no') return absent(behaviors.bulk_absent);
@@ -23,7 +26,8 @@ export function createInBulk({ state, body }: Call, specialty: Specialty): Reply
   const rules = rulesOf(state, specialty);
   const validated = items.map((item, index) => validateRequest(item, [...prefix, index], rules));
   const problems = validated.flatMap((one) => (one.ok ? [] : one.problems));
-  const is_partial = behaviors.bulk_partial !== 'all_or_nothing' || behaviors.bulk_response === 'mixed';
+  const is_partial =
+    behaviors.bulk_partial !== 'all_or_nothing' || behaviors.bulk_response === 'mixed';
   if (problems.length > 0 && !is_partial) return invalid(problems);
 
   const outcomes = createGood(state, specialty, validated);
@@ -35,9 +39,11 @@ type Items = { ok: true; items: unknown[]; prefix: string[] } | { ok: false; rep
 
 function itemsOf(state: State, value: unknown): Items {
   const shape = state.behaviors.bulk_request_shape;
-  if (Array.isArray(value) && shape !== 'object') return { ok: true, items: value, prefix: ['body'] };
+  if (Array.isArray(value) && shape !== 'object')
+    return { ok: true, items: value, prefix: ['body'] };
   const inner = isObject(value) ? value.inquiries : undefined;
-  if (Array.isArray(inner) && shape !== 'array') return { ok: true, items: inner, prefix: ['body', 'inquiries'] };
+  if (Array.isArray(inner) && shape !== 'array')
+    return { ok: true, items: inner, prefix: ['body', 'inquiries'] };
   const reply =
     shape === 'object'
       ? invalidAt(['body'], 'Input should be an object with the list "inquiries"', 'dict_type')
@@ -45,11 +51,17 @@ function itemsOf(state: State, value: unknown): Items {
   return { ok: false, reply };
 }
 
-function createGood(state: State, specialty: Specialty, validated: readonly Validated[]): Outcome[] {
+function createGood(
+  state: State,
+  specialty: Specialty,
+  validated: readonly Validated[],
+): Outcome[] {
   const created_ms = state.clock.callNow();
   const requests = validated.flatMap((one) => (one.ok ? [one.request] : []));
   const created = state.store
-    .addInquiries(requests.map((request) => ({ id: state.newId(), specialty, request, created_ms })))
+    .addInquiries(
+      requests.map((request) => ({ id: state.newId(), specialty, request, created_ms })),
+    )
     .values();
   return validated.map((one): Outcome => {
     if (!one.ok) return { kind: 'refused', problems: one.problems };
@@ -60,7 +72,9 @@ function createGood(state: State, specialty: Specialty, validated: readonly Vali
 }
 
 function responseBody(state: State, outcomes: readonly Outcome[]): Json {
-  const inquiries = outcomes.flatMap((outcome) => (outcome.kind === 'created' ? [outcome.inquiry] : []));
+  const inquiries = outcomes.flatMap((outcome) =>
+    outcome.kind === 'created' ? [outcome.inquiry] : [],
+  );
   switch (state.behaviors.bulk_response) {
     case 'creation_responses':
       return outcomes.map(creationResponse);
@@ -68,7 +82,9 @@ function responseBody(state: State, outcomes: readonly Outcome[]): Json {
       return { inquiries: outcomes.map(creationResponse) };
     case 'mixed':
       return outcomes.map((outcome) =>
-        outcome.kind === 'created' ? creationResponse(outcome) : { success: false, detail: outcome.problems },
+        outcome.kind === 'created'
+          ? creationResponse(outcome)
+          : { success: false, detail: outcome.problems },
       );
     case 'inquiry_ids':
       return { success: true, inquiry_ids: inquiries.map(({ id }) => id) };
@@ -82,7 +98,9 @@ function responseBody(state: State, outcomes: readonly Outcome[]): Json {
 }
 
 function creationResponse(outcome: Outcome): JsonObject {
-  return outcome.kind === 'created' ? { success: true, inquiry_id: outcome.inquiry.id } : { success: false, inquiry_id: null };
+  return outcome.kind === 'created'
+    ? { success: true, inquiry_id: outcome.inquiry.id }
+    : { success: false, inquiry_id: null };
 }
 
 /** Another order than that of the request, always, where there are two or more. */

@@ -1,4 +1,12 @@
-import { type Call, invalid, invalidAt, ok, type Reply, type Route, readJson } from '../exchange.ts';
+import {
+  type Call,
+  invalid,
+  invalidAt,
+  ok,
+  type Reply,
+  type Route,
+  readJson,
+} from '../exchange.ts';
 import { readForm } from '../read-form.ts';
 import { SPECIALTIES, type Specialty } from '../request.ts';
 import type { State } from '../state.ts';
@@ -12,21 +20,38 @@ export function inquiryRoutes(): Route[] {
     const base = `/api/v0/${specialty}`;
     return [
       { method: 'POST', path: `${base}/inquiries`, endpoint: (call) => create(call, specialty) },
-      { method: 'POST', path: `${base}/batch_inquiries`, endpoint: (call) => createInBulk(call, specialty) },
-      { method: 'GET', path: `${base}/inquiries`, endpoint: (call) => listInquiries(call, specialty) },
-      { method: 'GET', path: `${base}/inquiries/:id`, endpoint: (call) => readOne(call, specialty) },
+      {
+        method: 'POST',
+        path: `${base}/batch_inquiries`,
+        endpoint: (call) => createInBulk(call, specialty),
+      },
+      {
+        method: 'GET',
+        path: `${base}/inquiries`,
+        endpoint: (call) => listInquiries(call, specialty),
+      },
+      {
+        method: 'GET',
+        path: `${base}/inquiries/:id`,
+        endpoint: (call) => readOne(call, specialty),
+      },
     ];
   });
 }
 
-/** Creates an inquiry. There is no idempotency: the same content twice is two inquiries and two calls. */
+/**
+ * Creates an inquiry. There is no idempotency: the same content twice is two inquiries and two
+ * calls.
+ */
 function create({ state, body }: Call, specialty: Specialty): Reply {
   const json = readJson(body);
   if (!json.ok) return json.reply;
   const validated = validateRequest(json.value, ['body'], rulesOf(state, specialty));
   if (!validated.ok) return invalid(validated.problems);
   const id = state.newId();
-  state.store.addInquiries([{ id, specialty, request: validated.request, created_ms: state.clock.callNow() }]);
+  state.store.addInquiries([
+    { id, specialty, request: validated.request, created_ms: state.clock.callNow() },
+  ]);
   return ok({ success: true, inquiry_id: id });
 }
 

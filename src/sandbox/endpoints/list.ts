@@ -5,7 +5,10 @@ import { readForm } from '../read-form.ts';
 import type { Specialty } from '../request.ts';
 import type { State } from '../state.ts';
 
-/** GET inquiries: filter, order and paging are not shown in the specification, so each is a behavior. */
+/**
+ * GET inquiries: filter, order and paging are not shown in the specification, so each is a
+ * behavior.
+ */
 export function listInquiries({ state, query, url }: Call, specialty: Specialty): Reply {
   const { behaviors } = state;
   for (const [name, minimum] of [
@@ -16,20 +19,32 @@ export function listInquiries({ state, query, url }: Call, specialty: Specialty)
   ] as const) {
     const text = query.get(name);
     if (text === null || (/^\d{1,9}$/.test(text) && Number(text) >= minimum)) continue;
-    return invalidAt(['query', name], `Input should be an integer, ${minimum} or more`, 'int_parsing');
+    return invalidAt(
+      ['query', name],
+      `Input should be an integer, ${minimum} or more`,
+      'int_parsing',
+    );
   }
-  const label = behaviors.list_filter === 'external_id' ? (query.get('external_id') ?? undefined) : undefined;
+  const label =
+    behaviors.list_filter === 'external_id' ? (query.get('external_id') ?? undefined) : undefined;
   const until_ms = state.clock.callNow() - behaviors.list_delay_seconds * 1000;
   const seqs = inOrder(state, state.store.listSeqs(specialty, label, until_ms));
   const listed = behaviors.list_truncate > 0 ? seqs.slice(0, behaviors.list_truncate) : seqs;
   if (behaviors.list_paging === 'none') return ok(formsOf(state, listed));
 
-  const size = Math.min(behaviors.list_page_size, Number(query.get('limit') ?? Number.POSITIVE_INFINITY));
+  const size = Math.min(
+    behaviors.list_page_size,
+    Number(query.get('limit') ?? Number.POSITIVE_INFINITY),
+  );
   const start = startOfPage(state, query, size);
   const page = formsOf(state, listed.slice(start, start + size));
   if (behaviors.list_paging === 'items_total') return ok({ items: page, total: listed.length });
   if (behaviors.list_paging === 'link' && start + size < listed.length) {
-    return { status: 200, body: page, headers: { link: `<${nextUrl(url, start + size)}>; rel="next"` } };
+    return {
+      status: 200,
+      body: page,
+      headers: { link: `<${nextUrl(url, start + size)}>; rel="next"` },
+    };
   }
   return ok(page);
 }

@@ -25,13 +25,24 @@ function register({ state, body }: Call): Reply {
   const problems: JsonObject[] = [];
   if (typeof callback_url !== 'string' || !isWebAddress(callback_url)) {
     const missing = callback_url === undefined;
-    const msg = missing ? 'Field required' : 'Input should be a URL that begins with http:// or https://';
-    problems.push({ loc: ['body', 'callback_url'], msg, type: missing ? 'missing' : 'url_parsing' });
+    const msg = missing
+      ? 'Field required'
+      : 'Input should be a URL that begins with http:// or https://';
+    problems.push({
+      loc: ['body', 'callback_url'],
+      msg,
+      type: missing ? 'missing' : 'url_parsing',
+    });
   }
   if (typeof frequency !== 'number' || !Number.isInteger(frequency) || frequency < 1) {
-    problems.push({ loc: ['body', 'update_frequency_min'], msg: 'Input should be an integer, 1 or more', type: 'int_type' });
+    problems.push({
+      loc: ['body', 'update_frequency_min'],
+      msg: 'Input should be an integer, 1 or more',
+      type: 'int_type',
+    });
   }
-  if (problems.length > 0 || typeof callback_url !== 'string' || typeof frequency !== 'number') return invalid(problems);
+  if (problems.length > 0 || typeof callback_url !== 'string' || typeof frequency !== 'number')
+    return invalid(problems);
   const before = state.store.subscription();
   const { id, created_ms } = before ?? { id: state.newId(), created_ms: state.clock.callNow() };
   const update_frequency_min = Math.max(frequency, state.behaviors.subscription_minutes_min);

@@ -10,13 +10,17 @@ export function verificationRoutes(): Route[] {
   return [{ method: 'GET', path: '/api/v0/verification', endpoint: readVerifications }];
 }
 
-/** An inquiry that is unknown has no verifications, which the specification answers with an empty array. */
+/**
+ * An inquiry that is unknown has no verifications, which the specification answers with an empty
+ * array.
+ */
 function readVerifications({ state, query }: Call): Reply {
   const id = query.get('inquiry_id') ?? '';
   if (id === '' && state.behaviors.verification_inquiry_id === 'required') {
     return invalidAt(['query', 'inquiry_id'], 'Field required', 'missing');
   }
-  const verifications = id === '' ? newestFirst(state) : ofInquiry(state, state.store.inquiryById(id));
+  const verifications =
+    id === '' ? newestFirst(state) : ofInquiry(state, state.store.inquiryById(id));
   return ok({ success: true, count: verifications.length, verifications });
 }
 

@@ -40,9 +40,15 @@ export type CollectSettings = {
 export type WebhookWatch = {
   /** How long after an answer was found by asking its report may still come. */
   grace_ms: number;
-  /** When one inquiry is asked about next although the service tells by itself. Lost with the process, which does no harm. */
+  /**
+   * When one inquiry is asked about next although the service tells by itself. Lost with the
+   * process, which does no harm.
+   */
   sample_at: number;
-  /** Until when answers are taken from reports without asking; then one is compared with the reply. Lost likewise. */
+  /**
+   * Until when answers are taken from reports without asking; then one is compared with the reply.
+   * Lost likewise.
+   */
   compare_at: number;
   /** Reports are lost: whatever may be wrong with the subscription is looked at. */
   onSilent: () => void;

@@ -23,7 +23,11 @@ import {
   settleDelivery,
   splitBatch,
 } from '../../store/answers/deliveries.ts';
-import { type AttentionRow, openAttention, raiseAttention } from '../../store/bookkeeping/attention.ts';
+import {
+  type AttentionRow,
+  openAttention,
+  raiseAttention,
+} from '../../store/bookkeeping/attention.ts';
 import { deliverySubject } from '../../store/bookkeeping/audit.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
@@ -35,7 +39,10 @@ export type DeliverDeps = {
   connector: Connector;
   /** The clinic's. */
   time_zone: string;
-  /** How often writing to the connector has failed in a row; for the backoff. Lost with the process on purpose. */
+  /**
+   * How often writing to the connector has failed in a row; for the backoff. Lost with the process
+   * on purpose.
+   */
   memory: DeliverMemory;
 };
 
@@ -46,28 +53,40 @@ export function newDeliverMemory(): DeliverMemory {
 }
 
 const DELIVERIES_PER_BATCH = 200;
-/** Tries of one delivery after which a person is asked; with the backoff below that is about two days. */
+/**
+ * Tries of one delivery after which a person is asked; with the backoff below that is about two
+ * days.
+ */
 const FAILURES_MAX = 12;
 const ITEM_LIMITS = { first_ms: MINUTE_MS, max_ms: 6 * HOUR_MS };
 const CONNECTOR_LIMITS = { first_ms: 10_000, max_ms: 15 * MINUTE_MS };
 
 /**
- * Writes due records back through one connector and brings its attention list up to date. The batch is committed before the
- * write and settled after it, so that a crash between repeats the very same batch (G4).
+ * Writes due records back through one connector and brings its attention list up to date. The batch
+ * is committed before the write and settled after it, so that a crash between repeats the very same
+ * batch (G4).
  */
 export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id } = deps;
   const due_at = await nextDeliveryDue(store.db, connector_id);
   const is_due = due_at !== null && due_at <= env.clock.now();
-  const batch = is_due ? await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH)) : null;
+  const batch = is_due
+    ? await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH))
+    : null;
   const did = batch === null ? 0 : await deliver(deps, batch, signal);
   if (batch === null || did < DELIVERIES_PER_BATCH) await publishAttention(deps, signal);
-  // What is due and was not taken waits for planning, which wakes this stage: to look for it again at once would be to spin.
-  const next_at = batch !== null ? await nextDeliveryDue(store.db, connector_id) : is_due ? null : due_at;
+  // What is due and was not taken waits for planning, which wakes this stage: to look for it again
+  // at once would be to spin.
+  const next_at =
+    batch !== null ? await nextDeliveryDue(store.db, connector_id) : is_due ? null : due_at;
   return { did, next_at, is_away: deps.memory.failures > 0 };
 }
 
-async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSignal): Promise<number> {
+async function deliver(
+  deps: DeliverDeps,
+  batch: ClaimedBatch,
+  signal: AbortSignal,
+): Promise<number> {
   const { store, env, connector_id, memory } = deps;
   let outcomes: DeliveryOutcome[];
   try {
@@ -75,7 +94,8 @@ async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSign
   } catch (error) {
     if (!(error instanceof ConnectorError)) return await isolate(deps, batch, error);
     memory.failures += 1;
-    const wait_ms = error.retry_after_ms ?? backoffMs(memory.failures, CONNECTOR_LIMITS, env.random());
+    const wait_ms =
+      error.retry_after_ms ?? backoffMs(memory.failures, CONNECTOR_LIMITS, env.random());
     await store.write((tx) => postponeBatch(tx, batch.id, env.clock.now() + wait_ms));
     env.log('delivery_failed', {
       connector: connector_id,
@@ -97,7 +117,11 @@ async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSign
         await settleDelivery(
           tx,
           delivery,
-          { to: 'delivered', reason: `Written by ${connector_id}, batch ${batch.id}.`, due_at: now },
+          {
+            to: 'delivered',
+            reason: `Written by ${connector_id}, batch ${batch.id}.`,
+            due_at: now,
+          },
           now,
         );
         count += 1;
@@ -116,7 +140,10 @@ async function deliver(deps: DeliverDeps, batch: ClaimedBatch, signal: AbortSign
   return batch.deliveries.length;
 }
 
-/** The connector stumbled, which is a defect of it: the deliveries go one by one, and the one at fault fails alone (G7). */
+/**
+ * The connector stumbled, which is a defect of it: the deliveries go one by one, and the one at
+ * fault fails alone (G7).
+ */
 async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): Promise<number> {
   const { store, env, connector_id } = deps;
   logStageFailure(env, `deliver ${connector_id}`, error, 0);
@@ -146,7 +173,12 @@ async function fail(
   await settleDelivery(tx, delivery, { to: 'parked', reason: what, due_at: now }, now);
   await raiseAttention(
     tx,
-    { connector: connector_id, appointment: delivery.appointment, inquiry: null, subject: deliverySubject(delivery.key) },
+    {
+      connector: connector_id,
+      appointment: delivery.appointment,
+      inquiry: null,
+      subject: deliverySubject(delivery.key),
+    },
     {
       reason: 'delivery_parked',
       what: `The answer is there but could not be written back. ${what}`,
@@ -158,9 +190,14 @@ async function fail(
 }
 
 /** What a connector says of a failure that passes holds for as long as it is tried again. */
-function parkedRemedy(outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined): string {
+function parkedRemedy(
+  outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined,
+): string {
   if (outcome?.is_permanent === true) return outcome.next;
-  return `It was tried ${FAILURES_MAX} times and is not tried again by itself. Mend what is wrong; the log of eligd says more.`;
+  return (
+    `It was tried ${FAILURES_MAX} times and is not tried again by itself. Mend what is wrong; ` +
+    'the log of eligd says more.'
+  );
 }
 
 async function write(
@@ -170,12 +207,21 @@ async function write(
 ): Promise<DeliveryOutcome[]> {
   const head = { id: batch.id, created_at: new Date(batch.created_at).toISOString() };
   if (batch.kind === 'appointment')
-    return await connector.deliver({ ...head, deliveries: batch.deliveries.map((each) => toDelivery(each, time_zone)) }, signal);
+    return await connector.deliver(
+      { ...head, deliveries: batch.deliveries.map((each) => toDelivery(each, time_zone)) },
+      signal,
+    );
   if (connector.deliverClaims === undefined) return batch.deliveries.map(noPlaceFor);
-  return await connector.deliverClaims({ ...head, deliveries: batch.deliveries.map(toClaimDelivery) }, signal);
+  return await connector.deliverClaims(
+    { ...head, deliveries: batch.deliveries.map(toClaimDelivery) },
+    signal,
+  );
 }
 
-/** A connector that hands over claims and cannot write back what became of them has broken its promise. */
+/**
+ * A connector that hands over claims and cannot write back what became of them has broken its
+ * promise.
+ */
 function noPlaceFor({ key }: ClaimedDelivery): DeliveryOutcome {
   const told = {
     what: 'This connector cannot write claims.',
@@ -185,8 +231,17 @@ function noPlaceFor({ key }: ClaimedDelivery): DeliveryOutcome {
 }
 
 function toClaimDelivery({ key, input, record, revision, notes }: ClaimedDelivery): ClaimDelivery {
-  const { source_id, claim_number, date_of_service, billed_amount, patient, coverage, coverage_rank, location, procedure_codes } =
-    input;
+  const {
+    source_id,
+    claim_number,
+    date_of_service,
+    billed_amount,
+    patient,
+    coverage,
+    coverage_rank,
+    location,
+    procedure_codes,
+  } = input;
   const claim = {
     source_id,
     claim_number,
@@ -203,7 +258,10 @@ function toClaimDelivery({ key, input, record, revision, notes }: ClaimedDeliver
 
 function toDelivery(delivery: AppointmentDelivery, time_zone: string): Delivery {
   const { key, input, coverage_rank, record, revision, notes, coordination } = delivery;
-  const visit = { date: localDate(Date.parse(input.starts_at), time_zone), procedure_codes: input.procedure_codes };
+  const visit = {
+    date: localDate(Date.parse(input.starts_at), time_zone),
+    procedure_codes: input.procedure_codes,
+  };
   const coverage = input.coverages[coverage_rank - 1];
   return {
     key,
@@ -214,7 +272,13 @@ function toDelivery(delivery: AppointmentDelivery, time_zone: string): Delivery 
       location: input.location,
       procedure_codes: input.procedure_codes,
       coverage_rank,
-      coverage: coverage ?? { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null },
+      coverage: coverage ?? {
+        carrier: '',
+        payor_id: '',
+        member_id: '',
+        group_id: '',
+        subscriber: null,
+      },
     },
     record,
     revision,
@@ -238,18 +302,23 @@ async function publishAttention(
     memory.published = text;
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
-    env.log('delivery_failed', { connector: connector_id, reason: `${error.message} ${error.next}` });
+    env.log('delivery_failed', {
+      connector: connector_id,
+      reason: `${error.message} ${error.next}`,
+    });
   }
 }
 
 function toEntry(row: AttentionRow): AttentionEntry {
-  const input = row.content === null ? null : (JSON.parse(row.content) as AppointmentInput | ClaimInput);
+  const input =
+    row.content === null ? null : (JSON.parse(row.content) as AppointmentInput | ClaimInput);
   const is_claim = row.kind === 'claim';
   return {
     source_id: is_claim ? null : row.source_id,
     ...(is_claim && row.source_id !== null ? { claim_id: row.source_id } : {}),
     starts_at: is_claim || row.starts_at === null ? null : new Date(row.starts_at).toISOString(),
-    patient_name: input === null ? null : `${input.patient.first_name} ${input.patient.last_name}`.trim(),
+    patient_name:
+      input === null ? null : `${input.patient.first_name} ${input.patient.last_name}`.trim(),
     carrier: input === null ? null : (firstCoverage(input)?.carrier ?? null),
     reason: row.reason,
     what: row.what,

@@ -16,7 +16,14 @@ import {
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
-import { type ClaimRow, closeAppointment, inquiriesOf, link, setPlanDue, unlink } from '../../store/calls/links.ts';
+import {
+  type ClaimRow,
+  closeAppointment,
+  inquiriesOf,
+  link,
+  setPlanDue,
+  unlink,
+} from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { RETRY_MS } from './deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
@@ -25,10 +32,16 @@ import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
 const CLAIM_REASONS = [...PLANNING_REASONS, 'claim_unsettled'] as const;
 
 /**
- * Decides what becomes of a claim that is new, changed, answered or due. A claim is asked about until it is paid or denied, each
- * time as another attempt of the same need, so that the guarantees of an inquiry hold for it as they do for a visit (G1).
+ * Decides what becomes of a claim that is new, changed, answered or due. A claim is asked about
+ * until it is paid or denied, each time as another attempt of the same need, so that the guarantees
+ * of an inquiry hold for it as they do for a visit (G1).
  */
-export async function planClaimRow(tx: Tx, row: ClaimRow, facts: PlanningFacts, external_id_template: string): Promise<void> {
+export async function planClaimRow(
+  tx: Tx,
+  row: ClaimRow,
+  facts: PlanningFacts,
+  external_id_template: string,
+): Promise<void> {
   const { now } = facts;
   const about = subjectOf(row);
   if (row.closed_reason === 'replaced') {
@@ -41,7 +54,13 @@ export async function planClaimRow(tx: Tx, row: ClaimRow, facts: PlanningFacts, 
   if (decision.kind === 'ask') {
     const next = await ask(tx, row, decision.claim, facts, external_id_template);
     const entries = next.last === null ? [] : [unsettled(next.last.attempt)];
-    await replaceAttention(tx, { ...about, inquiry: next.last?.id ?? null }, CLAIM_REASONS, entries, now);
+    await replaceAttention(
+      tx,
+      { ...about, inquiry: next.last?.id ?? null },
+      CLAIM_REASONS,
+      entries,
+      now,
+    );
     await setPlanDue(tx, row.id, next.at, next.wait);
     return;
   }
@@ -50,7 +69,13 @@ export async function planClaimRow(tx: Tx, row: ClaimRow, facts: PlanningFacts, 
     await closeAppointment(tx, row.id, decision.reason, now);
     return;
   }
-  await replaceAttention(tx, about, CLAIM_REASONS, decision.kind === 'attend' ? decision.attention : [], now);
+  await replaceAttention(
+    tx,
+    about,
+    CLAIM_REASONS,
+    decision.kind === 'attend' ? decision.attention : [],
+    now,
+  );
   if (decision.kind === 'wait') await setPlanDue(tx, row.id, decision.until, decision.reason);
   else await setPlanDue(tx, row.id, row.starts_at, null);
 }
@@ -70,9 +95,16 @@ async function ask(
   await leaveUnsent(tx, row, latest?.id ?? null, now);
   const rest: Next = { at: row.starts_at, wait: null, last: null };
   if (latest !== null) {
-    const join = { inquiry: latest.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
+    const join = {
+      inquiry: latest.id,
+      appointment: row.id,
+      coverage_rank: row.input.coverage_rank,
+      draft: planned.draft,
+    };
     await link(tx, join, now);
-    const comes_back = latest.state === 'withdrawn' || (latest.state === 'rejected' && !isSameContent(latest, planned.draft));
+    const comes_back =
+      latest.state === 'withdrawn' ||
+      (latest.state === 'rejected' && !isSameContent(latest, planned.draft));
     if (comes_back) await revive(tx, latest, now);
     if (comes_back || latest.state === 'planned') await revise(tx, latest, planned, now);
     if (latest.state !== 'answered') return rest;
@@ -97,30 +129,61 @@ async function ask(
       visit_at: planned.wanted_by,
       draft: planned.draft,
     },
-    latest === null ? 'The claim is old enough and not settled.' : 'The last answer did not settle the claim.',
+    latest === null
+      ? 'The claim is old enough and not settled.'
+      : 'The last answer did not settle the claim.',
     now,
   );
   if (added === null) return { ...rest, at: now + RETRY_MS, wait: 'other_inquiry_first' };
-  const join = { inquiry: added.id, appointment: row.id, coverage_rank: row.input.coverage_rank, draft: planned.draft };
+  const join = {
+    inquiry: added.id,
+    appointment: row.id,
+    coverage_rank: row.input.coverage_rank,
+    draft: planned.draft,
+  };
   await link(tx, join, now);
   return rest;
 }
 
-/** When the payer is asked again after an answer; null: not by itself, because it is final or a person decides. */
-async function asksAgainAt(tx: Tx, latest: InquiryRow, ask_again_days: number): Promise<number | null> {
+/**
+ * When the payer is asked again after an answer; null: not by itself, because it is final or a
+ * person decides.
+ */
+async function asksAgainAt(
+  tx: Tx,
+  latest: InquiryRow,
+  ask_again_days: number,
+): Promise<number | null> {
   if (finalStatus(latest.service_status ?? '') === 'CANCELLED') return null;
   const record = (await latestRecord(tx, latest.id))?.record;
-  if (record?.schema === 'eligd.claim/1' && (record.claim.status === 'paid' || record.claim.status === 'denied')) return null;
+  if (
+    record?.schema === 'eligd.claim/1' &&
+    (record.claim.status === 'paid' || record.claim.status === 'denied')
+  )
+    return null;
   return (latest.answered_at ?? latest.updated_at) + ask_again_days * DAY_MS;
 }
 
 /** Brings what will be asked up to date. The external id stays, since it is the claim's. */
-async function revise(tx: Tx, inquiry: InquiryRow, planned: PlannedClaim, now: number): Promise<void> {
+async function revise(
+  tx: Tx,
+  inquiry: InquiryRow,
+  planned: PlannedClaim,
+  now: number,
+): Promise<void> {
   const draft = JSON.stringify(planned.draft);
-  await updateInquiry(tx, inquiry.id, { draft, match_key: draftMatchKey(planned.draft), visit_at: planned.wanted_by }, now);
+  await updateInquiry(
+    tx,
+    inquiry.id,
+    { draft, match_key: draftMatchKey(planned.draft), visit_at: planned.wanted_by },
+    now,
+  );
 }
 
-/** Takes the claim off every inquiry that was not sent but for `kept`; what was sent goes on, and its answer is written back. */
+/**
+ * Takes the claim off every inquiry that was not sent but for `kept`; what was sent goes on, and
+ * its answer is written back.
+ */
 async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: number): Promise<void> {
   for (const { id } of await inquiriesOf(tx, row.id)) {
     const inquiry = id === kept ? null : await inquiryById(tx, id);

@@ -13,5 +13,8 @@ export type PlanDeps = {
   onPlanned: () => void;
 };
 
-/** When planning comes back to what could not be planned: another inquiry goes first, the clock is in doubt, or an error. */
+/**
+ * When planning comes back to what could not be planned: another inquiry goes first, the clock is
+ * in doubt, or an error.
+ */
 export const RETRY_MS = 60_000;

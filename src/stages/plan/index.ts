@@ -2,7 +2,12 @@ import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { errorCode } from '../../domain/errors.ts';
 import { planAppointment } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
-import { expireAttention, nameNextVisit, raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import {
+  expireAttention,
+  nameNextVisit,
+  raiseAttention,
+  resolveAttention,
+} from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject } from '../../store/bookkeeping/audit.ts';
 import {
   appointmentDueForPlanning,
@@ -23,15 +28,19 @@ import { ask, doNotAsk } from './visit.ts';
 const APPOINTMENTS_PER_STEP = 200;
 
 /**
- * Decides what becomes of appointments that are new, changed, or due: closes them, lets them wait, puts them on the attention
- * list, or makes them stand on an inquiry. Pure rules are in `domain/planning.ts`; here they meet what is there already.
+ * Decides what becomes of appointments that are new, changed, or due: closes them, lets them wait,
+ * puts them on the attention list, or makes them stand on an inquiry. Pure rules are in
+ * `domain/planning.ts`; here they meet what is there already.
  */
 export async function planStep(deps: PlanDeps): Promise<StepResult> {
   const { store, env } = deps;
   const now = env.clock.now();
   const due = await dueForPlanning(store.db, now, APPOINTMENTS_PER_STEP);
-  // Written together, each in its own savepoint: one commit, and a bad appointment takes nobody with it (G7).
-  const results = await Promise.allSettled(due.map((id) => store.write((tx) => planOne(tx, deps, id, now))));
+  // Written together, each in its own savepoint: one commit, and a bad appointment takes nobody
+  // with it (G7).
+  const results = await Promise.allSettled(
+    due.map((id) => store.write((tx) => planOne(tx, deps, id, now))),
+  );
   for (const [index, result] of results.entries()) {
     if (result.status === 'fulfilled') continue;
     const id = due[index];
@@ -39,7 +48,12 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
     if (!is_collision) logStageFailure(env, 'plan', result.reason, RETRY_MS);
     if (id === undefined) continue;
     await store.write(async (tx) => {
-      await setPlanDue(tx, id, now + RETRY_MS, is_collision ? 'other_inquiry_first' : 'planning_failed');
+      await setPlanDue(
+        tx,
+        id,
+        now + RETRY_MS,
+        is_collision ? 'other_inquiry_first' : 'planning_failed',
+      );
       if (!is_collision) await attendUnplannable(tx, id, now);
     });
   }
@@ -51,10 +65,25 @@ export async function planStep(deps: PlanDeps): Promise<StepResult> {
   return { did: due.length, next_at: await nextPlanDue(store.db) };
 }
 
-/** One line for each appointment and the inquiry it stands on: from here on the log speaks of inquiries. */
-async function logStanding({ store, env, log_key }: PlanDeps, appointments: readonly number[], now: number): Promise<void> {
-  for (const { connector, source_id, inquiry } of await inquiriesUnder(store.db, appointments, now)) {
-    env.log('appointment_planned', { connector, appointment: appointmentHash(log_key, connector, source_id), inquiry });
+/**
+ * One line for each appointment and the inquiry it stands on: from here on the log speaks of
+ * inquiries.
+ */
+async function logStanding(
+  { store, env, log_key }: PlanDeps,
+  appointments: readonly number[],
+  now: number,
+): Promise<void> {
+  for (const { connector, source_id, inquiry } of await inquiriesUnder(
+    store.db,
+    appointments,
+    now,
+  )) {
+    env.log('appointment_planned', {
+      connector,
+      appointment: appointmentHash(log_key, connector, source_id),
+      inquiry,
+    });
   }
 }
 
@@ -67,18 +96,25 @@ async function attendUnplannable(tx: Tx, id: number, now: number): Promise<void>
     subjectOf(appointment),
     {
       reason: 'planning_failed',
-      what: 'eligd could not decide what this appointment or claim needs, because of an error of its own; the log has it (stage_failed). It tries again every minute.',
-      next: 'Call the payer yourself if the visit is near, and report the line of the log to whoever installed eligd.',
+      what:
+        'eligd could not decide what this appointment or claim needs, because of an error of ' +
+        'its own; the log has it (stage_failed). It tries again every minute.',
+      next:
+        'Call the payer yourself if the visit is near, and report the line of the log to ' +
+        'whoever installed eligd.',
     },
     now,
   );
 }
 
 /**
- * Once a day: visits that are over for longer than an answer is waited for leave the attention list and are closed. Not while
- * the clock is in doubt.
+ * Once a day: visits that are over for longer than an answer is waited for leave the attention list
+ * and are closed. Not while the clock is in doubt.
  */
-export async function closeOldVisits({ store, env, facts }: PlanDeps, after_days: number): Promise<void> {
+export async function closeOldVisits(
+  { store, env, facts }: PlanDeps,
+  after_days: number,
+): Promise<void> {
   if (!facts().is_clock_trusted) return;
   const now = env.clock.now();
   await store.write(async (tx) => {

@@ -5,19 +5,36 @@ import { parkDeliveriesOf } from '../../store/answers/deliveries.ts';
 import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { OPERATOR_HOLD } from '../../store/bookkeeping/operator.ts';
-import { attemptOfNeed, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
-import { type AppointmentRow, appointmentsOf, inquiriesOf, unlink } from '../../store/calls/links.ts';
+import {
+  attemptOfNeed,
+  type InquiryRow,
+  inquiryById,
+  moveInquiries,
+  updateInquiry,
+} from '../../store/calls/inquiries.ts';
+import {
+  type AppointmentRow,
+  appointmentsOf,
+  inquiriesOf,
+  unlink,
+} from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { PlanDeps } from './deps.ts';
 
-/** Another attempt that was withdrawn because the call before it was answered after all is not the one that serves. */
+/**
+ * Another attempt that was withdrawn because the call before it was answered after all is not the
+ * one that serves.
+ */
 export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<InquiryRow> {
   if (newest.state !== 'withdrawn' || newest.retry === 0) return newest;
   const before = await attemptOfNeed(tx, newest.need_base, newest.benefit_year, newest.attempt - 1);
   return before?.state === 'answered' && before.service_status === 'SUCCESS' ? before : newest;
 }
 
-/** Whether a refused inquiry would be refused again: what is asked now differs in nothing but the day it is wanted by. */
+/**
+ * Whether a refused inquiry would be refused again: what is asked now differs in nothing but the
+ * day it is wanted by.
+ */
 export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean {
   const { desired_completion_date } = JSON.parse(refused.draft) as InquiryDraft;
   return refused.draft === JSON.stringify({ ...draft, desired_completion_date });
@@ -27,9 +44,16 @@ export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean
 export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
   if (inquiry.state !== 'withdrawn' && inquiry.state !== 'rejected') return;
   if (inquiry.state === 'withdrawn' && inquiry.was_accepted === 1) {
-    // A person withdrew it when nobody could say whether it exists: it may still be called for (G1).
+    // A person withdrew it when nobody could say whether it exists: it may still be called for
+    // (G1).
     const reason = 'It is needed again, and the service had said that it accepted it.';
-    await moveInquiries(tx, [inquiry.id], { from: 'withdrawn', to: 'uncertain', reason }, { look_at: now, empty_looks: 0 }, now);
+    await moveInquiries(
+      tx,
+      [inquiry.id],
+      { from: 'withdrawn', to: 'uncertain', reason },
+      { look_at: now, empty_looks: 0 },
+      now,
+    );
     return;
   }
   await moveInquiries(
@@ -38,7 +62,8 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
     {
       from: inquiry.state,
       to: 'planned',
-      reason: inquiry.state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.',
+      reason:
+        inquiry.state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.',
     },
     { due_at: now, body: null, hold_reason: null },
     now,
@@ -47,27 +72,39 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
 }
 
 /**
- * Brings a planned inquiry up to date with the appointments that stand on it: content, label, hold; withdrawn when none is
- * left. An inquiry that was sent stays as it is.
+ * Brings a planned inquiry up to date with the appointments that stand on it: content, label, hold;
+ * withdrawn when none is left. An inquiry that was sent stays as it is.
  */
 export async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
   const inquiry = await inquiryById(tx, id);
   if (inquiry?.state === 'rejected') await dropRefused(tx, inquiry, now);
   if (inquiry?.state !== 'planned') return;
-  const standing = (await appointmentsOf(tx, id)).filter(({ closed_reason }) => closed_reason === null);
+  const standing = (await appointmentsOf(tx, id)).filter(
+    ({ closed_reason }) => closed_reason === null,
+  );
   const [first, ...rest] = standing;
   if (first === undefined) {
-    await moveInquiries(tx, [id], { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' }, {}, now);
+    await moveInquiries(
+      tx,
+      [id],
+      { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' },
+      {},
+      now,
+    );
     return;
   }
   const draft = mergeDrafts([first.draft, ...rest.map((each) => each.draft)]);
-  const labels = standing.map(({ connector, source_id }) => externalId(deps.external_id_template, connector, source_id));
+  const labels = standing.map(({ connector, source_id }) =>
+    externalId(deps.external_id_template, connector, source_id),
+  );
   await updateInquiry(
     tx,
     id,
     {
       draft: JSON.stringify(draft),
-      external_id: labels.includes(inquiry.external_id) ? inquiry.external_id : (labels[0] ?? inquiry.external_id),
+      external_id: labels.includes(inquiry.external_id)
+        ? inquiry.external_id
+        : (labels[0] ?? inquiry.external_id),
       visit_at: Math.min(...standing.map(({ starts_at }) => starts_at)),
       hold_reason: holdReason(inquiry, standing),
     },
@@ -76,14 +113,21 @@ export async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): P
 }
 
 /** What a person holds back stays so until they release it. */
-function holdReason({ hold_reason }: InquiryRow, standing: readonly { missing_since: number | null }[]): string | null {
+function holdReason(
+  { hold_reason }: InquiryRow,
+  standing: readonly { missing_since: number | null }[],
+): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
   return standing.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null;
 }
 
-/** A refused inquiry that no appointment stands on any more: its content was corrected into another need. */
+/**
+ * A refused inquiry that no appointment stands on any more: its content was corrected into another
+ * need.
+ */
 async function dropRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<void> {
-  if ((await appointmentsOf(tx, inquiry.id)).some(({ closed_reason }) => closed_reason === null)) return;
+  if ((await appointmentsOf(tx, inquiry.id)).some(({ closed_reason }) => closed_reason === null))
+    return;
   await moveInquiries(
     tx,
     [inquiry.id],
@@ -94,20 +138,44 @@ async function dropRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<vo
   await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
 }
 
-export async function reviseAll(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<void> {
+export async function reviseAll(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  now: number,
+): Promise<void> {
   for (const { id } of await inquiriesOf(tx, appointment.id)) await revise(tx, deps, id, now);
 }
 
-/** A need that is the appointment's no more: another member id, payer, birth date or tax id. Its answer is not written there. */
-export async function leave(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, id: number, now: number): Promise<void> {
+/**
+ * A need that is the appointment's no more: another member id, payer, birth date or tax id. Its
+ * answer is not written there.
+ */
+export async function leave(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  id: number,
+  now: number,
+): Promise<void> {
   await unlink(tx, id, appointment.id, now);
-  const reason = 'The answer is about what the appointment does not say any more: another coverage, birth date or tax id.';
+  const reason =
+    'The answer is about what the appointment does not say any more: another coverage, birth ' +
+    'date or tax id.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
   await revise(tx, deps, id, now);
 }
 
-/** Takes the appointment off every inquiry that was not sent, or is not about it any more. Returns how many it still stands on. */
-export async function leaveUnsent(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<number> {
+/**
+ * Takes the appointment off every inquiry that was not sent, or is not about it any more. Returns
+ * how many it still stands on.
+ */
+export async function leaveUnsent(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  now: number,
+): Promise<number> {
   let sent = 0;
   for (const { id } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);

@@ -3,7 +3,12 @@ import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
 import { draftMatchKey } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
-import { type PlannedCoverage, type PlanningDecision, type PlanningFacts, tooLateToCall } from '../../domain/planning.ts';
+import {
+  type PlannedCoverage,
+  type PlanningDecision,
+  type PlanningFacts,
+  tooLateToCall,
+} from '../../domain/planning.ts';
 import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
@@ -17,7 +22,13 @@ import {
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { addPlanned, type InquiryRow, inquiryById, latestForNeed, updateInquiry } from '../../store/calls/inquiries.ts';
+import {
+  addPlanned,
+  type InquiryRow,
+  inquiryById,
+  latestForNeed,
+  updateInquiry,
+} from '../../store/calls/inquiries.ts';
 import {
   type AppointmentRow,
   closeAppointment,
@@ -30,9 +41,21 @@ import {
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { type PlanDeps, RETRY_MS } from './deps.ts';
-import { answeredBefore, isSameContent, leave, leaveUnsent, revise, reviseAll, revive, subjectOf } from './keep.ts';
+import {
+  answeredBefore,
+  isSameContent,
+  leave,
+  leaveUnsent,
+  revise,
+  reviseAll,
+  revive,
+  subjectOf,
+} from './keep.ts';
 
-/** Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent goes on. */
+/**
+ * Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent
+ * goes on.
+ */
 export async function doNotAsk(
   tx: Tx,
   deps: PlanDeps,
@@ -43,8 +66,10 @@ export async function doNotAsk(
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
-    // A clock that may be wrong says that the visit is over: a person still has to see what is on the list about it (G2).
-    if (decision.reason !== 'clock_unproven') await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
+    // A clock that may be wrong says that the visit is over: a person still has to see what is on
+    // the list about it (G2).
+    if (decision.reason !== 'clock_unproven')
+      await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
     await leaveUnsent(tx, deps, appointment, now);
     await followCoverages(tx, deps, appointment, now);
     return;
@@ -52,11 +77,12 @@ export async function doNotAsk(
   const sent = await leaveUnsent(tx, deps, appointment, now);
   await followCoverages(tx, deps, appointment, now);
   if (decision.reason === 'past' && sent > 0) {
-    // The visit is over and a call is under way or answered: the answer is still written back (G2), also where it came while the
-    // visit was cancelled.
+    // The visit is over and a call is under way or answered: the answer is still written back (G2),
+    // also where it came while the visit was cancelled.
     for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
       const inquiry = await inquiryById(tx, id);
-      if (inquiry?.state === 'answered') await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
+      if (inquiry?.state === 'answered')
+        await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
     }
     await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
@@ -66,20 +92,33 @@ export async function doNotAsk(
   await reviseAll(tx, deps, appointment, now);
 }
 
-/** Nothing is asked, but the coverages may stand in another order now: what was asked goes where its coverage is. */
-async function followCoverages(tx: Tx, deps: PlanDeps, appointment: AppointmentRow, now: number): Promise<void> {
+/**
+ * Nothing is asked, but the coverages may stand in another order now: what was asked goes where its
+ * coverage is.
+ */
+async function followCoverages(
+  tx: Tx,
+  deps: PlanDeps,
+  appointment: AppointmentRow,
+  now: number,
+): Promise<void> {
   const { patient_key, input } = appointment;
   for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);
     if (inquiry === null) continue;
-    const coverage_rank = 1 + input.coverages.findIndex((each) => isNeedOf(inquiry.need_base, patient_key, [each]));
+    const coverage_rank =
+      1 + input.coverages.findIndex((each) => isNeedOf(inquiry.need_base, patient_key, [each]));
     if (coverage_rank === 0 || coverage_rank === before) continue;
     await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
-    if (inquiry.state === 'answered') await deliverAnswered(tx, inquiry, appointment, coverage_rank, deps, now);
+    if (inquiry.state === 'answered')
+      await deliverAnswered(tx, inquiry, appointment, coverage_rank, deps, now);
   }
 }
 
-/** Makes the appointment stand on an inquiry for each of its coverages: one that is there, or a new one. */
+/**
+ * Makes the appointment stand on an inquiry for each of its coverages: one that is there, or a new
+ * one.
+ */
 export async function ask(
   tx: Tx,
   deps: PlanDeps,
@@ -92,7 +131,10 @@ export async function ask(
   const serving = new Set<number>();
   let wait: string | null = null;
   for (const coverage of decision.coverages) {
-    const inquiry = await inquiryFor(tx, deps, appointment, coverage, { ...facts, is_too_late: decision.is_too_late });
+    const inquiry = await inquiryFor(tx, deps, appointment, coverage, {
+      ...facts,
+      is_too_late: decision.is_too_late,
+    });
     if (inquiry === 'too_late') attention.push(tooLateToCall(policy));
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
@@ -103,17 +145,21 @@ export async function ask(
     if (serving.has(id)) continue;
     const inquiry = await inquiryById(tx, id);
     const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
-    if (inquiry === null || coverage_rank === undefined) await leave(tx, deps, appointment, id, now);
+    if (inquiry === null || coverage_rank === undefined)
+      await leave(tx, deps, appointment, id, now);
     else if (coverage_rank !== before) {
-      // An earlier attempt: the service may revise its answer, which is written to where the coverage stands now.
+      // An earlier attempt: the service may revise its answer, which is written to where the
+      // coverage stands now.
       await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
       await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
     }
   }
   await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
-  for (const payer of decision.unmapped) await listForMapping(tx, appointment.connector, payer, now);
+  for (const payer of decision.unmapped)
+    await listForMapping(tx, appointment.connector, payer, now);
   const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
-  const next = wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
+  const next =
+    wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
   await setPlanDue(tx, appointment.id, next, wait);
 }
 
@@ -127,7 +173,11 @@ async function inquiryFor(
   deps: PlanDeps,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-  { now, is_clock_trusted, is_too_late }: Pick<PlanningFacts, 'now' | 'is_clock_trusted'> & { is_too_late: boolean },
+  {
+    now,
+    is_clock_trusted,
+    is_too_late,
+  }: Pick<PlanningFacts, 'now' | 'is_clock_trusted'> & { is_too_late: boolean },
 ): Promise<InquiryRow | 'too_late' | 'other_first' | 'clock_first'> {
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
@@ -137,24 +187,33 @@ async function inquiryFor(
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(tx, deps, latest.id, now));
     return 'too_late';
   }
-  // An answer that seems too old is a second paid call, on the word of a clock that may be wrong (G1).
+  // An answer that seems too old is a second paid call, on the word of a clock that may be wrong
+  // (G1).
   if (reuse === 'new' && latest !== null && !is_clock_trusted) return 'clock_first';
   const join = { appointment: appointment.id, coverage_rank: coverage.rank, draft: coverage.draft };
   if (latest !== null && reuse !== 'new') {
     await link(tx, { inquiry: latest.id, ...join }, now);
     if (reuse === 'revive') await revive(tx, latest, now);
     await revise(tx, deps, latest.id, now);
-    // It was given up after the visits that it was sent for, or asked about as rarely as those allowed; this one waits, too (G2).
+    // It was given up after the visits that it was sent for, or asked about as rarely as those
+    // allowed; this one waits, too (G2).
     const is_sooner = appointment.starts_at > now && appointment.starts_at < latest.visit_at;
     if (latest.state === 'open' && (latest.poll_at === null || is_sooner)) {
       await updateInquiry(tx, latest.id, { poll_at: now, visit_at: appointment.starts_at }, now);
       await resolveAttention(tx, inquirySubject(latest.id), now, ['no_answer']);
     }
     // The list has it for this visit too, although the one it was sent for may be over.
-    const about = { ...subjectOf(appointment), inquiry: latest.id, subject: inquirySubject(latest.id) };
-    if (reuse === 'serve' && latest.state === 'rejected') await raiseAgain(tx, about, ['refused'], now);
-    if (latest.state === 'undecidable') await raiseAgain(tx, about, ['undecidable', 'lost_at_service'], now);
-    if (latest.state === 'answered') await deliverAnswered(tx, latest, appointment, coverage.rank, deps, now);
+    const about = {
+      ...subjectOf(appointment),
+      inquiry: latest.id,
+      subject: inquirySubject(latest.id),
+    };
+    if (reuse === 'serve' && latest.state === 'rejected')
+      await raiseAgain(tx, about, ['refused'], now);
+    if (latest.state === 'undecidable')
+      await raiseAgain(tx, about, ['undecidable', 'lost_at_service'], now);
+    if (latest.state === 'answered')
+      await deliverAnswered(tx, latest, appointment, coverage.rank, deps, now);
     return latest;
   }
   const added = await addPlanned(
@@ -167,13 +226,19 @@ async function inquiryFor(
       retry: 0,
       patient_key: appointment.patient_key,
       specialty: coverage.draft.specialty,
-      external_id: externalId(deps.external_id_template, appointment.connector, appointment.source_id),
+      external_id: externalId(
+        deps.external_id_template,
+        appointment.connector,
+        appointment.source_id,
+      ),
       match_key: draftMatchKey(coverage.draft),
       due_at: now,
       visit_at: appointment.starts_at,
       draft: coverage.draft,
     },
-    latest === null ? 'The visit is within the look-ahead window.' : 'The last answer is too old for this visit.',
+    latest === null
+      ? 'The visit is within the look-ahead window.'
+      : 'The last answer is too old for this visit.',
     now,
   );
   if (added === null) return 'other_first';
@@ -182,7 +247,10 @@ async function inquiryFor(
   return added;
 }
 
-/** Whether the newest inquiry for the need serves this appointment, comes back to life for it, or is too old. */
+/**
+ * Whether the newest inquiry for the need serves this appointment, comes back to life for it, or is
+ * too old.
+ */
 async function reuseOf(
   tx: Tx,
   latest: InquiryRow,
@@ -191,27 +259,41 @@ async function reuseOf(
   now: number,
 ): Promise<'serve' | 'revive' | 'new'> {
   if (latest.state === 'withdrawn') return 'revive';
-  if (latest.state === 'rejected') return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
-  if (latest.state !== 'answered' || (await answeredAt(tx, latest, now)) > now - coverage.reverify_after_days * DAY_MS)
+  if (latest.state === 'rejected')
+    return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
+  if (
+    latest.state !== 'answered' ||
+    (await answeredAt(tx, latest, now)) > now - coverage.reverify_after_days * DAY_MS
+  )
     return 'serve';
-  // A rescheduled appointment keeps its inquiry, however old, also when rescheduling made a new appointment.
+  // A rescheduled appointment keeps its inquiry, however old, also when rescheduling made a new
+  // appointment.
   const { replaces } = appointment.input;
   const linked = await inquiriesOf(tx, appointment.id);
-  if (replaces !== undefined) linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
+  if (replaces !== undefined)
+    linked.push(...(await inquiriesOfSource(tx, appointment.connector, replaces)));
   return linked.some(({ id }) => id === latest.id) ? 'serve' : 'new';
 }
 
 /**
- * When the answer came. This machine's clock may have been wrong then, and an answer that seems too old is a second paid call
- * (G1), so what the service says of the call counts as well, and no answer is older than its question.
+ * When the answer came. This machine's clock may have been wrong then, and an answer that seems too
+ * old is a second paid call (G1), so what the service says of the call counts as well, and no
+ * answer is older than its question.
  */
 async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<number> {
   const record = (await latestRecord(tx, inquiry.id))?.record;
-  const said = [record?.inquiry_created_at, ...(record?.calls ?? []).map(({ ended_at }) => ended_at)]
+  const said = [
+    record?.inquiry_created_at,
+    ...(record?.calls ?? []).map(({ ended_at }) => ended_at),
+  ]
     .map((time) => (time == null ? 0 : Date.parse(time)))
     .filter((time) => time <= now);
   const { answered_at, answered_service_at, sent_at, sent_service_at } = inquiry;
-  return Math.max(answered_service_at ?? answered_at ?? 0, sent_service_at ?? sent_at ?? 0, ...said);
+  return Math.max(
+    answered_service_at ?? answered_at ?? 0,
+    sent_service_at ?? sent_at ?? 0,
+    ...said,
+  );
 }
 
 /** An answer that is there already serves the new appointment with no call. */
@@ -226,8 +308,17 @@ async function deliverAnswered(
   const is_there = await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
   if (!is_there || inquiry.service_status === 'SUCCESS') return;
   // The list has it for this visit too, although the one it was called for may be over.
-  const about = { ...subjectOf(appointment), inquiry: inquiry.id, subject: inquirySubject(inquiry.id) };
-  await raiseAttention(tx, about, unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1), now);
+  const about = {
+    ...subjectOf(appointment),
+    inquiry: inquiry.id,
+    subject: inquirySubject(inquiry.id),
+  };
+  await raiseAttention(
+    tx,
+    about,
+    unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1),
+    now,
+  );
 }
 
 /** False: the answer has not become a record yet. */

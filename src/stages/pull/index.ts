@@ -1,7 +1,17 @@
-import { type Accepted, type Connector, ConnectorError, type PullBatch } from '../../../connectors/contract.ts';
+import {
+  type Accepted,
+  type Connector,
+  ConnectorError,
+  type PullBatch,
+} from '../../../connectors/contract.ts';
 import type { Env } from '../../domain/env.ts';
 import type { Store } from '../../store/engine/store.ts';
-import { acceptBatch, cursorOf, type IntakeCounts, isLatestSource } from '../../store/intake/intake.ts';
+import {
+  acceptBatch,
+  cursorOf,
+  type IntakeCounts,
+  isLatestSource,
+} from '../../store/intake/intake.ts';
 import { acceptMessages, type Message } from '../../store/intake/messages.ts';
 import { IDLE, type StepResult } from '../loop.ts';
 
@@ -14,15 +24,18 @@ export type PullDeps = {
   onAccepted: () => void;
 };
 
-/** How many messages one commit takes at most, so that the rows of a statement stay far from SQLite's limit. */
+/**
+ * How many messages one commit takes at most, so that the rows of a statement stay far from
+ * SQLite's limit.
+ */
 const MESSAGES_PER_COMMIT_MAX = 500;
 /** From this duration of a commit on it pays to wait for more messages, and how long. */
 const SLOW_COMMIT_MS = 2;
 const GATHER_MS = 1;
 
 /**
- * Asks one connector for appointments. Each batch is committed before the connector goes on, so that what it acknowledges is
- * safe (G3); planning finds what is new or changed by itself.
+ * Asks one connector for appointments. Each batch is committed before the connector goes on, so
+ * that what it acknowledges is safe (G3); planning finds what is new or changed by itself.
  */
 export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, connector_id, connector } = deps;
@@ -40,7 +53,10 @@ export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<Ste
   return IDLE;
 }
 
-/** Lets one connector receive, until `signal` is aborted or it cannot any more; the loop around it calls it again then. */
+/**
+ * Lets one connector receive, until `signal` is aborted or it cannot any more; the loop around it
+ * calls it again then.
+ */
 export async function listenStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
   if (deps.connector.listen === undefined) return IDLE;
   try {
@@ -53,8 +69,16 @@ export async function listenStep(deps: PullDeps, signal: AbortSignal): Promise<S
 
 function failed({ env, connector_id }: PullDeps, error: unknown): StepResult {
   if (!(error instanceof ConnectorError)) throw error;
-  env.log('connector_failed', { connector: connector_id, failure: error.failure, reason: `${error.message} ${error.next}` });
-  return { did: 0, next_at: error.retry_after_ms === null ? null : env.clock.now() + error.retry_after_ms, is_away: true };
+  env.log('connector_failed', {
+    connector: connector_id,
+    failure: error.failure,
+    reason: `${error.message} ${error.next}`,
+  });
+  return {
+    did: 0,
+    next_at: error.retry_after_ms === null ? null : env.clock.now() + error.retry_after_ms,
+    is_away: true,
+  };
 }
 
 /** What a connector hands its batches to. Resolves after the commit (G3). */
@@ -83,9 +107,16 @@ function tell({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts)
   if (counts.new + counts.changed + counts.vanished > 0) onAccepted();
 }
 
-type Waiting = { message: Message; resolve: (accepted: Accepted) => void; reject: (error: unknown) => void };
+type Waiting = {
+  message: Message;
+  resolve: (accepted: Accepted) => void;
+  reject: (error: unknown) => void;
+};
 
-/** Messages that come while a commit is under way go into the next one together, and are written together. */
+/**
+ * Messages that come while a commit is under way go into the next one together, and are written
+ * together.
+ */
 class Gathering {
   readonly #deps: PullDeps;
   #waiting: Waiting[] = [];
@@ -110,8 +141,8 @@ class Gathering {
   }
 
   /**
-   * On a slow disk a commit for half of the senders costs as much as one for all: those that were answered a moment ago get a
-   * moment to say more.
+   * On a slow disk a commit for half of the senders costs as much as one for all: those that were
+   * answered a moment ago get a moment to say more.
    */
   async #letGather(): Promise<void> {
     const { count, duration_ms } = this.#last;

@@ -6,7 +6,11 @@ import type { Tx } from '../../store/engine/database.ts';
 import type { SubmitDeps } from './deps.ts';
 
 /** How the next inquiries go: one by one, or as a bulk of a form and of at most `claim_size`. */
-export type BulkPlan = { kind: 'single' | 'array' | 'object'; claim_size: number; is_proven: boolean };
+export type BulkPlan = {
+  kind: 'single' | 'array' | 'object';
+  claim_size: number;
+  is_proven: boolean;
+};
 
 /** How many single creates are claimed at once; a crash makes at most so many uncertain. */
 const SINGLES_PER_CLAIM = 20;
@@ -16,14 +20,24 @@ const factNames = (specialty: Specialty) => ({
   shape: `bulk_shape:${specialty}`,
   /** The largest batch that the service may take, after it refused a larger one. */
   size: `bulk_size:${specialty}`,
-  /** A bulk was accepted and understood once. Until then a bulk carries one item, so that little is at stake. */
+  /**
+   * A bulk was accepted and understood once. Until then a bulk carries one item, so that little is
+   * at stake.
+   */
   proven: `bulk_proven:${specialty}`,
 });
 
 /** What the installation has learned about the bulk endpoint decides (silences, "bulk …"). */
-export async function planBulk({ store, settings, env }: SubmitDeps, specialty: Specialty): Promise<BulkPlan> {
+export async function planBulk(
+  { store, settings, env }: SubmitDeps,
+  specialty: Specialty,
+): Promise<BulkPlan> {
   const names = factNames(specialty);
-  const single: BulkPlan = { kind: 'single', claim_size: Math.max(settings.concurrency, SINGLES_PER_CLAIM), is_proven: false };
+  const single: BulkPlan = {
+    kind: 'single',
+    claim_size: Math.max(settings.concurrency, SINGLES_PER_CLAIM),
+    is_proven: false,
+  };
   if (settings.mode === 'single') return single;
   const known = await readFacts(store.db, Object.values(names));
   const absent = known.get(names.absent);
@@ -31,7 +45,12 @@ export async function planBulk({ store, settings, env }: SubmitDeps, specialty: 
   const learned = known.get(names.shape)?.value;
   const is_proven = known.has(names.proven);
   const size = Number(known.get(names.size)?.value ?? settings.batch_size);
-  const kind = settings.bulk_shape !== 'auto' ? settings.bulk_shape : learned === 'object' ? 'object' : 'array';
+  const kind =
+    settings.bulk_shape !== 'auto'
+      ? settings.bulk_shape
+      : learned === 'object'
+        ? 'object'
+        : 'array';
   return { kind, claim_size: is_proven ? Math.min(size, settings.batch_size) : 1, is_proven };
 }
 
@@ -50,21 +69,33 @@ export async function learnFromBulk(
       await writeFact(tx, names.proven, '1', now);
       await writeFact(tx, names.shape, bulk.kind, now);
       env.log('bulk_learned', { specialty, shape: bulk.kind });
-    } else if (!bulk.is_proven && result.items.some((item) => item.outcome === 'unknown' && item.accepted)) {
-      // It takes batches but names no ids: every one of them would have to be looked up. One by one is cheaper.
+    } else if (
+      !bulk.is_proven &&
+      result.items.some((item) => item.outcome === 'unknown' && item.accepted)
+    ) {
+      // It takes batches but names no ids: every one of them would have to be looked up. One by one
+      // is cheaper.
       await giveUpBulk(tx, { env }, names.absent, specialty, now);
     }
     return;
   }
-  if (result.failure.class === 'refused' && size > 1) await giveUpBulk(tx, { env }, names.absent, specialty, now);
+  if (result.failure.class === 'refused' && size > 1)
+    await giveUpBulk(tx, { env }, names.absent, specialty, now);
   if (result.failure.class !== 'unsent') return;
   const { cause } = result.failure;
   if (cause === 'bulk_absent') {
     await giveUpBulk(tx, { env }, names.absent, specialty, now);
-  } else if (size > 1 && (cause === 'bulk_too_large' || (cause === 'bulk_body_refused' && bulk.is_proven))) {
+  } else if (
+    size > 1 &&
+    (cause === 'bulk_too_large' || (cause === 'bulk_body_refused' && bulk.is_proven))
+  ) {
     await writeFact(tx, names.size, String(Math.max(1, Math.floor(size / 2))), now);
     env.log('bulk_learned', { specialty, size: Math.max(1, Math.floor(size / 2)) });
-  } else if (cause === 'bulk_shape' || cause === 'bulk_body_refused' || cause === 'bulk_too_large') {
+  } else if (
+    cause === 'bulk_shape' ||
+    cause === 'bulk_body_refused' ||
+    cause === 'bulk_too_large'
+  ) {
     const other_was_tried = (await readFact(tx, names.shape)) !== null;
     if (settings.bulk_shape !== 'auto' || other_was_tried) {
       await forgetFact(tx, names.shape);

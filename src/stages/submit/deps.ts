@@ -11,7 +11,9 @@ export type SubmitDeps = {
   /** What this process knows about its own sweeps; lost with it on purpose. */
   sweeps: SweepMemory;
   onOpen: () => void;
-  /** Planning is to look at appointments again: what was proven unsent may not be needed any more. */
+  /**
+   * Planning is to look at appointments again: what was proven unsent may not be needed any more.
+   */
   onReplan: () => void;
   /** What this machine's clock is ahead of the service's; null until the service was heard. */
   clockSkew: () => number | null;
@@ -36,17 +38,22 @@ export type SubmitSettings = {
   urgent_poll_interval_ms: number;
 };
 
-/** `at`: by this machine's clock. `service_at`: by the service's, null when it is not known. `is_due`: it has to be swept again. */
+/**
+ * `at`: by this machine's clock. `service_at`: by the service's, null when it is not known.
+ * `is_due`: it has to be swept again.
+ */
 export type Swept = { at: number; service_at: number | null; is_due: boolean };
 
 export type SweepMemory = {
   /** Per specialty: when this process last compared the service's list. */
   sweeps: Map<Specialty, Swept>;
-  /** Per specialty, since when its list could not be read, and until when it is not asked for again. */
+  /**
+   * Per specialty, since when its list could not be read, and until when it is not asked for again.
+   */
   failures: Map<Specialty, { since: number; retry_at: number }>;
   /**
-   * What the machine's clock was ahead of the one that is never set when it was last looked at, and ahead of the service's as far
-   * as that is kept (null until it is heard); null at first.
+   * What the machine's clock was ahead of the one that is never set when it was last looked at, and
+   * ahead of the service's as far as that is kept (null until it is heard); null at first.
    */
   clock: { offset_ms: number; skew_ms: number | null } | null;
 };

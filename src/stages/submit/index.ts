@@ -1,18 +1,29 @@
 /**
- * Sends due inquiries, once each (G1). In this order, because each protects the next: rows that a dead process left in
- * `sending` become uncertain; the service's list is compared with the ledger; what is uncertain is looked for; then what is
- * due is sent.
+ * Sends due inquiries, once each (G1). In this order, because each protects the next: rows that a
+ * dead process left in `sending` become uncertain; the service's list is compared with the ledger;
+ * what is uncertain is looked for; then what is due is sent.
  */
 import type { Specialty } from '../../domain/specialty.ts';
 import { earlier } from '../../domain/time.ts';
 import { currentHalts, type Halt } from '../../store/calls/halts.ts';
-import { inState, nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/calls/inquiries.ts';
+import {
+  inState,
+  nextSubmissionDue,
+  uncertainDue,
+  waitingToSend,
+} from '../../store/calls/inquiries.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './look.ts';
 import { noticeClock } from './notice-clock.ts';
 import { recoverSending, sendDue } from './send.ts';
-import { allowStrangers, demandSweepsForAttempts, ensureSwept, SWEEP_RETRY_MS, sweepsDemanded } from './sweep.ts';
+import {
+  allowStrangers,
+  demandSweepsForAttempts,
+  ensureSwept,
+  SWEEP_RETRY_MS,
+  sweepsDemanded,
+} from './sweep.ts';
 
 export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
 export { demandSweeps, ensureSwept } from './sweep.ts';
@@ -33,7 +44,9 @@ export async function submitStep(
   await demandSweepsForAttempts(deps, to_send);
   const wanted = [...new Set([...to_send, ...sweepsDemanded(deps)])];
   for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
-  const looked = waiting.some(({ state }) => state !== 'planned') ? await takeLooks(deps, options.signal) : 0;
+  const looked = waiting.some(({ state }) => state !== 'planned')
+    ? await takeLooks(deps, options.signal)
+    : 0;
   const halts = await currentHalts(store.db);
   const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
@@ -47,16 +60,21 @@ export async function submitStep(
   const now = env.clock.now();
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
   const retry = swept.length < wanted.length ? now + SWEEP_RETRY_MS : null;
-  return { did: looked + sent, next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };
+  return {
+    did: looked + sent,
+    next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),
+  };
 }
 
 /**
- * Between two steps no request is out, so a row that is found in `sending` was left there by a process that died, or by a
- * reply that could not be committed: its request may have been out (design, "sending").
+ * Between two steps no request is out, so a row that is found in `sending` was left there by a
+ * process that died, or by a reply that could not be committed: its request may have been out
+ * (design, "sending").
  */
 async function recoverLeft(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');
-  if (left.length > 0) await deps.store.write((tx) => recoverSending(tx, deps, left, deps.env.clock.now()));
+  if (left.length > 0)
+    await deps.store.write((tx) => recoverSending(tx, deps, left, deps.env.clock.now()));
 }
 
 async function takeLooks(deps: SubmitDeps, signal: AbortSignal): Promise<number> {

@@ -1,4 +1,9 @@
-import { canonicalExternalId, givenName, matchKeyOfEcho, resemblance } from '../../domain/matching.ts';
+import {
+  canonicalExternalId,
+  givenName,
+  matchKeyOfEcho,
+  resemblance,
+} from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { finalStatus } from '../../domain/states.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
@@ -8,8 +13,20 @@ import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attent
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
 import { type AbsentCall, absentCallsLike, noteAbsent } from '../../store/calls/absent-calls.ts';
-import { givenNameOf, type InquiryRow, inquiryById, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
-import { noteSeen, ownersOf, sampleOfOurs, seenBefore, whatAListMustShow } from '../../store/calls/ledger.ts';
+import {
+  givenNameOf,
+  type InquiryRow,
+  inquiryById,
+  moveInquiries,
+  updateInquiry,
+} from '../../store/calls/inquiries.ts';
+import {
+  noteSeen,
+  ownersOf,
+  sampleOfOurs,
+  seenBefore,
+  whatAListMustShow,
+} from '../../store/calls/ledger.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
@@ -26,16 +43,22 @@ const NEXT_LOOK_MS_MIN = 10_000;
 const NEXT_LOOK_MS_MAX = 60 * MINUTE_MS;
 /** A row that stays uncertain for longer is on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
-/** What is this much younger than an unsuccessful inquiry was sent because of it: a resent one follows its lost reply sooner. */
+/**
+ * What is this much younger than an unsuccessful inquiry was sent because of it: a resent one
+ * follows its lost reply sooner.
+ */
 const LATER_ATTEMPT_MS = 60 * MINUTE_MS;
 /** Absence is proven by two looks (G1). */
 const LOOKS_FOR_ABSENCE = 2;
 
-type LookResult = { kind: 'found'; matches: Inquiry[] } | { kind: 'absent' } | { kind: 'inconclusive'; why: string };
+type LookResult =
+  | { kind: 'found'; matches: Inquiry[] }
+  | { kind: 'absent' }
+  | { kind: 'inconclusive'; why: string };
 
 /**
- * Takes one look for an inquiry whose reply was lost: adopts what matches, counts a look that proves absence, and decides
- * after the second. Never sends.
+ * Takes one look for an inquiry whose reply was lost: adopts what matches, counts a look that
+ * proves absence, and decides after the second. Never sends.
  */
 export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const { store, env, settings } = deps;
@@ -47,22 +70,36 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   } else if (result.kind === 'inconclusive') {
     env.log('look_inconclusive', { inquiry: row.id, reason: result.why });
     await store.write(async (tx) => {
-      await updateInquiry(tx, row.id, { look_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) }, now);
-      if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS) await attendUnconfirmed(tx, row, result.why, now);
+      await updateInquiry(
+        tx,
+        row.id,
+        { look_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) },
+        now,
+      );
+      if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS)
+        await attendUnconfirmed(tx, row, result.why, now);
     });
   } else {
     await store.write((tx) => countAbsence(tx, deps, row, now));
   }
 }
 
-/** The longer it has been without a result, the longer until the next look: a list may hold thousands, and a day of them is many. */
+/**
+ * The longer it has been without a result, the longer until the next look: a list may hold
+ * thousands, and a day of them is many.
+ */
 function waitAfterNothing(settle_ms: number, age_ms: number): number {
   return Math.max(settle_ms, NEXT_LOOK_MS_MIN, Math.min(Math.round(age_ms / 6), NEXT_LOOK_MS_MAX));
 }
 
 async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookResult> {
-  const filtered = await client.list(row.specialty, { external_id: row.external_id }, { priority: 'urgent' });
-  if (!filtered.ok) return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
+  const filtered = await client.list(
+    row.specialty,
+    { external_id: row.external_id },
+    { priority: 'urgent' },
+  );
+  if (!filtered.ok)
+    return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
   const matches = await adoptable(store, row, filtered.value.inquiries);
   if (matches.length > 0) return { kind: 'found', matches };
   const is_filter_trusted =
@@ -72,27 +109,46 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
     (await filterShowsOurs({ client, store, env }, row));
   if (is_filter_trusted) return { kind: 'absent' };
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
-  if (!all.ok) return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
+  if (!all.ok)
+    return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
   const late = await adoptable(store, row, all.value.inquiries);
   if (late.length > 0) return { kind: 'found', matches: late };
   if (!all.value.is_complete) return { kind: 'inconclusive', why: 'the list has no certain end' };
-  const shows_ours = await listShowsOurs(store, row.specialty, new Set<string>(all.value.inquiries.map(({ id }) => id)));
-  return shows_ours ? { kind: 'absent' } : { kind: 'inconclusive', why: 'the list does not show what is known to be there' };
+  const shows_ours = await listShowsOurs(
+    store,
+    row.specialty,
+    new Set<string>(all.value.inquiries.map(({ id }) => id)),
+  );
+  return shows_ours
+    ? { kind: 'absent' }
+    : { kind: 'inconclusive', why: 'the list does not show what is known to be there' };
 }
 
 /**
- * Whether the whole list is known to show our inquiries: all that were read, and before any was read, one of those that were
- * accepted; before we own any, an empty list does (design, "Absence is proven").
+ * Whether the whole list is known to show our inquiries: all that were read, and before any was
+ * read, one of those that were accepted; before we own any, an empty list does (design, "Absence is
+ * proven").
  */
-async function listShowsOurs(store: SubmitDeps['store'], specialty: Specialty, shown: ReadonlySet<string>): Promise<boolean> {
+async function listShowsOurs(
+  store: SubmitDeps['store'],
+  specialty: Specialty,
+  shown: ReadonlySet<string>,
+): Promise<boolean> {
   const must_show = await whatAListMustShow(store.db, specialty);
   if (must_show.length > 0) return must_show.every(({ service_id }) => shown.has(service_id));
   const owners = await ownersOf(store.db, [...shown]);
   return shown.size === 0 || [...owners.values()].some((owner) => owner !== null);
 }
 
-/** Whether a list of one label is not seen to be cut: it shows what is known to be there under the label. */
-async function showsOursOfLabel(store: SubmitDeps['store'], row: InquiryRow, listed: readonly Inquiry[]): Promise<boolean> {
+/**
+ * Whether a list of one label is not seen to be cut: it shows what is known to be there under the
+ * label.
+ */
+async function showsOursOfLabel(
+  store: SubmitDeps['store'],
+  row: InquiryRow,
+  listed: readonly Inquiry[],
+): Promise<boolean> {
   const label = canonicalExternalId(row.external_id);
   const must_show = (await whatAListMustShow(store.db, row.specialty)).filter(
     ({ external_id }) => canonicalExternalId(external_id) === label,
@@ -100,7 +156,10 @@ async function showsOursOfLabel(store: SubmitDeps['store'], row: InquiryRow, lis
   return must_show.every(({ service_id }) => listed.some(({ id }) => id === service_id));
 }
 
-/** Whether a query by external id is known to return inquiries of ours: it has returned one lately, or does now. */
+/**
+ * Whether a query by external id is known to return inquiries of ours: it has returned one lately,
+ * or does now.
+ */
 async function filterShowsOurs(
   { client, store, env }: Pick<SubmitDeps, 'client' | 'store' | 'env'>,
   row: InquiryRow,
@@ -110,14 +169,28 @@ async function filterShowsOurs(
   if (known !== null && known.updated_at > env.clock.now() - FILTER_PROOF_MS) return true;
   const sample = await sampleOfOurs(store.db, row.specialty);
   if (sample === null) return false;
-  const listed = await client.list(row.specialty, { external_id: sample.external_id }, { priority: 'urgent' });
-  const is_shown = listed.ok && !listed.value.ignored_filter && listed.value.inquiries.some(({ id }) => id === sample.service_id);
+  const listed = await client.list(
+    row.specialty,
+    { external_id: sample.external_id },
+    { priority: 'urgent' },
+  );
+  const is_shown =
+    listed.ok &&
+    !listed.value.ignored_filter &&
+    listed.value.inquiries.some(({ id }) => id === sample.service_id);
   if (is_shown) await store.write((tx) => writeFact(tx, fact, sample.service_id, env.clock.now()));
   return is_shown;
 }
 
-/** Those that mean what the row meant and belong to no other row, oldest first; what resembles it more wins a tie. */
-async function adoptable(store: SubmitDeps['store'], row: InquiryRow, listed: readonly Inquiry[]): Promise<Inquiry[]> {
+/**
+ * Those that mean what the row meant and belong to no other row, oldest first; what resembles it
+ * more wins a tie.
+ */
+async function adoptable(
+  store: SubmitDeps['store'],
+  row: InquiryRow,
+  listed: readonly Inquiry[],
+): Promise<Inquiry[]> {
   const alike = listed.filter(
     ({ request }) =>
       matchKeyOfEcho(request) === row.match_key &&
@@ -125,22 +198,32 @@ async function adoptable(store: SubmitDeps['store'], row: InquiryRow, listed: re
   );
   const ids = alike.map(({ id }) => id);
   const owners = await ownersOf(store.db, ids);
-  // Listed before this one was sent, and about somebody else: the call of a twin who had the label before.
+  // Listed before this one was sent, and about somebody else: the call of a twin who had the label
+  // before.
   const older = await seenBefore(store.db, ids, row.sent_at ?? 0);
   const names = ['', givenNameOf(row)];
   const sent = row.body === null ? {} : (JSON.parse(row.body) as Record<string, unknown>);
   return alike
     .filter(({ id }) => [null, undefined, row.id].includes(owners.get(id)))
     .filter(({ id, request }) => !older.has(id) || names.includes(givenName(request.patient_name)))
-    .sort((a, b) => createdAt(a) - createdAt(b) || resemblance(sent, b.request) - resemblance(sent, a.request));
+    .sort(
+      (a, b) =>
+        createdAt(a) - createdAt(b) || resemblance(sent, b.request) - resemblance(sent, a.request),
+    );
 }
 
 /**
- * The oldest of the unowned matches serves the need, but for a late one of an earlier attempt; the others are calls too many.
- * After a restore the younger ones may be later attempts, made because the oldest was unsuccessful: those are kept for the next
- * attempt to adopt.
+ * The oldest of the unowned matches serves the need, but for a late one of an earlier attempt; the
+ * others are calls too many. After a restore the younger ones may be later attempts, made because
+ * the oldest was unsuccessful: those are kept for the next attempt to adopt.
  */
-async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: readonly Inquiry[], now: number): Promise<void> {
+async function adoptMatches(
+  tx: Tx,
+  deps: SubmitDeps,
+  row: InquiryRow,
+  matches: readonly Inquiry[],
+  now: number,
+): Promise<void> {
   const current = await inquiryById(tx, row.id);
   if (current?.state !== 'uncertain') return;
   const call = callOf(current, now);
@@ -151,25 +234,41 @@ async function adoptMatches(tx: Tx, deps: SubmitDeps, row: InquiryRow, matches: 
   const extra = others.filter((each) => !later.includes(each));
   for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
   // One of a lost database serves it: its own may be listed later.
-  const is_own_missing = matches.every((each) => createdAt(each) > 0 && createdAt(each) < call.sent_at - CLOCKS_DIFFER_MS);
+  const is_own_missing = matches.every(
+    (each) => createdAt(each) > 0 && createdAt(each) < call.sent_at - CLOCKS_DIFFER_MS,
+  );
   if (is_own_missing) await noteAbsent(tx, call);
-  await bindFound(tx, deps, current, seenInquiry(oldest), 'It was found at the service: only its reply was lost.', now);
+  await bindFound(
+    tx,
+    deps,
+    current,
+    seenInquiry(oldest),
+    'It was found at the service: only its reply was lost.',
+    now,
+  );
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
   deps.onOpen();
 }
 
 /**
- * Less those that an inquiry before this one had taken for absent and that came to nothing, where this one's own call is listed,
- * too: the sweep reports them.
+ * Less those that an inquiry before this one had taken for absent and that came to nothing, where
+ * this one's own call is listed, too: the sweep reports them.
  */
-async function withoutEarlier(tx: Tx, deps: SubmitDeps, matches: readonly Inquiry[], call: AbsentCall): Promise<Inquiry[]> {
+async function withoutEarlier(
+  tx: Tx,
+  deps: SubmitDeps,
+  matches: readonly Inquiry[],
+  call: AbsentCall,
+): Promise<Inquiry[]> {
   const own_call = matches.find((each) => mayBeCall(each, call, deps));
   const rest: Inquiry[] = [];
   for (const each of matches) {
     const is_earlier =
       own_call !== undefined &&
       isLaterAttempt(each, own_call) &&
-      (await absentCallsLike(tx, call.specialty, seenInquiry(each))).some(({ inquiry }) => inquiry !== call.inquiry);
+      (await absentCallsLike(tx, call.specialty, seenInquiry(each))).some(
+        ({ inquiry }) => inquiry !== call.inquiry,
+      );
     if (!is_earlier) rest.push(each);
   }
   return rest;
@@ -177,11 +276,17 @@ async function withoutEarlier(tx: Tx, deps: SubmitDeps, matches: readonly Inquir
 
 /** Whether it was accepted within the time in which the request of `call` could arrive. */
 function mayBeCall(each: Inquiry, call: AbsentCall, { settings }: SubmitDeps): boolean {
-  return createdAt(each) >= call.sent_at - CLOCKS_DIFFER_MS && isOlder(seenInquiry(each), call.sent_at, settings);
+  return (
+    createdAt(each) >= call.sent_at - CLOCKS_DIFFER_MS &&
+    isOlder(seenInquiry(each), call.sent_at, settings)
+  );
 }
 
 function isLaterAttempt(before: Inquiry, after: Inquiry): boolean {
-  return finalStatus(before.status) === 'UNSUCCESSFUL' && createdAt(after) > createdAt(before) + LATER_ATTEMPT_MS;
+  return (
+    finalStatus(before.status) === 'UNSUCCESSFUL' &&
+    createdAt(after) > createdAt(before) + LATER_ATTEMPT_MS
+  );
 }
 
 function createdAt({ creation_ts }: Inquiry): number {
@@ -200,7 +305,11 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     await moveInquiries(
       tx,
       [row.id],
-      { from: 'uncertain', to: 'undecidable', reason: 'The service said it accepted the inquiry, but does not list it.' },
+      {
+        from: 'uncertain',
+        to: 'undecidable',
+        reason: 'The service said it accepted the inquiry, but does not list it.',
+      },
       { empty_looks, look_at: null },
       now,
     );
@@ -219,18 +328,32 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
 function callOf(row: InquiryRow, now: number): AbsentCall {
   const { id: inquiry, specialty, match_key, sent_at, sent_service_at } = row;
   const external_id = canonicalExternalId(row.external_id);
-  return { inquiry, specialty, match_key, external_id, given_name: givenNameOf(row), sent_at: sent_service_at ?? sent_at ?? now };
+  return {
+    inquiry,
+    specialty,
+    match_key,
+    external_id,
+    given_name: givenNameOf(row),
+    sent_at: sent_service_at ?? sent_at ?? now,
+  };
 }
 
-/** Nothing is sent and nothing is proven, perhaps for days: a person should know before the visit. */
+/**
+ * Nothing is sent and nothing is proven, perhaps for days: a person should know before the visit.
+ */
 async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
   await raiseAttention(
     tx,
     await subjectOf(tx, row),
     {
       reason: 'unconfirmed',
-      what: `The reply to the inquiry was lost, and whether the service has it could not be found out yet: ${why}. It is looked for again by itself, and not sent again, because that could be a second paid call.`,
-      next: 'Ask the operator of the service whether the inquiry exists; if the visit is near, call the payer yourself.',
+      what:
+        'The reply to the inquiry was lost, and whether the service has it could not be found ' +
+        `out yet: ${why}. It is looked for again by itself, and not sent again, because that ` +
+        'could be a second paid call.',
+      next:
+        'Ask the operator of the service whether the inquiry exists; if the visit is near, ' +
+        'call the payer yourself.',
     },
     now,
   );
@@ -238,7 +361,12 @@ async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numb
 
 async function subjectOf(tx: Tx, row: InquiryRow) {
   const [appointment] = await appointmentsOf(tx, row.id);
-  return { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) };
+  return {
+    connector: row.connector,
+    appointment: appointment?.id ?? null,
+    inquiry: row.id,
+    subject: inquirySubject(row.id),
+  };
 }
 
 async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
@@ -247,8 +375,12 @@ async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
     await subjectOf(tx, row),
     {
       reason: 'undecidable',
-      what: 'The service said it accepted the inquiry but gave no id, and its list does not show it. It is not sent again, because that could be a second paid call.',
-      next: 'Ask the operator of the service whether the inquiry exists; if not, call the payer yourself.',
+      what:
+        'The service said it accepted the inquiry but gave no id, and its list does not show ' +
+        'it. It is not sent again, because that could be a second paid call.',
+      next:
+        'Ask the operator of the service whether the inquiry exists; if not, call the payer ' +
+        'yourself.',
     },
     now,
   );

@@ -9,22 +9,34 @@ const SKEW_MOVED_MS = CLOCK_SET_MS / 2;
 const SKEW_FACT = 'clock_skew_ms';
 
 /**
- * Settle times are measured by the machine's clock, because a process may end between two looks. When that clock was set they
- * begin anew (G1): the clock that is never set shows it while this process runs, and the service's shows what happened before, as
- * soon as it is heard (not where it sends no `Date`). To be called before looks are timed.
+ * Settle times are measured by the machine's clock, because a process may end between two looks.
+ * When that clock was set they begin anew (G1): the clock that is never set shows it while this
+ * process runs, and the service's shows what happened before, as soon as it is heard (not where it
+ * sends no `Date`). To be called before looks are timed.
  */
-export async function noticeClock({ store, env, settings, sweeps, clockSkew, onReplan }: SubmitDeps): Promise<void> {
+export async function noticeClock({
+  store,
+  env,
+  settings,
+  sweeps,
+  clockSkew,
+  onReplan,
+}: SubmitDeps): Promise<void> {
   const now = env.clock.now();
   const offset_ms = now - env.clock.elapsed();
   const before = sweeps.clock;
   const was_set = before !== null && Math.abs(offset_ms - before.offset_ms) >= CLOCK_SET_MS;
   const known_skew_ms = before?.skew_ms ?? null;
   const skew_ms = clockSkew() ?? known_skew_ms;
-  const has_moved = skew_ms !== null && (known_skew_ms === null || Math.abs(skew_ms - known_skew_ms) >= SKEW_MOVED_MS);
+  const has_moved =
+    skew_ms !== null &&
+    (known_skew_ms === null || Math.abs(skew_ms - known_skew_ms) >= SKEW_MOVED_MS);
   if (before === null || was_set || has_moved) {
     const is_mended = await store.write(async (tx) => {
-      const kept = known_skew_ms === null && skew_ms !== null ? await readFact(tx, SKEW_FACT) : null;
-      const was_set_before = kept !== null && Math.abs((skew_ms ?? 0) - Number(kept.value)) >= CLOCK_SET_MS;
+      const kept =
+        known_skew_ms === null && skew_ms !== null ? await readFact(tx, SKEW_FACT) : null;
+      const was_set_before =
+        kept !== null && Math.abs((skew_ms ?? 0) - Number(kept.value)) >= CLOCK_SET_MS;
       const is_anew = was_set || was_set_before;
       if (is_anew) await restartLooks(tx, now + settings.timeout_ms + settings.settle_ms);
       if (is_anew || before === null) await mendDueTimes(tx, settings.settle_ms, now);

@@ -9,7 +9,11 @@ import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { givenNameOf, type InquiryRow, moveInquiries } from '../../store/calls/inquiries.ts';
 import { own, ownersOf } from '../../store/calls/ledger.ts';
-import { appointmentsOf, replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
+import {
+  appointmentsOf,
+  replanAppointmentsOf,
+  withoutAppointment,
+} from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { SubmitDeps } from './deps.ts';
 import { takeLateCalls } from './extra.ts';
@@ -20,7 +24,10 @@ const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
 /** The slow schedule on which a stopped submission is tried again (design, "stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
-/** `is_sample`: of the ids that came by position, one that is read at once to see whether the positions are right. */
+/**
+ * `is_sample`: of the ids that came by position, one that is read at once to see whether the
+ * positions are right.
+ */
 export type Accepted = {
   inquiry_id: string;
   evidence: 'reply' | 'position' | 'read_form';
@@ -29,10 +36,16 @@ export type Accepted = {
 };
 
 /**
- * The service has it under an id we know. What the id stands for is believed once a read form under it matches; one that
- * another inquiry holds is of no use, and this one is looked for.
+ * The service has it under an id we know. What the id stands for is believed once a read form under
+ * it matches; one that another inquiry holds is of no use, and this one is looked for.
  */
-export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, accepted: Accepted, now: number): Promise<void> {
+export async function bindAccepted(
+  tx: Tx,
+  deps: SubmitDeps,
+  row: InquiryRow,
+  accepted: Accepted,
+  now: number,
+): Promise<void> {
   const { settings, env } = deps;
   const owner = (await ownersOf(tx, [accepted.inquiry_id])).get(accepted.inquiry_id) ?? row.id;
   if (owner !== row.id) {
@@ -61,7 +74,10 @@ export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, ac
       reply_group: accepted.reply_group,
       was_accepted: 1,
       is_unannounced: 1,
-      poll_at: accepted.evidence === 'position' && accepted.is_sample ? Math.min(scheduled, now + VERIFY_MS) : scheduled,
+      poll_at:
+        accepted.evidence === 'position' && accepted.is_sample
+          ? Math.min(scheduled, now + VERIFY_MS)
+          : scheduled,
       empty_polls: 0,
     },
     now,
@@ -73,10 +89,20 @@ export async function bindAccepted(tx: Tx, deps: SubmitDeps, row: InquiryRow, ac
 function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
   const { external_id, match_key } = row;
   const given_name = givenNameOf(row);
-  return { service_id, external_id, match_key, given_name, service_status: 'SCHEDULED', created_at: now };
+  return {
+    service_id,
+    external_id,
+    match_key,
+    given_name,
+    service_status: 'SCHEDULED',
+    created_at: now,
+  };
 }
 
-/** What happens to rows in `sending` for which the call failed as a whole (design, "Failures are classed where they happen"). */
+/**
+ * What happens to rows in `sending` for which the call failed as a whole (design, "Failures are
+ * classed where they happen").
+ */
 export async function settleFailure(
   tx: Tx,
   deps: SubmitDeps,
@@ -105,22 +131,30 @@ export async function settleFailure(
   } else {
     const wait_ms =
       failure.retry_after_ms ??
-      (failure.cause === 'aborted' || failure.cause === 'closed' ? 0 : backoffMs(1, AWAY_LIMITS, deps.env.random()));
+      (failure.cause === 'aborted' || failure.cause === 'closed'
+        ? 0
+        : backoffMs(1, AWAY_LIMITS, deps.env.random()));
     const reason = `Proven unsent (${failure.cause}${statusText(failure.status)}).`;
     await backToPlanned(tx, deps, ids, { reason, due_at: now + wait_ms }, now);
-    if (failure.cause === 'unauthorized') await stopSubmission(tx, deps, failure.status ?? 401, now);
+    if (failure.cause === 'unauthorized')
+      await stopSubmission(tx, deps, failure.status ?? 401, now);
   }
 }
 
 /**
- * To `planned`: the request provably did not reach the service, so it is safe to send it again. Planning could not withdraw it
- * meanwhile, so that is made up for: no call for a visit that was cancelled or took place.
+ * To `planned`: the request provably did not reach the service, so it is safe to send it again.
+ * Planning could not withdraw it meanwhile, so that is made up for: no call for a visit that was
+ * cancelled or took place.
  */
 export async function backToPlanned(
   tx: Tx,
   deps: Pick<SubmitDeps, 'onReplan'>,
   ids: readonly number[],
-  { reason, due_at, from = 'sending' }: { reason: string; due_at: number; from?: 'sending' | 'uncertain' },
+  {
+    reason,
+    due_at,
+    from = 'sending',
+  }: { reason: string; due_at: number; from?: 'sending' | 'uncertain' },
   now: number,
 ): Promise<void> {
   if (ids.length === 0) return;
@@ -132,7 +166,13 @@ export async function backToPlanned(
     now,
   );
   const needless = await withoutAppointment(tx, ids);
-  await moveInquiries(tx, needless, { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' }, {}, now);
+  await moveInquiries(
+    tx,
+    needless,
+    { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' },
+    {},
+    now,
+  );
   await replanAppointmentsOf(tx, ids, now);
   deps.onReplan();
 }
@@ -149,7 +189,11 @@ export async function makeUncertain(
     tx,
     ids,
     { from: 'sending', to: 'uncertain', reason: why.reason },
-    { look_at: now + deps.settings.settle_ms, empty_looks: 0, ...(why.was_accepted ? { was_accepted: 1 } : {}) },
+    {
+      look_at: now + deps.settings.settle_ms,
+      empty_looks: 0,
+      ...(why.was_accepted ? { was_accepted: 1 } : {}),
+    },
     now,
   );
   for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
@@ -165,22 +209,40 @@ export async function settleItem(
   now: number,
 ): Promise<void> {
   if (item.outcome === 'created') {
-    await bindAccepted(tx, deps, row, { inquiry_id: item.inquiry_id, evidence: item.evidence, ...reply }, now);
+    await bindAccepted(
+      tx,
+      deps,
+      row,
+      { inquiry_id: item.inquiry_id, evidence: item.evidence, ...reply },
+      now,
+    );
   } else if (item.outcome === 'refused') {
     await refuse(tx, row, item.errors, 422, now);
     deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 });
   } else {
     const reason = item.accepted
       ? 'The service said that it accepted the batch, without an id for this inquiry.'
-      : 'The batch was refused because of another inquiry in it; whether this one was taken is not said.';
+      : 'The batch was refused because of another inquiry in it; whether this one was taken is ' +
+        'not said.';
     await makeUncertain(tx, deps, [row.id], { reason, was_accepted: item.accepted }, now);
   }
 }
 
-/** The service refused the content: nothing exists there, and a person mends it. Its words stay in the database (G6). */
-async function refuse(tx: Tx, row: InquiryRow, errors: readonly ValidationItem[], status: number, now: number): Promise<void> {
+/**
+ * The service refused the content: nothing exists there, and a person mends it. Its words stay in
+ * the database (G6).
+ */
+async function refuse(
+  tx: Tx,
+  row: InquiryRow,
+  errors: readonly ValidationItem[],
+  status: number,
+  now: number,
+): Promise<void> {
   const words =
-    errors.map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`).join('; ') || `status ${status}`;
+    errors
+      .map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`)
+      .join('; ') || `status ${status}`;
   await moveInquiries(
     tx,
     [row.id],
@@ -191,7 +253,12 @@ async function refuse(tx: Tx, row: InquiryRow, errors: readonly ValidationItem[]
   const [appointment] = await appointmentsOf(tx, row.id);
   await raiseAttention(
     tx,
-    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) },
+    {
+      connector: row.connector,
+      appointment: appointment?.id ?? null,
+      inquiry: row.id,
+      subject: inquirySubject(row.id),
+    },
     {
       reason: 'refused',
       what: `The service refused the inquiry. It said: ${words}.`,
@@ -202,18 +269,27 @@ async function refuse(tx: Tx, row: InquiryRow, errors: readonly ValidationItem[]
 }
 
 /** Nothing is sent until the account works again; tried on a slow schedule, visible to a person. */
-export async function stopSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, status: number, now: number): Promise<void> {
+export async function stopSubmission(
+  tx: Tx,
+  deps: Pick<SubmitDeps, 'env'>,
+  status: number,
+  now: number,
+): Promise<void> {
   await halt(tx, 'account', `The service answered ${status}.`, now + STOPPED_RETRY_MS, now);
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: haltSubject('account') },
     {
       reason: 'submission_stopped',
-      what: `Nothing is sent: the service answered ${status}. Everything due is kept, and it is tried again every 15 minutes.`,
+      what:
+        `Nothing is sent: the service answered ${status}. Everything due is kept, and it is ` +
+        'tried again every 15 minutes.',
       next:
         status === 401 || status === 403
-          ? 'Check the credentials of the inquiry service (ELIGD_SERVICE_…) with "eligd check", or ask its operator.'
-          : 'Check service.base_url with "eligd check", or ask the operator of the service about the account.',
+          ? 'Check the credentials of the inquiry service (ELIGD_SERVICE_…) with "eligd ' +
+            'check", or ask its operator.'
+          : 'Check service.base_url with "eligd check", or ask the operator of the service ' +
+            'about the account.',
     },
     now,
   );
@@ -221,7 +297,11 @@ export async function stopSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, stat
 }
 
 /** The service took something: whatever it had against us is over. */
-export async function resumeSubmission(tx: Tx, deps: Pick<SubmitDeps, 'env'>, now: number): Promise<void> {
+export async function resumeSubmission(
+  tx: Tx,
+  deps: Pick<SubmitDeps, 'env'>,
+  now: number,
+): Promise<void> {
   if (!(await endHalt(tx, 'account'))) return;
   await resolveAttention(tx, haltSubject('account'), now);
   deps.env.log('submission_resumed');

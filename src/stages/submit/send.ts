@@ -3,25 +3,46 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { instantOf, localDate } from '../../domain/time.ts';
 import type { InquiryRequest } from '../../service/api.ts';
 import { inquiryRequest } from '../../service/request.ts';
-import { dueForSubmission, type InquiryRow, moveInquiries, sentSince } from '../../store/calls/inquiries.ts';
+import {
+  dueForSubmission,
+  type InquiryRow,
+  moveInquiries,
+  sentSince,
+} from '../../store/calls/inquiries.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { adoptExisting } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import type { SubmitDeps } from './deps.ts';
 import { noticeClock } from './notice-clock.ts';
-import { backToPlanned, bindAccepted, makeUncertain, resumeSubmission, settleFailure, settleItem } from './outcome.ts';
+import {
+  backToPlanned,
+  bindAccepted,
+  makeUncertain,
+  resumeSubmission,
+  settleFailure,
+  settleItem,
+} from './outcome.ts';
 
 /** A claimed inquiry with the exact body that is committed as its intent. */
 export type Intent = { row: InquiryRow; request: InquiryRequest };
 
-export type SendOptions = { specialties: readonly Specialty[]; limit: number; external_id_template: string; signal: AbortSignal };
+export type SendOptions = {
+  specialties: readonly Specialty[];
+  limit: number;
+  external_id_template: string;
+  signal: AbortSignal;
+};
 
-/** `settled`: how many went on, or learned how to; what is proven unsent is not among them and waits for its time. */
+/**
+ * `settled`: how many went on, or learned how to; what is proven unsent is not among them and waits
+ * for its time.
+ */
 type Sent = { accepted: number; settled: number };
 
 /**
- * Claims what is due and sends it, as a bulk where the service takes one. `sending` and the exact body are committed before
- * anything leaves (G1). Returns how many inquiries went on, those included that needed no call.
+ * Claims what is due and sends it, as a bulk where the service takes one. `sending` and the exact
+ * body are committed before anything leaves (G1). Returns how many inquiries went on, those
+ * included that needed no call.
  */
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
   const bulk = await planBulk(deps, options.specialties[0] ?? 'dental');
@@ -31,8 +52,11 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   const [first] = claimed.intents;
   if (claimed.adopted > 0) deps.onOpen();
   if (first === undefined) return claimed.adopted;
-  // The first bulk of an installation carries one item, so that little is at stake until its reply is understood.
-  const is_bulk = bulk.kind !== 'single' && (claimed.intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
+  // The first bulk of an installation carries one item, so that little is at stake until its reply
+  // is understood.
+  const is_bulk =
+    bulk.kind !== 'single' &&
+    (claimed.intents.length > 1 || !bulk.is_proven || deps.settings.mode === 'bulk');
   const sent = is_bulk
     ? await sendBulk(deps, first.row.specialty, claimed.intents, bulk)
     : await sendSingly(deps, claimed.intents, options.signal);
@@ -46,13 +70,22 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
 }
 
 /**
- * In one transaction: what may go (the nearest visit first, within the budget, one specialty at a time because each has its
- * own path), what needs no call because the service holds it already, and the intent of the rest.
+ * In one transaction: what may go (the nearest visit first, within the budget, one specialty at a
+ * time because each has its own path), what needs no call because the service holds it already, and
+ * the intent of the rest.
  */
-async function claim(tx: Tx, deps: SubmitDeps, options: SendOptions): Promise<{ intents: Intent[]; adopted: number }> {
+async function claim(
+  tx: Tx,
+  deps: SubmitDeps,
+  options: SendOptions,
+): Promise<{ intents: Intent[]; adopted: number }> {
   const now = deps.env.clock.now();
   const room = await budgetLeft(tx, deps, now);
-  const due = await dueForSubmission(tx, { now, limit: Math.min(options.limit, room), specialties: options.specialties });
+  const due = await dueForSubmission(tx, {
+    now,
+    limit: Math.min(options.limit, room),
+    specialties: options.specialties,
+  });
   const intents: Intent[] = [];
   let adopted = 0;
   for (const row of due) {
@@ -67,11 +100,18 @@ async function claim(tx: Tx, deps: SubmitDeps, options: SendOptions): Promise<{ 
   return { intents, adopted };
 }
 
-async function commitIntent(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: number): Promise<Intent> {
+async function commitIntent(
+  tx: Tx,
+  deps: SubmitDeps,
+  row: InquiryRow,
+  now: number,
+): Promise<Intent> {
   const draft = JSON.parse(row.draft) as InquiryDraft;
   const today = localDate(now, deps.settings.time_zone);
-  // It may have waited past the day it was planned for; the service is never asked for a day that is over.
-  const current = draft.desired_completion_date < today ? { ...draft, desired_completion_date: today } : draft;
+  // It may have waited past the day it was planned for; the service is never asked for a day that
+  // is over.
+  const current =
+    draft.desired_completion_date < today ? { ...draft, desired_completion_date: today } : draft;
   const request = inquiryRequest(current, row.external_id);
   const sent = {
     body: JSON.stringify(request),
@@ -79,7 +119,13 @@ async function commitIntent(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     sent_at: now,
     sent_service_at: now - (deps.clockSkew() ?? 0),
   };
-  await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' }, sent, now);
+  await moveInquiries(
+    tx,
+    [row.id],
+    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
+    sent,
+    now,
+  );
   return { row: { ...row, ...sent, state: 'sending' }, request };
 }
 
@@ -92,13 +138,21 @@ async function budgetLeft(tx: Tx, { settings }: SubmitDeps, now: number): Promis
   ];
   let left = Number.MAX_SAFE_INTEGER;
   for (const [limit, since] of limits) {
-    if (limit !== null) left = Math.min(left, limit - (await sentSince(tx, instantOf(since, 0, settings.time_zone))));
+    if (limit !== null)
+      left = Math.min(left, limit - (await sentSince(tx, instantOf(since, 0, settings.time_zone))));
   }
   return Math.max(0, left);
 }
 
-/** One create per inquiry, `concurrency` at a time. A stop or a closed door ends it; what was not tried goes back unsent. */
-async function sendSingly(deps: SubmitDeps, intents: readonly Intent[], signal: AbortSignal): Promise<Sent> {
+/**
+ * One create per inquiry, `concurrency` at a time. A stop or a closed door ends it; what was not
+ * tried goes back unsent.
+ */
+async function sendSingly(
+  deps: SubmitDeps,
+  intents: readonly Intent[],
+  signal: AbortSignal,
+): Promise<Sent> {
   const waiting = [...intents];
   const sent: Sent = { accepted: 0, settled: 0 };
   let is_over = false;
@@ -118,7 +172,12 @@ async function sendSingly(deps: SubmitDeps, intents: readonly Intent[], signal: 
             tx,
             deps,
             row,
-            { inquiry_id: result.value.inquiry_id, evidence: 'reply', reply_group: `single:${row.id}:${now}`, is_sample: true },
+            {
+              inquiry_id: result.value.inquiry_id,
+              evidence: 'reply',
+              reply_group: `single:${row.id}:${now}`,
+              is_sample: true,
+            },
             now,
           );
           await resumeSubmission(tx, deps, now);
@@ -156,7 +215,12 @@ async function sendSingly(deps: SubmitDeps, intents: readonly Intent[], signal: 
   return sent;
 }
 
-async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonly Intent[], bulk: BulkPlan): Promise<Sent> {
+async function sendBulk(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  intents: readonly Intent[],
+  bulk: BulkPlan,
+): Promise<Sent> {
   const shape = bulk.kind === 'object' ? 'object' : 'array';
   const result = await deps.client.createBulk(
     specialty,
@@ -170,7 +234,8 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
   return await deps.store.write(async (tx) => {
     await learnFromBulk(tx, deps, { specialty, result, size: intents.length, bulk }, now);
     if (!result.ok) {
-      const is_learned = result.failure.class === 'unsent' && result.failure.cause.startsWith('bulk_');
+      const is_learned =
+        result.failure.class === 'unsent' && result.failure.cause.startsWith('bulk_');
       if (is_learned) {
         // The endpoint's fault, not the content's: sent again at once in the form that was learned.
         await backToPlanned(
@@ -181,18 +246,24 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
           now,
         );
       } else if (result.failure.class === 'refused' && rows.length > 1) {
-        // A refusal that names nobody says nothing about each, and some may have been taken: looked for, then one by one.
+        // A refusal that names nobody says nothing about each, and some may have been taken: looked
+        // for, then one by one.
         await makeUncertain(
           tx,
           deps,
           rows.map(({ id }) => id),
-          { reason: 'The service refused the batch as a whole; whether this one was taken is not said.', was_accepted: false },
+          {
+            reason:
+              'The service refused the batch as a whole; whether this one was taken is not said.',
+            was_accepted: false,
+          },
           now,
         );
       } else {
         await settleFailure(tx, deps, rows, result.failure, now);
       }
-      const is_waiting = result.failure.class === 'stopped' || (result.failure.class === 'unsent' && !is_learned);
+      const is_waiting =
+        result.failure.class === 'stopped' || (result.failure.class === 'unsent' && !is_learned);
       return { accepted: 0, settled: is_waiting ? 0 : rows.length };
     }
     const reply_group = `bulk:${rows[0]?.id ?? 0}:${now}`;
@@ -200,7 +271,8 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
     for (const [index, item] of result.items.entries()) {
       const row = rows[index];
       if (row === undefined) continue;
-      // The first and the last tell whether the order is right; what none of them shows is seen when the answer is read.
+      // The first and the last tell whether the order is right; what none of them shows is seen
+      // when the answer is read.
       const is_sample = index === 0 || index === rows.length - 1;
       await settleItem(tx, deps, row, item, { reply_group, is_sample }, now);
       if (item.outcome === 'created') accepted += 1;
@@ -214,11 +286,16 @@ async function sendBulk(deps: SubmitDeps, specialty: Specialty, intents: readonl
 }
 
 /**
- * For rows that a process left in `sending` when it died: the request may have been out, and nobody was there for its end. It
- * may have gone out long after its intent was committed, so the settle time runs from now, and from the end that it would have
- * had at the latest.
+ * For rows that a process left in `sending` when it died: the request may have been out, and nobody
+ * was there for its end. It may have gone out long after its intent was committed, so the settle
+ * time runs from now, and from the end that it would have had at the latest.
  */
-export async function recoverSending(tx: Tx, deps: SubmitDeps, rows: readonly InquiryRow[], now: number): Promise<void> {
+export async function recoverSending(
+  tx: Tx,
+  deps: SubmitDeps,
+  rows: readonly InquiryRow[],
+  now: number,
+): Promise<void> {
   const { settle_ms, timeout_ms } = deps.settings;
   const moved = await moveInquiries(
     tx,

@@ -5,7 +5,11 @@ import type { Inquiry, ServiceFailure } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { absentCallsLike, absentCallsOf, attemptAfterAbsence } from '../../store/calls/absent-calls.ts';
+import {
+  absentCallsLike,
+  absentCallsOf,
+  attemptAfterAbsence,
+} from '../../store/calls/absent-calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, inquiriesById, inquiriesByMatch } from '../../store/calls/inquiries.ts';
 import { noteSeen, ownersOf, type SeenInquiry } from '../../store/calls/ledger.ts';
@@ -23,9 +27,10 @@ const SWEEP_RETRY_MS_MAX = 10 * MINUTE_MS;
 const AWAY_ATTENTION_MS = HOUR_MS;
 
 /**
- * The sweep: the service's whole list against the ledger, at every start, after a clock jump, daily, and always before the
- * next send (design, "Sweep"). What nobody owns is kept and consulted before any call, so that a restored or lost database
- * does not call twice (G1). Returns whether the specialty may be sent for.
+ * The sweep: the service's whole list against the ledger, at every start, after a clock jump,
+ * daily, and always before the next send (design, "Sweep"). What nobody owns is kept and consulted
+ * before any call, so that a restored or lost database does not call twice (G1). Returns whether
+ * the specialty may be sent for.
  */
 export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, sweeps } = deps;
@@ -33,14 +38,20 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
   if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
   const failed = sweeps.failures.get(specialty);
-  if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at) return false;
+  if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at)
+    return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
-    env.log('sweep_failed', { specialty, failure: listed.failure.class, http_status: listed.failure.status });
+    env.log('sweep_failed', {
+      specialty,
+      failure: listed.failure.class,
+      http_status: listed.failure.status,
+    });
     await noteFailedSweep(deps, specialty, listed.failure);
     return false;
   }
-  if (!listed.value.is_complete) env.log('sweep_incomplete', { specialty, count: listed.value.unreadable_count });
+  if (!listed.value.is_complete)
+    env.log('sweep_incomplete', { specialty, count: listed.value.unreadable_count });
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
     await resolveAttention(tx, sweepSubject(specialty), started_at);
@@ -48,20 +59,30 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
   });
   env.log('sweep_done', { specialty, total: seen.length, count: fresh });
   const skew_ms = deps.clockSkew();
-  sweeps.sweeps.set(specialty, { at: started_at, service_at: skew_ms === null ? null : started_at - skew_ms, is_due: false });
+  sweeps.sweeps.set(specialty, {
+    at: started_at,
+    service_at: skew_ms === null ? null : started_at - skew_ms,
+    is_due: false,
+  });
   sweeps.failures.delete(specialty);
   return true;
 }
 
 /**
- * Nothing is sent without a sweep, so a list that stays unreadable is told to a person: at once when the service turns us away
- * (and then it is asked slowly, because an account may be locked after a few bad passwords), after an hour when it is away.
+ * Nothing is sent without a sweep, so a list that stays unreadable is told to a person: at once
+ * when the service turns us away (and then it is asked slowly, because an account may be locked
+ * after a few bad passwords), after an hour when it is away.
  */
-async function noteFailedSweep(deps: SubmitDeps, specialty: Specialty, failure: ServiceFailure): Promise<void> {
+async function noteFailedSweep(
+  deps: SubmitDeps,
+  specialty: Specialty,
+  failure: ServiceFailure,
+): Promise<void> {
   const { store, env, sweeps } = deps;
   const now = env.clock.now();
   const since = sweeps.failures.get(specialty)?.since ?? now;
-  const is_turned_away = failure.class === 'stopped' || failure.class === 'refused' || failure.status === 401;
+  const is_turned_away =
+    failure.class === 'stopped' || failure.class === 'refused' || failure.status === 401;
   const patient_ms = Math.min(SWEEP_RETRY_MS_MAX, Math.max(SWEEP_RETRY_MS, (now - since) / 4));
   const wait_ms = Math.max(is_turned_away ? STOPPED_RETRY_MS : patient_ms, retryAfter(failure));
   sweeps.failures.set(specialty, { since, retry_at: now + wait_ms });
@@ -73,15 +94,24 @@ function retryAfter(failure: ServiceFailure): number {
   return 'retry_after_ms' in failure ? (failure.retry_after_ms ?? 0) : 0;
 }
 
-async function reportUnreadableList(tx: Tx, specialty: Specialty, status: number | null, now: number): Promise<void> {
+async function reportUnreadableList(
+  tx: Tx,
+  specialty: Specialty,
+  status: number | null,
+  now: number,
+): Promise<void> {
   const answer = status === null ? 'it cannot be reached' : `it answered ${status}`;
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: sweepSubject(specialty) },
     {
       reason: 'submission_stopped',
-      what: `Nothing is sent: the service's list of ${specialty} inquiries could not be read, because ${answer}. Everything due is kept and sent when the list can be read again.`,
-      next: 'Run "eligd check", which names the cause: the credentials (ELIGD_SERVICE_…), service.base_url, or the network.',
+      what:
+        `Nothing is sent: the service's list of ${specialty} inquiries could not be read, ` +
+        `because ${answer}. Everything due is kept and sent when the list can be read again.`,
+      next:
+        'Run "eligd check", which names the cause: the credentials (ELIGD_SERVICE_…), ' +
+        'service.base_url, or the network.',
     },
     now,
   );
@@ -91,14 +121,17 @@ function sweepSubject(specialty: Specialty): string {
   return `sweep:${specialty}`;
 }
 
-/** Has every specialty swept again before the next send. That there was a sweep is remembered: what is new since is strange. */
+/**
+ * Has every specialty swept again before the next send. That there was a sweep is remembered: what
+ * is new since is strange.
+ */
 export function demandSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
   for (const sweep of deps.sweeps.sweeps.values()) sweep.is_due = true;
 }
 
 /**
- * Before another attempt is made after a call that was once proven absent, its first calls may be listed by now: one of them
- * serves as the attempt (G1).
+ * Before another attempt is made after a call that was once proven absent, its first calls may be
+ * listed by now: one of them serves as the attempt (G1).
  */
 export async function demandSweepsForAttempts(
   { store, env, sweeps }: Pick<SubmitDeps, 'store' | 'env' | 'sweeps'>,
@@ -107,11 +140,17 @@ export async function demandSweepsForAttempts(
   for (const specialty of to_send) {
     const swept = sweeps.sweeps.get(specialty);
     if (swept === undefined) continue;
-    swept.is_due ||= await attemptAfterAbsence(store.db, specialty, { from: swept.at, to: env.clock.now() });
+    swept.is_due ||= await attemptAfterAbsence(store.db, specialty, {
+      from: swept.at,
+      to: env.clock.now(),
+    });
   }
 }
 
-/** What is to be swept even when nothing is to be sent: a call too many, or one that was searched for, shows up that way. */
+/**
+ * What is to be swept even when nothing is to be sent: a call too many, or one that was searched
+ * for, shows up that way.
+ */
 export function sweepsDemanded({ sweeps }: Pick<SubmitDeps, 'sweeps'>): Specialty[] {
   return [...sweeps.sweeps].filter(([, { is_due }]) => is_due).map(([specialty]) => specialty);
 }
@@ -139,21 +178,35 @@ export function seenInquiry(inquiry: Inquiry): SeenInquiry {
 }
 
 /** `last`: when this process compared the list before; null for the first time. */
-type Comparison = { specialty: Specialty; seen: SeenInquiry[]; last: Swept | null; started_at: number };
+type Comparison = {
+  specialty: Specialty;
+  seen: SeenInquiry[];
+  last: Swept | null;
+  started_at: number;
+};
 
-async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, started_at }: Comparison): Promise<number> {
+async function compare(
+  tx: Tx,
+  deps: SubmitDeps,
+  { specialty, seen, last, started_at }: Comparison,
+): Promise<number> {
   const fresh = await noteSeen(tx, specialty, seen, started_at);
-  // By the service's own clock where the list has it: this machine's may have been wrong when it sent.
+  // By the service's own clock where the list has it: this machine's may have been wrong when it
+  // sent.
   const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
   let strangers = 0;
   for (const each of fresh) {
     // Another one of this list was adopted, and this one with it as a call too many.
     if (typeof (await ownersOf(tx, [each.service_id])).get(each.service_id) === 'number') continue;
     const ours = await inquiriesByMatch(tx, specialty, each.match_key);
-    const same_label = ours.filter(({ external_id }) => canonicalExternalId(external_id) === each.external_id);
+    const same_label = ours.filter(
+      ({ external_id }) => canonicalExternalId(external_id) === each.external_id,
+    );
     // Its reply is under way or lost: the look adopts it.
     if (same_label.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
-    const undecided = same_label.find(({ state, service_id }) => state === 'undecidable' && service_id === null);
+    const undecided = same_label.find(
+      ({ state, service_id }) => state === 'undecidable' && service_id === null,
+    );
     if (undecided !== undefined) {
       await adoptLate(tx, deps, undecided, each, started_at);
       continue;
@@ -161,9 +214,12 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, starte
     const absent = await absentRows(tx, specialty, each);
     const served = absent.filter(({ service_id }) => service_id !== null);
     const resent = await findResent(tx, deps, served, each, created_at);
-    const unserved = absent.find(({ service_id, state }) => service_id === null && (state === 'planned' || resent === null));
+    const unserved = absent.find(
+      ({ service_id, state }) => service_id === null && (state === 'planned' || resent === null),
+    );
     if (unserved !== undefined) {
-      // One is adopted before the next call, or reported when another one serves. Two are one too many, whatever comes.
+      // One is adopted before the next call, or reported when another one serves. Two are one too
+      // many, whatever comes.
       const late = await lateCallsOf(tx, deps.settings, unserved);
       const is_one = late.some(({ service_id }) => service_id === each.service_id);
       if (is_one && late.length > 1) await takeForExtra(tx, deps, unserved, each, started_at);
@@ -173,7 +229,8 @@ async function compare(tx: Tx, deps: SubmitDeps, { specialty, seen, last, starte
       strangers += 1;
     }
   }
-  if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(tx, deps, strangers, started_at);
+  if (strangers > 0 && !deps.settings.is_shared_account)
+    await stopForStrangers(tx, deps, strangers, started_at);
   return fresh.length;
 }
 
@@ -183,7 +240,10 @@ async function absentRows(tx: Tx, specialty: Specialty, seen: SeenInquiry): Prom
   return await inquiriesById(tx, ids);
 }
 
-/** The inquiry that was made again because what the list shows now was proven absent. `created_at`: of the listed, by id. */
+/**
+ * The inquiry that was made again because what the list shows now was proven absent. `created_at`:
+ * of the listed, by id.
+ */
 async function findResent(
   tx: Tx,
   { settings }: SubmitDeps,
@@ -193,34 +253,62 @@ async function findResent(
 ): Promise<InquiryRow | null> {
   for (const row of rows) {
     const found_at = created_at.get(row.service_id ?? '') ?? null;
-    if (isOlder(seen, lastCallAt(row, await absentCallsOf(tx, row.id), found_at), settings)) return row;
+    if (isOlder(seen, lastCallAt(row, await absentCallsOf(tx, row.id), found_at), settings))
+      return row;
   }
   return null;
 }
 
-/** What is older and was not listed then may have been sent by a database that was lost, and says of nobody that they go on. */
+/**
+ * What is older and was not listed then may have been sent by a database that was lost, and says of
+ * nobody that they go on.
+ */
 function isNewSince({ created_at }: SeenInquiry, { service_at }: Swept): boolean {
   return created_at === null || service_at === null || created_at > service_at - CLOCKS_DIFFER_MS;
 }
 
 /** A person was asked about it, and now the list shows it after all. */
-async function adoptLate(tx: Tx, deps: SubmitDeps, row: InquiryRow, seen: SeenInquiry, now: number): Promise<void> {
+async function adoptLate(
+  tx: Tx,
+  deps: SubmitDeps,
+  row: InquiryRow,
+  seen: SeenInquiry,
+  now: number,
+): Promise<void> {
   await bindFound(tx, deps, row, seen, 'It was found at the service, later than expected.', now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
   deps.env.log('inquiry_found', { inquiry: row.id, service_id: seen.service_id });
   deps.onOpen();
 }
 
-/** New inquiries on the account that this database did not send: another installation would call for the same patients. */
-async function stopForStrangers(tx: Tx, deps: SubmitDeps, strangers: number, now: number): Promise<void> {
-  await halt(tx, 'foreign', `${strangers} new inquiries on the account were not sent by this installation.`, null, now);
+/**
+ * New inquiries on the account that this database did not send: another installation would call for
+ * the same patients.
+ */
+async function stopForStrangers(
+  tx: Tx,
+  deps: SubmitDeps,
+  strangers: number,
+  now: number,
+): Promise<void> {
+  await halt(
+    tx,
+    'foreign',
+    `${strangers} new inquiries on the account were not sent by this installation.`,
+    null,
+    now,
+  );
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: haltSubject('foreign') },
     {
       reason: 'submission_stopped',
-      what: `Nothing is sent: ${strangers} new inquiries on the account were not sent by this installation, so a second one may be calling for the same patients.`,
-      next: 'Stop the other installation and run "eligd release submission"; if others use the account on purpose, set service.shared_account: true.',
+      what:
+        `Nothing is sent: ${strangers} new inquiries on the account were not sent by this ` +
+        'installation, so a second one may be calling for the same patients.',
+      next:
+        'Stop the other installation and run "eligd release submission"; if others use the ' +
+        'account on purpose, set service.shared_account: true.',
     },
     now,
   );

@@ -18,8 +18,15 @@ export type RawAnswer = {
   received_at: number;
 };
 
-/** What decides whether an answer is new: the service's status, summary and results, whatever order their keys have. */
-export function answerHash(answer: { status: string; summary: string | null; results: unknown }): string {
+/**
+ * What decides whether an answer is new: the service's status, summary and results, whatever order
+ * their keys have.
+ */
+export function answerHash(answer: {
+  status: string;
+  summary: string | null;
+  results: unknown;
+}): string {
   return createHash('sha256')
     .update(canonicalJson([answer.status.trim().toUpperCase(), answer.summary, answer.results]))
     .digest('base64');
@@ -34,8 +41,8 @@ function canonicalJson(value: unknown): string {
 }
 
 /**
- * Stores an answer as it came, unless the newest one of this inquiry says the same. Returns the revision that it became, or
- * null when it was nothing new.
+ * Stores an answer as it came, unless the newest one of this inquiry says the same. Returns the
+ * revision that it became, or null when it was nothing new.
  */
 export async function storeAnswer(
   tx: Tx,
@@ -65,8 +72,9 @@ export async function storeAnswer(
 }
 
 /**
- * Keeps what the service says about the transcripts of an inquiry's calls: with the newest answer while no record was made of
- * it, and as another revision of that answer afterwards. Returns whether it was anything new.
+ * Keeps what the service says about the transcripts of an inquiry's calls: with the newest answer
+ * while no record was made of it, and as another revision of that answer afterwards. Returns
+ * whether it was anything new.
  */
 export async function storeVerifications(
   tx: Tx,
@@ -81,9 +89,14 @@ export async function storeVerifications(
     .orderBy('revision', 'desc')
     .executeTakeFirst();
   const text = canonicalJson(verifications);
-  if (newest === undefined || verifications.length === 0 || newest.verifications === text) return false;
+  if (newest === undefined || verifications.length === 0 || newest.verifications === text)
+    return false;
   if (newest.is_normalized === 0) {
-    await tx.updateTable('answers').set({ verifications: text }).where('id', '=', newest.id).execute();
+    await tx
+      .updateTable('answers')
+      .set({ verifications: text })
+      .where('id', '=', newest.id)
+      .execute();
   } else {
     const { id: _, is_normalized: __, ...answer } = newest;
     await tx
@@ -94,8 +107,13 @@ export async function storeVerifications(
   return true;
 }
 
-/** Whether the answer says what the revision before it said, so that only its verification is new. */
-export async function isVerificationAlone(tx: Tx, answer: Pick<RawAnswer, 'inquiry' | 'revision'>): Promise<boolean> {
+/**
+ * Whether the answer says what the revision before it said, so that only its verification is new.
+ */
+export async function isVerificationAlone(
+  tx: Tx,
+  answer: Pick<RawAnswer, 'inquiry' | 'revision'>,
+): Promise<boolean> {
   const hashes = await tx
     .selectFrom('answers')
     .select('content_hash')
@@ -128,10 +146,15 @@ export async function newestAnswerHash(tx: Tx, inquiry: number): Promise<string 
 }
 
 /**
- * Answers after the row `after` that are committed and not yet normalized, oldest first; without those whose verification is
- * due at `now`, since it is asked for first.
+ * Answers after the row `after` that are committed and not yet normalized, oldest first; without
+ * those whose verification is due at `now`, since it is asked for first.
  */
-export async function answersToNormalize(db: Db, limit: number, after: number, now: number): Promise<RawAnswer[]> {
+export async function answersToNormalize(
+  db: Db,
+  limit: number,
+  after: number,
+  now: number,
+): Promise<RawAnswer[]> {
   const rows = await db
     .selectFrom('answers')
     .select(['id', 'inquiry', 'revision', 'service_status', 'raw', 'verifications', 'received_at'])
@@ -169,7 +192,13 @@ export async function storeRecord(
   const text = JSON.stringify(record);
   const { id } = await tx
     .insertInto('records')
-    .values({ answer: answer.id, inquiry: answer.inquiry, revision: answer.revision, record: text, created_at: now })
+    .values({
+      answer: answer.id,
+      inquiry: answer.inquiry,
+      revision: answer.revision,
+      record: text,
+      created_at: now,
+    })
     .onConflict((conflict) => conflict.column('answer').doUpdateSet({ record: text }))
     .returning('id')
     .executeTakeFirstOrThrow();
@@ -178,7 +207,11 @@ export async function storeRecord(
 }
 
 /** The record of the revision before `revision`; null when it is the first. */
-export async function recordBefore(tx: Tx, inquiry: number, revision: number): Promise<AnswerRecord | null> {
+export async function recordBefore(
+  tx: Tx,
+  inquiry: number,
+  revision: number,
+): Promise<AnswerRecord | null> {
   const row = await tx
     .selectFrom('records')
     .select('record')

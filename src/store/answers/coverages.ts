@@ -10,10 +10,15 @@ import type { Tx } from '../engine/database.ts';
 import { latestRecord } from './answers.ts';
 
 /**
- * Joins what is answered so far about the coverages of an appointment, and puts a contradiction between them on the attention
- * list, or takes it off. Null when there is nothing to join: one coverage, or a claim.
+ * Joins what is answered so far about the coverages of an appointment, and puts a contradiction
+ * between them on the attention list, or takes it off. Null when there is nothing to join: one
+ * coverage, or a claim.
  */
-export async function joinCoverages(tx: Tx, appointment: number, now: number): Promise<Coordination | null> {
+export async function joinCoverages(
+  tx: Tx,
+  appointment: number,
+  now: number,
+): Promise<Coordination | null> {
   const row = await tx
     .selectFrom('appointments')
     .select(['kind', 'connector', 'content'])
@@ -23,14 +28,28 @@ export async function joinCoverages(tx: Tx, appointment: number, now: number): P
   const { coverages } = JSON.parse(row.content) as AppointmentInput;
   if (coverages.length < 2) return null;
   const answers = await newestAnswers(tx, appointment);
-  const joined = coordinate(coverages.map((_, index) => ({ rank: index + 1, record: answers.get(index + 1) ?? null })));
-  const about = { connector: row.connector, appointment, inquiry: null, subject: appointmentSubject(appointment) };
+  const joined = coordinate(
+    coverages.map((_, index) => ({ rank: index + 1, record: answers.get(index + 1) ?? null })),
+  );
+  const about = {
+    connector: row.connector,
+    appointment,
+    inquiry: null,
+    subject: appointmentSubject(appointment),
+  };
   if (joined === null || joined.conflict === null) {
     await resolveAttention(tx, about.subject, now, ['coverage_conflict']);
     return joined;
   }
-  const next = 'Ask the patient which one is primary, and have the payers correct their records before a claim is sent.';
-  await raiseAttention(tx, about, { reason: 'coverage_conflict', what: joined.conflict, next }, now);
+  const next =
+    'Ask the patient which one is primary, and have the payers correct their records before ' +
+    'a claim is sent.';
+  await raiseAttention(
+    tx,
+    about,
+    { reason: 'coverage_conflict', what: joined.conflict, next },
+    now,
+  );
   return joined;
 }
 
@@ -40,7 +59,8 @@ async function newestAnswers(tx: Tx, appointment: number): Promise<Map<number, E
   for (const { id, coverage_rank } of await inquiriesOf(tx, appointment)) {
     if ((await inquiryById(tx, id))?.state === 'withdrawn') continue;
     const record = (await latestRecord(tx, id))?.record;
-    if (record?.schema === 'eligd.eligibility/1' && record.status === 'SUCCESS') answers.set(coverage_rank, record);
+    if (record?.schema === 'eligd.eligibility/1' && record.status === 'SUCCESS')
+      answers.set(coverage_rank, record);
   }
   return answers;
 }

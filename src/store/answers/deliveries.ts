@@ -13,9 +13,10 @@ import type { Tables } from '../engine/tables.ts';
 export type DeliveryRow = Selectable<Tables['deliveries']>;
 
 /**
- * Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is planned once. One that was parked
- * because the appointment had become another one is taken up again; one that could not be written waits for a person. What waits
- * for another place among the appointment's coverages, which it had before, is not written there any more.
+ * Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is
+ * planned once. One that was parked because the appointment had become another one is taken up
+ * again; one that could not be written waits for a person. What waits for another place among the
+ * appointment's coverages, which it had before, is not written there any more.
  */
 export async function planDelivery(
   tx: Tx,
@@ -26,7 +27,10 @@ export async function planDelivery(
     record: number;
     coverage_rank: number;
     notes: string[];
-    /** How the coverages of the appointment go together as of now; null or left out with one coverage, and for a claim. */
+    /**
+     * How the coverages of the appointment go together as of now; null or left out with one
+     * coverage, and for a claim.
+     */
     coordination?: Coordination | null;
   },
   now: number,
@@ -51,14 +55,24 @@ export async function planDelivery(
   await parkOtherRanks(tx, delivery, now);
   if (row === undefined) return await takeUpAgain(tx, key, now);
   await writeAudit(tx, [
-    { at: now, subject: deliverySubject(key), from_state: null, to_state: 'pending', reason: 'An answer is there.' },
+    {
+      at: now,
+      subject: deliverySubject(key),
+      from_state: null,
+      to_state: 'pending',
+      reason: 'An answer is there.',
+    },
   ]);
   return true;
 }
 
 async function parkOtherRanks(
   tx: Tx,
-  { appointment, inquiry, coverage_rank }: { appointment: number; inquiry: number; coverage_rank: number },
+  {
+    appointment,
+    inquiry,
+    coverage_rank,
+  }: { appointment: number; inquiry: number; coverage_rank: number },
   now: number,
 ): Promise<void> {
   const others = await tx
@@ -70,7 +84,8 @@ async function parkOtherRanks(
     .where('state', 'in', ['pending', 'failed'])
     .execute();
   const reason = 'The coverages of the appointment are in another order now.';
-  for (const other of others) await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
+  for (const other of others)
+    await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
 }
 
 async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boolean> {
@@ -95,23 +110,35 @@ async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boolean> {
     .execute();
   if (again.length === 0) return false;
   const reason = 'The appointment is again what the answer is about.';
-  await writeAudit(tx, [{ at: now, subject: deliverySubject(key), from_state: 'parked', to_state: 'pending', reason }]);
+  await writeAudit(tx, [
+    { at: now, subject: deliverySubject(key), from_state: 'parked', to_state: 'pending', reason },
+  ]);
   return true;
 }
 
 /**
- * Names the delivery for good, at the PMS as well: by what it is about and what it says, and not by numbers of this database,
- * which begin again when it is lost or restored. So the same answer keeps its name (G4), and another one never takes its place.
+ * Names the delivery for good, at the PMS as well: by what it is about and what it says, and not by
+ * numbers of this database, which begin again when it is lost or restored. So the same answer keeps
+ * its name (G4), and another one never takes its place.
  */
 async function deliveryKey(
   tx: Tx,
-  { appointment, coverage_rank, record }: { appointment: number; coverage_rank: number; record: number },
+  {
+    appointment,
+    coverage_rank,
+    record,
+  }: { appointment: number; coverage_rank: number; record: number },
 ): Promise<string> {
   const said = await tx
     .selectFrom('records')
     .innerJoin('answers', 'answers.id', 'records.answer')
     .innerJoin('inquiries', 'inquiries.id', 'records.inquiry')
-    .select(['inquiries.service_id', 'records.revision', 'answers.content_hash', 'answers.verifications'])
+    .select([
+      'inquiries.service_id',
+      'records.revision',
+      'answers.content_hash',
+      'answers.verifications',
+    ])
     .where('records.id', '=', record)
     .executeTakeFirstOrThrow();
   const visit = await tx
@@ -152,7 +179,11 @@ export type AppointmentDelivery = WaitingDelivery & {
   coordination: Coordination | null;
 };
 
-export type ClaimDelivery = WaitingDelivery & { kind: 'claim'; input: ClaimInput; record: ClaimStatusRecord };
+export type ClaimDelivery = WaitingDelivery & {
+  kind: 'claim';
+  input: ClaimInput;
+  record: ClaimStatusRecord;
+};
 
 type WaitingDelivery = {
   id: number;
@@ -166,13 +197,20 @@ type WaitingDelivery = {
 };
 
 /**
- * Takes due deliveries of a connector as a batch and commits its id before anything is written, so that a repetition after a
- * crash is the very same batch (G4). A batch that was begun and not settled comes first. Null when nothing is due.
+ * Takes due deliveries of a connector as a batch and commits its id before anything is written, so
+ * that a repetition after a crash is the very same batch (G4). A batch that was begun and not
+ * settled comes first. Null when nothing is due.
  *
- * An appointment that has changed waits for planning first, which may find that the answer is about a coverage or a person that
- * is not the appointment's any more: one patient's answer must never reach another's chart.
+ * An appointment that has changed waits for planning first, which may find that the answer is about
+ * a coverage or a person that is not the appointment's any more: one patient's answer must never
+ * reach another's chart.
  */
-export async function claimBatch(tx: Tx, connector: string, now: number, limit: number): Promise<ClaimedBatch | null> {
+export async function claimBatch(
+  tx: Tx,
+  connector: string,
+  now: number,
+  limit: number,
+): Promise<ClaimedBatch | null> {
   const begun = await dueDeliveries(tx, connector, now)
     .select(['deliveries.batch'])
     .where('deliveries.batch', 'is not', null)
@@ -186,7 +224,12 @@ export async function claimBatch(tx: Tx, connector: string, now: number, limit: 
     .where('id', '=', batch)
     .executeTakeFirstOrThrow();
   const deliveries = await deliveriesOf(tx, batch, now);
-  return { id: batch, created_at, kind: deliveries[0]?.kind ?? 'appointment', deliveries } as ClaimedBatch;
+  return {
+    id: batch,
+    created_at,
+    kind: deliveries[0]?.kind ?? 'appointment',
+    deliveries,
+  } as ClaimedBatch;
 }
 
 function dueDeliveries(tx: Tx, connector: string, now: number) {
@@ -199,7 +242,10 @@ function dueDeliveries(tx: Tx, connector: string, now: number) {
     .where(isPlanned(now));
 }
 
-/** Planning has seen the appointment as it is now; that it is due again because time has passed changes no coverage. */
+/**
+ * Planning has seen the appointment as it is now; that it is due again because time has passed
+ * changes no coverage.
+ */
 function isPlanned(now: number) {
   return (where: ExpressionBuilder<Tables, 'appointments'>) =>
     where.or([
@@ -209,7 +255,12 @@ function isPlanned(now: number) {
     ]);
 }
 
-async function beginBatch(tx: Tx, connector: string, now: number, limit: number): Promise<string | null> {
+async function beginBatch(
+  tx: Tx,
+  connector: string,
+  now: number,
+  limit: number,
+): Promise<string | null> {
   const waiting = await dueDeliveries(tx, connector, now)
     .select(['deliveries.id', 'appointments.kind'])
     .orderBy('deliveries.id')
@@ -270,8 +321,8 @@ async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<Deliver
 }
 
 /**
- * Settles one delivery after the write was tried. One that failed leaves its batch, so that the next try is a batch of its
- * own and the written neighbours are not written again (G7).
+ * Settles one delivery after the write was tried. One that failed leaves its batch, so that the
+ * next try is a batch of its own and the written neighbours are not written again (G7).
  */
 export async function settleDelivery(
   tx: Tx,
@@ -298,7 +349,13 @@ export async function settleDelivery(
     .execute();
   if (settled.length === 0) return;
   await writeAudit(tx, [
-    { at: now, subject: deliverySubject(delivery.key), from_state: delivery.state, to_state: outcome.to, reason: outcome.reason },
+    {
+      at: now,
+      subject: deliverySubject(delivery.key),
+      from_state: delivery.state,
+      to_state: outcome.to,
+      reason: outcome.reason,
+    },
   ]);
 }
 
@@ -315,19 +372,29 @@ export async function parkDeliveriesOf(
     .where('appointment', '=', what.appointment)
     .where('state', 'in', ['pending', 'failed']);
   if (what.inquiry !== undefined) query = query.where('inquiry', '=', what.inquiry);
-  for (const delivery of await query.execute()) await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
+  for (const delivery of await query.execute())
+    await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
 }
 
-/** Makes each delivery a batch of its own, for a connector that stumbled over one of them and could not say which (G7). */
+/**
+ * Makes each delivery a batch of its own, for a connector that stumbled over one of them and could
+ * not say which (G7).
+ */
 export async function splitBatch(tx: Tx, batch: ClaimedBatch, connector: string): Promise<void> {
   for (const [index, { id }] of batch.deliveries.entries()) {
     const own = `${batch.id}-${index + 1}`;
-    await tx.insertInto('delivery_batches').values({ id: own, connector, created_at: batch.created_at }).execute();
+    await tx
+      .insertInto('delivery_batches')
+      .values({ id: own, connector, created_at: batch.created_at })
+      .execute();
     await tx.updateTable('deliveries').set({ batch: own }).where('id', '=', id).execute();
   }
 }
 
-/** Puts a whole batch off without touching its id: nothing of it could be tried, and the repetition is the same batch. */
+/**
+ * Puts a whole batch off without touching its id: nothing of it could be tried, and the repetition
+ * is the same batch.
+ */
 export async function postponeBatch(tx: Tx, batch: string, due_at: number): Promise<void> {
   await tx
     .updateTable('deliveries')

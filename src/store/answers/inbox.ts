@@ -1,4 +1,7 @@
-/** The inbox of the service's messages: stored raw before they are acknowledged (G3), drained by the stage collect. */
+/**
+ * The inbox of the service's messages: stored raw before they are acknowledged (G3), drained by the
+ * stage collect.
+ */
 import { sql } from 'kysely';
 import type { Clock } from '../../domain/env.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -14,20 +17,25 @@ type Waiting = {
 
 /** Rows in one commit at most, so that none waits long for its neighbours. */
 const MESSAGES_PER_COMMIT_MAX = 200;
-/** A commit waits for those that are expected, looking this often and no more than so many times. */
+/**
+ * A commit waits for those that are expected, looking this often and no more than so many times.
+ */
 const GATHER_MS = 1;
 const GATHERINGS_MAX = 5;
 
 /**
- * Takes messages in. Those that come at the same time share one statement and one commit, because the flush to the disk is
- * what a commit costs; while one commit is under way the next ones gather.
+ * Takes messages in. Those that come at the same time share one statement and one commit, because
+ * the flush to the disk is what a commit costs; while one commit is under way the next ones gather.
  */
 export class Inbox {
   readonly #store: Store;
   readonly #clock: Clock;
   #waiting: Waiting[] = [];
   #is_running = false;
-  /** How many came together last time: probably as many senders, each of which sends again when it has its answer. */
+  /**
+   * How many came together last time: probably as many senders, each of which sends again when it
+   * has its answer.
+   */
   #expected = 1;
 
   constructor(store: Store, clock: Clock) {
@@ -35,7 +43,10 @@ export class Inbox {
     this.#clock = clock;
   }
 
-  /** Resolves after the commit. `duplicate`: a message with this hash was taken before, and this one is dropped. */
+  /**
+   * Resolves after the commit. `duplicate`: a message with this hash was taken before, and this one
+   * is dropped.
+   */
   accept(message: InboxMessage): Promise<'stored' | 'duplicate'> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ message, resolve, reject });
@@ -55,7 +66,8 @@ export class Inbox {
             batch.map(({ message }) => message),
           ),
         );
-        for (const { message, resolve } of batch) resolve(stored.delete(message.message_hash) ? 'stored' : 'duplicate');
+        for (const { message, resolve } of batch)
+          resolve(stored.delete(message.message_hash) ? 'stored' : 'duplicate');
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
@@ -63,9 +75,15 @@ export class Inbox {
     this.#is_running = false;
   }
 
-  /** Eight senders that each wait for their answer fill a commit of eight instead of two of four. */
+  /**
+   * Eight senders that each wait for their answer fill a commit of eight instead of two of four.
+   */
   async #gather(): Promise<void> {
-    for (let round = 0; this.#waiting.length < this.#expected && round < GATHERINGS_MAX; round += 1) {
+    for (
+      let round = 0;
+      this.#waiting.length < this.#expected && round < GATHERINGS_MAX;
+      round += 1
+    ) {
       await this.#clock.sleep(GATHER_MS);
     }
     this.#expected = Math.min(this.#waiting.length, MESSAGES_PER_COMMIT_MAX);
@@ -76,7 +94,9 @@ export class Inbox {
 async function insertMessages(tx: Tx, messages: readonly InboxMessage[]): Promise<Set<string>> {
   const rows = await tx
     .insertInto('inbox')
-    .values(messages.map(({ message_hash, body, received_at }) => ({ message_hash, body, received_at })))
+    .values(
+      messages.map(({ message_hash, body, received_at }) => ({ message_hash, body, received_at })),
+    )
     .onConflict((conflict) => conflict.column('message_hash').doNothing())
     .returning('message_hash')
     .execute();
@@ -84,7 +104,11 @@ async function insertMessages(tx: Tx, messages: readonly InboxMessage[]): Promis
 }
 
 /** Messages that are not drained, after the row `after`, oldest first. */
-export async function messagesToDrain(db: Db, after: number, limit: number): Promise<{ id: number; body: Buffer }[]> {
+export async function messagesToDrain(
+  db: Db,
+  after: number,
+  limit: number,
+): Promise<{ id: number; body: Buffer }[]> {
   const rows = await db
     .selectFrom('inbox')
     .select(['id', 'body'])
@@ -98,7 +122,13 @@ export async function messagesToDrain(db: Db, after: number, limit: number): Pro
 
 /** Whether a message with this hash was ever taken. */
 export async function isInInbox(db: Db, message_hash: string): Promise<boolean> {
-  return (await db.selectFrom('inbox').select('id').where('message_hash', '=', message_hash).executeTakeFirst()) !== undefined;
+  return (
+    (await db
+      .selectFrom('inbox')
+      .select('id')
+      .where('message_hash', '=', message_hash)
+      .executeTakeFirst()) !== undefined
+  );
 }
 
 /** The message has been dealt with: its content goes, its hash stays for good. */
@@ -115,13 +145,29 @@ export async function keepUnknown(
   if (unknown.length === 0) return;
   await tx
     .insertInto('inbox_unknown')
-    .values(unknown.map(({ service_id, has_ended }) => ({ service_id, has_ended: has_ended ? 1 : 0, first_seen_at: now })))
-    .onConflict((conflict) => conflict.column('service_id').doUpdateSet((set) => ({ has_ended: set.ref('excluded.has_ended') })))
+    .values(
+      unknown.map(({ service_id, has_ended }) => ({
+        service_id,
+        has_ended: has_ended ? 1 : 0,
+        first_seen_at: now,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .column('service_id')
+        .doUpdateSet((set) => ({ has_ended: set.ref('excluded.has_ended') })),
+    )
     .execute();
 }
 
 export async function hasUnknown(db: Db): Promise<boolean> {
-  return (await db.selectFrom('inbox_unknown').select('service_id').limit(sql.lit(1)).executeTakeFirst()) !== undefined;
+  return (
+    (await db
+      .selectFrom('inbox_unknown')
+      .select('service_id')
+      .limit(sql.lit(1))
+      .executeTakeFirst()) !== undefined
+  );
 }
 
 /** Takes out what has become an inquiry of ours; the rows of those that the service has ended. */
@@ -131,11 +177,15 @@ export async function takeKnown(tx: Tx): Promise<number[]> {
     .innerJoin('inquiries', 'inquiries.service_id', 'inbox_unknown.service_id')
     .select(['inbox_unknown.service_id', 'inbox_unknown.has_ended', 'inquiries.id'])
     .execute();
-  for (const { service_id } of known) await tx.deleteFrom('inbox_unknown').where('service_id', '=', service_id).execute();
+  for (const { service_id } of known)
+    await tx.deleteFrom('inbox_unknown').where('service_id', '=', service_id).execute();
   return known.flatMap(({ id, has_ended }) => (has_ended === 1 ? [id] : []));
 }
 
-/** Forgets the rest, unless an inquiry is on its way whose id is not known yet. Returns how many were nobody's. */
+/**
+ * Forgets the rest, unless an inquiry is on its way whose id is not known yet. Returns how many
+ * were nobody's.
+ */
 export async function forgetUnknown(tx: Tx): Promise<number> {
   const unsettled = await tx
     .selectFrom('inquiries')

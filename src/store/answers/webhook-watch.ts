@@ -1,4 +1,6 @@
-/** Whether the service's reports can be relied on: what was told, and what was found only by asking. */
+/**
+ * Whether the service's reports can be relied on: what was told, and what was found only by asking.
+ */
 import { sql } from 'kysely';
 import { forgetFact, readFact, writeFact } from '../bookkeeping/facts.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -6,7 +8,10 @@ import type { Db, Tx } from '../engine/database.ts';
 const FACT = 'webhook';
 const CONTENT = 'webhook_content';
 
-/** `unproven`: nothing has come yet. `heard`: reports come and agree. `silent`: an answer was found that none told of. */
+/**
+ * `unproven`: nothing has come yet. `heard`: reports come and agree. `silent`: an answer was found
+ * that none told of.
+ */
 export type WebhookState = { state: 'unproven' | 'heard' | 'silent'; since: number };
 
 export async function webhookState(db: Db | Tx): Promise<WebhookState> {
@@ -30,7 +35,10 @@ export async function forgetWebhook(tx: Tx): Promise<void> {
   await forgetFact(tx, CONTENT);
 }
 
-/** Whether reports agree with what is read right after; a difference counts since `since`. Null: not known. */
+/**
+ * Whether reports agree with what is read right after; a difference counts since `since`. Null: not
+ * known.
+ */
 export async function reportsKnown(tx: Tx, since: number): Promise<'agree' | 'differ' | null> {
   const fact = await readFact(tx, CONTENT);
   if (fact === null) return null;
@@ -44,10 +52,17 @@ export async function noteReports(tx: Tx, what: 'agree' | 'differ', now: number)
 
 /** What may have ended while nobody listened is no proof of anything. */
 export async function beginListening(tx: Tx): Promise<void> {
-  await tx.updateTable('inquiries').set({ is_unannounced: 0 }).where('is_unannounced', '=', 1).execute();
+  await tx
+    .updateTable('inquiries')
+    .set({ is_unannounced: 0 })
+    .where('is_unannounced', '=', 1)
+    .execute();
 }
 
-/** Takes note of the answers that were found by asking before `until` and that no report has told of. Returns how many. */
+/**
+ * Takes note of the answers that were found by asking before `until` and that no report has told
+ * of. Returns how many.
+ */
 export async function takeMissed(tx: Tx, until: number): Promise<number> {
   const missed = await tx
     .updateTable('inquiries')

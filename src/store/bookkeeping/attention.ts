@@ -15,10 +15,15 @@ export type AttentionSubject = {
 };
 
 /**
- * Puts an entry on the list, which is part of the subject's story, or brings the open one with this reason up to date, whose
- * `since` stays.
+ * Puts an entry on the list, which is part of the subject's story, or brings the open one with this
+ * reason up to date, whose `since` stays.
  */
-export async function raiseAttention(tx: Tx, about: AttentionSubject, entry: Attention, now: number): Promise<void> {
+export async function raiseAttention(
+  tx: Tx,
+  about: AttentionSubject,
+  entry: Attention,
+  now: number,
+): Promise<void> {
   const open = await tx
     .selectFrom('attention')
     .select('id')
@@ -27,7 +32,15 @@ export async function raiseAttention(tx: Tx, about: AttentionSubject, entry: Att
     .where('resolved_at', 'is', null)
     .executeTakeFirst();
   if (open === undefined) {
-    await writeAudit(tx, [{ at: now, subject: about.subject, from_state: null, to_state: 'attention', reason: entry.what }]);
+    await writeAudit(tx, [
+      {
+        at: now,
+        subject: about.subject,
+        from_state: null,
+        to_state: 'attention',
+        reason: entry.what,
+      },
+    ]);
   }
   await tx
     .insertInto('attention')
@@ -41,7 +54,10 @@ export async function raiseAttention(tx: Tx, about: AttentionSubject, entry: Att
     .execute();
 }
 
-/** An entry that came up when no visit stood on its inquiry names the one that does now, so that the front desk sees whose it is. */
+/**
+ * An entry that came up when no visit stood on its inquiry names the one that does now, so that the
+ * front desk sees whose it is.
+ */
 function names({ connector, appointment }: AttentionSubject) {
   return {
     connector: sql<string | null>`coalesce(attention.connector, ${connector})`,
@@ -50,8 +66,9 @@ function names({ connector, appointment }: AttentionSubject) {
 }
 
 /**
- * What the list says about inquiries, or one of them, and shows with this appointment is shown with the next open visit that stands on them: this
- * one is over, or may be another patient's by now. Where there is none, it stays as it is.
+ * What the list says about inquiries, or one of them, and shows with this appointment is shown with
+ * the next open visit that stands on them: this one is over, or may be another patient's by now.
+ * Where there is none, it stays as it is.
  */
 export async function nameNextVisit(
   tx: Tx,
@@ -91,9 +108,10 @@ export async function resolveAttention(
 }
 
 /**
- * Takes entries about visits off the list when both the visit and the entry are older than `before`: nobody can act any more,
- * and the list stays one that a person reads. An entry about an inquiry stays for as long as a later visit that is open stands
- * on it (G2). They stay in the story. Returns the appointments whose visits they were about.
+ * Takes entries about visits off the list when both the visit and the entry are older than
+ * `before`: nobody can act any more, and the list stays one that a person reads. An entry about an
+ * inquiry stays for as long as a later visit that is open stands on it (G2). They stay in the
+ * story. Returns the appointments whose visits they were about.
  */
 export async function expireAttention(tx: Tx, before: number, now: number): Promise<number[]> {
   const expired = await tx
@@ -101,7 +119,9 @@ export async function expireAttention(tx: Tx, before: number, now: number): Prom
     .set({ resolved_at: now })
     .where('resolved_at', 'is', null)
     .where('since', '<', before)
-    .where('appointment', 'in', (select) => select.selectFrom('appointments').select('id').where('starts_at', '<', before))
+    .where('appointment', 'in', (select) =>
+      select.selectFrom('appointments').select('id').where('starts_at', '<', before),
+    )
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -120,11 +140,18 @@ export async function expireAttention(tx: Tx, before: number, now: number): Prom
   const standing =
     inquiries.length === 0
       ? []
-      : await tx.selectFrom('inquiry_appointments').select('appointment').where('inquiry', 'in', inquiries).execute();
+      : await tx
+          .selectFrom('inquiry_appointments')
+          .select('appointment')
+          .where('inquiry', 'in', inquiries)
+          .execute();
   return [...new Set([...expired, ...standing].flatMap(({ appointment }) => appointment ?? []))];
 }
 
-/** Puts the newest entry of `subject` with one of `reasons` on the list again, for another visit to which it applies as well. */
+/**
+ * Puts the newest entry of `subject` with one of `reasons` on the list again, for another visit to
+ * which it applies as well.
+ */
 export async function raiseAgain(
   tx: Tx,
   about: AttentionSubject,
@@ -139,7 +166,8 @@ export async function raiseAgain(
     .orderBy('id', 'desc')
     .limit(sql.lit(1))
     .executeTakeFirst();
-  if (last !== undefined) await raiseAttention(tx, about, { ...last, reason: last.reason as AttentionReason }, now);
+  if (last !== undefined)
+    await raiseAttention(tx, about, { ...last, reason: last.reason as AttentionReason }, now);
 }
 
 /** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */
@@ -159,7 +187,11 @@ export async function replaceAttention(
     await raiseAttention(
       tx,
       about,
-      { reason, what: join(same.map(({ what }) => what)), next: join(same.map(({ next }) => next)) },
+      {
+        reason,
+        what: join(same.map(({ what }) => what)),
+        next: join(same.map(({ next }) => next)),
+      },
       now,
     );
   }
@@ -182,8 +214,8 @@ export type AttentionRow = {
 };
 
 /**
- * The open entries with the appointment each is about; for one connector (and the installation), or all. Those about a visit
- * come first, the nearest one at the top.
+ * The open entries with the appointment each is about; for one connector (and the installation), or
+ * all. Those about a visit come first, the nearest one at the top.
  */
 export async function openAttention(db: Db, connector?: string): Promise<AttentionRow[]> {
   let query = db
@@ -210,15 +242,19 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
     .orderBy('attention.id');
   if (connector !== undefined) {
     query = query.where((where) =>
-      where.or([where('attention.connector', '=', sql.lit(connector)), where('attention.connector', 'is', null)]),
+      where.or([
+        where('attention.connector', '=', sql.lit(connector)),
+        where('attention.connector', 'is', null),
+      ]),
     );
   }
   return await query.execute();
 }
 
 /**
- * Lists a payer for mapping: once, however many patients have it, because one line in payers.csv settles it for all. Its name
- * and id stand in the subject, so that it is found again when the map has it.
+ * Lists a payer for mapping: once, however many patients have it, because one line in payers.csv
+ * settles it for all. Its name and id stand in the subject, so that it is found again when the map
+ * has it.
  */
 export async function listForMapping(
   tx: Tx,
@@ -236,7 +272,12 @@ export async function listForMapping(
     },
     {
       reason: 'payer_unmapped',
-      what: `The payer ${payer.carrier || '(no name)'}${payer.payor_id === '' ? '' : `, payor id ${payer.payor_id},`} is not in the payer map. Calls are made all the same, without saying which carrier it is.`,
+      what:
+        'The payer ' +
+        (`${payer.carrier || '(no name)'}${payer.payor_id === '' ? '' : `, payor id ${payer.payor_id},`} ` +
+          '') +
+        'is not in the payer map. Calls are made all the same, without saying which carrier it ' +
+        'is.',
       next: 'Add a line for it to payers.csv (policy.payers in the configuration).',
     },
     now,

@@ -1,11 +1,20 @@
 import type { Db, Tx } from '../engine/database.ts';
 
-export type AuditEntry = { at: number; subject: string; from_state: string | null; to_state: string; reason: string };
+export type AuditEntry = {
+  at: number;
+  subject: string;
+  from_state: string | null;
+  to_state: string;
+  reason: string;
+};
 
 /** Rows that SQLite takes in one statement without its limit of variables being near. */
 const ROWS_PER_STATEMENT = 500;
 
-/** Adds to the append-only trail; in the same transaction as the change it tells of. `reason` may hold the service's words. */
+/**
+ * Adds to the append-only trail; in the same transaction as the change it tells of. `reason` may
+ * hold the service's words.
+ */
 export async function writeAudit(tx: Tx, entries: readonly AuditEntry[]): Promise<void> {
   for (let first = 0; first < entries.length; first += ROWS_PER_STATEMENT) {
     await tx

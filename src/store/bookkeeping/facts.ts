@@ -1,8 +1,15 @@
 import type { Db, Tx } from '../engine/database.ts';
 
 /** Single values by name: what was learned about the service, when something was last done. */
-export async function readFact(db: Db | Tx, name: string): Promise<{ value: string; updated_at: number } | null> {
-  const row = await db.selectFrom('facts').select(['value', 'updated_at']).where('name', '=', name).executeTakeFirst();
+export async function readFact(
+  db: Db | Tx,
+  name: string,
+): Promise<{ value: string; updated_at: number } | null> {
+  const row = await db
+    .selectFrom('facts')
+    .select(['value', 'updated_at'])
+    .where('name', '=', name)
+    .executeTakeFirst();
   return row ?? null;
 }
 
@@ -11,7 +18,11 @@ export async function readFacts(
   db: Db | Tx,
   names: readonly string[],
 ): Promise<Map<string, { value: string; updated_at: number }>> {
-  const rows = await db.selectFrom('facts').select(['name', 'value', 'updated_at']).where('name', 'in', names).execute();
+  const rows = await db
+    .selectFrom('facts')
+    .select(['name', 'value', 'updated_at'])
+    .where('name', 'in', names)
+    .execute();
   return new Map(rows.map(({ name, ...fact }) => [name, fact]));
 }
 

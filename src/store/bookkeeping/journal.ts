@@ -1,6 +1,9 @@
 import type { Store } from '../engine/store.ts';
 
-/** What a connector noted about its own writes (the contract's Journal). `write` resolves after the commit. */
+/**
+ * What a connector noted about its own writes (the contract's Journal). `write` resolves after the
+ * commit.
+ */
 export function connectorJournal(store: Store, connector: string, clock: { now: () => number }) {
   return {
     read: async (key: string): Promise<string | null> => {
@@ -18,7 +21,9 @@ export function connectorJournal(store: Store, connector: string, clock: { now: 
         await tx
           .insertInto('connector_journal')
           .values({ connector, key, value, updated_at })
-          .onConflict((conflict) => conflict.columns(['connector', 'key']).doUpdateSet({ value, updated_at }))
+          .onConflict((conflict) =>
+            conflict.columns(['connector', 'key']).doUpdateSet({ value, updated_at }),
+          )
           .execute();
       }),
   };

@@ -5,7 +5,10 @@ import { readFact, writeFact } from './facts.ts';
 
 const FACT = 'log_key';
 
-/** The key of the hashes by which appointments appear in the log; made at the first start, and kept by backups. */
+/**
+ * The key of the hashes by which appointments appear in the log; made at the first start, and kept
+ * by backups.
+ */
 export async function logKey(store: Store, now: number): Promise<string> {
   return await store.write(async (tx) => {
     const known = await readFact(tx, FACT);

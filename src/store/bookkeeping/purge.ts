@@ -1,6 +1,7 @@
 /**
- * Retention: what is older than the clinic keeps is deleted so that its bytes are gone. `secure_delete` (database.ts) overwrites what is
- * deleted in the database; the WAL is emptied afterwards. What a disk or a file system keeps of overwritten blocks is not in our hands.
+ * Retention: what is older than the clinic keeps is deleted so that its bytes are gone.
+ * `secure_delete` (database.ts) overwrites what is deleted in the database; the WAL is emptied
+ * afterwards. What a disk or a file system keeps of overwritten blocks is not in our hands.
  */
 import { sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
@@ -11,13 +12,17 @@ import { forgetFact, writeFact } from './facts.ts';
 export type Purged = { appointments: number; inquiries: number };
 
 const APPOINTMENTS_PER_COMMIT = 200;
-/** The trigger of `migrations/0008-purge.ts` lets the audit trail be deleted from while this fact is there. */
+/**
+ * The trigger of `migrations/0008-purge.ts` lets the audit trail be deleted from while this fact is
+ * there.
+ */
 const PURGING = 'purging';
 
 /**
- * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with the inquiries that no other appointment
- * stands on, their answers, records, deliveries, attention and audit. What the service may still answer stays. The ledger of the
- * service's inquiries keeps its ids, without what they say about a patient, so that no sweep takes them for new ones.
+ * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with
+ * the inquiries that no other appointment stands on, their answers, records, deliveries, attention
+ * and audit. What the service may still answer stays. The ledger of the service's inquiries keeps
+ * its ids, without what they say about a patient, so that no sweep takes them for new ones.
  */
 export async function purge(store: Store, before: number, now: number): Promise<Purged> {
   const total: Purged = { appointments: 0, inquiries: 0 };
@@ -56,10 +61,20 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<Purged> {
   const appointments = rows.map(({ id }) => id);
   if (appointments.length === 0) return { appointments: 0, inquiries: 0 };
   await writeFact(tx, PURGING, '', now);
-  const linked = await tx.selectFrom('inquiry_appointments').select('inquiry').where('appointment', 'in', appointments).execute();
+  const linked = await tx
+    .selectFrom('inquiry_appointments')
+    .select('inquiry')
+    .where('appointment', 'in', appointments)
+    .execute();
   await tx.deleteFrom('inquiry_appointments').where('appointment', 'in', appointments).execute();
-  const deliveries = await tx.deleteFrom('deliveries').where('appointment', 'in', appointments).returning('key').execute();
-  const inquiries = await withoutAppointments(tx, [...new Set(linked.map(({ inquiry }) => inquiry))]);
+  const deliveries = await tx
+    .deleteFrom('deliveries')
+    .where('appointment', 'in', appointments)
+    .returning('key')
+    .execute();
+  const inquiries = await withoutAppointments(tx, [
+    ...new Set(linked.map(({ inquiry }) => inquiry)),
+  ]);
   await purgeInquiries(tx, inquiries);
   await tx.deleteFrom('attention').where('appointment', 'in', appointments).execute();
   await purgeAudit(tx, [
@@ -74,7 +89,11 @@ async function purgeSome(tx: Tx, before: number, now: number): Promise<Purged> {
 
 async function withoutAppointments(tx: Tx, inquiries: readonly number[]): Promise<number[]> {
   if (inquiries.length === 0) return [];
-  const kept = await tx.selectFrom('inquiry_appointments').select('inquiry').where('inquiry', 'in', inquiries).execute();
+  const kept = await tx
+    .selectFrom('inquiry_appointments')
+    .select('inquiry')
+    .where('inquiry', 'in', inquiries)
+    .execute();
   const standing = new Set(kept.map(({ inquiry }) => inquiry));
   return inquiries.filter((id) => !standing.has(id));
 }
@@ -103,8 +122,9 @@ async function purgeAudit(tx: Tx, subjects: readonly string[]): Promise<void> {
 }
 
 /**
- * What hangs on no appointment: names of files, coverages of patients, entries about rows, the ledger's strangers. The hashes of
- * the service's messages stay: they say nothing of a patient, and the same message may come again at any time (G3).
+ * What hangs on no appointment: names of files, coverages of patients, entries about rows, the
+ * ledger's strangers. The hashes of the service's messages stay: they say nothing of a patient, and
+ * the same message may come again at any time (G3).
  */
 async function purgeRest(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('sources').where('first_seen_at', '<', before).execute();
@@ -131,7 +151,9 @@ async function purgeRest(tx: Tx, before: number): Promise<void> {
             .selectFrom('appointments')
             .select('appointments.id')
             .whereRef('appointments.connector', '=', 'patients.connector')
-            .where(sql<boolean>`json_extract(appointments.content, '$.patient.id') = patients.patient_id`),
+            .where(
+              sql<boolean>`json_extract(appointments.content, '$.patient.id') = patients.patient_id`,
+            ),
         ),
       ),
     )

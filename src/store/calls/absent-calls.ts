@@ -1,4 +1,7 @@
-/** Calls that two looks have not found, or in whose place an older one was found. The service may list one late: then it is adopted or reported, and never a stranger's (G1). */
+/**
+ * Calls that two looks have not found, or in whose place an older one was found. The service may
+ * list one late: then it is adopted or reported, and never a stranger's (G1).
+ */
 import { type Selectable, sql } from 'kysely';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -16,7 +19,11 @@ export async function absentCallsOf(tx: Tx, inquiry: number): Promise<AbsentCall
 }
 
 /** Those that what the list shows may be. */
-export async function absentCallsLike(tx: Tx, specialty: Specialty, seen: SeenInquiry): Promise<AbsentCall[]> {
+export async function absentCallsLike(
+  tx: Tx,
+  specialty: Specialty,
+  seen: SeenInquiry,
+): Promise<AbsentCall[]> {
   const alike = await tx
     .selectFrom('absent_calls')
     .selectAll()
@@ -26,7 +33,10 @@ export async function absentCallsLike(tx: Tx, specialty: Specialty, seen: SeenIn
   return alike.filter((call) => isSameCall(call, seen));
 }
 
-/** Whether another attempt fell due `from` then `to` now, of which an earlier one has calls that were proven absent. */
+/**
+ * Whether another attempt fell due `from` then `to` now, of which an earlier one has calls that
+ * were proven absent.
+ */
 export async function attemptAfterAbsence(
   db: Db,
   specialty: Specialty,
@@ -35,7 +45,9 @@ export async function attemptAfterAbsence(
   const row = await db
     .selectFrom('inquiries as i')
     .innerJoin('inquiries as earlier', (join) =>
-      join.onRef('earlier.need_base', '=', 'i.need_base').onRef('earlier.benefit_year', '=', 'i.benefit_year'),
+      join
+        .onRef('earlier.need_base', '=', 'i.need_base')
+        .onRef('earlier.benefit_year', '=', 'i.benefit_year'),
     )
     .innerJoin('absent_calls as call', 'call.inquiry', 'earlier.id')
     .select('i.id')
@@ -50,8 +62,12 @@ export async function attemptAfterAbsence(
   return row !== undefined;
 }
 
-/** The same question under the same label, and about the same one of two twins as far as is known. */
+/**
+ * The same question under the same label, and about the same one of two twins as far as is known.
+ */
 export function isSameCall(call: AbsentCall, seen: SeenInquiry): boolean {
   const names = new Set([call.given_name, seen.given_name].filter((name) => name !== ''));
-  return call.match_key === seen.match_key && call.external_id === seen.external_id && names.size <= 1;
+  return (
+    call.match_key === seen.match_key && call.external_id === seen.external_id && names.size <= 1
+  );
 }

@@ -7,18 +7,30 @@ const POLL_MS_MAX = 48 * HOUR_MS;
 const DELIVERY_MS_MAX = 12 * HOUR_MS;
 const LOOK_MS_MAX = HOUR_MS;
 /** What planning is tried again for within minutes, in `plan_wait`. */
-const TRIED_AGAIN = ['clock_unproven', 'answer_age_unproven', 'other_inquiry_first', 'planning_failed'];
+const TRIED_AGAIN = [
+  'clock_unproven',
+  'answer_age_unproven',
+  'other_inquiry_first',
+  'planning_failed',
+];
 const PLAN_MS_MAX = HOUR_MS / 4;
 
 /**
- * The looks for every lost reply begin anew: the clock was set, so nobody knows how long ago the last one was, and two looks
- * prove an absence only when they are a settle time apart (G1).
+ * The looks for every lost reply begin anew: the clock was set, so nobody knows how long ago the
+ * last one was, and two looks prove an absence only when they are a settle time apart (G1).
  */
 export async function restartLooks(tx: Tx, look_at: number): Promise<void> {
-  await tx.updateTable('inquiries').set({ look_at, empty_looks: 0 }).where('state', '=', 'uncertain').execute();
+  await tx
+    .updateTable('inquiries')
+    .set({ look_at, empty_looks: 0 })
+    .where('state', '=', 'uncertain')
+    .execute();
 }
 
-/** What lies further ahead than it ever does was set by a clock that was ahead; it is due now, and nothing waits for days (G2). */
+/**
+ * What lies further ahead than it ever does was set by a clock that was ahead; it is due now, and
+ * nothing waits for days (G2).
+ */
 export async function mendDueTimes(tx: Tx, settle_ms: number, now: number): Promise<void> {
   await tx
     .updateTable('inquiries')

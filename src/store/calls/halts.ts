@@ -1,9 +1,17 @@
 import type { Db, Tx } from '../engine/database.ts';
 
-/** Why nothing is sent: `account` the service turned us away, `foreign` somebody else uses the account. */
+/**
+ * Why nothing is sent: `account` the service turned us away, `foreign` somebody else uses the
+ * account.
+ */
 export type HaltReason = 'account' | 'foreign';
 
-export type Halt = { reason: HaltReason; since: number; next_try_at: number | null; detail: string };
+export type Halt = {
+  reason: HaltReason;
+  since: number;
+  next_try_at: number | null;
+  detail: string;
+};
 
 export async function currentHalts(db: Db | Tx): Promise<Halt[]> {
   const rows = await db.selectFrom('halts').selectAll().orderBy('since').execute();
@@ -16,7 +24,13 @@ export function haltSubject(reason: HaltReason): string {
 }
 
 /** Stops submission, or puts the next try off; `since` of one that stands is kept. */
-export async function halt(tx: Tx, reason: HaltReason, detail: string, next_try_at: number | null, now: number): Promise<void> {
+export async function halt(
+  tx: Tx,
+  reason: HaltReason,
+  detail: string,
+  next_try_at: number | null,
+  now: number,
+): Promise<void> {
   await tx
     .insertInto('halts')
     .values({ reason, since: now, next_try_at, detail })
@@ -26,6 +40,10 @@ export async function halt(tx: Tx, reason: HaltReason, detail: string, next_try_
 
 /** Lets submission go on. Returns whether it was stopped for that reason. */
 export async function endHalt(tx: Tx, reason: HaltReason): Promise<boolean> {
-  const gone = await tx.deleteFrom('halts').where('reason', '=', reason).returning('reason').execute();
+  const gone = await tx
+    .deleteFrom('halts')
+    .where('reason', '=', reason)
+    .returning('reason')
+    .execute();
   return gone.length > 0;
 }

@@ -28,13 +28,21 @@ export type NewInquiry = Pick<
 > & { draft: InquiryDraft };
 
 /** Columns that a change of state may set along with it. */
-export type InquiryChanges = Omit<Updateable<Tables['inquiries']>, 'id' | 'state' | 'created_at' | 'updated_at' | 'reason'>;
+export type InquiryChanges = Omit<
+  Updateable<Tables['inquiries']>,
+  'id' | 'state' | 'created_at' | 'updated_at' | 'reason'
+>;
 
 /**
- * Adds a planned inquiry. Null when another row that the service could not tell from it is planned or under way: this one
- * waits for that.
+ * Adds a planned inquiry. Null when another row that the service could not tell from it is planned
+ * or under way: this one waits for that.
  */
-export async function addPlanned(tx: Tx, inquiry: NewInquiry, reason: string, now: number): Promise<InquiryRow | null> {
+export async function addPlanned(
+  tx: Tx,
+  inquiry: NewInquiry,
+  reason: string,
+  now: number,
+): Promise<InquiryRow | null> {
   const row = await tx
     .insertInto('inquiries')
     .values({
@@ -60,14 +68,16 @@ export async function addPlanned(tx: Tx, inquiry: NewInquiry, reason: string, no
     .returningAll()
     .executeTakeFirst();
   if (row === undefined) return null;
-  await writeAudit(tx, [{ at: now, subject: inquirySubject(row.id), from_state: null, to_state: 'planned', reason }]);
+  await writeAudit(tx, [
+    { at: now, subject: inquirySubject(row.id), from_state: null, to_state: 'planned', reason },
+  ]);
   return row;
 }
 
 /**
- * Moves inquiries from one of `from` to `to`, with the same changes and reason, and writes the audit trail. The step must
- * stand in the table of `domain/states.ts`. Returns the rows that were in `from` and moved; a row that another step took
- * meanwhile is not among them.
+ * Moves inquiries from one of `from` to `to`, with the same changes and reason, and writes the
+ * audit trail. The step must stand in the table of `domain/states.ts`. Returns the rows that were
+ * in `from` and moved; a row that another step took meanwhile is not among them.
  */
 export async function moveInquiries(
   tx: Tx,
@@ -76,7 +86,8 @@ export async function moveInquiries(
   changes: InquiryChanges,
   now: number,
 ): Promise<InquiryRow[]> {
-  if (!INQUIRY_STEPS[step.from].includes(step.to)) throw new Error(`An inquiry cannot go from ${step.from} to ${step.to}.`);
+  if (!INQUIRY_STEPS[step.from].includes(step.to))
+    throw new Error(`An inquiry cannot go from ${step.from} to ${step.to}.`);
   if (ids.length === 0) return [];
   const moved = await tx
     .updateTable('inquiries')
@@ -99,7 +110,12 @@ export async function moveInquiries(
 }
 
 /** Changes columns without a change of state. */
-export async function updateInquiry(tx: Tx, id: number, changes: InquiryChanges, now: number): Promise<void> {
+export async function updateInquiry(
+  tx: Tx,
+  id: number,
+  changes: InquiryChanges,
+  now: number,
+): Promise<void> {
   await tx
     .updateTable('inquiries')
     .set({ ...changes, updated_at: now })
@@ -108,16 +124,27 @@ export async function updateInquiry(tx: Tx, id: number, changes: InquiryChanges,
 }
 
 export async function inquiryById(db: Db | Tx, id: number): Promise<InquiryRow | null> {
-  return (await db.selectFrom('inquiries').selectAll().where('id', '=', id).executeTakeFirst()) ?? null;
+  return (
+    (await db.selectFrom('inquiries').selectAll().where('id', '=', id).executeTakeFirst()) ?? null
+  );
 }
 
 export async function inquiriesById(tx: Tx, ids: readonly number[]): Promise<InquiryRow[]> {
   if (ids.length === 0) return [];
-  return await tx.selectFrom('inquiries').selectAll().where('id', 'in', ids).orderBy('id').execute();
+  return await tx
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('id', 'in', ids)
+    .orderBy('id')
+    .execute();
 }
 
 /** The newest attempt for a need, or null when there was none. */
-export async function latestForNeed(tx: Tx, need_base: string, benefit_year: number): Promise<InquiryRow | null> {
+export async function latestForNeed(
+  tx: Tx,
+  need_base: string,
+  benefit_year: number,
+): Promise<InquiryRow | null> {
   const row = await tx
     .selectFrom('inquiries')
     .selectAll()
@@ -152,10 +179,14 @@ export type Claim = {
 };
 
 /**
- * Planned inquiries that may be sent now, the nearest visit first. Left out: those on hold, and those of which an appointment
- * has changed and waits for planning, because the change may withdraw them.
+ * Planned inquiries that may be sent now, the nearest visit first. Left out: those on hold, and
+ * those of which an appointment has changed and waits for planning, because the change may withdraw
+ * them.
  */
-export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }: Claim): Promise<InquiryRow[]> {
+export async function dueForSubmission(
+  db: Db | Tx,
+  { now, limit, specialties }: Claim,
+): Promise<InquiryRow[]> {
   if (limit <= 0 || specialties.length === 0) return [];
   return await db
     .selectFrom('inquiries')
@@ -182,8 +213,13 @@ export async function dueForSubmission(db: Db | Tx, { now, limit, specialties }:
     .execute();
 }
 
-/** The specialty and the state of everything that may soon be sent or looked for, each pair once. */
-export async function waitingToSend(db: Db, now: number): Promise<{ specialty: Specialty; state: InquiryState }[]> {
+/**
+ * The specialty and the state of everything that may soon be sent or looked for, each pair once.
+ */
+export async function waitingToSend(
+  db: Db,
+  now: number,
+): Promise<{ specialty: Specialty; state: InquiryState }[]> {
   return await db
     .selectFrom('inquiries')
     .select(['specialty', 'state'])
@@ -198,7 +234,12 @@ export async function waitingToSend(db: Db, now: number): Promise<{ specialty: S
 }
 
 export async function inState(db: Db | Tx, state: InquiryState): Promise<InquiryRow[]> {
-  return await db.selectFrom('inquiries').selectAll().where('state', '=', sql.lit(state)).orderBy('id').execute();
+  return await db
+    .selectFrom('inquiries')
+    .selectAll()
+    .where('state', '=', sql.lit(state))
+    .orderBy('id')
+    .execute();
 }
 
 export async function uncertainDue(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
@@ -212,10 +253,22 @@ export async function uncertainDue(db: Db, now: number, limit: number): Promise<
     .execute();
 }
 
-type Due = { states?: readonly ('open' | 'answered')[]; visits_from?: number; visits_until?: number };
+type Due = {
+  states?: readonly ('open' | 'answered')[];
+  visits_from?: number;
+  visits_until?: number;
+};
 
-/** Inquiries whose time to be asked about has come, the longest waiting first; all, or those that `only` describes. */
-export async function dueForPolling(db: Db, now: number, limit: number, only: Due = {}): Promise<InquiryRow[]> {
+/**
+ * Inquiries whose time to be asked about has come, the longest waiting first; all, or those that
+ * `only` describes.
+ */
+export async function dueForPolling(
+  db: Db,
+  now: number,
+  limit: number,
+  only: Due = {},
+): Promise<InquiryRow[]> {
   const { states = ['open', 'answered'], visits_from, visits_until } = only;
   let due = db
     .selectFrom('inquiries')
@@ -229,7 +282,13 @@ export async function dueForPolling(db: Db, now: number, limit: number, only: Du
 }
 
 /** Has an inquiry asked about at `poll_at`, unless its time was changed from `before` meanwhile. */
-export async function putOff(tx: Tx, id: number, before: number | null, poll_at: number, now: number): Promise<void> {
+export async function putOff(
+  tx: Tx,
+  id: number,
+  before: number | null,
+  poll_at: number,
+  now: number,
+): Promise<void> {
   await tx
     .updateTable('inquiries')
     .set({ poll_at, updated_at: now })
@@ -238,8 +297,15 @@ export async function putOff(tx: Tx, id: number, before: number | null, poll_at:
     .execute();
 }
 
-/** Answered inquiries of which the transcript verification is to be asked for, the longest waiting first. */
-export async function dueForVerification(db: Db, now: number, limit: number): Promise<InquiryRow[]> {
+/**
+ * Answered inquiries of which the transcript verification is to be asked for, the longest waiting
+ * first.
+ */
+export async function dueForVerification(
+  db: Db,
+  now: number,
+  limit: number,
+): Promise<InquiryRow[]> {
   return await db
     .selectFrom('inquiries')
     .selectAll()
@@ -256,7 +322,10 @@ export async function putOffVerifications(tx: Tx, now: number, verify_at: number
 }
 
 /** The rows that hold these ids of the service. */
-export async function byServiceIds(db: Db | Tx, service_ids: readonly string[]): Promise<InquiryRow[]> {
+export async function byServiceIds(
+  db: Db | Tx,
+  service_ids: readonly string[],
+): Promise<InquiryRow[]> {
   const rows: InquiryRow[] = [];
   for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
     rows.push(
@@ -294,7 +363,10 @@ export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow
     .execute();
 }
 
-/** How many calls were started since `from`, for the budget. A proven unsent one has no `sent_at` any more. */
+/**
+ * How many calls were started since `from`, for the budget. A proven unsent one has no `sent_at`
+ * any more.
+ */
 export async function sentSince(db: Db | Tx, from: number): Promise<number> {
   const { count } = await db
     .selectFrom('inquiries')
@@ -305,7 +377,11 @@ export async function sentSince(db: Db | Tx, from: number): Promise<number> {
 }
 
 /** Rows that ask the same, in any state, for telling a stranger from our own. */
-export async function inquiriesByMatch(tx: Tx, specialty: Specialty, match_key: string): Promise<InquiryRow[]> {
+export async function inquiriesByMatch(
+  tx: Tx,
+  specialty: Specialty,
+  match_key: string,
+): Promise<InquiryRow[]> {
   return await tx
     .selectFrom('inquiries')
     .selectAll()
@@ -319,12 +395,23 @@ export function givenNameOf({ draft }: Pick<InquiryRow, 'draft'>): string {
   return givenName((JSON.parse(draft) as InquiryDraft).patient_name);
 }
 
-/** Whether what the service shows may be the call of a row that asks the same: it bears its label and does not name a twin. */
-export function mayBeOf(row: InquiryRow, seen: { external_id: string; given_name: string }): boolean {
-  return canonicalExternalId(row.external_id) === seen.external_id && ['', givenNameOf(row)].includes(seen.given_name);
+/**
+ * Whether what the service shows may be the call of a row that asks the same: it bears its label
+ * and does not name a twin.
+ */
+export function mayBeOf(
+  row: InquiryRow,
+  seen: { external_id: string; given_name: string },
+): boolean {
+  return (
+    canonicalExternalId(row.external_id) === seen.external_id &&
+    ['', givenNameOf(row)].includes(seen.given_name)
+  );
 }
 
-/** When the next planned row falls due or the next look does; null when there is none in the future. */
+/**
+ * When the next planned row falls due or the next look does; null when there is none in the future.
+ */
 export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
   const { send_at, look_at } = await db
     .selectNoFrom(({ selectFrom }) => [

@@ -25,10 +25,15 @@ export type LedgerEntry = SeenInquiry & {
 const IDS_PER_STATEMENT = 500;
 
 /**
- * Notes what a list showed and returns those that were not known before. What is owned stays owned; of what serves no inquiry
- * the list's word is the latest.
+ * Notes what a list showed and returns those that were not known before. What is owned stays owned;
+ * of what serves no inquiry the list's word is the latest.
  */
-export async function noteSeen(tx: Tx, specialty: Specialty, seen: readonly SeenInquiry[], now: number): Promise<SeenInquiry[]> {
+export async function noteSeen(
+  tx: Tx,
+  specialty: Specialty,
+  seen: readonly SeenInquiry[],
+  now: number,
+): Promise<SeenInquiry[]> {
   const fresh: SeenInquiry[] = [];
   for (let first = 0; first < seen.length; first += IDS_PER_STATEMENT) {
     const part = seen.slice(first, first + IDS_PER_STATEMENT);
@@ -60,7 +65,10 @@ export async function noteSeen(tx: Tx, specialty: Specialty, seen: readonly Seen
   return fresh;
 }
 
-/** Records that `inquiry` owns the service's inquiry: as the one that serves it (`main`), or as a call too many (`extra`). */
+/**
+ * Records that `inquiry` owns the service's inquiry: as the one that serves it (`main`), or as a
+ * call too many (`extra`).
+ */
 export async function own(
   tx: Tx,
   specialty: Specialty,
@@ -71,21 +79,40 @@ export async function own(
 ): Promise<void> {
   await tx
     .insertInto('service_inquiries')
-    .values({ ...seen, external_id: canonicalExternalId(seen.external_id), specialty, inquiry, role, first_seen_at: now })
-    .onConflict((conflict) => conflict.column('service_id').doUpdateSet({ inquiry, role, service_status: seen.service_status }))
+    .values({
+      ...seen,
+      external_id: canonicalExternalId(seen.external_id),
+      specialty,
+      inquiry,
+      role,
+      first_seen_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .column('service_id')
+        .doUpdateSet({ inquiry, role, service_status: seen.service_status }),
+    )
     .execute();
 }
 
-/** Lets go of an id that turned out to belong to something else: it is nobody's until a read shows whose it is. */
+/**
+ * Lets go of an id that turned out to belong to something else: it is nobody's until a read shows
+ * whose it is.
+ */
 export async function disown(tx: Tx, service_id: string): Promise<void> {
   await tx.deleteFrom('service_inquiries').where('service_id', '=', service_id).execute();
 }
 
 /**
- * Inquiries at the service that nobody owns and that ask what `match_key` asks, oldest first. They are taken before any new
- * call is made, so that a restored or lost database does not call twice (G1).
+ * Inquiries at the service that nobody owns and that ask what `match_key` asks, oldest first. They
+ * are taken before any new call is made, so that a restored or lost database does not call twice
+ * (G1).
  */
-export async function unownedMatches(tx: Tx, specialty: Specialty, match_key: string): Promise<LedgerEntry[]> {
+export async function unownedMatches(
+  tx: Tx,
+  specialty: Specialty,
+  match_key: string,
+): Promise<LedgerEntry[]> {
   const rows = await tx
     .selectFrom('service_inquiries')
     .selectAll()
@@ -93,7 +120,9 @@ export async function unownedMatches(tx: Tx, specialty: Specialty, match_key: st
     .where('match_key', '=', match_key)
     .where('specialty', '=', specialty)
     .execute();
-  return rows.sort((a, b) => (a.created_at ?? 0) - (b.created_at ?? 0) || a.service_id.localeCompare(b.service_id));
+  return rows.sort(
+    (a, b) => (a.created_at ?? 0) - (b.created_at ?? 0) || a.service_id.localeCompare(b.service_id),
+  );
 }
 
 /** Calls too many that were made for the inquiries, oldest first. */
@@ -108,7 +137,10 @@ export async function extrasOf(tx: Tx, inquiries: readonly number[]): Promise<Le
     .execute();
 }
 
-export async function ownersOf(db: Db | Tx, service_ids: readonly string[]): Promise<Map<string, number | null>> {
+export async function ownersOf(
+  db: Db | Tx,
+  service_ids: readonly string[],
+): Promise<Map<string, number | null>> {
   const owners = new Map<string, number | null>();
   for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
     const rows = await db
@@ -122,7 +154,11 @@ export async function ownersOf(db: Db | Tx, service_ids: readonly string[]): Pro
 }
 
 /** Those of the ids that a list showed before `at`. */
-export async function seenBefore(db: Db, service_ids: readonly string[], at: number): Promise<Set<string>> {
+export async function seenBefore(
+  db: Db,
+  service_ids: readonly string[],
+  at: number,
+): Promise<Set<string>> {
   if (service_ids.length === 0) return new Set();
   const rows = await db
     .selectFrom('service_inquiries')
@@ -133,8 +169,14 @@ export async function seenBefore(db: Db, service_ids: readonly string[], at: num
   return new Set(rows.map(({ service_id }) => service_id));
 }
 
-/** Ours that a complete list of the specialty has to show: all that are open, and those that were sent last. */
-export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<{ service_id: string; external_id: string }[]> {
+/**
+ * Ours that a complete list of the specialty has to show: all that are open, and those that were
+ * sent last.
+ */
+export async function whatAListMustShow(
+  db: Db,
+  specialty: Specialty,
+): Promise<{ service_id: string; external_id: string }[]> {
   const open = await db
     .selectFrom('inquiries')
     .select(['service_id', 'external_id'])
@@ -163,8 +205,14 @@ export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<{
   );
 }
 
-/** One of our own inquiries at the service, by which a filtered query can show that it shows ours; null before there is one. */
-export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<{ service_id: string; external_id: string } | null> {
+/**
+ * One of our own inquiries at the service, by which a filtered query can show that it shows ours;
+ * null before there is one.
+ */
+export async function sampleOfOurs(
+  db: Db,
+  specialty: Specialty,
+): Promise<{ service_id: string; external_id: string } | null> {
   const row = await db
     .selectFrom('inquiries')
     .select(['service_id', 'external_id'])
@@ -173,5 +221,7 @@ export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<{ serv
     .where('service_id', 'is not', null)
     .orderBy('sent_at', 'desc')
     .executeTakeFirst();
-  return row?.service_id == null ? null : { service_id: row.service_id, external_id: row.external_id };
+  return row?.service_id == null
+    ? null
+    : { service_id: row.service_id, external_id: row.external_id };
 }

@@ -8,7 +8,10 @@ import { appointmentSubject, inquirySubject, writeAudit } from '../bookkeeping/a
 import type { Db, Tx } from '../engine/database.ts';
 import type { ClosedReason, SubjectKind } from '../engine/tables.ts';
 
-/** Which appointments an inquiry serves. The join has many rows on both sides: visits share a call, a visit has two coverages. */
+/**
+ * Which appointments an inquiry serves. The join has many rows on both sides: visits share a call,
+ * a visit has two coverages.
+ */
 export type LinkedAppointment = {
   id: number;
   kind: SubjectKind;
@@ -31,7 +34,9 @@ export async function link(
     .insertInto('inquiry_appointments')
     .values(values)
     .onConflict((conflict) =>
-      conflict.columns(['inquiry', 'appointment']).doUpdateSet({ draft: values.draft, coverage_rank: values.coverage_rank }),
+      conflict
+        .columns(['inquiry', 'appointment'])
+        .doUpdateSet({ draft: values.draft, coverage_rank: values.coverage_rank }),
     )
     .execute();
 }
@@ -50,8 +55,17 @@ export async function setCoverageRank(
     .execute();
 }
 
-export async function unlink(tx: Tx, inquiry: number, appointment: number, now: number): Promise<void> {
-  await tx.deleteFrom('inquiry_appointments').where('inquiry', '=', inquiry).where('appointment', '=', appointment).execute();
+export async function unlink(
+  tx: Tx,
+  inquiry: number,
+  appointment: number,
+  now: number,
+): Promise<void> {
+  await tx
+    .deleteFrom('inquiry_appointments')
+    .where('inquiry', '=', inquiry)
+    .where('appointment', '=', appointment)
+    .execute();
   await nameNextVisit(tx, { appointment, inquiry }, now);
 }
 
@@ -78,7 +92,10 @@ export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<Link
   return rows.map((row) => ({ ...row, draft: JSON.parse(row.draft) as InquiryDraft }));
 }
 
-export async function inquiriesOf(db: Db | Tx, appointment: number): Promise<{ id: number; coverage_rank: number }[]> {
+export async function inquiriesOf(
+  db: Db | Tx,
+  appointment: number,
+): Promise<{ id: number; coverage_rank: number }[]> {
   return await db
     .selectFrom('inquiry_appointments')
     .select(['inquiry as id', 'coverage_rank'])
@@ -117,7 +134,10 @@ type PlannableRow = {
 export type AppointmentRow = PlannableRow & { kind: 'appointment'; input: AppointmentInput };
 export type ClaimRow = PlannableRow & { kind: 'claim'; input: ClaimInput };
 
-/** Where each visit of a patient that is to take place, or has, stands in the practice management system now. */
+/**
+ * Where each visit of a patient that is to take place, or has, stands in the practice management
+ * system now.
+ */
 export async function visitsOf(
   tx: Tx,
   patient_key: string,
@@ -128,7 +148,9 @@ export async function visitsOf(
     .where('patient_key', '=', patient_key)
     .where('kind', '=', sql.lit('appointment'))
     .where('superseded_at', 'is', null)
-    .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', sql.lit('past'))]))
+    .where((where) =>
+      where.or([where('closed_reason', 'is', null), where('closed_reason', '=', sql.lit('past'))]),
+    )
     .execute();
 }
 
@@ -155,10 +177,23 @@ export async function nextPlanDue(db: Db): Promise<number | null> {
 }
 
 /** The appointment or claim as it is now, or null when planning has been there meanwhile. */
-export async function appointmentDueForPlanning(tx: Tx, id: number): Promise<AppointmentRow | ClaimRow | null> {
+export async function appointmentDueForPlanning(
+  tx: Tx,
+  id: number,
+): Promise<AppointmentRow | ClaimRow | null> {
   const row = await tx
     .selectFrom('appointments')
-    .select(['id', 'kind', 'connector', 'source_id', 'patient_key', 'starts_at', 'closed_reason', 'missing_since', 'content'])
+    .select([
+      'id',
+      'kind',
+      'connector',
+      'source_id',
+      'patient_key',
+      'starts_at',
+      'closed_reason',
+      'missing_since',
+      'content',
+    ])
     .where('id', '=', id)
     .where('plan_due_at', 'is not', null)
     .executeTakeFirst();
@@ -168,15 +203,29 @@ export async function appointmentDueForPlanning(tx: Tx, id: number): Promise<App
 }
 
 /** Says when planning looks again: `null` until the appointment changes. */
-export async function setPlanDue(tx: Tx, appointment: number, due_at: number | null, wait: string | null): Promise<void> {
-  await tx.updateTable('appointments').set({ plan_due_at: due_at, plan_wait: wait }).where('id', '=', appointment).execute();
+export async function setPlanDue(
+  tx: Tx,
+  appointment: number,
+  due_at: number | null,
+  wait: string | null,
+): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: due_at, plan_wait: wait })
+    .where('id', '=', appointment)
+    .execute();
 }
 
 /**
- * Has planning look again at those appointments of inquiries that it left alone because a call was under way: too near, past,
- * or waiting for their time since they were moved. Nothing is sent for them before it has.
+ * Has planning look again at those appointments of inquiries that it left alone because a call was
+ * under way: too near, past, or waiting for their time since they were moved. Nothing is sent for
+ * them before it has.
  */
-export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
+export async function replanAppointmentsOf(
+  tx: Tx,
+  inquiries: readonly number[],
+  now: number,
+): Promise<void> {
   await tx
     .updateTable('appointments')
     .set({ plan_due_at: now })
@@ -189,7 +238,10 @@ export async function replanAppointmentsOf(tx: Tx, inquiries: readonly number[],
       ]),
     )
     .where('id', 'in', (select) =>
-      select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', 'in', inquiries),
+      select
+        .selectFrom('inquiry_appointments')
+        .select('appointment')
+        .where('inquiry', 'in', inquiries),
     )
     .execute();
 }
@@ -200,7 +252,12 @@ export async function planAgain(tx: Tx, inquiry: number, now: number): Promise<v
     .updateTable('appointments')
     .set({ plan_due_at: now })
     .where('closed_reason', 'is', null)
-    .where('id', 'in', (select) => select.selectFrom('inquiry_appointments').select('appointment').where('inquiry', '=', inquiry))
+    .where('id', 'in', (select) =>
+      select
+        .selectFrom('inquiry_appointments')
+        .select('appointment')
+        .where('inquiry', '=', inquiry),
+    )
     .execute();
 }
 
@@ -230,7 +287,12 @@ export async function stillOpen(tx: Tx, ids: readonly number[]): Promise<number[
 }
 
 /** Closes an appointment with a reason (G2); what was on the attention list for it goes. */
-export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason, now: number): Promise<void> {
+export async function closeAppointment(
+  tx: Tx,
+  id: number,
+  reason: ClosedReason,
+  now: number,
+): Promise<void> {
   await tx
     .updateTable('appointments')
     .set({ closed_reason: reason, closed_at: now, plan_due_at: null, plan_wait: null })
@@ -240,20 +302,25 @@ export async function closeAppointment(tx: Tx, id: number, reason: ClosedReason,
   // A visit that is over is another matter: what was not answered before it may still be missed.
   if (reason !== 'past') await resolveAnswers(tx, id, now);
   await nameNextVisit(tx, { appointment: id }, now);
-  await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason }]);
+  await writeAudit(tx, [
+    { at: now, subject: appointmentSubject(id), from_state: null, to_state: 'closed', reason },
+  ]);
 }
 
 /** Takes off the list what is about answers that nobody waits for any more. */
 async function resolveAnswers(tx: Tx, id: number, now: number): Promise<void> {
   for (const inquiry of await inquiriesOf(tx, id)) {
-    const standing = (await appointmentsOf(tx, inquiry.id)).filter(({ closed_reason }) => closed_reason === null);
-    if (standing.length === 0) await resolveAttention(tx, inquirySubject(inquiry.id), now, ANSWER_REASONS);
+    const standing = (await appointmentsOf(tx, inquiry.id)).filter(
+      ({ closed_reason }) => closed_reason === null,
+    );
+    if (standing.length === 0)
+      await resolveAttention(tx, inquirySubject(inquiry.id), now, ANSWER_REASONS);
   }
 }
 
 /**
- * The inquiries that appointments stand on, with what names the appointment. Of those that are looked at again and again because
- * they wait only what they came to stand on at `now`.
+ * The inquiries that appointments stand on, with what names the appointment. Of those that are
+ * looked at again and again because they wait only what they came to stand on at `now`.
  */
 export async function inquiriesUnder(
   db: Db,
@@ -266,7 +333,12 @@ export async function inquiriesUnder(
     .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
     .select(['appointments.connector', 'appointments.source_id', 'inquiries.id as inquiry'])
     .where('appointments.id', 'in', appointments)
-    .where((where) => where.or([where('inquiry_appointments.created_at', '=', now), where('appointments.plan_wait', 'is', null)]))
+    .where((where) =>
+      where.or([
+        where('inquiry_appointments.created_at', '=', now),
+        where('appointments.plan_wait', 'is', null),
+      ]),
+    )
     .where('inquiries.state', '<>', 'withdrawn')
     .orderBy('inquiries.id')
     .execute();

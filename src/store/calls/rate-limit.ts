@@ -5,9 +5,15 @@ import type { Tx } from '../engine/database.ts';
 import type { Store } from '../engine/store.ts';
 
 const WINDOW_MS = 60_000;
-/** A request ends within its time-out; a slot without an end that is older than this belongs to a process that died. */
+/**
+ * A request ends within its time-out; a slot without an end that is older than this belongs to a
+ * process that died.
+ */
 const ABANDONED_MS = 10 * 60_000;
-/** No service has us wait longer at a time; beyond it a pause that was stored is the work of a clock that was wrong. */
+/**
+ * No service has us wait longer at a time; beyond it a pause that was stored is the work of a clock
+ * that was wrong.
+ */
 const PAUSE_MS_MAX = 60 * 60_000;
 /** How soon to look again for a slot whose request is still out. */
 const STILL_OUT_MS = 50;
@@ -19,17 +25,21 @@ export type RequestPriority = 'send' | 'urgent' | 'routine';
 
 /** How a request asks for leave; the shape is that of the client's `RequestGate`. */
 export type RateLimiter = {
-  enter: (priority: RequestPriority, signal?: AbortSignal) => Promise<{ leave: () => Promise<void> }>;
+  enter: (
+    priority: RequestPriority,
+    signal?: AbortSignal,
+  ) => Promise<{ leave: () => Promise<void> }>;
   pause: (until_ms: number) => Promise<void>;
 };
 
 /**
- * The rate limit (G5): at most `max_per_minute` requests in any sliding minute at the server, across restarts and for every
- * process on this database. A slot is committed before its request and is free again 60 s after the request ended, because
- * the server may count it anywhere between. Zero means no limit; a pause that the service asked for holds all the same.
+ * The rate limit (G5): at most `max_per_minute` requests in any sliding minute at the server,
+ * across restarts and for every process on this database. A slot is committed before its request
+ * and is free again 60 s after the request ended, because the server may count it anywhere between.
+ * Zero means no limit; a pause that the service asked for holds all the same.
  *
- * Of the requests that wait in this process `send` goes first, then `urgent`, then `routine`; among equals whoever came first.
- * `found` are the slots that `endAbandonedSlots` has ended.
+ * Of the requests that wait in this process `send` goes first, then `urgent`, then `routine`; among
+ * equals whoever came first. `found` are the slots that `endAbandonedSlots` has ended.
  */
 export function createRateLimiter(
   store: Store,
@@ -51,7 +61,10 @@ export function createRateLimiter(
   };
 }
 
-/** How long the service has us wait. Measured by the clock that is never set; stored by the other one, for the next process. */
+/**
+ * How long the service has us wait. Measured by the clock that is never set; stored by the other
+ * one, for the next process.
+ */
 class Pause {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -63,8 +76,11 @@ class Pause {
   }
 
   async over(signal: AbortSignal | undefined): Promise<void> {
-    this.#until_elapsed ??= this.#elapsedAt(Number((await readFact(this.#store.db, PAUSE_FACT))?.value ?? 0));
-    for (let left_ms = this.#left(); left_ms > 0; left_ms = this.#left()) await this.#clock.sleep(left_ms, signal);
+    this.#until_elapsed ??= this.#elapsedAt(
+      Number((await readFact(this.#store.db, PAUSE_FACT))?.value ?? 0),
+    );
+    for (let left_ms = this.#left(); left_ms > 0; left_ms = this.#left())
+      await this.#clock.sleep(left_ms, signal);
   }
 
   async set(until_ms: number): Promise<void> {
@@ -85,13 +101,23 @@ class Pause {
 
 type Waiter = { resolve: (slot: number) => void; reject: (error: unknown) => void };
 
-/** Requests that wait for a slot. One of them at a time looks for slots, for as many as wait, and hands them out in order. */
+/**
+ * Requests that wait for a slot. One of them at a time looks for slots, for as many as wait, and
+ * hands them out in order.
+ */
 class WaitingLine {
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #max_per_minute: number;
-  readonly #waiting: Readonly<Record<RequestPriority, Set<Waiter>>> = { send: new Set(), urgent: new Set(), routine: new Set() };
-  /** The slots of this process and those that it found, and when each is free again by the clock that is never set (G5). */
+  readonly #waiting: Readonly<Record<RequestPriority, Set<Waiter>>> = {
+    send: new Set(),
+    urgent: new Set(),
+    routine: new Set(),
+  };
+  /**
+   * The slots of this process and those that it found, and when each is free again by the clock
+   * that is never set (G5).
+   */
   readonly #held = new Map<number, number>();
   #is_serving = false;
 
@@ -121,9 +147,13 @@ class WaitingLine {
     await this.#store.write((tx) => endSlot(tx, slot, this.#clock.now()));
   }
 
-  /** Which of the slots that are known here are not free yet, whatever the machine's clock was set to since (G5). */
+  /**
+   * Which of the slots that are known here are not free yet, whatever the machine's clock was set
+   * to since (G5).
+   */
   #heldNow(): number[] {
-    for (const [slot, free_at] of this.#held) if (free_at <= this.#clock.elapsed()) this.#held.delete(slot);
+    for (const [slot, free_at] of this.#held)
+      if (free_at <= this.#clock.elapsed()) this.#held.delete(slot);
     return [...this.#held.keys()];
   }
 
@@ -146,7 +176,8 @@ class WaitingLine {
         }
         if (this.#count() > 0 && slots.length < wanted) await this.#clock.sleep(wait_ms);
       } catch (error) {
-        for (let waiter = this.#takeFirst(); waiter !== null; waiter = this.#takeFirst()) waiter.reject(error);
+        for (let waiter = this.#takeFirst(); waiter !== null; waiter = this.#takeFirst())
+          waiter.reject(error);
       }
     }
     this.#is_serving = false;
@@ -178,13 +209,19 @@ async function takeSlots(
 ): Promise<{ slots: number[]; wait_ms: number }> {
   await tx
     .deleteFrom('rate_slots')
-    .where((where) => where.or([where('ended_at', '<=', now - WINDOW_MS), where('taken_at', '<=', now - ABANDONED_MS)]))
+    .where((where) =>
+      where.or([
+        where('ended_at', '<=', now - WINDOW_MS),
+        where('taken_at', '<=', now - ABANDONED_MS),
+      ]),
+    )
     // Were the clock set forward, the next process would not know of them.
     .where(sql<SqlBool>`id not in (select value from json_each(${JSON.stringify(held)}))`)
     .execute();
   let { taken, first_ended_at, last_at } = await takenSlots(tx);
   if (last_at !== null && last_at > now) {
-    // What lies ahead was written before the clock was set back. It ended at the latest now, so a minute is enough for it.
+    // What lies ahead was written before the clock was set back. It ended at the latest now, so a
+    // minute is enough for it.
     await tx
       .updateTable('rate_slots')
       .set({ taken_at: sql`min(taken_at, ${now})`, ended_at: sql`min(ended_at, ${now})` })
@@ -214,7 +251,10 @@ async function takenSlots(tx: Tx): Promise<Taken> {
     .executeTakeFirstOrThrow();
 }
 
-/** Without an end in sight a request is still out: looked for again soon. So is one that is only held in memory. */
+/**
+ * Without an end in sight a request is still out: looked for again soon. So is one that is only
+ * held in memory.
+ */
 function waitFor(first_ended_at: number | null, now: number): number {
   if (first_ended_at === null) return STILL_OUT_MS;
   const wait_ms = first_ended_at + WINDOW_MS - now;
@@ -230,12 +270,14 @@ async function endSlot(tx: Tx, slot: number, now: number): Promise<void> {
 }
 
 /**
- * At the start of the only daemon: every slot is taken to end now. Of those of a process that died this is the latest moment
- * they can have; of the others nobody knows what the clock was set to meanwhile. Returns them, for the rate limiter to hold.
+ * At the start of the only daemon: every slot is taken to end now. Of those of a process that died
+ * this is the latest moment they can have; of the others nobody knows what the clock was set to
+ * meanwhile. Returns them, for the rate limiter to hold.
  */
 export async function endAbandonedSlots(store: Store, now: number): Promise<number[]> {
   const rows = await store.write(
-    async (tx) => await tx.updateTable('rate_slots').set({ ended_at: now }).returning('id').execute(),
+    async (tx) =>
+      await tx.updateTable('rate_slots').set({ ended_at: now }).returning('id').execute(),
   );
   return rows.map(({ id }) => id);
 }

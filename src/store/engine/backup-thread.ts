@@ -1,4 +1,7 @@
-/** Runs `writeBackup` beside the event loop: copying a large database takes seconds in which messages must be answered. */
+/**
+ * Runs `writeBackup` beside the event loop: copying a large database takes seconds in which
+ * messages must be answered.
+ */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { EligdError } from '../../domain/errors.ts';
 import { type CopyContent, writeBackup } from './backup.ts';
@@ -7,9 +10,15 @@ type Job = { path: string; file: string; now: number };
 type Outcome = { content: CopyContent } | { told: { what: string; why: string; next: string } };
 
 /** Like `writeBackup`, without holding up anything else. */
-export async function writeBackupAside(path: string, file: string, now: number): Promise<CopyContent> {
+export async function writeBackupAside(
+  path: string,
+  file: string,
+  now: number,
+): Promise<CopyContent> {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
-  const worker = new Worker(new URL(import.meta.url), { workerData: { path, file, now } satisfies Job });
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { path, file, now } satisfies Job,
+  });
   worker.once('message', resolve);
   worker.once('error', reject);
   worker.once('exit', (code) => reject(new Error(`The backup's thread ended with ${code}.`)));
@@ -27,7 +36,8 @@ function attempt(path: string, file: string, now: number): Outcome {
   try {
     return { content: writeBackup(path, file, now) };
   } catch (error) {
-    if (error instanceof EligdError) return { told: { what: error.what, why: error.why, next: error.next } };
+    if (error instanceof EligdError)
+      return { told: { what: error.what, why: error.why, next: error.next } };
     throw error;
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Copies of the database, made while the daemon runs and put back by `eligd restore`. A copy is one file without WAL: one
- * unchanging view of the database, written anew, so that it also holds nothing of what was purged.
+ * Copies of the database, made while the daemon runs and put back by `eligd restore`. A copy is one
+ * file without WAL: one unchanging view of the database, written anew, so that it also holds
+ * nothing of what was purged.
  */
 import {
   accessSync,
@@ -20,7 +21,10 @@ import Database from 'better-sqlite3';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { damaged, refuseNewer } from './database.ts';
 
-/** What a verified copy holds. `backed_up_at` is the moment it shows; of a file that was copied in another way, its last step. */
+/**
+ * What a verified copy holds. `backed_up_at` is the moment it shows; of a file that was copied in
+ * another way, its last step.
+ */
 export type CopyContent = {
   backed_up_at: number;
   appointments: number;
@@ -33,8 +37,9 @@ export type CopyContent = {
 const BACKED_UP_AT = 'backed_up_at';
 
 /**
- * Writes a copy of the database at `path` to `file`, which must not exist, and opens, checks and counts it before it gets its
- * name. Blocks while it copies; the daemon calls it in a thread (`backup-thread.ts`). The database may be of an older form.
+ * Writes a copy of the database at `path` to `file`, which must not exist, and opens, checks and
+ * counts it before it gets its name. Blocks while it copies; the daemon calls it in a thread
+ * (`backup-thread.ts`). The database may be of an older form.
  */
 export function writeBackup(path: string, file: string, now: number): CopyContent {
   if (existsSync(file)) {
@@ -62,13 +67,18 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
     throw new EligdError('failed', {
       what: `The backup ${file} could not be written.`,
       why: `The system says ${errorCode(error) ?? 'no'}.`,
-      next: 'Check the space on the disk and the permissions of the folder. The database itself is as it was.',
+      next:
+        'Check the space on the disk and the permissions of the folder. The database itself is ' +
+        'as it was.',
       cause: error,
     });
   }
 }
 
-/** One file without WAL, mode 600, of all that is committed in the database at `path`, its WAL included. */
+/**
+ * One file without WAL, mode 600, of all that is committed in the database at `path`, its WAL
+ * included.
+ */
 export function copyDatabase(path: string, to: string): void {
   // Made before SQLite writes into it, so that nobody else can ever read it.
   closeSync(openSync(to, 'wx', 0o600));
@@ -85,7 +95,8 @@ function noteMoment(part: string, now: number): void {
   try {
     copy
       .prepare(
-        'insert into facts (name, value, updated_at) values (?, ?, ?) on conflict (name) do update set value = excluded.value, updated_at = excluded.updated_at',
+        'insert into facts (name, value, updated_at) values (?, ?, ?) on conflict (name) do ' +
+          'update set value = excluded.value, updated_at = excluded.updated_at',
       )
       .run(BACKED_UP_AT, String(now), now);
   } finally {
@@ -93,7 +104,10 @@ function noteMoment(part: string, now: number): void {
   }
 }
 
-/** Opens a copy, has SQLite check it, and counts what is in it. Throws when it is no sound database of this or an older eligd. */
+/**
+ * Opens a copy, has SQLite check it, and counts what is in it. Throws when it is no sound database
+ * of this or an older eligd.
+ */
 export function inspectCopy(file: string): CopyContent {
   refuseUnreadable(file);
   let raw: Database.Database | undefined;
@@ -102,8 +116,11 @@ export function inspectCopy(file: string): CopyContent {
     const said = raw.pragma('integrity_check(1)', { simple: true });
     if (said !== 'ok') throw notSound(file, 'SQLite’s own check finds errors in it');
     refuseNewer(raw, file);
-    const count = (table: string) => raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
-    const at = raw.prepare('select value from facts where name = ?').pluck().get(BACKED_UP_AT) as string | undefined;
+    const count = (table: string) =>
+      raw?.prepare(`select count(*) from ${table}`).pluck().get() as number;
+    const at = raw.prepare('select value from facts where name = ?').pluck().get(BACKED_UP_AT) as
+      | string
+      | undefined;
     const last_step_at = raw.prepare('select max(at) from audit').pluck().get() as number | null;
     return {
       backed_up_at: at === undefined ? (last_step_at ?? statSync(file).mtimeMs) : Number(at),
@@ -114,7 +131,10 @@ export function inspectCopy(file: string): CopyContent {
     };
   } catch (error) {
     if (error instanceof EligdError) throw error;
-    throw notSound(file, WHY_NOT[errorCode(error) ?? ''] ?? `the system says ${errorCode(error) ?? 'no'}`);
+    throw notSound(
+      file,
+      WHY_NOT[errorCode(error) ?? ''] ?? `the system says ${errorCode(error) ?? 'no'}`,
+    );
   } finally {
     raw?.close();
   }
@@ -137,7 +157,9 @@ function refuseUnreadable(file: string): void {
     throw new EligdError('failed', {
       what: `${file} cannot be read.`,
       why: `It lies where the user that eligd runs as may not read.`,
-      next: `Give that user a copy, and name the copy: install -o eligd -m 600 ${file} /var/lib/eligd/backups/`,
+      next:
+        `Give that user a copy, and name the copy: install -o eligd -m 600 ${file} ` +
+        '/var/lib/eligd/backups/',
     });
   }
 }
@@ -165,7 +187,10 @@ export function backupName(now: number): string {
   return `eligd-${digits.slice(0, 8)}-${digits.slice(9, 15)}.db`;
 }
 
-/** Deletes all but the newest `keep` scheduled backups of the folder, and says how many went. Other files stay. */
+/**
+ * Deletes all but the newest `keep` scheduled backups of the folder, and says how many went. Other
+ * files stay.
+ */
 export function rotateBackups(folder: string, keep: number): number {
   const old = readdirSync(folder)
     .filter((name) => NAME.test(name))
@@ -177,8 +202,9 @@ export function rotateBackups(folder: string, keep: number): number {
 }
 
 /**
- * Deletes the copies that no rotation takes and that were last written before `before`: those from before an upgrade, and databases at
- * `path` that a restore has replaced. They hold what retention has deleted elsewhere. Says how many went.
+ * Deletes the copies that no rotation takes and that were last written before `before`: those from
+ * before an upgrade, and databases at `path` that a restore has replaced. They hold what retention
+ * has deleted elsewhere. Says how many went.
  */
 export function deleteOldCopies(path: string, folder: string, before: number): number {
   const replaced = `${basename(path)}.replaced-`;
@@ -204,7 +230,9 @@ export function newestBackup(folder: string): { file: string; at: number } | nul
     .filter((each) => NAME.test(each))
     .sort()
     .at(-1);
-  return name === undefined ? null : { file: join(folder, name), at: statSync(join(folder, name)).mtimeMs };
+  return name === undefined
+    ? null
+    : { file: join(folder, name), at: statSync(join(folder, name)).mtimeMs };
 }
 
 /** What was written lies on the disk and not in the system's memory. */

@@ -35,15 +35,19 @@ const MEMOISED_STATEMENTS_MAX = 400;
 const CHECKPOINT_PAGES = 8_000; // 32 MB
 const BUSY_TIMEOUT_MS = 10_000;
 const WAL_RETRY_MS = 20;
-/** `eligd restore` makes its copy under this ending, and gives it the name of the database when that has been moved away. */
+/**
+ * `eligd restore` makes its copy under this ending, and gives it the name of the database when that
+ * has been moved away.
+ */
 export const RESTORING = '.restoring';
 
 /**
- * Opens the database at `path`, makes its folder and file when they are missing, and migrates it. WAL, with synchronous FULL:
- * a commit is on the disk before the outside effect that relies on it (fact 2, G3).
+ * Opens the database at `path`, makes its folder and file when they are missing, and migrates it.
+ * WAL, with synchronous FULL: a commit is on the disk before the outside effect that relies on it
+ * (fact 2, G3).
  *
- * Throws EligdError `configuration` when the folder cannot be made, the file is no database or damaged, or the database was
- * written by a newer eligd.
+ * Throws EligdError `configuration` when the folder cannot be made, the file is no database or
+ * damaged, or the database was written by a newer eligd.
  */
 export async function openDatabase(path: string): Promise<Db> {
   const existed = existsSync(path);
@@ -53,7 +57,8 @@ export async function openDatabase(path: string): Promise<Db> {
     raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
     useWal(raw);
     raw.pragma('synchronous = FULL');
-    // Reports and answers are long: with the usual 1000 pages they would have a checkpoint every few hundred.
+    // Reports and answers are long: with the usual 1000 pages they would have a checkpoint every
+    // few hundred.
     raw.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
     raw.pragma('foreign_keys = ON');
     // What is deleted or replaced is patient data: its bytes are overwritten, also in free pages.
@@ -74,8 +79,9 @@ export async function openDatabase(path: string): Promise<Db> {
 }
 
 /**
- * What stands at `path`, without making, migrating or changing anything; for `eligd check`. `behind`: the next start will
- * migrate it. Throws what `openDatabase` would throw for a damaged or newer database.
+ * What stands at `path`, without making, migrating or changing anything; for `eligd check`.
+ * `behind`: the next start will migrate it. Throws what `openDatabase` would throw for a damaged or
+ * newer database.
  */
 export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
   refuseExposed(path);
@@ -93,7 +99,10 @@ export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
   }
 }
 
-/** A restore that was cut short after it had moved the old database away: a new, empty one would hide both. */
+/**
+ * A restore that was cut short after it had moved the old database away: a new, empty one would
+ * hide both.
+ */
 function refuseHalfRestored(path: string): void {
   if (!existsSync(path + RESTORING)) return;
   throw new EligdError('configuration', {
@@ -103,7 +112,10 @@ function refuseHalfRestored(path: string): void {
   });
 }
 
-/** The database holds patient data: neither it nor its folder may be open to other users of this machine. */
+/**
+ * The database holds patient data: neither it nor its folder may be open to other users of this
+ * machine.
+ */
 function refuseExposed(path: string): void {
   for (const [each, mode_max] of [
     [dirname(path), 0o700],
@@ -114,8 +126,12 @@ function refuseExposed(path: string): void {
     if ((mode & ~mode_max & 0o077) === 0) continue;
     throw new EligdError('configuration', {
       what: `${each} is open to other users of this machine, so eligd did not use it.`,
-      why: `It holds patient data, and its mode is ${mode.toString(8)} instead of ${mode_max.toString(8)}.`,
-      next: `Run "chmod ${mode_max.toString(8)} ${each}"; if others need the folder, give eligd one of its own (state.path).`,
+      why:
+        `It holds patient data, and its mode is ${mode.toString(8)} instead of ` +
+        `${mode_max.toString(8)}.`,
+      next:
+        `Run "chmod ${mode_max.toString(8)} ${each}"; if others need the folder, give eligd ` +
+        'one of its own (state.path).',
     });
   }
 }
@@ -135,14 +151,18 @@ function openFile(path: string): Database.Database {
   }
 }
 
-/** SQLite does not wait for a busy database when it changes the journal, so two that make the same one take turns here. */
+/**
+ * SQLite does not wait for a busy database when it changes the journal, so two that make the same
+ * one take turns here.
+ */
 function useWal(raw: Database.Database): void {
   for (let waited_ms = 0; ; waited_ms += WAL_RETRY_MS) {
     try {
       raw.pragma('journal_mode = WAL');
       return;
     } catch (error) {
-      if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true || waited_ms >= BUSY_TIMEOUT_MS) throw error;
+      if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true || waited_ms >= BUSY_TIMEOUT_MS)
+        throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
     }
   }
@@ -156,7 +176,10 @@ export function damaged(path: string, cause?: unknown): EligdError {
   return new EligdError('configuration', {
     what: `The database ${path} is damaged.`,
     why: 'SQLite’s own check finds errors in it, or it is no database at all.',
-    next: 'See that state.path names the right file. Then stop the daemon and run "eligd restore" with the newest backup: it keeps the damaged file, and what the service has is found by its list before anything is sent.',
+    next:
+      'See that state.path names the right file. Then stop the daemon and run "eligd restore" ' +
+      'with the newest backup: it keeps the damaged file, and what the service has is found by ' +
+      'its list before anything is sent.',
     cause,
   });
 }
@@ -168,29 +191,40 @@ function unusable(path: string, error: unknown): EligdError {
   if (/^(SQLITE_FULL|SQLITE_IOERR|ENOSPC|EIO)/.test(code)) {
     return new EligdError('temporary', {
       what: `The database ${path} could not be written.`,
-      why: code === 'SQLITE_FULL' || code === 'ENOSPC' ? 'Its disk is full.' : `Its disk reported an error (${code}).`,
-      next: 'Make room or look after the disk; nothing is lost, and the service starts again by itself when it can.',
+      why:
+        code === 'SQLITE_FULL' || code === 'ENOSPC'
+          ? 'Its disk is full.'
+          : `Its disk reported an error (${code}).`,
+      next:
+        'Make room or look after the disk; nothing is lost, and the service starts again by ' +
+        'itself when it can.',
       cause: error,
     });
   }
   return new EligdError('configuration', {
     what: `The database ${path} cannot be opened.`,
     why: `The system says ${errorCode(error) ?? 'that it is no SQLite database'}.`,
-    next: 'Check state.path in the configuration, the permissions of its folder, and the space on the disk.',
+    next:
+      'Check state.path in the configuration, the permissions of its folder, and the space on ' +
+      'the disk.',
     cause: error,
   });
 }
 
 /**
- * In one transaction that begins with the write lock: of two processes that start at once the second finds the work done, and
- * a crash in the middle leaves the old form. kysely's own lock and transactions are none on SQLite.
+ * In one transaction that begins with the write lock: of two processes that start at once the
+ * second finds the work done, and a crash in the middle leaves the old form. kysely's own lock and
+ * transactions are none on SQLite.
  */
 async function migrate(db: Db, raw: Database.Database, path: string): Promise<void> {
   refuseNewer(raw, path);
   if (isCurrent(raw)) return;
   try {
     raw.exec('BEGIN IMMEDIATE');
-    const { error } = await new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } }).migrateToLatest();
+    const { error } = await new Migrator({
+      db,
+      provider: { getMigrations: async () => MIGRATIONS },
+    }).migrateToLatest();
     if (error !== undefined) throw error;
     raw.exec('COMMIT');
   } catch (error) {
@@ -207,30 +241,36 @@ export function refuseNewer(raw: Database.Database, path: string): void {
   if (appliedMigrations(raw).every((name) => name in MIGRATIONS)) return;
   throw new EligdError('configuration', {
     what: `The database ${path} was written by a newer eligd.`,
-    why: 'It has been migrated to a form that this version does not know, and going back could lose what is in it.',
+    why:
+      'It has been migrated to a form that this version does not know, and going back could ' +
+      'lose what is in it.',
     next: 'Install the newer version again, or restore a backup that this version wrote.',
   });
 }
 
 function appliedMigrations(raw: Database.Database): string[] {
   const table = raw.prepare(`select 1 from sqlite_master where name = 'kysely_migration'`).get();
-  return table === undefined ? [] : (raw.prepare('select name from kysely_migration').pluck().all() as string[]);
+  return table === undefined
+    ? []
+    : (raw.prepare('select name from kysely_migration').pluck().all() as string[]);
 }
 
 /**
- * kysely prepares every statement anew, which costs more than running it; this keeps what was prepared, and begins anew when
- * there is too much of it. SQLite itself compiles a statement anew at every run when a parameter could change its plan (a limit,
- * or a state or connector beside an order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin
- * with the write lock: one that reads first and finds, when it writes, that another process wrote in between fails at once,
- * whatever `busy_timeout` says.
+ * kysely prepares every statement anew, which costs more than running it; this keeps what was
+ * prepared, and begins anew when there is too much of it. SQLite itself compiles a statement anew
+ * at every run when a parameter could change its plan (a limit, or a state or connector beside an
+ * order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin with
+ * the write lock: one that reads first and finds, when it writes, that another process wrote in
+ * between fails at once, whatever `busy_timeout` says.
  */
 function memoised(raw: Database.Database): SqliteDatabase {
   const prepared = new Map<string, Database.Statement>();
   return {
     prepare: (statement_text: string) => {
-      // When a commit fails for want of room, SQLite has rolled back by itself, and kysely's rollback would put "no transaction
-      // is active" in the place of the reason.
-      if (statement_text === 'rollback' && !raw.inTransaction) return asKysely(raw.prepare('select 1'));
+      // When a commit fails for want of room, SQLite has rolled back by itself, and kysely's
+      // rollback would put "no transaction is active" in the place of the reason.
+      if (statement_text === 'rollback' && !raw.inTransaction)
+        return asKysely(raw.prepare('select 1'));
       const text = statement_text === 'begin' ? 'begin immediate' : statement_text;
       const known = prepared.get(text);
       if (known !== undefined) return asKysely(known);
@@ -250,8 +290,9 @@ function asKysely(statement: Database.Statement): ReturnType<SqliteDatabase['pre
 export type InstanceLock = { release: () => void };
 
 /**
- * The lock against a second daemon on the same state: an exclusive transaction held on a lock database beside it, because
- * Node has no flock. The system gives it back when the process dies, however it dies.
+ * The lock against a second daemon on the same state: an exclusive transaction held on a lock
+ * database beside it, because Node has no flock. The system gives it back when the process dies,
+ * however it dies.
  */
 export function lockInstance(path: string): InstanceLock {
   const file = lockFile(path);
@@ -266,7 +307,9 @@ export function lockInstance(path: string): InstanceLock {
     throw new EligdError('temporary', {
       what: 'Another eligd is running on this database.',
       why: `${file} is locked. Two at once could make the same paid call twice.`,
-      next: 'Wait until the other one is done, or stop it (systemctl stop eligd, or Ctrl-C where it runs).',
+      next:
+        'Wait until the other one is done, or stop it (systemctl stop eligd, or Ctrl-C where ' +
+        'it runs).',
     });
   }
   const held = raw;

@@ -1,4 +1,7 @@
-/** Puts a copy in the place of the database. What `eligd restore` promises (G1, G2) is described at `restoreDatabase`. */
+/**
+ * Puts a copy in the place of the database. What `eligd restore` promises (G1, G2) is described at
+ * `restoreDatabase`.
+ */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
@@ -6,7 +9,9 @@ import { EligdError } from '../../domain/errors.ts';
 import { type CopyContent, copyDatabase, flush, inspectCopy } from './backup.ts';
 import { RESTORING } from './database.ts';
 
-/** A source (file, message, page) that was acknowledged to the end and that the copy does not know. */
+/**
+ * A source (file, message, page) that was acknowledged to the end and that the copy does not know.
+ */
 export type ForgottenSource = { connector: string; name: string; completed_at: number };
 
 export type Restored = {
@@ -21,11 +26,18 @@ export type Restored = {
 const SLOTS_MS = 60_000;
 
 /**
- * Replaces the database at `path` by the copy in `from`, after checking it. The caller holds the lock of the instance. The old
- * database is kept beside, with everything that belongs to it. Nothing is sent by this; the next start waits `quiet_ms`, and then
- * compares the service's whole list with the copy before it sends, and takes what it finds there instead of a call (design, "Sweep").
+ * Replaces the database at `path` by the copy in `from`, after checking it. The caller holds the
+ * lock of the instance. The old database is kept beside, with everything that belongs to it.
+ * Nothing is sent by this; the next start waits `quiet_ms`, and then compares the service's whole
+ * list with the copy before it sends, and takes what it finds there instead of a call (design,
+ * "Sweep").
  */
-export function restoreDatabase(path: string, from: string, now: number, quiet_ms: number): Restored {
+export function restoreDatabase(
+  path: string,
+  from: string,
+  now: number,
+  quiet_ms: number,
+): Restored {
   if (existsSync(path) && isSameFile(path, from)) {
     throw new EligdError('usage', {
       what: `${from} is the database itself, and nothing was changed.`,
@@ -49,8 +61,9 @@ export function restoreDatabase(path: string, from: string, now: number, quiet_m
 }
 
 /**
- * How long no request goes out after a restore. What was sent right before it is in no copy, and a service may list it as late as
- * two settle times after (G1); a list that is compared earlier would miss it.
+ * How long no request goes out after a restore. What was sent right before it is in no copy, and a
+ * service may list it as late as two settle times after (G1); a list that is compared earlier would
+ * miss it.
  */
 export function quietAfterRestoreMs({
   settle_seconds,
@@ -95,7 +108,10 @@ function forgottenSources(path: string, since: number): ForgottenSource[] | null
   let raw: Database.Database | undefined;
   try {
     raw = new Database(path, { readonly: true });
-    const rows = raw.prepare('select connector, name, completed_at from sources where completed_at > ? order by completed_at');
+    const rows = raw.prepare(
+      'select connector, name, completed_at from sources where completed_at > ? order by ' +
+        'completed_at',
+    );
     return rows.all(since) as ForgottenSource[];
   } catch {
     return null;

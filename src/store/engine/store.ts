@@ -2,8 +2,8 @@ import { type Db, openDatabase, type Tx } from './database.ts';
 import { WriteQueue } from './write-queue.ts';
 
 /**
- * The state of one installation. Reads go through `db`; every change goes through `write`, which resolves after the commit.
- * Inside `work` nothing but the store is awaited (design, section 4).
+ * The state of one installation. Reads go through `db`; every change goes through `write`, which
+ * resolves after the commit. Inside `work` nothing but the store is awaited (design, section 4).
  */
 export type Store = {
   db: Db;

@@ -1,4 +1,6 @@
-/** The tables of `migrations/`, as kysely sees them. What each column means stands in the migration. */
+/**
+ * The tables of `migrations/`, as kysely sees them. What each column means stands in the migration.
+ */
 import type { Generated } from 'kysely';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { DeliveryState, InquiryState } from '../../domain/states.ts';
@@ -26,7 +28,13 @@ export type Tables = {
     /** By the service's clock, as far as it was known. */
     sent_at: number;
   };
-  inquiry_appointments: { inquiry: number; appointment: number; coverage_rank: number; draft: string; created_at: number };
+  inquiry_appointments: {
+    inquiry: number;
+    appointment: number;
+    coverage_rank: number;
+    draft: string;
+    created_at: number;
+  };
   service_inquiries: {
     service_id: string;
     specialty: Specialty;
@@ -50,7 +58,14 @@ export type Tables = {
     is_normalized: Generated<number>;
     verifications: Generated<string | null>;
   };
-  records: { id: Generated<number>; answer: number; inquiry: number; revision: number; record: string; created_at: number };
+  records: {
+    id: Generated<number>;
+    answer: number;
+    inquiry: number;
+    revision: number;
+    record: string;
+    created_at: number;
+  };
   deliveries: DeliveryTable;
   delivery_batches: { id: string; connector: string; created_at: number };
   connector_journal: { connector: string; key: string; value: string; updated_at: number };
@@ -66,7 +81,14 @@ export type Tables = {
     since: number;
     resolved_at: number | null;
   };
-  audit: { id: Generated<number>; at: number; subject: string; from_state: string | null; to_state: string; reason: string };
+  audit: {
+    id: Generated<number>;
+    at: number;
+    subject: string;
+    from_state: string | null;
+    to_state: string;
+    reason: string;
+  };
   rate_slots: { id: Generated<number>; taken_at: number; ended_at: number | null };
   halts: { reason: string; since: number; next_try_at: number | null; detail: string };
   facts: { name: string; value: string; updated_at: number };
@@ -98,7 +120,14 @@ type AppointmentTable = {
 export type SubjectKind = 'appointment' | 'claim';
 
 /** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
-export type ClosedReason = 'cancelled' | 'past' | 'no_coverage' | 'skipped' | 'replaced' | 'settled' | 'withdrawn';
+export type ClosedReason =
+  | 'cancelled'
+  | 'past'
+  | 'no_coverage'
+  | 'skipped'
+  | 'replaced'
+  | 'settled'
+  | 'withdrawn';
 
 type InquiryTable = {
   id: Generated<number>;

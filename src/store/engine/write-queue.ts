@@ -1,15 +1,20 @@
 import { sql } from 'kysely';
 import type { Db, Tx } from './database.ts';
 
-type Job = { work: (tx: Tx) => Promise<unknown>; resolve: (value: never) => void; reject: (error: unknown) => void };
+type Job = {
+  work: (tx: Tx) => Promise<unknown>;
+  resolve: (value: never) => void;
+  reject: (error: unknown) => void;
+};
 
 /** How many pieces of work one commit takes at most, so that none waits long for its neighbours. */
 const JOBS_PER_COMMIT_MAX = 200;
 
 /**
- * Group commit: pieces of work that wait at the same time share one transaction, because the flush to the disk is what a
- * commit costs. Each runs in a savepoint of its own, so one that fails takes nobody with it (G7). `write` resolves after the
- * commit, and only then may an outside effect follow (G3).
+ * Group commit: pieces of work that wait at the same time share one transaction, because the flush
+ * to the disk is what a commit costs. Each runs in a savepoint of its own, so one that fails takes
+ * nobody with it (G7). `write` resolves after the commit, and only then may an outside effect
+ * follow (G3).
  */
 export class WriteQueue {
   readonly #db: Db;
@@ -52,15 +57,19 @@ export class WriteQueue {
   }
 }
 
-/** Of a commit that is one job's alone the transaction is savepoint enough: when the job fails, all of it is rolled back. */
+/**
+ * Of a commit that is one job's alone the transaction is savepoint enough: when the job fails, all
+ * of it is rolled back.
+ */
 async function runAlone(tx: Tx, job: Job): Promise<() => void> {
   const value = await job.work(tx);
   return () => job.resolve(value as never);
 }
 
 /**
- * On a full disk and on some errors of the disk SQLite ends the whole transaction by itself. Then no savepoint is left, and
- * what comes after must not run as if there were one: everything of the commit fails, with the error that broke it.
+ * On a full disk and on some errors of the disk SQLite ends the whole transaction by itself. Then
+ * no savepoint is left, and what comes after must not run as if there were one: everything of the
+ * commit fails, with the error that broke it.
  */
 async function runInSavepoint(tx: Tx, job: Job): Promise<() => void> {
   await sql`savepoint job`.execute(tx);

@@ -32,7 +32,16 @@ export async function knownAppointments(
   for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
     const rows = await tx
       .selectFrom('appointments')
-      .select(['id', 'connector', 'source_id', 'content', 'content_hash', 'patient_key', 'closed_reason', 'missing_since'])
+      .select([
+        'id',
+        'connector',
+        'source_id',
+        'content',
+        'content_hash',
+        'patient_key',
+        'closed_reason',
+        'missing_since',
+      ])
       .where('connector', '=', connector)
       .where('kind', '=', 'appointment')
       .where('superseded_at', 'is', null)
@@ -46,7 +55,12 @@ export async function knownAppointments(
 export type PreparedAppointment = ReturnType<typeof prepare>;
 
 /** The row of an appointment as it was read just now: open, and due for planning. */
-export function prepare(connector: string, appointment: AppointmentInput, source: number, now: number) {
+export function prepare(
+  connector: string,
+  appointment: AppointmentInput,
+  source: number,
+  now: number,
+) {
   const content = JSON.stringify(appointment);
   return {
     connector,
@@ -67,7 +81,10 @@ export function prepare(connector: string, appointment: AppointmentInput, source
   };
 }
 
-/** Another content of a known appointment that no source has named as a whole: it is due for planning again. */
+/**
+ * Another content of a known appointment that no source has named as a whole: it is due for
+ * planning again.
+ */
 export async function changeContent(
   tx: Tx,
   row: Pick<KnownAppointment, 'id' | 'connector' | 'content'>,
@@ -77,7 +94,15 @@ export async function changeContent(
   const { content, content_hash, patient_key } = prepare(row.connector, appointment, 0, now);
   await tx
     .updateTable('appointments')
-    .set({ content, content_hash, patient_key, closed_reason: null, closed_at: null, plan_due_at: now, plan_wait: null })
+    .set({
+      content,
+      content_hash,
+      patient_key,
+      closed_reason: null,
+      closed_at: null,
+      plan_due_at: now,
+      plan_wait: null,
+    })
     .set({ updated_at: now })
     .where('id', '=', row.id)
     .execute();
@@ -99,7 +124,10 @@ export function changed(
   };
 }
 
-function changeReason(row: Pick<KnownAppointment, 'content' | 'missing_since'>, after: AppointmentInput): string {
+function changeReason(
+  row: Pick<KnownAppointment, 'content' | 'missing_since'>,
+  after: AppointmentInput,
+): string {
   if (row.missing_since !== null) return 'It is in the export again.';
   const before = JSON.parse(row.content) as AppointmentInput;
   const parts: [string, (appointment: AppointmentInput) => unknown][] = [
@@ -110,6 +138,11 @@ function changeReason(row: Pick<KnownAppointment, 'content' | 'missing_since'>, 
     ['provider or place', ({ provider, location }) => [provider, location]],
     ['procedures', ({ procedure_codes }) => procedure_codes],
   ];
-  const changed = parts.filter(([, of]) => JSON.stringify(of(before)) !== JSON.stringify(of(after))).map(([name]) => name);
-  return `Changed in the practice management system: ${changed.length === 0 ? 'other values' : changed.join(', ')}.`;
+  const changed = parts
+    .filter(([, of]) => JSON.stringify(of(before)) !== JSON.stringify(of(after)))
+    .map(([name]) => name);
+  return (
+    'Changed in the practice management system: ' +
+    `${changed.length === 0 ? 'other values' : changed.join(', ')}.`
+  );
 }

@@ -1,4 +1,7 @@
-/** Claims as they come in. They stand in the table `appointments` (migrations/0004-claims.ts), with rules of their own. */
+/**
+ * Claims as they come in. They stand in the table `appointments` (migrations/0004-claims.ts), with
+ * rules of their own.
+ */
 import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
 import { parkDeliveriesOf } from '../answers/deliveries.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
@@ -19,8 +22,9 @@ type KnownClaim = {
 };
 
 /**
- * Stores claims, of which the last one counts when several have the same id. Those that are new or changed become due for
- * planning. One without an id is passed over and counted; its connector has broken its promise.
+ * Stores claims, of which the last one counts when several have the same id. Those that are new or
+ * changed become due for planning. One without an id is passed over and counted; its connector has
+ * broken its promise.
  */
 export async function takeClaims(
   tx: Tx,
@@ -30,7 +34,9 @@ export async function takeClaims(
   counts: Counts,
   now: number,
 ): Promise<void> {
-  const latest = new Map(claims.filter(({ source_id }) => source_id !== '').map((claim) => [claim.source_id, claim]));
+  const latest = new Map(
+    claims.filter(({ source_id }) => source_id !== '').map((claim) => [claim.source_id, claim]),
+  );
   if (latest.size === 0) return;
   const known = await knownClaims(tx, connector, [...latest.keys()]);
   const audit: AuditEntry[] = [];
@@ -42,12 +48,24 @@ export async function takeClaims(
     const claim = insuredClaim(each, insurances.get(each.patient.id ?? ''));
     const row = known.get(claim.source_id);
     const prepared = prepare(connector, claim, source, now);
-    if (row !== undefined && row.content_hash === prepared.content_hash && row.missing_since === null) {
-      await tx.updateTable('appointments').set({ last_source: source }).where('id', '=', row.id).execute();
+    if (
+      row !== undefined &&
+      row.content_hash === prepared.content_hash &&
+      row.missing_since === null
+    ) {
+      await tx
+        .updateTable('appointments')
+        .set({ last_source: source })
+        .where('id', '=', row.id)
+        .execute();
       counts.unchanged += 1;
     } else if (row === undefined || isSomebodyElse(row, claim, prepared.patient_key)) {
       if (row !== undefined) await supersede(tx, row.id, audit, now);
-      const { id } = await tx.insertInto('appointments').values(prepared).returning('id').executeTakeFirstOrThrow();
+      const { id } = await tx
+        .insertInto('appointments')
+        .values(prepared)
+        .returning('id')
+        .executeTakeFirstOrThrow();
       audit.push(entry(id, 'accepted', 'Read from the practice management system.', now));
       counts.new += 1;
     } else {
@@ -61,9 +79,15 @@ export async function takeClaims(
 }
 
 /**
- * A source that says it holds every open claim, and holds some, settles the others: planning closes them. Returns how many.
+ * A source that says it holds every open claim, and holds some, settles the others: planning closes
+ * them. Returns how many.
  */
-export async function settleMissingClaims(tx: Tx, connector: string, source: number, now: number): Promise<number> {
+export async function settleMissingClaims(
+  tx: Tx,
+  connector: string,
+  source: number,
+  now: number,
+): Promise<number> {
   const open = tx
     .updateTable('appointments')
     .set({ missing_since: now, plan_due_at: now })
@@ -106,7 +130,10 @@ function prepare(connector: string, claim: ClaimInput, source: number, now: numb
 function isSomebodyElse(row: KnownClaim, after: ClaimInput, patient_key: string): boolean {
   if (row.patient_key === patient_key) return false;
   const before = JSON.parse(row.content) as ClaimInput;
-  return before.patient.birth_date !== after.patient.birth_date && before.coverage.member_id !== after.coverage.member_id;
+  return (
+    before.patient.birth_date !== after.patient.birth_date &&
+    before.coverage.member_id !== after.coverage.member_id
+  );
 }
 
 async function supersede(tx: Tx, id: number, audit: AuditEntry[], now: number): Promise<void> {
@@ -124,7 +151,11 @@ function entry(id: number, to_state: string, reason: string, now: number): Audit
   return { at: now, subject: appointmentSubject(id), from_state: null, to_state, reason };
 }
 
-async function knownClaims(tx: Tx, connector: string, source_ids: readonly string[]): Promise<Map<string, KnownClaim>> {
+async function knownClaims(
+  tx: Tx,
+  connector: string,
+  source_ids: readonly string[],
+): Promise<Map<string, KnownClaim>> {
   const known = new Map<string, KnownClaim>();
   for (let first = 0; first < source_ids.length; first += IDS_PER_STATEMENT) {
     const rows = await tx

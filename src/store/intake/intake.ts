@@ -21,7 +21,12 @@ import { forgetUnreadable, forgetUnreadableItems, type Rejected, reject } from '
 
 /** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
 export type IntakeBatch = {
-  source: { key: string; name: string; is_last: boolean; completeness: 'full' | 'changes' | 'unknown' };
+  source: {
+    key: string;
+    name: string;
+    is_last: boolean;
+    completeness: 'full' | 'changes' | 'unknown';
+  };
   appointments: readonly AppointmentInput[];
   claims?: readonly ClaimInput[];
   patients?: readonly PatientUpdate[];
@@ -30,30 +35,59 @@ export type IntakeBatch = {
   cursor: string | null;
 };
 
-export type IntakeCounts = { new: number; changed: number; unchanged: number; rejected: number; vanished: number };
+export type IntakeCounts = {
+  new: number;
+  changed: number;
+  unchanged: number;
+  rejected: number;
+  vanished: number;
+};
 
-export const NOTHING_COUNTED: Readonly<IntakeCounts> = { new: 0, changed: 0, unchanged: 0, rejected: 0, vanished: 0 };
+export const NOTHING_COUNTED: Readonly<IntakeCounts> = {
+  new: 0,
+  changed: 0,
+  unchanged: 0,
+  rejected: 0,
+  vanished: 0,
+};
 
 /**
- * Stores a batch: all of it, with the cursor, or nothing (G3). Taking the same batch twice changes nothing. Appointments that
- * are new or changed become due for planning; nothing is decided here.
+ * Stores a batch: all of it, with the cursor, or nothing (G3). Taking the same batch twice changes
+ * nothing. Appointments that are new or changed become due for planning; nothing is decided here.
  */
-export async function acceptBatch(tx: Tx, connector: string, batch: IntakeBatch, now: number): Promise<IntakeCounts> {
+export async function acceptBatch(
+  tx: Tx,
+  connector: string,
+  batch: IntakeBatch,
+  now: number,
+): Promise<IntakeCounts> {
   const source = await rememberSource(tx, connector, batch.source, now);
   const { readable, unreadable } = sift(batch.appointments);
   const rejected = [...batch.rejected, ...unreadable];
   const counts = { ...NOTHING_COUNTED, rejected: rejected.length };
   const named = readable.map((appointment) => ({ appointment, source }));
   await takePatientUpdates(tx, connector, batch.patients ?? [], counts, now);
-  await takeCancelled(tx, connector, { source_ids: batch.cancelled_ids ?? [], source }, counts, now);
+  await takeCancelled(
+    tx,
+    connector,
+    { source_ids: batch.cancelled_ids ?? [], source },
+    counts,
+    now,
+  );
   await takeAppointments(tx, connector, named, counts, now);
   await takeClaims(tx, connector, batch.claims ?? [], source, counts, now);
   for (const item of rejected) await reject(tx, connector, batch.source, item, now);
   if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
   if (batch.source.is_last) {
-    if (batch.source.completeness !== 'changes') await forgetUnreadable(tx, connector, batch.source.key, now);
-    counts.vanished = await flagVanished(tx, { connector, source, completeness: batch.source.completeness }, now);
-    if (batch.source.completeness === 'full') counts.vanished += await settleMissingClaims(tx, connector, source, now);
+    if (batch.source.completeness !== 'changes')
+      await forgetUnreadable(tx, connector, batch.source.key, now);
+    counts.vanished = await flagVanished(
+      tx,
+      { connector, source, completeness: batch.source.completeness },
+      now,
+    );
+    if (batch.source.completeness === 'full')
+      counts.vanished += await settleMissingClaims(tx, connector, source, now);
     await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
   }
   return counts;
@@ -65,7 +99,11 @@ function sift(appointments: readonly AppointmentInput[]) {
   const unreadable: IntakeBatch['rejected'][number][] = [];
   for (const [index, appointment] of appointments.entries()) {
     const field =
-      appointment.source_id === '' ? 'source_id' : Number.isNaN(Date.parse(appointment.starts_at)) ? 'starts_at' : null;
+      appointment.source_id === ''
+        ? 'source_id'
+        : Number.isNaN(Date.parse(appointment.starts_at))
+          ? 'starts_at'
+          : null;
     if (field === null) readable.push(appointment);
     else
       unreadable.push({
@@ -96,7 +134,10 @@ export async function takeAppointments(
   for (const { appointment, source } of insured) {
     const prepared = prepare(connector, appointment, source, now);
     const row = known.get(appointment.source_id);
-    if (row === undefined || (isSomebodyElse(row, prepared) && (await supersede(tx, row, now, audit)))) {
+    if (
+      row === undefined ||
+      (isSomebodyElse(row, prepared) && (await supersede(tx, row, now, audit)))
+    ) {
       added.push(prepared);
     } else if (row.content_hash === prepared.content_hash && row.missing_since === null) {
       seen.push({ id: row.id, source });
@@ -115,8 +156,8 @@ export async function takeAppointments(
 }
 
 /**
- * Cancels appointments of which the source says nothing else; one that is not known, or cancelled already, is passed over. The source
- * has named them, so they have not vanished.
+ * Cancels appointments of which the source says nothing else; one that is not known, or cancelled
+ * already, is passed over. The source has named them, so they have not vanished.
  */
 export async function takeCancelled(
   tx: Tx,
@@ -152,8 +193,9 @@ export async function isSourceAccepted(db: Db, connector: string, key: string): 
 }
 
 /**
- * Whether the source that was last accepted to its end had this content, so that reading it again would change nothing. An
- * export that is the same as an earlier one takes back what those between them changed, so it has to be read.
+ * Whether the source that was last accepted to its end had this content, so that reading it again
+ * would change nothing. An export that is the same as an earlier one takes back what those between
+ * them changed, so it has to be read.
  */
 export async function isLatestSource(db: Db, connector: string, key: string): Promise<boolean> {
   const row = await db
@@ -168,7 +210,11 @@ export async function isLatestSource(db: Db, connector: string, key: string): Pr
 }
 
 export async function cursorOf(db: Db, connector: string): Promise<string | null> {
-  const row = await db.selectFrom('connectors').select('cursor').where('id', '=', connector).executeTakeFirst();
+  const row = await db
+    .selectFrom('connectors')
+    .select('cursor')
+    .where('id', '=', connector)
+    .executeTakeFirst();
   return row?.cursor ?? null;
 }
 
@@ -180,17 +226,33 @@ async function setCursor(tx: Tx, id: string, cursor: string): Promise<void> {
     .execute();
 }
 
-async function rememberSource(tx: Tx, connector: string, source: IntakeBatch['source'], now: number): Promise<number> {
+async function rememberSource(
+  tx: Tx,
+  connector: string,
+  source: IntakeBatch['source'],
+  now: number,
+): Promise<number> {
   const row = await tx
     .insertInto('sources')
-    .values({ connector, key: source.key, name: source.name, first_seen_at: now, completed_at: null })
-    .onConflict((conflict) => conflict.columns(['connector', 'key']).doUpdateSet({ name: source.name }))
+    .values({
+      connector,
+      key: source.key,
+      name: source.name,
+      first_seen_at: now,
+      completed_at: null,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['connector', 'key']).doUpdateSet({ name: source.name }),
+    )
     .returning('id')
     .executeTakeFirstOrThrow();
   return row.id;
 }
 
-/** A source id that comes back with another birth date and another member id is another appointment (design, section 3). */
+/**
+ * A source id that comes back with another birth date and another member id is another appointment
+ * (design, section 3).
+ */
 function isSomebodyElse(row: KnownAppointment, next: PreparedAppointment): boolean {
   if (row.patient_key === next.patient_key) return false;
   const before = JSON.parse(row.content) as AppointmentInput;
@@ -199,7 +261,12 @@ function isSomebodyElse(row: KnownAppointment, next: PreparedAppointment): boole
   return before.patient.birth_date !== after.patient.birth_date && member(before) !== member(after);
 }
 
-async function supersede(tx: Tx, row: KnownAppointment, now: number, audit: AuditEntry[]): Promise<true> {
+async function supersede(
+  tx: Tx,
+  row: KnownAppointment,
+  now: number,
+  audit: AuditEntry[],
+): Promise<true> {
   await tx
     .updateTable('appointments')
     .set({ superseded_at: now, closed_reason: 'replaced', closed_at: now, plan_due_at: now })
@@ -208,11 +275,22 @@ async function supersede(tx: Tx, row: KnownAppointment, now: number, audit: Audi
   const reason = 'The practice management system uses this appointment id for somebody else now.';
   // Written now, the answer would land in that other person's chart.
   await parkDeliveriesOf(tx, { appointment: row.id }, reason, now);
-  audit.push({ at: now, subject: appointmentSubject(row.id), from_state: null, to_state: 'closed', reason });
+  audit.push({
+    at: now,
+    subject: appointmentSubject(row.id),
+    from_state: null,
+    to_state: 'closed',
+    reason,
+  });
   return true;
 }
 
-async function update(tx: Tx, row: KnownAppointment, next: PreparedAppointment, now: number): Promise<void> {
+async function update(
+  tx: Tx,
+  row: KnownAppointment,
+  next: PreparedAppointment,
+  now: number,
+): Promise<void> {
   const { created_at: _, ...changes } = next;
   // A closed appointment opens again: planning decides anew what becomes of it.
   await tx
@@ -220,10 +298,16 @@ async function update(tx: Tx, row: KnownAppointment, next: PreparedAppointment, 
     .set({ ...changes, updated_at: now })
     .where('id', '=', row.id)
     .execute();
-  if (row.missing_since !== null) await resolveAttention(tx, appointmentSubject(row.id), now, ['vanished']);
+  if (row.missing_since !== null)
+    await resolveAttention(tx, appointmentSubject(row.id), now, ['vanished']);
 }
 
-async function insert(tx: Tx, rows: readonly PreparedAppointment[], audit: AuditEntry[], now: number): Promise<void> {
+async function insert(
+  tx: Tx,
+  rows: readonly PreparedAppointment[],
+  audit: AuditEntry[],
+  now: number,
+): Promise<void> {
   for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
     const ids = await tx
       .insertInto('appointments')
@@ -246,18 +330,27 @@ async function touch(tx: Tx, seen: readonly { id: number; source: number }[]): P
   for (const [source, rows] of Map.groupBy(seen, ({ source }) => source)) {
     for (let first = 0; first < rows.length; first += IDS_PER_STATEMENT) {
       const ids = rows.slice(first, first + IDS_PER_STATEMENT).map(({ id }) => id);
-      await tx.updateTable('appointments').set({ last_source: source }).where('id', 'in', ids).execute();
+      await tx
+        .updateTable('appointments')
+        .set({ last_source: source })
+        .where('id', 'in', ids)
+        .execute();
     }
   }
 }
 
 /**
- * Flags open, upcoming appointments that the source should have named and did not. A source that does not say whether it is
- * full counts as full when it names at least half of what was known of its span of days; one row proves nothing.
+ * Flags open, upcoming appointments that the source should have named and did not. A source that
+ * does not say whether it is full counts as full when it names at least half of what was known of
+ * its span of days; one row proves nothing.
  */
 async function flagVanished(
   tx: Tx,
-  source: { connector: string; source: number; completeness: IntakeBatch['source']['completeness'] },
+  source: {
+    connector: string;
+    source: number;
+    completeness: IntakeBatch['source']['completeness'];
+  },
   now: number,
 ): Promise<number> {
   if (source.completeness === 'changes') return 0;
@@ -284,19 +377,35 @@ async function flagVanished(
     .where('closed_reason', 'is', null)
     .where('starts_at', '>=', span.first)
     .where('starts_at', '<=', span.last)
-    .where((where) => where.or([where('last_source', '!=', source.source), where('last_source', 'is', null)]))
+    .where((where) =>
+      where.or([where('last_source', '!=', source.source), where('last_source', 'is', null)]),
+    )
     .execute();
-  if (source.completeness === 'unknown' && (span.named < 2 || missing.length > span.named)) return 0;
+  if (source.completeness === 'unknown' && (span.named < 2 || missing.length > span.named))
+    return 0;
   const fresh = missing.filter(({ missing_since }) => missing_since === null);
   for (const { id } of fresh) {
-    await tx.updateTable('appointments').set({ missing_since: now, plan_due_at: now }).where('id', '=', id).execute();
+    await tx
+      .updateTable('appointments')
+      .set({ missing_since: now, plan_due_at: now })
+      .where('id', '=', id)
+      .execute();
     await raiseAttention(
       tx,
-      { connector: source.connector, appointment: id, inquiry: null, subject: appointmentSubject(id) },
+      {
+        connector: source.connector,
+        appointment: id,
+        inquiry: null,
+        subject: appointmentSubject(id),
+      },
       {
         reason: 'vanished',
-        what: 'The appointment was not in the last export, which held the others of those days. No call is made for it.',
-        next: 'If it was cancelled, cancel it in the practice management system; if it takes place, export it again.',
+        what:
+          'The appointment was not in the last export, which held the others of those days. No ' +
+          'call is made for it.',
+        next:
+          'If it was cancelled, cancel it in the practice management system; if it takes ' +
+          'place, export it again.',
       },
       now,
     );

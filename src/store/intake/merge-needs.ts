@@ -1,10 +1,16 @@
-/** Inquiries of a patient whose record was merged into another's: re-keyed, so that the person is not called about twice (G1). */
+/**
+ * Inquiries of a patient whose record was merged into another's: re-keyed, so that the person is
+ * not called about twice (G1).
+ */
 import type { InquiryState } from '../../domain/states.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { type InquiryRow, moveInquiries } from '../calls/inquiries.ts';
 import type { Tx } from '../engine/database.ts';
 
-/** Of two inquiries that have become the same need, the one that is further counts: the last in this order. */
+/**
+ * Of two inquiries that have become the same need, the one that is further counts: the last in this
+ * order.
+ */
 const ADVANCEMENT: readonly InquiryState[] = [
   'withdrawn',
   'rejected',
@@ -17,11 +23,17 @@ const ADVANCEMENT: readonly InquiryState[] = [
 ];
 
 /**
- * Gives every need of `from_id` to `into_id`. The birth date in a need stays what was asked with: a corrected one is another
- * need, as ever. Where both had an inquiry for the same need, the one that is further becomes the newest attempt, which planning
- * finds, and what was not sent is withdrawn.
+ * Gives every need of `from_id` to `into_id`. The birth date in a need stays what was asked with: a
+ * corrected one is another need, as ever. Where both had an inquiry for the same need, the one that
+ * is further becomes the newest attempt, which planning finds, and what was not sent is withdrawn.
  */
-export async function mergeNeeds(tx: Tx, connector: string, from_id: string, into_id: string, now: number): Promise<void> {
+export async function mergeNeeds(
+  tx: Tx,
+  connector: string,
+  from_id: string,
+  into_id: string,
+  now: number,
+): Promise<void> {
   const prefix = `${connector}|${from_id}|`;
   const moving = await tx
     .selectFrom('inquiries')
@@ -31,7 +43,10 @@ export async function mergeNeeds(tx: Tx, connector: string, from_id: string, int
     .orderBy('id')
     .execute();
   const renamed = (text: string) => `${connector}|${into_id}|${text.slice(prefix.length)}`;
-  for (const [target, rows] of Map.groupBy(moving, ({ need_base, benefit_year }) => `${benefit_year} ${renamed(need_base)}`)) {
+  for (const [target, rows] of Map.groupBy(
+    moving,
+    ({ need_base, benefit_year }) => `${benefit_year} ${renamed(need_base)}`,
+  )) {
     const [first] = rows;
     if (first === undefined) continue;
     const need_base = target.slice(target.indexOf(' ') + 1);
@@ -46,15 +61,24 @@ export async function mergeNeeds(tx: Tx, connector: string, from_id: string, int
   }
 }
 
-const newest = (rows: readonly InquiryRow[]) => rows.toSorted((a, b) => a.attempt - b.attempt).at(-1);
+const newest = (rows: readonly InquiryRow[]) =>
+  rows.toSorted((a, b) => a.attempt - b.attempt).at(-1);
 
 /** Which of the two newest attempts is further; the one that stands when they are alike. */
-function winnerOf(standing: InquiryRow | undefined, moving: InquiryRow | undefined): InquiryRow | undefined {
+function winnerOf(
+  standing: InquiryRow | undefined,
+  moving: InquiryRow | undefined,
+): InquiryRow | undefined {
   if (standing === undefined || moving === undefined) return standing ?? moving;
-  return ADVANCEMENT.indexOf(moving.state) > ADVANCEMENT.indexOf(standing.state) ? moving : standing;
+  return ADVANCEMENT.indexOf(moving.state) > ADVANCEMENT.indexOf(standing.state)
+    ? moving
+    : standing;
 }
 
-/** All attempts of both in the order in which they count from now on: each side keeps its own, the winner comes last. */
+/**
+ * All attempts of both in the order in which they count from now on: each side keeps its own, the
+ * winner comes last.
+ */
 function joined(standing: readonly InquiryRow[], moving: readonly InquiryRow[]): InquiryRow[] {
   const winner = winnerOf(newest(standing), newest(moving));
   const in_order = (rows: readonly InquiryRow[]) => rows.toSorted((a, b) => a.attempt - b.attempt);
@@ -71,11 +95,17 @@ async function withdrawUnsent(
 ): Promise<void> {
   const both = [newest(standing), newest(moving)];
   const winner = winnerOf(both[0], both[1]);
-  const unsent = both.flatMap((row) => (row !== undefined && row !== winner && row.state === 'planned' ? [row.id] : []));
+  const unsent = both.flatMap((row) =>
+    row !== undefined && row !== winner && row.state === 'planned' ? [row.id] : [],
+  );
   await moveInquiries(
     tx,
     unsent,
-    { from: 'planned', to: 'withdrawn', reason: 'The merged record has an inquiry for the same need.' },
+    {
+      from: 'planned',
+      to: 'withdrawn',
+      reason: 'The merged record has an inquiry for the same need.',
+    },
     {},
     now,
   );

@@ -1,21 +1,33 @@
-/** Messages: sources that are whole in one batch, come one by one and in a hurry, and may be sent again. */
+/**
+ * Messages: sources that are whole in one batch, come one by one and in a hurry, and may be sent
+ * again.
+ */
 import { sql } from 'kysely';
 import type { Tx } from '../engine/database.ts';
 import type { NamedAppointment } from './appointments.ts';
 import { takeClaims } from './claims.ts';
-import { type IntakeBatch, type IntakeCounts, NOTHING_COUNTED, takeAppointments, takeCancelled } from './intake.ts';
+import {
+  type IntakeBatch,
+  type IntakeCounts,
+  NOTHING_COUNTED,
+  takeAppointments,
+  takeCancelled,
+} from './intake.ts';
 import { takePatientUpdates } from './patients.ts';
 import { reject } from './rejected.ts';
 
 /** A batch that is a whole message, with what it is answered. */
-export type Message = Omit<IntakeBatch, 'source'> & { source: IntakeBatch['source'] & { reply: string } };
+export type Message = Omit<IntakeBatch, 'source'> & {
+  source: IntakeBatch['source'] & { reply: string };
+};
 
 /** `reply`: the message's own, or the one that was stored when it came before. */
 export type MessageOutcome = { reply: string } | { error: unknown };
 
 /**
- * Stores messages that came close together: each all or nothing (G3, G7), in their order, and a repeated one not at all. What
- * they have in common is written in one statement, because statements are what a message costs once the flush is shared.
+ * Stores messages that came close together: each all or nothing (G3, G7), in their order, and a
+ * repeated one not at all. What they have in common is written in one statement, because statements
+ * are what a message costs once the flush is shared.
  */
 export async function acceptMessages(
   tx: Tx,
@@ -34,13 +46,19 @@ export async function acceptMessages(
   for (const message of messages) {
     const alone = await acceptMessages(tx, connector, [message], now);
     outcomes.push(...alone.outcomes);
-    for (const [name, count] of Object.entries(alone.counts)) counts[name as keyof IntakeCounts] += count;
+    for (const [name, count] of Object.entries(alone.counts))
+      counts[name as keyof IntakeCounts] += count;
   }
   return { outcomes, counts };
 }
 
-/** A name that no savepoint around it has, because only the innermost of a name is rolled back to. */
-async function inSavepoint<Value>(tx: Tx, work: () => Promise<Value>): Promise<{ value: Value } | { error: unknown }> {
+/**
+ * A name that no savepoint around it has, because only the innermost of a name is rolled back to.
+ */
+async function inSavepoint<Value>(
+  tx: Tx,
+  work: () => Promise<Value>,
+): Promise<{ value: Value } | { error: unknown }> {
   await sql`savepoint messages`.execute(tx);
   try {
     const value = await work();
@@ -68,7 +86,14 @@ async function takeAll(
     await takeAppointments(tx, connector, [...run.values()], counts, now);
     run = new Map();
   };
-  for (const { source, appointments, claims = [], patients = [], cancelled_ids = [], rejected } of messages) {
+  for (const {
+    source,
+    appointments,
+    claims = [],
+    patients = [],
+    cancelled_ids = [],
+    rejected,
+  } of messages) {
     replies.push(stored.get(source.key) ?? source.reply);
     const row = fresh.get(source.key);
     if (row === undefined || taken.has(source.key)) continue;
@@ -78,7 +103,8 @@ async function takeAll(
     if (!is_plain || appointments.some(({ source_id }) => run.has(source_id))) await finishRun();
     await takePatientUpdates(tx, connector, patients, counts, now);
     await takeCancelled(tx, connector, { source_ids: cancelled_ids, source: row }, counts, now);
-    for (const appointment of appointments) run.set(appointment.source_id, { appointment, source: row });
+    for (const appointment of appointments)
+      run.set(appointment.source_id, { appointment, source: row });
     await takeClaims(tx, connector, claims, row, counts, now);
     for (const item of rejected) await reject(tx, connector, source, item, now);
     counts.rejected += rejected.length;
@@ -87,7 +113,10 @@ async function takeAll(
   return { replies, counts };
 }
 
-/** Notes the messages. `fresh`: rows of those that are new; `stored`: replies of those that came before, or twice just now. */
+/**
+ * Notes the messages. `fresh`: rows of those that are new; `stored`: replies of those that came
+ * before, or twice just now.
+ */
 async function remember(
   tx: Tx,
   connector: string,
@@ -95,7 +124,8 @@ async function remember(
   now: number,
 ): Promise<{ fresh: Map<string, number>; stored: Map<string, string> }> {
   const by_key = new Map<string, Message>();
-  for (const message of messages) if (!by_key.has(message.source.key)) by_key.set(message.source.key, message);
+  for (const message of messages)
+    if (!by_key.has(message.source.key)) by_key.set(message.source.key, message);
   const stored = new Map<string, string>();
   for (const [key, { source }] of by_key) stored.set(key, source.reply);
   const rows = await tx

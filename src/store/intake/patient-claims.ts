@@ -1,4 +1,7 @@
-/** Claims whose source keeps insurance with the patient, and what becomes known about the patients of claims. */
+/**
+ * Claims whose source keeps insurance with the patient, and what becomes known about the patients
+ * of claims.
+ */
 import { createHash } from 'node:crypto';
 import type { CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
@@ -6,13 +9,29 @@ import { patientKey } from '../../domain/needs.ts';
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
 
-const NO_COVERAGE: CoverageInput = { carrier: '', payor_id: '', member_id: '', group_id: '', subscriber: null };
+const NO_COVERAGE: CoverageInput = {
+  carrier: '',
+  payor_id: '',
+  member_id: '',
+  group_id: '',
+  subscriber: null,
+};
 
-/** The claim with the patient's first insurance; `undefined` when nothing has come about it, empty when the patient pays. */
-export function insuredClaim(claim: ClaimInput, coverages: readonly CoverageInput[] | undefined): ClaimInput {
+/**
+ * The claim with the patient's first insurance; `undefined` when nothing has come about it, empty
+ * when the patient pays.
+ */
+export function insuredClaim(
+  claim: ClaimInput,
+  coverages: readonly CoverageInput[] | undefined,
+): ClaimInput {
   if (claim.insurance === undefined) return claim;
   if (coverages === undefined) return { ...claim, coverage: NO_COVERAGE, insurance: 'awaited' };
-  return { ...claim, coverage: coverages[claim.coverage_rank - 1] ?? NO_COVERAGE, insurance: 'of_patient' };
+  return {
+    ...claim,
+    coverage: coverages[claim.coverage_rank - 1] ?? NO_COVERAGE,
+    insurance: 'of_patient',
+  };
 }
 
 /** What of a claim's row depends on its content. */
@@ -22,7 +41,10 @@ export function contentOf(connector: string, claim: ClaimInput) {
   return { content, content_hash, patient_key: patientKey(connector, claim) };
 }
 
-/** Changes the patient's claims that are open or were closed for want of insurance. Returns how many are different now. */
+/**
+ * Changes the patient's claims that are open or were closed for want of insurance. Returns how many
+ * are different now.
+ */
 export async function changeClaimsOf(
   tx: Tx,
   connector: string,
@@ -38,7 +60,9 @@ export async function changeClaimsOf(
     .where('patient_key', '<', `${connector}|${patient_id}}`)
     .where('kind', '=', 'claim')
     .where('superseded_at', 'is', null)
-    .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]))
+    .where((where) =>
+      where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]),
+    )
     .execute();
   let different = 0;
   for (const { id, content } of rows) {
@@ -48,11 +72,20 @@ export async function changeClaimsOf(
     if (after.content === content) continue;
     await tx
       .updateTable('appointments')
-      .set({ ...after, closed_reason: null, closed_at: null, plan_due_at: now, plan_wait: null, updated_at: now })
+      .set({
+        ...after,
+        closed_reason: null,
+        closed_at: null,
+        plan_due_at: now,
+        plan_wait: null,
+        updated_at: now,
+      })
       .where('id', '=', id)
       .execute();
     const reason = 'The practice management system has changed what it says about the patient.';
-    await writeAudit(tx, [{ at: now, subject: appointmentSubject(id), from_state: null, to_state: 'changed', reason }]);
+    await writeAudit(tx, [
+      { at: now, subject: appointmentSubject(id), from_state: null, to_state: 'changed', reason },
+    ]);
     different += 1;
   }
   return different;

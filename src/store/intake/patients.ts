@@ -1,6 +1,6 @@
 /**
- * What becomes known about patients apart from appointments. Insurance is kept here and copied into the appointments, so that
- * planning, delivery and every list find it where it is for all others.
+ * What becomes known about patients apart from appointments. Insurance is kept here and copied into
+ * the appointments, so that planning, delivery and every list find it where it is for all others.
  */
 import type { AppointmentInput, CoverageInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
@@ -10,7 +10,10 @@ import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appoi
 import { mergeNeeds } from './merge-needs.ts';
 import { changeClaimsOf, insuredClaim } from './patient-claims.ts';
 
-/** The appointments with the insurance of their patients filled in, or marked as awaited when nothing is known of it. */
+/**
+ * The appointments with the insurance of their patients filled in, or marked as awaited when
+ * nothing is known of it.
+ */
 export async function withInsurance(
   tx: Tx,
   connector: string,
@@ -19,10 +22,16 @@ export async function withInsurance(
   if (named.every(({ appointment }) => appointment.insurance === undefined)) return named;
   const ids = named.flatMap(({ appointment }) => insuredId(appointment));
   const known = await insuranceOf(tx, connector, [...new Set(ids)]);
-  return named.map(({ appointment, source }) => ({ appointment: insured(appointment, known), source }));
+  return named.map(({ appointment, source }) => ({
+    appointment: insured(appointment, known),
+    source,
+  }));
 }
 
-/** Applies the updates one after another, as they came. `counts.changed` grows by the appointments that they changed. */
+/**
+ * Applies the updates one after another, as they came. `counts.changed` grows by the appointments
+ * that they changed.
+ */
 export async function takePatientUpdates(
   tx: Tx,
   connector: string,
@@ -36,13 +45,30 @@ export async function takePatientUpdates(
       if (coverages !== null) await storeInsurance(tx, connector, patient.id, coverages, now);
       // What insurance a claim was sent to, is not changed by what the patient has today.
       const insure = (claim: ClaimInput) =>
-        coverages !== null && claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim;
-      counts.changed += await changeAppointmentsOf(tx, connector, patient.id, (each) => described(each, patient), now);
-      counts.changed += await changeClaimsOf(tx, connector, patient.id, (each) => insure(described(each, patient)), now);
+        coverages !== null && claim.insurance === 'awaited'
+          ? insuredClaim(claim, coverages)
+          : claim;
+      counts.changed += await changeAppointmentsOf(
+        tx,
+        connector,
+        patient.id,
+        (each) => described(each, patient),
+        now,
+      );
+      counts.changed += await changeClaimsOf(
+        tx,
+        connector,
+        patient.id,
+        (each) => insure(described(each, patient)),
+        now,
+      );
     } else if (update.kind === 'merged') {
       counts.changed += await merge(tx, connector, update, now);
     } else {
-      const cancel = (each: AppointmentInput): AppointmentInput => ({ ...each, status: 'cancelled' });
+      const cancel = (each: AppointmentInput): AppointmentInput => ({
+        ...each,
+        status: 'cancelled',
+      });
       counts.changed += await changeAppointmentsOf(tx, connector, update.patient_id, cancel, now);
       const settle = (each: ClaimInput): ClaimInput => ({ ...each, status: 'settled' });
       counts.changed += await changeClaimsOf(tx, connector, update.patient_id, settle, now);
@@ -60,11 +86,13 @@ async function merge(
   if (from_id === into.id) return 0;
   const known = await insuranceOf(tx, connector, [from_id, into.id]);
   const left = known.get(from_id);
-  if (left !== undefined && !known.has(into.id)) await storeInsurance(tx, connector, into.id, left, now);
+  if (left !== undefined && !known.has(into.id))
+    await storeInsurance(tx, connector, into.id, left, now);
   await forgetInsurance(tx, connector, from_id);
   await mergeNeeds(tx, connector, from_id, into.id, now);
   const coverages = (await insuranceOf(tx, connector, [into.id])).get(into.id);
-  const insure = (claim: ClaimInput) => (claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim);
+  const insure = (claim: ClaimInput) =>
+    claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim;
   let moved = 0;
   for (const id of [from_id, into.id]) {
     moved += await changeAppointmentsOf(tx, connector, id, (each) => described(each, into), now);
@@ -89,7 +117,8 @@ function described<Each extends { patient: Patient }>(each: Each, patient: Patie
 }
 
 /**
- * Changes the patient's appointments that are open or were closed for want of insurance. Returns how many are different now.
+ * Changes the patient's appointments that are open or were closed for want of insurance. Returns
+ * how many are different now.
  */
 async function changeAppointmentsOf(
   tx: Tx,
@@ -106,7 +135,9 @@ async function changeAppointmentsOf(
     .where('patient_key', '<', `${connector}|${patient_id}}`)
     .where('kind', '=', 'appointment')
     .where('superseded_at', 'is', null)
-    .where((where) => where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]))
+    .where((where) =>
+      where.or([where('closed_reason', 'is', null), where('closed_reason', '=', 'no_coverage')]),
+    )
     .orderBy('id')
     .execute();
   let different = 0;
@@ -123,12 +154,18 @@ async function changeAppointmentsOf(
   return different;
 }
 
-/** The id of the patient whose insurance counts for the appointment; nothing when it has its own, or when there is no id to find it by. */
+/**
+ * The id of the patient whose insurance counts for the appointment; nothing when it has its own, or
+ * when there is no id to find it by.
+ */
 function insuredId({ insurance, patient }: AppointmentInput): string[] {
   return insurance === undefined || patient.id === null ? [] : [patient.id];
 }
 
-function insured(appointment: AppointmentInput, known: ReadonlyMap<string, CoverageInput[]>): AppointmentInput {
+function insured(
+  appointment: AppointmentInput,
+  known: ReadonlyMap<string, CoverageInput[]>,
+): AppointmentInput {
   if (appointment.insurance === undefined) return appointment;
   const coverages = appointment.patient.id === null ? undefined : known.get(appointment.patient.id);
   if (coverages === undefined) return { ...appointment, coverages: [], insurance: 'awaited' };
@@ -148,7 +185,8 @@ export async function insuranceOf(
       .where('connector', '=', connector)
       .where('patient_id', 'in', patient_ids.slice(first, first + IDS_PER_STATEMENT))
       .execute();
-    for (const { patient_id, coverages } of rows) known.set(patient_id, JSON.parse(coverages) as CoverageInput[]);
+    for (const { patient_id, coverages } of rows)
+      known.set(patient_id, JSON.parse(coverages) as CoverageInput[]);
   }
   return known;
 }
@@ -165,11 +203,17 @@ async function storeInsurance(
     .insertInto('patients')
     .values(values)
     .onConflict((conflict) =>
-      conflict.columns(['connector', 'patient_id']).doUpdateSet({ coverages: values.coverages, updated_at: now }),
+      conflict
+        .columns(['connector', 'patient_id'])
+        .doUpdateSet({ coverages: values.coverages, updated_at: now }),
     )
     .execute();
 }
 
 async function forgetInsurance(tx: Tx, connector: string, patient_id: string): Promise<void> {
-  await tx.deleteFrom('patients').where('connector', '=', connector).where('patient_id', '=', patient_id).execute();
+  await tx
+    .deleteFrom('patients')
+    .where('connector', '=', connector)
+    .where('patient_id', '=', patient_id)
+    .execute();
 }

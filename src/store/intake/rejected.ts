@@ -2,16 +2,36 @@ import { raiseAttention } from '../bookkeeping/attention.ts';
 import type { Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
-/** Something in a source that cannot be named or dated; the contract's RejectedItem has exactly these parts. */
-export type Rejected = { position: string; source_id?: string; field: string; value_class: string; remedy: string };
+/**
+ * Something in a source that cannot be named or dated; the contract's RejectedItem has exactly
+ * these parts.
+ */
+export type Rejected = {
+  position: string;
+  source_id?: string;
+  field: string;
+  value_class: string;
+  remedy: string;
+};
 
 type RejectingSource = { key: string; name: string };
 
 /** Puts an item that nobody could read on the attention list. */
-export async function reject(tx: Tx, connector: string, source: RejectingSource, item: Rejected, now: number): Promise<void> {
+export async function reject(
+  tx: Tx,
+  connector: string,
+  source: RejectingSource,
+  item: Rejected,
+  now: number,
+): Promise<void> {
   await raiseAttention(
     tx,
-    { connector, appointment: null, inquiry: null, subject: rejectedSubject(connector, source, item) },
+    {
+      connector,
+      appointment: null,
+      inquiry: null,
+      subject: rejectedSubject(connector, source, item),
+    },
     {
       reason: 'row_unreadable',
       what: `${source.name}, ${item.position}: ${item.field} is ${item.value_class}.`,
@@ -52,8 +72,16 @@ export async function forgetUnreadableItems(
   }
 }
 
-/** A newer export takes the place of older ones: a row that is still unreadable is on the list again by this one. */
-export async function forgetUnreadable(tx: Tx, connector: string, key: string, now: number): Promise<void> {
+/**
+ * A newer export takes the place of older ones: a row that is still unreadable is on the list again
+ * by this one.
+ */
+export async function forgetUnreadable(
+  tx: Tx,
+  connector: string,
+  key: string,
+  now: number,
+): Promise<void> {
   await tx
     .updateTable('attention')
     .set({ resolved_at: now })

@@ -1,5 +1,6 @@
 /**
- * What is where: the questions of `status`, `list`, the demo and the daily summary. Nothing here changes anything.
+ * What is where: the questions of `status`, `list`, the demo and the daily summary. Nothing here
+ * changes anything.
  *
  * A claim is in a situation as an appointment is, and is counted apart.
  */
@@ -46,13 +47,24 @@ async function situationGroups(db: Db, now: number): Promise<SituationGroup[]> {
     .selectFrom((from) =>
       from
         .selectFrom('appointments')
-        .select(['kind', 'starts_at', 'plan_due_at', 'plan_wait', 'closed_reason', situationAt(now).as('situation')])
+        .select([
+          'kind',
+          'starts_at',
+          'plan_due_at',
+          'plan_wait',
+          'closed_reason',
+          situationAt(now).as('situation'),
+        ])
         .as('each'),
     )
     .select((select) => [
       'kind' as const,
       'situation' as const,
-      sql<string | null>`case situation when 'closed' then closed_reason when 'waiting' then plan_wait end`.as('reason'),
+      sql<
+        string | null
+      >`case situation when 'closed' then closed_reason when 'waiting' then plan_wait end`.as(
+        'reason',
+      ),
       select.fn.countAll<number>().as('count'),
       select.fn.min('plan_due_at').as('next_at'),
       select.fn.min('starts_at').as('first_visit_at'),
@@ -131,7 +143,10 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
   return query.where(situationAt(now), '=', filter.situation);
 }
 
-/** The appointments that the filter lets through, the nearest visit first, and how many there are beyond `limit`. */
+/**
+ * The appointments that the filter lets through, the nearest visit first, and how many there are
+ * beyond `limit`.
+ */
 export async function listAppointments(
   db: Db,
   filter: OverviewFilter,
@@ -141,7 +156,8 @@ export async function listAppointments(
   const query = overviewQuery(db, filter, now);
   const rows = await query.orderBy('starts_at').orderBy('id').limit(sql.lit(limit)).execute();
   const appointments = rows.map(
-    ({ content, ...row }) => ({ ...row, input: JSON.parse(content) as unknown }) as AppointmentOverview,
+    ({ content, ...row }) =>
+      ({ ...row, input: JSON.parse(content) as unknown }) as AppointmentOverview,
   );
   if (rows.length < limit) return { total: rows.length, appointments };
   const { total } = await query
@@ -156,7 +172,9 @@ export type StatusOverview = {
   claims: SituationCounts;
   /** The earliest visit in each situation but `closed`. */
   first_visits: Partial<Record<SituationWord, number>>;
-  /** What planning waits for; `next_at` is when it looks at the first of them. Null: new or changed. */
+  /**
+   * What planning waits for; `next_at` is when it looks at the first of them. Null: new or changed.
+   */
   waiting: { reason: string | null; count: number; next_at: number | null }[];
   inquiries: InquiryCounts;
   deliveries: { pending: number; failed: number; parked: number; oldest_at: number | null };
@@ -166,7 +184,10 @@ export type StatusOverview = {
   last_reads: { connector: string; at: number }[];
 };
 
-export type InquiryCounts = Record<Extract<InquiryState, 'planned' | 'sending' | 'uncertain' | 'open'>, number> & {
+export type InquiryCounts = Record<
+  Extract<InquiryState, 'planned' | 'sending' | 'uncertain' | 'open'>,
+  number
+> & {
   held: { reason: string; count: number }[];
   overdue: number;
   /** The inquiry that has been with the service longest. */
@@ -183,7 +204,11 @@ export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
   }
   const attention = await db
     .selectFrom('attention')
-    .select((select) => ['reason' as const, select.fn.countAll<number>().as('count'), select.fn.min('since').as('since')])
+    .select((select) => [
+      'reason' as const,
+      select.fn.countAll<number>().as('count'),
+      select.fn.min('since').as('since'),
+    ])
     .where('resolved_at', 'is', null)
     .groupBy('reason')
     .orderBy('reason')
@@ -223,20 +248,28 @@ async function inquiryCounts(db: Db): Promise<InquiryCounts> {
     .groupBy(['state', 'hold_reason'])
     .execute();
   const of = (state: InquiryState) => rows.filter((row) => row.state === state);
-  const sum = (counted: { count: number }[]) => counted.reduce((total, { count }) => total + count, 0);
-  const sent = rows.flatMap(({ state, sent_at }) => (state === 'planned' || sent_at === null ? [] : [sent_at]));
+  const sum = (counted: { count: number }[]) =>
+    counted.reduce((total, { count }) => total + count, 0);
+  const sent = rows.flatMap(({ state, sent_at }) =>
+    state === 'planned' || sent_at === null ? [] : [sent_at],
+  );
   return {
     planned: sum(of('planned')),
     sending: sum(of('sending')),
     uncertain: sum(of('uncertain')),
     open: sum(of('open')),
-    held: of('planned').flatMap(({ hold_reason, count }) => (hold_reason === null ? [] : [{ reason: hold_reason, count }])),
+    held: of('planned').flatMap(({ hold_reason, count }) =>
+      hold_reason === null ? [] : [{ reason: hold_reason, count }],
+    ),
     overdue: of('open').reduce((total, { overdue }) => total + overdue, 0),
     longest: sent.length === 0 ? null : await sentAt(db, Math.min(...sent)),
   };
 }
 
-/** Since when the oldest appointment is known whose newest answer is not written back and that is not closed; null: none. */
+/**
+ * Since when the oldest appointment is known whose newest answer is not written back and that is
+ * not closed; null: none.
+ */
 export async function oldestWaiting(db: Db): Promise<number | null> {
   const { oldest_at } = await db
     .selectFrom('appointments')
@@ -279,17 +312,25 @@ async function deliveryCounts(db: Db): Promise<StatusOverview['deliveries']> {
 }
 
 /**
- * Runs `work` on one unchanging view of the database at `path`, read-only and without the lock of the instance: the daemon may
- * be running meanwhile. Makes and migrates nothing.
+ * Runs `work` on one unchanging view of the database at `path`, read-only and without the lock of
+ * the instance: the daemon may be running meanwhile. Makes and migrates nothing.
  *
- * Throws EligdError `configuration` when there is no database yet, or when it cannot be read or has another version's form.
+ * Throws EligdError `configuration` when there is no database yet, or when it cannot be read or has
+ * another version's form.
  */
-export async function readDatabase<Value>(path: string, work: (db: Db) => Promise<Value>): Promise<Value> {
+export async function readDatabase<Value>(
+  path: string,
+  work: (db: Db) => Promise<Value>,
+): Promise<Value> {
   if (!existsSync(path)) {
     throw new EligdError('configuration', {
       what: `There is no database at ${path} yet.`,
-      why: 'eligd has not run with this configuration, or state.path is not the one that it ran with.',
-      next: 'Start it with "eligd run" or "eligd once", or name the right configuration with --config FILE.',
+      why:
+        'eligd has not run with this configuration, or state.path is not the one that it ran ' +
+        'with.',
+      next:
+        'Start it with "eligd run" or "eligd once", or name the right configuration with ' +
+        '--config FILE.',
     });
   }
   let db: Db | undefined;
@@ -312,14 +353,18 @@ function unreadable(path: string, error: unknown): unknown {
     return new EligdError('configuration', {
       what: `The database ${path} does not have the form that this version of eligd reads.`,
       why: 'It is empty, or another version of eligd wrote it.',
-      next: 'Use the version that runs as the daemon; "eligd once" or "eligd run" of a newer version brings the database up to date.',
+      next:
+        'Use the version that runs as the daemon; "eligd once" or "eligd run" of a newer ' +
+        'version brings the database up to date.',
       cause: error,
     });
   }
   return new EligdError('configuration', {
     what: `The database ${path} cannot be read.`,
     why: `The system says ${code}.`,
-    next: 'Check state.path in the configuration, the permissions of the file and its folder, and the disk.',
+    next:
+      'Check state.path in the configuration, the permissions of the file and its folder, and ' +
+      'the disk.',
     cause: error,
   });
 }

@@ -1,4 +1,7 @@
-/** In which situation an appointment is and why, in sentences: for `status`, `list`, `show` and `explain`. Nothing here changes anything. */
+/**
+ * In which situation an appointment is and why, in sentences: for `status`, `list`, `show` and
+ * `explain`. Nothing here changes anything.
+ */
 import { sql } from 'kysely';
 import type { InquiryState } from '../../domain/states.ts';
 import { addDays, instantOf, localDate } from '../../domain/time.ts';
@@ -8,9 +11,18 @@ import { currentHalts, type Halt } from '../calls/halts.ts';
 import { sentSince } from '../calls/inquiries.ts';
 import type { Db } from '../engine/database.ts';
 import type { AppointmentOverview } from './overview.ts';
-import { INFORMATIONAL_REASONS, isCurrentLink, type SituationWord, STAGES, stageOfLink } from './situation.ts';
+import {
+  INFORMATIONAL_REASONS,
+  isCurrentLink,
+  type SituationWord,
+  STAGES,
+  stageOfLink,
+} from './situation.ts';
 
-/** Why an appointment is in its situation, in sentences without a patient's data but for what a payer or the service said. */
+/**
+ * Why an appointment is in its situation, in sentences without a patient's data but for what a
+ * payer or the service said.
+ */
 export type Explanation = {
   situation: SituationWord;
   why: string;
@@ -46,7 +58,11 @@ export type Moment = {
   budget: { why: string; until: number } | null;
 };
 
-export type CallLimits = { calls_per_day: number | null; calls_per_month: number | null; time_zone: string };
+export type CallLimits = {
+  calls_per_day: number | null;
+  calls_per_month: number | null;
+  time_zone: string;
+};
 
 /** Counts as submission counts: calls started since the beginning of the clinic's day and month. */
 export async function momentOf(db: Db, limits: CallLimits, now: number): Promise<Moment> {
@@ -67,11 +83,20 @@ export async function momentOf(db: Db, limits: CallLimits, now: number): Promise
   return { now, budget: null };
 }
 
-export type OpenEntry = { appointment: number; reason: string; what: string; next: string; since: number };
+export type OpenEntry = {
+  appointment: number;
+  reason: string;
+  what: string;
+  next: string;
+  since: number;
+};
 
 const IDS_PER_STATEMENT = 500;
 
-/** Adds to appointments why they are where they are. A fixed number of statements for every few hundred. */
+/**
+ * Adds to appointments why they are where they are. A fixed number of statements for every few
+ * hundred.
+ */
 export async function explainAppointments(
   db: Db,
   appointments: readonly AppointmentOverview[],
@@ -82,7 +107,10 @@ export async function explainAppointments(
   for (let first = 0; first < appointments.length; first += IDS_PER_STATEMENT) {
     const part = appointments.slice(first, first + IDS_PER_STATEMENT);
     const ids = part.map(({ id }) => id);
-    const inquiries = Map.groupBy(await currentInquiries(db, ids), ({ appointment }) => appointment);
+    const inquiries = Map.groupBy(
+      await currentInquiries(db, ids),
+      ({ appointment }) => appointment,
+    );
     const entries = Map.groupBy(await openEntries(db, ids), ({ appointment }) => appointment);
     const deliveries = Map.groupBy(await deliveriesTo(db, ids), ({ appointment }) => appointment);
     for (const each of part) {
@@ -93,16 +121,28 @@ export async function explainAppointments(
         halts,
         ...moment,
       };
-      explained.push({ ...each, explanation: { situation: each.situation, ...explain(each, facts) } });
+      explained.push({
+        ...each,
+        explanation: { situation: each.situation, ...explain(each, facts) },
+      });
     }
   }
   return explained;
 }
 
-type Facts = Moment & { inquiries: CurrentInquiry[]; entries: OpenEntry[]; deliveries: DeliveryRow[]; halts: Halt[] };
+type Facts = Moment & {
+  inquiries: CurrentInquiry[];
+  entries: OpenEntry[];
+  deliveries: DeliveryRow[];
+  halts: Halt[];
+};
 type Told = Omit<Explanation, 'situation'>;
 
-const told = (why: string, until: number | null = null, next: string | null = null): Told => ({ why, until, next });
+const told = (why: string, until: number | null = null, next: string | null = null): Told => ({
+  why,
+  until,
+  next,
+});
 
 function explain(appointment: AppointmentOverview, facts: Facts): Told {
   const [least] = facts.inquiries;
@@ -131,12 +171,14 @@ export const CLOSED_WORDS = {
   skipped: 'The payer map says that this payer is never asked.',
   replaced: 'The practice management system uses its id for somebody else now.',
   withdrawn: 'A person withdrew it (eligd withdraw).',
-  settled: 'The practice management system says that the claim is settled, or does not name it any more.',
+  settled:
+    'The practice management system says that the claim is settled, or does not name it any more.',
 } as const;
 
 function closedWords({ kind, closed_reason }: AppointmentOverview): string {
   if (closed_reason === null) return 'It is closed.';
-  if (kind === 'claim' && closed_reason === 'past') return 'The service was too long ago for a question about the claim.';
+  if (kind === 'claim' && closed_reason === 'past')
+    return 'The service was too long ago for a question about the claim.';
   return CLOSED_WORDS[closed_reason];
 }
 
@@ -148,14 +190,17 @@ function explainDelivered({ kind, plan_due_at, starts_at }: AppointmentOverview)
 }
 
 function explainAttention({ entries, inquiries, deliveries }: Facts): Told {
-  const [entry] = entries.filter(({ reason }) => !INFORMATIONAL_REASONS.some((each) => each === reason));
+  const [entry] = entries.filter(
+    ({ reason }) => !INFORMATIONAL_REASONS.some((each) => each === reason),
+  );
   if (entry !== undefined) return told(entry.what, null, entry.next);
   const blocked = inquiries.find(({ stage }) => stage === STAGES.blocked);
   if (blocked === undefined) {
     return told(
       'Nothing is planned for it, and nothing says why. That is a defect of eligd.',
       null,
-      'Save the appointment in the practice management system again so that it is planned anew, and report this.',
+      'Save the appointment in the practice management system again so that it is planned ' +
+        'anew, and report this.',
     );
   }
   if (deliveries.some(({ state, inquiry }) => state === 'parked' && inquiry === blocked.id)) {
@@ -166,7 +211,9 @@ function explainAttention({ entries, inquiries, deliveries }: Facts): Told {
     );
   }
   const what =
-    blocked.state === 'rejected' ? 'The service refused the inquiry.' : 'It is not known whether the service has the inquiry.';
+    blocked.state === 'rejected'
+      ? 'The service refused the inquiry.'
+      : 'It is not known whether the service has the inquiry.';
   return told(
     `${what} ${blocked.reason ?? ''}`.trim(),
     null,
@@ -175,11 +222,14 @@ function explainAttention({ entries, inquiries, deliveries }: Facts): Told {
 }
 
 function explainWaiting({ plan_wait, plan_due_at }: AppointmentOverview, now: number): Told {
-  if (plan_due_at !== null && plan_due_at <= now) return told('It is new or has changed, and is looked at in the next pass.');
+  if (plan_due_at !== null && plan_due_at <= now)
+    return told('It is new or has changed, and is looked at in the next pass.');
   return told(waitWords(plan_wait), plan_due_at);
 }
 
-/** What planning waits for, as a sentence; null and a word that is new are told as well as can be. */
+/**
+ * What planning waits for, as a sentence; null and a word that is new are told as well as can be.
+ */
 export function waitWords(plan_wait: string | null): string {
   switch (plan_wait) {
     case null:
@@ -187,17 +237,32 @@ export function waitWords(plan_wait: string | null): string {
     case 'outside_window':
       return 'The visit is too far ahead: it is not within the look-ahead window yet.';
     case 'claim_too_young':
-      return 'The service was too lately for a question about the claim (policy.claims.ask_after_days).';
+      return (
+        'The service was too lately for a question about the claim ' +
+        '(policy.claims.ask_after_days).'
+      );
     case 'clock_unproven':
-      return 'It is not known whether the clock of this computer is right, so it is not judged whether the visit is over.';
+      return (
+        'It is not known whether the clock of this computer is right, so it is not judged ' +
+        'whether the visit is over.'
+      );
     case 'insurance_awaited':
-      return 'The practice management system has sent nothing about the patient’s insurance yet; planned when it comes.';
+      return (
+        'The practice management system has sent nothing about the patient’s insurance yet; ' +
+        'planned when it comes.'
+      );
     case 'answer_age_unproven':
-      return 'The last answer seems too old, but the clock of this computer may be wrong. Decided when it agrees with the service’s.';
+      return (
+        'The last answer seems too old, but the clock of this computer may be wrong. Decided ' +
+        'when it agrees with the service’s.'
+      );
     case 'other_inquiry_first':
       return 'Another inquiry that the service could not tell from this one goes first.';
     case 'planning_failed':
-      return 'It could not be planned because of an error in eligd; the log has it (stage_failed). It is tried again every minute.';
+      return (
+        'It could not be planned because of an error in eligd; the log has it (stage_failed). ' +
+        'It is tried again every minute.'
+      );
     default:
       return `Planning waits: ${plan_wait}.`;
   }
@@ -206,15 +271,18 @@ export function waitWords(plan_wait: string | null): string {
 function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts): Told {
   if (inquiry.hold_reason !== null) return told(holdWords(inquiry.hold_reason));
   const [stopped] = halts;
-  if (stopped !== undefined) return told(`Nothing is sent at the moment: ${stopped.detail}`, stopped.next_try_at);
-  if (inquiry.due_at > now) return told(`The call is planned for later. ${inquiry.reason ?? ''}`.trim(), inquiry.due_at);
+  if (stopped !== undefined)
+    return told(`Nothing is sent at the moment: ${stopped.detail}`, stopped.next_try_at);
+  if (inquiry.due_at > now)
+    return told(`The call is planned for later. ${inquiry.reason ?? ''}`.trim(), inquiry.due_at);
   if (budget !== null) return told(budget.why, budget.until);
   return told('The call is planned and goes out with the next ones.');
 }
 
 /** Why a planned inquiry is held back, as a sentence. */
 export function holdWords(hold_reason: string): string {
-  if (hold_reason === OPERATOR_HOLD) return 'A person holds it back (eligd hold); "eligd release" lets it go.';
+  if (hold_reason === OPERATOR_HOLD)
+    return 'A person holds it back (eligd hold); "eligd release" lets it go.';
   return hold_reason === 'vanished'
     ? 'It was missing from the last export, so no call is made.'
     : `It is held back: ${hold_reason}.`;
@@ -224,28 +292,50 @@ function explainAsking({ state, look_at, poll_at, overdue_since }: CurrentInquir
   if (state === 'sending') return told('The request is on its way to the service.');
   if (state === 'uncertain') {
     return told(
-      'The reply to the request was lost. eligd looks for it at the service and sends nothing again before it knows.',
+      'The reply to the request was lost. eligd looks for it at the service and sends ' +
+        'nothing again before it knows.',
       look_at,
     );
   }
   const late = overdue_since === null ? '' : ' The answer is later than it was asked for.';
-  return told(`The service has it and phones the payer.${late} eligd asks for the answer.`, poll_at);
+  return told(
+    `The service has it and phones the payer.${late} eligd asks for the answer.`,
+    poll_at,
+  );
 }
 
-function explainAnswered(least: CurrentInquiry | undefined, deliveries: readonly DeliveryRow[]): Told {
-  const open = deliveries.findLast(({ state, inquiry }) => (state === 'pending' || state === 'failed') && inquiry === least?.id);
+function explainAnswered(
+  least: CurrentInquiry | undefined,
+  deliveries: readonly DeliveryRow[],
+): Told {
+  const open = deliveries.findLast(
+    ({ state, inquiry }) => (state === 'pending' || state === 'failed') && inquiry === least?.id,
+  );
   if (open?.state === 'failed') {
-    return told('The answer is here, but writing it into the practice management system failed. It is tried again.', open.due_at);
+    return told(
+      'The answer is here, but writing it into the practice management system failed. It is ' +
+        'tried again.',
+      open.due_at,
+    );
   }
-  if (open !== undefined) return told('The answer is here and is about to be written into the practice management system.');
+  if (open !== undefined)
+    return told(
+      'The answer is here and is about to be written into the practice management system.',
+    );
   if (least?.service_status != null && least.service_status !== 'SUCCESS') {
-    return told(`The service ended the call as ${least.service_status}; what follows is decided in the next pass.`);
+    return told(
+      `The service ended the call as ${least.service_status}; what follows is decided in the ` +
+        'next pass.',
+    );
   }
   return told('The answer is here and is about to be put into a record.');
 }
 
 /** By appointment, the least advanced first. */
-async function currentInquiries(db: Db, appointments: readonly number[]): Promise<CurrentInquiry[]> {
+async function currentInquiries(
+  db: Db,
+  appointments: readonly number[],
+): Promise<CurrentInquiry[]> {
   return await db
     .selectFrom('inquiry_appointments as l')
     .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
@@ -272,7 +362,10 @@ async function currentInquiries(db: Db, appointments: readonly number[]): Promis
     .execute();
 }
 
-/** What is on the attention list about the appointments themselves or about their inquiries, oldest first. */
+/**
+ * What is on the attention list about the appointments themselves or about their inquiries, oldest
+ * first.
+ */
 export async function openEntries(db: Db, appointments: readonly number[]): Promise<OpenEntry[]> {
   const ids = sql.join(appointments);
   const { rows } = await sql<OpenEntry>`
@@ -284,9 +377,23 @@ export async function openEntries(db: Db, appointments: readonly number[]): Prom
     join inquiries i on i.id = l.inquiry
     where t.resolved_at is null and l.appointment in (${ids}) and t.subject like 'inquiry:%' and i.state <> 'withdrawn'
     order by 6`.execute(db);
-  return rows.map(({ appointment, reason, what, next, since }) => ({ appointment, reason, what, next, since }));
+  return rows.map(({ appointment, reason, what, next, since }) => ({
+    appointment,
+    reason,
+    what,
+    next,
+    since,
+  }));
 }
 
-export async function deliveriesTo(db: Db, appointments: readonly number[]): Promise<DeliveryRow[]> {
-  return await db.selectFrom('deliveries').selectAll().where('appointment', 'in', appointments).orderBy('id').execute();
+export async function deliveriesTo(
+  db: Db,
+  appointments: readonly number[],
+): Promise<DeliveryRow[]> {
+  return await db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('appointment', 'in', appointments)
+    .orderBy('id')
+    .execute();
 }

@@ -1,9 +1,23 @@
-/** One appointment or one inquiry, with everything that belongs to it: for `show` and `explain`. Nothing here changes anything. */
+/**
+ * One appointment or one inquiry, with everything that belongs to it: for `show` and `explain`.
+ * Nothing here changes anything.
+ */
 import { sql } from 'kysely';
-import { type ClaimSummary, type EligibilitySummary, summarizeClaim, summarizeEligibility } from '../../records/summary.ts';
+import {
+  type ClaimSummary,
+  type EligibilitySummary,
+  summarizeClaim,
+  summarizeEligibility,
+} from '../../records/summary.ts';
 import { type AnswerRecord, latestRecord } from '../answers/answers.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
-import { type AuditEntry, appointmentSubject, auditOf, deliverySubject, inquirySubject } from '../bookkeeping/audit.ts';
+import {
+  type AuditEntry,
+  appointmentSubject,
+  auditOf,
+  deliverySubject,
+  inquirySubject,
+} from '../bookkeeping/audit.ts';
 import { type InquiryRow, inquiryById } from '../calls/inquiries.ts';
 import type { Db } from '../engine/database.ts';
 import type { SubjectKind } from '../engine/tables.ts';
@@ -17,7 +31,10 @@ import {
   openEntries,
 } from './story.ts';
 
-/** What an ID of the command line means. `ambiguous`: several connectors have an appointment of that id. */
+/**
+ * What an ID of the command line means. `ambiguous`: several connectors have an appointment of that
+ * id.
+ */
 export type Found =
   | { kind: 'appointment'; id: number }
   | { kind: 'inquiry'; id: number }
@@ -25,45 +42,73 @@ export type Found =
   | { kind: 'none' };
 
 /**
- * Reads an ID as a person gives it: `inquiry:3` and `appointment:12` (rows, as the attention list and the log name them), the
- * PMS's appointment id, the same with `connector:` before it, or the service's id of an inquiry. A claim is named by its id as
- * well; with `claim:` before it where an appointment has the same id.
+ * Reads an ID as a person gives it: `inquiry:3` and `appointment:12` (rows, as the attention list
+ * and the log name them), the PMS's appointment id, the same with `connector:` before it, or the
+ * service's id of an inquiry. A claim is named by its id as well; with `claim:` before it where an
+ * appointment has the same id.
  */
 export async function findSubject(db: Db, text: string): Promise<Found> {
   const row = /^(inquiry|appointment):(\d+)$/.exec(text);
   if (row !== null) {
     const kind = row[1] === 'inquiry' ? 'inquiry' : 'appointment';
     const table = kind === 'inquiry' ? 'inquiries' : 'appointments';
-    const found = await db.selectFrom(table).select('id').where('id', '=', Number(row[2])).executeTakeFirst();
+    const found = await db
+      .selectFrom(table)
+      .select('id')
+      .where('id', '=', Number(row[2]))
+      .executeTakeFirst();
     if (found !== undefined) return { kind, id: found.id };
   }
   const named = await namedBy(db, text);
   const appointments = named.filter(({ kind }) => kind === 'appointment');
-  const claimed = text.startsWith('claim:') ? await namedBy(db, text.slice('claim:'.length)) : named;
-  const [only, ...others] = appointments.length > 0 ? appointments : claimed.filter(({ kind }) => kind === 'claim');
+  const claimed = text.startsWith('claim:')
+    ? await namedBy(db, text.slice('claim:'.length))
+    : named;
+  const [only, ...others] =
+    appointments.length > 0 ? appointments : claimed.filter(({ kind }) => kind === 'claim');
   if (only !== undefined && others.length === 0) return { kind: 'appointment', id: only.id };
-  if (only !== undefined) return { kind: 'ambiguous', connectors: [only, ...others].map(({ connector }) => connector) };
-  const inquiry = await db.selectFrom('inquiries').select('id').where('service_id', '=', text).executeTakeFirst();
+  if (only !== undefined)
+    return { kind: 'ambiguous', connectors: [only, ...others].map(({ connector }) => connector) };
+  const inquiry = await db
+    .selectFrom('inquiries')
+    .select('id')
+    .where('service_id', '=', text)
+    .executeTakeFirst();
   return inquiry === undefined ? { kind: 'none' } : { kind: 'inquiry', id: inquiry.id };
 }
 
-async function namedBy(db: Db, text: string): Promise<{ id: number; kind: SubjectKind; connector: string }[]> {
+async function namedBy(
+  db: Db,
+  text: string,
+): Promise<{ id: number; kind: SubjectKind; connector: string }[]> {
   return await db
     .selectFrom('appointments')
     .select(['id', 'kind', 'connector'])
     .where('superseded_at', 'is', null)
-    .where((where) => where.or([where('source_id', '=', text), where(sql<string>`connector || ':' || source_id`, '=', text)]))
+    .where((where) =>
+      where.or([
+        where('source_id', '=', text),
+        where(sql<string>`connector || ':' || source_id`, '=', text),
+      ]),
+    )
     .orderBy('connector')
     .execute();
 }
 
 /** Every id that an appointment or a claim may be asked for by, for a hint when none fits. */
 export async function knownSourceIds(db: Db): Promise<string[]> {
-  const rows = await db.selectFrom('appointments').select('source_id').where('superseded_at', 'is', null).execute();
+  const rows = await db
+    .selectFrom('appointments')
+    .select('source_id')
+    .where('superseded_at', 'is', null)
+    .execute();
   return rows.map(({ source_id }) => source_id);
 }
 
-/** What `show` and `explain` are about: one appointment with its inquiries, or one inquiry with its appointments. */
+/**
+ * What `show` and `explain` are about: one appointment with its inquiries, or one inquiry with its
+ * appointments.
+ */
 export type SubjectDetail = {
   /** As in the audit trail: `appointment:12`, `inquiry:3`. */
   subject: string;
@@ -77,10 +122,17 @@ export type SubjectDetail = {
 
 export type InquiryDetail = {
   row: InquiryRow;
-  /** Which coverage of the appointment it asks about; null when the subject is the inquiry itself. */
+  /**
+   * Which coverage of the appointment it asks about; null when the subject is the inquiry itself.
+   */
   coverage_rank: number | null;
   /** Null: no record yet. */
-  answer: { revision: number; created_at: number; record: AnswerRecord; summary: EligibilitySummary | ClaimSummary } | null;
+  answer: {
+    revision: number;
+    created_at: number;
+    record: AnswerRecord;
+    summary: EligibilitySummary | ClaimSummary;
+  } | null;
 };
 
 export async function readSubject(
@@ -88,7 +140,9 @@ export async function readSubject(
   found: Extract<Found, { kind: 'appointment' | 'inquiry' }>,
   moment: Moment,
 ): Promise<SubjectDetail> {
-  return found.kind === 'appointment' ? await readAppointment(db, found.id, moment) : await readInquiry(db, found.id, moment);
+  return found.kind === 'appointment'
+    ? await readAppointment(db, found.id, moment)
+    : await readInquiry(db, found.id, moment);
 }
 
 async function readAppointment(db: Db, id: number, moment: Moment): Promise<SubjectDetail> {
@@ -100,7 +154,8 @@ async function readAppointment(db: Db, id: number, moment: Moment): Promise<Subj
     .orderBy('inquiry', 'desc')
     .execute();
   const inquiries: InquiryDetail[] = [];
-  for (const { inquiry, coverage_rank } of links) inquiries.push(await inquiryDetail(db, inquiry, coverage_rank));
+  for (const { inquiry, coverage_rank } of links)
+    inquiries.push(await inquiryDetail(db, inquiry, coverage_rank));
   return {
     subject: appointmentSubject(id),
     appointments: await explainedAppointments(db, [id], moment),
@@ -111,7 +166,11 @@ async function readAppointment(db: Db, id: number, moment: Moment): Promise<Subj
 }
 
 async function readInquiry(db: Db, id: number, moment: Moment): Promise<SubjectDetail> {
-  const links = await db.selectFrom('inquiry_appointments').select('appointment').where('inquiry', '=', id).execute();
+  const links = await db
+    .selectFrom('inquiry_appointments')
+    .select('appointment')
+    .where('inquiry', '=', id)
+    .execute();
   const appointments = links.map(({ appointment }) => appointment);
   const attention = await db
     .selectFrom('attention')
@@ -125,23 +184,40 @@ async function readInquiry(db: Db, id: number, moment: Moment): Promise<SubjectD
     appointments: await explainedAppointments(db, appointments, moment),
     inquiries: [await inquiryDetail(db, id, null)],
     attention,
-    deliveries: await db.selectFrom('deliveries').selectAll().where('inquiry', '=', id).orderBy('id').execute(),
+    deliveries: await db
+      .selectFrom('deliveries')
+      .selectAll()
+      .where('inquiry', '=', id)
+      .orderBy('id')
+      .execute(),
   };
 }
 
-async function explainedAppointments(db: Db, ids: readonly number[], moment: Moment): Promise<ExplainedAppointment[]> {
+async function explainedAppointments(
+  db: Db,
+  ids: readonly number[],
+  moment: Moment,
+): Promise<ExplainedAppointment[]> {
   if (ids.length === 0) return [];
   const { appointments } = await listAppointments(db, { ids }, ids.length, moment.now);
   return await explainAppointments(db, appointments, moment);
 }
 
-async function inquiryDetail(db: Db, id: number, coverage_rank: number | null): Promise<InquiryDetail> {
+async function inquiryDetail(
+  db: Db,
+  id: number,
+  coverage_rank: number | null,
+): Promise<InquiryDetail> {
   const row = await inquiryById(db, id);
   if (row === null) throw new Error(`There is no inquiry ${id}.`);
   const latest = await latestRecord(db, id);
   if (latest === null) return { row, coverage_rank, answer: null };
   const { revision, created_at, record } = latest;
-  return { row, coverage_rank, answer: { revision, created_at, record, summary: summaryOf(record) } };
+  return {
+    row,
+    coverage_rank,
+    answer: { revision, created_at, record, summary: summaryOf(record) },
+  };
 }
 
 function summaryOf(record: AnswerRecord): EligibilitySummary | ClaimSummary {

@@ -12,9 +12,14 @@ afterEach(() => folder.remove());
 const HEADER =
   'claim_id,claim_number,date_of_service,billed_amount,procedure_codes,claim_status,coverage,patient_id,patient_name,dob,carrier,payor_id,member_id,group_id,rendering_npi,diagnosis_codes,specialty,place_of_service\n';
 const ROW =
-  '7001,ICN77,10/01/2026,"$1,180.50",99213;87880,Sent,secondary,P7,"Quill, Ada",02/14/1987,Aetna,60054,W123,G9,1245319599,J02.0,medical,11\n';
+  '7001,ICN77,10/01/2026,"$1,180.50",99213;87880,Sent,secondary,P7,"Quill, ' +
+  'Ada",02/14/1987,Aetna,60054,W123,G9,1245319599,J02.0,medical,11\n';
 
-async function read(content: string, settings: Record<string, unknown> = {}, name = 'claims-october.csv') {
+async function read(
+  content: string,
+  settings: Record<string, unknown> = {},
+  name = 'claims-october.csv',
+) {
   await folder.drop(name, content);
   const opened = openCsv(folder, settings);
   await opened.pull();
@@ -33,9 +38,21 @@ describe('a file claims-*.csv', () => {
         date_of_service: '2026-10-01',
         billed_amount: '1180.50',
         patient: { id: 'P7', first_name: 'Ada', last_name: 'Quill', birth_date: '1987-02-14' },
-        coverage: { carrier: 'Aetna', payor_id: '60054', member_id: 'W123', group_id: 'G9', subscriber: null },
+        coverage: {
+          carrier: 'Aetna',
+          payor_id: '60054',
+          member_id: 'W123',
+          group_id: 'G9',
+          subscriber: null,
+        },
         coverage_rank: 2,
-        provider: { rendering_npi: '1245319599', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+        provider: {
+          rendering_npi: '1245319599',
+          billing_npi: '',
+          tax_id: '',
+          is_specialist: null,
+          in_network: null,
+        },
         location: null,
         specialty: 'medical',
         procedure_codes: ['99213', '87880'],
@@ -55,7 +72,9 @@ describe('a file claims-*.csv', () => {
 
   it('is understood by the headers of practice management systems', async () => {
     const { claims } = await read(
-      'ClaimNum,DOS,Claim Fee,Claim Status,ADA Codes,Claim Type,Patient,Birthdate,SubscriberID\n5,2026-09-30,90,Received,D1110,P,Ada Quill,1987-02-14,W1\n',
+      'ClaimNum,DOS,Claim Fee,Claim Status,ADA Codes,Claim ' +
+        'Type,Patient,Birthdate,SubscriberID\n5,2026-09-30,90,Received,D1110,P,Ada ' +
+        'Quill,1987-02-14,W1\n',
     );
     expect(claims).toMatchObject([
       {
@@ -78,7 +97,9 @@ describe('a file claims-*.csv', () => {
   ])('has the status %s as %s', async (word, status) => {
     const { claims } = await read(`claim_id,date_of_service,claim_status\n1,2026-10-01,${word}\n`);
     expect(claims[0]?.status).toBe(status);
-    expect(claims[0]?.problems.map(({ field }) => field)).toEqual(word === 'Zapped' ? ['claim_status'] : []);
+    expect(claims[0]?.problems.map(({ field }) => field)).toEqual(
+      word === 'Zapped' ? ['claim_status'] : [],
+    );
   });
 
   it('takes words for a status from the configuration first', async () => {
@@ -103,7 +124,9 @@ describe('a file claims-*.csv', () => {
       ['1', '2026-10-01', '10.00', 1],
       ['3', null, '', 1],
     ]);
-    expect(rejected.map(({ position, field }) => [position, field])).toEqual([['row 3', 'claim_id']]);
+    expect(rejected.map(({ position, field }) => [position, field])).toEqual([
+      ['row 3', 'claim_id'],
+    ]);
     expect(claims[1]?.problems.map(({ field, value_class }) => [field, value_class])).toEqual([
       ['date_of_service', 'impossible date'],
       ['billed_amount', 'not an amount'],
@@ -124,13 +147,15 @@ describe('a file claims-*.csv', () => {
         '',
       ].join('\n'),
     );
-    const told = claims.map(({ source_id, date_of_service, procedure_codes, billed_amount, status }) => [
-      source_id,
-      date_of_service,
-      procedure_codes.join(' '),
-      billed_amount,
-      status,
-    ]);
+    const told = claims.map(
+      ({ source_id, date_of_service, procedure_codes, billed_amount, status }) => [
+        source_id,
+        date_of_service,
+        procedure_codes.join(' '),
+        billed_amount,
+        status,
+      ],
+    );
     expect(told).toEqual([
       ['1', '2026-10-01', 'D1110 D0120', '150.50', 'open'],
       ['2', '2026-10-01', 'D2740', '900.00', 'open'],
@@ -142,10 +167,17 @@ describe('a file claims-*.csv', () => {
   });
 
   it('keeps the rows of a claim together wherever a batch ends', async () => {
-    const rows = Array.from({ length: 1200 }, (_, index) => `${Math.floor(index / 7)},2026-10-01,D${1000 + (index % 7)}`);
+    const rows = Array.from(
+      { length: 1200 },
+      (_, index) => `${Math.floor(index / 7)},2026-10-01,D${1000 + (index % 7)}`,
+    );
     const { claims } = await read(`claim_id,date_of_service,procedure_codes\n${rows.join('\n')}\n`);
-    expect(claims.map(({ source_id }) => source_id)).toEqual(Array.from({ length: 172 }, (_, index) => String(index)));
-    expect(new Set(claims.slice(0, -1).map(({ procedure_codes }) => procedure_codes.length))).toEqual(new Set([7]));
+    expect(claims.map(({ source_id }) => source_id)).toEqual(
+      Array.from({ length: 172 }, (_, index) => String(index)),
+    );
+    expect(
+      new Set(claims.slice(0, -1).map(({ procedure_codes }) => procedure_codes.length)),
+    ).toEqual(new Set([7]));
   });
 
   it.each([
@@ -154,7 +186,10 @@ describe('a file claims-*.csv', () => {
   ])('without a column that it needs is rejected whole', async (content, field) => {
     const { rejected } = await read(content);
     expect(rejected).toMatchObject([{ position: 'file', field, value_class: 'no such column' }]);
-    expect(await folder.names('rejected')).toEqual(['claims-october.csv', 'claims-october.csv.reasons.csv']);
+    expect(await folder.names('rejected')).toEqual([
+      'claims-october.csv',
+      'claims-october.csv.reasons.csv',
+    ]);
   });
 });
 
@@ -178,6 +213,8 @@ describe('outbox/claims-<batch>.csv', () => {
       inquiry_id: 'inq-c-1',
       json_file: 'records/c-1-1.json',
     });
-    expect(JSON.parse(await folder.read('outbox', 'records/c-1-1.json'))).toEqual(claimBatchOf(1, [1]).deliveries[0]?.record);
+    expect(JSON.parse(await folder.read('outbox', 'records/c-1-1.json'))).toEqual(
+      claimBatchOf(1, [1]).deliveries[0]?.record,
+    );
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { CANONICAL_COLUMNS, normalHeader, planColumns, type RowKind } from '../../../connectors/csv/columns.ts';
+import {
+  CANONICAL_COLUMNS,
+  normalHeader,
+  planColumns,
+  type RowKind,
+} from '../../../connectors/csv/columns.ts';
 import { findLayout } from '../../../connectors/csv/layout.ts';
 
 const AUTO = { separator: 'auto', columns: {} };
@@ -8,13 +13,20 @@ function found(headers: string[], columns = {}, kind: RowKind = 'appointments') 
   const plan = planColumns(headers, columns, kind);
   if ('claimed_twice' in plan) return plan;
   return Object.fromEntries(
-    CANONICAL_COLUMNS.filter((column) => plan.index[column] !== -1).map((column) => [column, headers[plan.index[column]]]),
+    CANONICAL_COLUMNS.filter((column) => plan.index[column] !== -1).map((column) => [
+      column,
+      headers[plan.index[column]],
+    ]),
   );
 }
 
 describe('header names', () => {
   it('are compared without case, spaces and punctuation', () => {
-    expect(['Appt. ID', 'appt_id', ' APPT-ID '].map(normalHeader)).toEqual(['apptid', 'apptid', 'apptid']);
+    expect(['Appt. ID', 'appt_id', ' APPT-ID '].map(normalHeader)).toEqual([
+      'apptid',
+      'apptid',
+      'apptid',
+    ]);
     expect(normalHeader('Group #')).not.toBe(normalHeader('Group'));
   });
 
@@ -36,7 +48,9 @@ describe('header names', () => {
   });
 
   it('of a second coverage are known in several spellings', () => {
-    expect(found(['Secondary Carrier Name', 'Subscriber ID 2', 'group_id_2', 'Primary Carrier Name'])).toEqual({
+    expect(
+      found(['Secondary Carrier Name', 'Subscriber ID 2', 'group_id_2', 'Primary Carrier Name']),
+    ).toEqual({
       carrier_2: 'Secondary Carrier Name',
       member_id_2: 'Subscriber ID 2',
       group_id_2: 'group_id_2',
@@ -57,8 +71,12 @@ describe('header names', () => {
   it('that mean the same twice are an error, unless the configuration says which', () => {
     const headers = ['Appt ID', 'Subscriber ID', 'Policy Number'];
     expect(found(headers)).toEqual({ claimed_twice: 'member_id' });
-    expect(found(headers, { member_id: 'policy number' })).toMatchObject({ member_id: 'Policy Number' });
-    expect(found(headers, { member_id: ['Card No', 'Subscriber ID', 'Policy Number'] })).toMatchObject({
+    expect(found(headers, { member_id: 'policy number' })).toMatchObject({
+      member_id: 'Policy Number',
+    });
+    expect(
+      found(headers, { member_id: ['Card No', 'Subscriber ID', 'Policy Number'] }),
+    ).toMatchObject({
       member_id: 'Subscriber ID',
     });
   });
@@ -73,12 +91,22 @@ describe('header names', () => {
 
 describe('the layout of a file', () => {
   it.each([',', ';', '\t', '|'])('is found with the separator %j', (separator) => {
-    const layout = findLayout(['Appt ID', 'Appt Date', 'Patient'].join(separator), AUTO, 'appointments');
+    const layout = findLayout(
+      ['Appt ID', 'Appt Date', 'Patient'].join(separator),
+      AUTO,
+      'appointments',
+    );
     expect(layout).toMatchObject({ separator, begin: { lines: 1, rows: 1 } });
   });
 
   it('is found below a title, and behind the first line of Excel', () => {
-    expect(findLayout('Riverside Dental\nAppointments, by day\n\nAppt ID,Appt Date\n', AUTO, 'appointments')).toMatchObject({
+    expect(
+      findLayout(
+        'Riverside Dental\nAppointments, by day\n\nAppt ID,Appt Date\n',
+        AUTO,
+        'appointments',
+      ),
+    ).toMatchObject({
       begin: { lines: 4, rows: 4 },
     });
     expect(findLayout('sep=;\nAppt ID;Appt Date\n', AUTO, 'appointments')).toMatchObject({
@@ -88,7 +116,9 @@ describe('the layout of a file', () => {
   });
 
   it('is found when a header name goes over two lines', () => {
-    expect(findLayout('"Appt\nID",Appt Date\n1,2\n', AUTO, 'appointments')).toMatchObject({ begin: { lines: 2, rows: 1 } });
+    expect(findLayout('"Appt\nID",Appt Date\n1,2\n', AUTO, 'appointments')).toMatchObject({
+      begin: { lines: 2, rows: 1 },
+    });
   });
 
   it.each([

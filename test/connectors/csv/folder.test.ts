@@ -44,23 +44,34 @@ describe('a file', () => {
     await folder.drop('b.csv', text(2));
     let row = 3;
     const { env } = whileWaiting(() =>
-      appendFile(join(folder.path, 'inbox/a.csv'), `${exportOf([appointment(row++)]).split('\r\n')[1]}\r\n`),
+      appendFile(
+        join(folder.path, 'inbox/a.csv'),
+        `${exportOf([appointment(row++)]).split('\r\n')[1]}\r\n`,
+      ),
     );
     const opened = openCsv(folder, {}, env);
     await opened.pull();
-    expect([await folder.names('inbox'), await folder.names('processed')]).toEqual([['a.csv'], ['b.csv']]);
+    expect([await folder.names('inbox'), await folder.names('processed')]).toEqual([
+      ['a.csv'],
+      ['b.csv'],
+    ]);
   });
 
-  it.each(['a.csv.tmp', 'a.csv.part', '.a.csv', '~$a.csv', 'a.csv.filepart', 'a.csv.crdownload', 'a.partial'])(
-    'named %s is left alone as unfinished',
-    async (name) => {
-      await folder.drop(name, text(1));
-      const opened = openCsv(folder);
-      await opened.pull();
-      expect(await folder.names('inbox')).toEqual([name]);
-      expect(opened.said()).toBe('');
-    },
-  );
+  it.each([
+    'a.csv.tmp',
+    'a.csv.part',
+    '.a.csv',
+    '~$a.csv',
+    'a.csv.filepart',
+    'a.csv.crdownload',
+    'a.partial',
+  ])('named %s is left alone as unfinished', async (name) => {
+    await folder.drop(name, text(1));
+    const opened = openCsv(folder);
+    await opened.pull();
+    expect(await folder.names('inbox')).toEqual([name]);
+    expect(opened.said()).toBe('');
+  });
 
   it('of another kind stays and is mentioned once', async () => {
     await folder.drop('photo.png', 'x');
@@ -106,7 +117,12 @@ describe('a file', () => {
       await folder.drop('a.csv', `${text(number)}bad,row\r\n`);
       await opened.pull();
     }
-    expect(await folder.names('processed')).toEqual(['a-2.csv', 'a-2.csv.reasons.csv', 'a.csv', 'a.csv.reasons.csv']);
+    expect(await folder.names('processed')).toEqual([
+      'a-2.csv',
+      'a-2.csv.reasons.csv',
+      'a.csv',
+      'a.csv.reasons.csv',
+    ]);
   });
 
   it('is private, and so is its folder', async () => {
@@ -129,7 +145,9 @@ describe('a file', () => {
 
   it('that vanishes while eligd waits is no error', async () => {
     await folder.drop('a.csv', text(1));
-    const { env } = whileWaiting(() => rename(join(folder.path, 'inbox/a.csv'), join(folder.parent, 'a.csv')));
+    const { env } = whileWaiting(() =>
+      rename(join(folder.path, 'inbox/a.csv'), join(folder.parent, 'a.csv')),
+    );
     const opened = openCsv(folder, {}, env);
     await opened.pull();
     expect(opened.batches).toEqual([]);
@@ -192,11 +210,16 @@ describe('files', () => {
     const before = openCsv(folder);
     await before.pull();
     await rename(join(folder.path, 'processed/a.csv'), join(folder.path, 'processing/a.csv'));
-    await rename(join(folder.path, 'processed/a.csv.reasons.csv'), join(folder.path, 'processing/.a.csv.reasons.csv.tmp'));
+    await rename(
+      join(folder.path, 'processed/a.csv.reasons.csv'),
+      join(folder.path, 'processing/.a.csv.reasons.csv.tmp'),
+    );
     const after = openCsv(folder);
     for (const key of before.finished) after.finished.add(key);
     await after.pull();
-    expect(after.batches.map(({ source }) => source.key)).toEqual(before.batches.map(({ source }) => source.key));
+    expect(after.batches.map(({ source }) => source.key)).toEqual(
+      before.batches.map(({ source }) => source.key),
+    );
     expect(await folder.names('processed')).toEqual(['a.csv', 'a.csv.reasons.csv']);
     expect(await folder.names('processing')).toEqual([]);
   });
@@ -207,7 +230,8 @@ describe('the drop folder', () => {
     const lost = { ...folder, path: join(folder.parent, 'not/there') };
     const { pull, connector } = openCsv(lost);
     await expect(pull()).rejects.toSatisfy(
-      (error) => error instanceof ConnectorError && error.failure === 'permanent' && error.next !== '',
+      (error) =>
+        error instanceof ConnectorError && error.failure === 'permanent' && error.next !== '',
     );
     expect(await connector.check(new AbortController().signal)).toMatchObject([{ ok: false }]);
   });
@@ -269,14 +293,17 @@ describe('any bytes at all', () => {
       }),
       { numRuns: 150 },
     );
-    const moved = [...(await folder.names('processed')), ...(await folder.names('rejected'))].filter(
-      (name) => !name.endsWith('.reasons.csv'),
-    );
+    const moved = [
+      ...(await folder.names('processed')),
+      ...(await folder.names('rejected')),
+    ].filter((name) => !name.endsWith('.reasons.csv'));
     expect(moved).toHaveLength(files);
   });
 
   it('in the rows of a table lose no row: each is accepted, or rejected with its position', async () => {
-    const cell = fc.string({ unit: 'grapheme', maxLength: 12 }).filter((value) => !/[\r\n\0\ud800-\udfff]/.test(value));
+    const cell = fc
+      .string({ unit: 'grapheme', maxLength: 12 })
+      .filter((value) => !/[\r\n\0\ud800-\udfff]/.test(value));
     const row = fc.tuple(
       fc.constantFrom('1', '', '="7"', 'A-9'),
       fc.oneof(cell, fc.constantFrom('2026-11-24 09:00', '11/24/2026 2:30 PM', '1/1/1')),
@@ -292,11 +319,16 @@ describe('any bytes at all', () => {
         opened.appointments.length = 0;
         opened.rejected.length = 0;
         files += 1;
-        await folder.drop(`t${files}.csv`, `Appt ID,Appt Date,Patient,DOB\r\n${lines}\r\n,,file ${files},`);
+        await folder.drop(
+          `t${files}.csv`,
+          `Appt ID,Appt Date,Patient,DOB\r\n${lines}\r\n,,file ${files},`,
+        );
         await opened.pull();
         const data = table.filter((cells) => cells.some((value) => value.trim() !== '')).length + 1;
         expect(opened.appointments.length + opened.rejected.length).toBe(data);
-        expect(new Set(opened.rejected.map(({ position }) => position)).size).toBe(opened.rejected.length);
+        expect(new Set(opened.rejected.map(({ position }) => position)).size).toBe(
+          opened.rejected.length,
+        );
       }),
       { numRuns: 100 },
     );

@@ -37,24 +37,36 @@ describe('a delivered batch', () => {
   it('leaves no temporary file, and files that only their owner reads', async () => {
     await openCsv(folder).connector.deliver(batchOf(1, [1]), signal);
     expect(await folder.names('outbox')).toEqual(['eligibility-batch-1.csv', 'records']);
-    expect((await stat(join(folder.path, 'outbox/eligibility-batch-1.csv'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(folder.path, 'outbox/eligibility-batch-1.csv'))).mode & 0o777).toBe(
+      0o600,
+    );
   });
 
   it('never writes outside the outbox, whatever its keys are', async () => {
     const batch = batchOf(1, [1, 2]);
     const [first, second] = batch.deliveries;
     const deliveries = [{ ...first!, key: '../../evil' }, second!];
-    expect(await openCsv(folder).connector.deliver({ ...batch, deliveries }, signal)).toMatchObject([
-      { key: '../../evil', outcome: 'failed', is_permanent: true },
-      { key: 'd-2-1', outcome: 'delivered' },
-    ]);
-    await expect(openCsv(folder).connector.deliver({ ...batch, id: '../x' }, signal)).rejects.toThrow('id');
+    expect(await openCsv(folder).connector.deliver({ ...batch, deliveries }, signal)).toMatchObject(
+      [
+        { key: '../../evil', outcome: 'failed', is_permanent: true },
+        { key: 'd-2-1', outcome: 'delivered' },
+      ],
+    );
+    await expect(
+      openCsv(folder).connector.deliver({ ...batch, id: '../x' }, signal),
+    ).rejects.toThrow('id');
   });
 
   it('that cannot be written fails as a whole and names no patient', async () => {
-    await mkdir(join(folder.path, 'outbox/records/d-2-1.json/full'), { recursive: true, mode: 0o700 });
+    await mkdir(join(folder.path, 'outbox/records/d-2-1.json/full'), {
+      recursive: true,
+      mode: 0o700,
+    });
     const delivering = openCsv(folder).connector.deliver(batchOf(1, [1, 2]), signal);
-    await expect(delivering).rejects.toMatchObject({ name: 'ConnectorError', failure: 'transient' });
+    await expect(delivering).rejects.toMatchObject({
+      name: 'ConnectorError',
+      failure: 'transient',
+    });
     expect(await folder.names('outbox')).toEqual(['records']);
   });
 });
@@ -67,7 +79,9 @@ describe('attention.csv', () => {
 
   it('holds the header alone when nothing waits', async () => {
     await openCsv(folder).connector.publishAttention?.([], signal);
-    expect(await folder.read('outbox', 'attention.csv')).toBe(`\ufeff${ATTENTION_COLUMNS.join(',')}\r\n`);
+    expect(await folder.read('outbox', 'attention.csv')).toBe(
+      `\ufeff${ATTENTION_COLUMNS.join(',')}\r\n`,
+    );
   });
 
   it('is not written again when nothing changed', async () => {
@@ -99,18 +113,38 @@ describe('a cell', () => {
     ['1500.00', '1500.00'],
   ])('of %j is written as %j', (value, expected) => {
     const written = csvCell(value);
-    expect(written.startsWith('"') && !expected.startsWith('"') ? written.slice(1, -1) : written).toBe(expected);
+    expect(
+      written.startsWith('"') && !expected.startsWith('"') ? written.slice(1, -1) : written,
+    ).toBe(expected);
   });
 
   it('never begins as a formula, stays on its line, and comes back as it was', () => {
     fc.assert(
       fc.property(
-        fc.string({ unit: fc.constantFrom('=', '+', '-', '@', '\t', '\r', '\n', '"', ',', ';', ' ', 'a', '1', '＝') }),
+        fc.string({
+          unit: fc.constantFrom(
+            '=',
+            '+',
+            '-',
+            '@',
+            '\t',
+            '\r',
+            '\n',
+            '"',
+            ',',
+            ';',
+            ' ',
+            'a',
+            '1',
+            '＝',
+          ),
+        }),
         (value) => {
           const [row] = parse(csvFile(['x', 'y'], [[value, 'end']]), { bom: true, from_line: 2 });
           expect(row).toHaveLength(2);
           expect(row?.[0]).not.toMatch(/^[=+\-@\t\r\n＝]/);
-          if (/^[=+\-@]?[a1,;" ]*$/.test(value)) expect(cleanCell(row?.[0] ?? '')).toBe(cleanCell(value));
+          if (/^[=+\-@]?[a1,;" ]*$/.test(value))
+            expect(cleanCell(row?.[0] ?? '')).toBe(cleanCell(value));
         },
       ),
       { examples: [['=""'], ['\'="1"']] },

@@ -50,14 +50,19 @@ describe.each(SHAPES)('the shape %s of make.mjs', (shape) => {
     expect(appointments).toHaveLength(121);
     expect(rejected).toEqual([]);
     expect(appointments.filter(({ status }) => status === 'cancelled')).toHaveLength(1);
-    // The self-pay patient of this seed has a second coverage, which only the shape `tab` has columns for.
+    // The self-pay patient of this seed has a second coverage, which only the shape `tab` has
+    // columns for.
     const selfPay = appointments.find(({ source_id }) => source_id === '10101');
-    expect(selfPay?.coverages.map(({ member_id }) => member_id)).toEqual(shape === 'tab' ? ['S'] : []);
+    expect(selfPay?.coverages.map(({ member_id }) => member_id)).toEqual(
+      shape === 'tab' ? ['S'] : [],
+    );
     const bad = appointments.filter(({ problems }) => problems.length > 0);
-    expect(bad.map(({ patient, problems }) => [patient.birth_date, problems[0]?.value_class])).toEqual([
-      [null, 'impossible date'],
-    ]);
-    expect(reasons).toMatch(/^\ufeffrow,column,value_class,remedy,row_used\r\n19,[^,]+,impossible date,"?There is no such day/);
+    expect(
+      bad.map(({ patient, problems }) => [patient.birth_date, problems[0]?.value_class]),
+    ).toEqual([[null, 'impossible date']]);
+    expect(reasons).toMatch(
+      /^\ufeffrow,column,value_class,remedy,row_used\r\n19,[^,]+,impossible date,"?There is no such day/,
+    );
     expect(reasons).not.toContain('1987');
   });
 });
@@ -66,11 +71,17 @@ it('reads the three shapes alike', async () => {
   const [first, second, third] = await Promise.all(
     SHAPES.map(async (shape) => (await readOne(made(shape, '--clean'))).appointments),
   );
-  // The shape without columns for a second coverage has the first only; a single cell may be split elsewhere into names.
+  // The shape without columns for a second coverage has the first only; a single cell may be split
+  // elsewhere into names.
   const alike = (list: typeof first) =>
     list?.map(({ patient, coverages, ...rest }) => ({
       ...rest,
-      patient: { ...patient, first_name: '', last_name: '', name: `${patient.first_name} ${patient.last_name}` },
+      patient: {
+        ...patient,
+        first_name: '',
+        last_name: '',
+        name: `${patient.first_name} ${patient.last_name}`,
+      },
       coverages: coverages.slice(0, 1),
     }));
   expect(alike(second)).toEqual(alike(first));
@@ -96,7 +107,11 @@ describe('encodings', () => {
 
   it('of Windows beyond Latin 1 is read', async () => {
     const { appointments } = await readOne(
-      Buffer.concat([Buffer.from(`${HEADER}7,2026-11-24 09:00,,"D`), Buffer.from([0x92]), Buffer.from('Arcy, Ann",,,W1,,\r\n')]),
+      Buffer.concat([
+        Buffer.from(`${HEADER}7,2026-11-24 09:00,,"D`),
+        Buffer.from([0x92]),
+        Buffer.from('Arcy, Ann",,,W1,,\r\n'),
+      ]),
     );
     expect(appointments[0]?.patient.last_name).toBe('D’Arcy');
   });
@@ -104,7 +119,11 @@ describe('encodings', () => {
   it.each([
     ['a workbook', Buffer.from('PK\x03\x04rest of it'), 'spreadsheet workbook'],
     ['zero bytes', Buffer.from(`${HEADER}\0\0\0`), 'not a text file'],
-    ['half a character behind a mark', Buffer.concat([Buffer.from(`\ufeff${HEADER}`), Buffer.from([0xc3])]), 'not valid UTF-8'],
+    [
+      'half a character behind a mark',
+      Buffer.concat([Buffer.from(`\ufeff${HEADER}`), Buffer.from([0xc3])]),
+      'not valid UTF-8',
+    ],
     ['nothing', Buffer.from(''), 'empty'],
   ])('%s is rejected with its reason', async (_name, bytes, value_class) => {
     const { part, rejected, reasons, batches } = await readOne(bytes);
@@ -129,7 +148,9 @@ describe('rows', () => {
       ].join('\r\n'),
     );
     expect(appointments.map(({ source_id }) => source_id)).toEqual(['5']);
-    expect(rejected.map(({ position, field, value_class }) => [position, field, value_class])).toEqual([
+    expect(
+      rejected.map(({ position, field, value_class }) => [position, field, value_class]),
+    ).toEqual([
       ['row 2', 'Appt ID', 'empty'],
       ['row 3', 'appointment_at', 'not a date'],
       ['row 4', 'appointment_at', 'no time of day'],
@@ -154,28 +175,37 @@ describe('rows', () => {
 
   it('keep leading zeros, also where a spreadsheet protected them', async () => {
     const { appointments } = await one('0007,2026-11-24 9:00,,,,Aetna,="00123",0012345,\r\n');
-    expect(appointments[0]).toMatchObject({ source_id: '0007', coverages: [{ member_id: '00123', group_id: '0012345' }] });
+    expect(appointments[0]).toMatchObject({
+      source_id: '0007',
+      coverages: [{ member_id: '00123', group_id: '0012345' }],
+    });
   });
 
   it('with an unreadable value are accepted with a problem that names no value', async () => {
-    const { appointments, reasons } = await one('1,2026-11-24 9:00,Zonked,,2/30/1987,Aetna,1.23457E+11,,Crown upper\r\n');
+    const { appointments, reasons } = await one(
+      '1,2026-11-24 9:00,Zonked,,2/30/1987,Aetna,1.23457E+11,,Crown upper\r\n',
+    );
     expect(appointments[0]).toMatchObject({
       status: 'booked',
       patient: { birth_date: null },
       coverages: [{ member_id: '' }],
       procedure_codes: [],
     });
-    expect(appointments[0]?.problems.map(({ field, value_class }) => [field, value_class])).toEqual([
-      ['DOB', 'impossible date'],
-      ['status', 'unknown word'],
-      ['Member ID', 'number in scientific notation'],
-      ['Procedures', 'no code in it'],
-    ]);
+    expect(appointments[0]?.problems.map(({ field, value_class }) => [field, value_class])).toEqual(
+      [
+        ['DOB', 'impossible date'],
+        ['status', 'unknown word'],
+        ['Member ID', 'number in scientific notation'],
+        ['Procedures', 'no code in it'],
+      ],
+    );
     expect(reasons).not.toMatch(/Zonked|1987|1\.23|Crown/);
   });
 
   it('twice for one appointment are both handed over, in order', async () => {
-    const { appointments } = await one('1,2026-11-24 9:00,,,,,,,\r\n1,2026-11-24 9:00,cancelled,,,,,,\r\n');
+    const { appointments } = await one(
+      '1,2026-11-24 9:00,,,,,,,\r\n1,2026-11-24 9:00,cancelled,,,,,,\r\n',
+    );
     expect(appointments.map(({ status }) => status)).toEqual(['booked', 'cancelled']);
   });
 
@@ -222,8 +252,12 @@ describe('settings', () => {
 
   it('limit the size of a file', async () => {
     const rows = '1,2026-11-24 9:00,,,,,,,\r\n'.repeat(50);
-    expect((await one(rows, { max_rows: 20 })).rejected).toMatchObject([{ position: 'file', value_class: 'too many rows' }]);
-    expect((await one(rows, { max_megabytes: 0.001 })).rejected).toMatchObject([{ position: 'file', value_class: 'too large' }]);
+    expect((await one(rows, { max_rows: 20 })).rejected).toMatchObject([
+      { position: 'file', value_class: 'too many rows' },
+    ]);
+    expect((await one(rows, { max_megabytes: 0.001 })).rejected).toMatchObject([
+      { position: 'file', value_class: 'too large' },
+    ]);
   });
 });
 
@@ -237,7 +271,10 @@ describe('the second coverage and the policy holder', () => {
       { carrier: 'Aetna', payor_id: '', member_id: 'W1', group_id: '', subscriber: null },
     ]);
     expect(
-      await read('1,11/24/2026,2:30 PM,Li,Wei,2015-05-06,Aetna,W1,Child,"Li, Ann",1980-01-02,,S1,spouse,"Li, Bo"\n'),
+      await read(
+        '1,11/24/2026,2:30 PM,Li,Wei,2015-05-06,Aetna,W1,Child,"Li, ' +
+          'Ann",1980-01-02,,S1,spouse,"Li, Bo"\n',
+      ),
     ).toEqual([
       {
         carrier: 'Aetna',
@@ -257,7 +294,9 @@ describe('the second coverage and the policy holder', () => {
   });
 
   it('leave the policy holder out when it is the patient', async () => {
-    const coverages = await read('1,11/24/2026,2:30 PM,Li,Wei,2015-05-06,Aetna,W1,,"LI, WEI",2015-05-06,,,,\n');
+    const coverages = await read(
+      '1,11/24/2026,2:30 PM,Li,Wei,2015-05-06,Aetna,W1,,"LI, WEI",2015-05-06,,,,\n',
+    );
     expect(coverages?.[0]?.subscriber).toBeNull();
   });
 });

@@ -4,7 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CANONICAL_COLUMNS } from '../../../connectors/csv/columns.ts';
 import { csvConfigSchema } from '../../../connectors/csv/config.ts';
-import { ATTENTION_COLUMNS, CLAIM_RESULT_COLUMNS, RESULT_COLUMNS } from '../../../connectors/csv/outbox.ts';
+import {
+  ATTENTION_COLUMNS,
+  CLAIM_RESULT_COLUMNS,
+  RESULT_COLUMNS,
+} from '../../../connectors/csv/outbox.ts';
 
 const page = await readFile(join(import.meta.dirname, '../../../connectors/csv/README.md'), 'utf8');
 /** Without the spaces that the formatter lines tables up with. */
@@ -32,7 +36,8 @@ describe('the page about the drop folder', () => {
 
   it('names every column of the results, in order, and those of the attention list', () => {
     expect(tableNames(outgoing)).toEqual([...RESULT_COLUMNS]);
-    for (const column of [...ATTENTION_COLUMNS, ...CLAIM_RESULT_COLUMNS]) expect(outgoing).toContain(`\`${column}\``);
+    for (const column of [...ATTENTION_COLUMNS, ...CLAIM_RESULT_COLUMNS])
+      expect(outgoing).toContain(`\`${column}\``);
   });
 
   it('names every column that is read', () => {

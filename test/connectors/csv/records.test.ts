@@ -9,9 +9,12 @@ const SHAPE = { separator: ',', width: 3, used: new Set([0, 1]) };
 function rowsOf(text: string, chunk = text.length, shape = SHAPE): string[] {
   const reader = new RowReader(shape, { lines: 0, rows: 1 });
   const rows = [];
-  for (let at = 0; at < text.length; at += chunk) rows.push(...reader.push(text.slice(at, at + chunk)));
+  for (let at = 0; at < text.length; at += chunk)
+    rows.push(...reader.push(text.slice(at, at + chunk)));
   rows.push(...reader.end());
-  return rows.map((row) => ('fault' in row ? `${row.number}!${row.fault}` : `${row.number}:${row.cells.join('|')}`));
+  return rows.map((row) =>
+    'fault' in row ? `${row.number}!${row.fault}` : `${row.number}:${row.cells.join('|')}`,
+  );
 }
 
 describe('rows of a table', () => {
@@ -33,7 +36,12 @@ describe('rows of a table', () => {
   });
 
   it('are reported alone when they have too few or too many cells', () => {
-    expect(rowsOf('1,a,x\n2,b\n3,c,y,extra\n4,d,z,,\n')).toEqual(['2:1|a|x', '3!too few cells', '4!too many cells', '5:4|d|z||']);
+    expect(rowsOf('1,a,x\n2,b\n3,c,y,extra\n4,d,z,,\n')).toEqual([
+      '2:1|a|x',
+      '3!too few cells',
+      '4!too many cells',
+      '5:4|d|z||',
+    ]);
   });
 });
 
@@ -47,12 +55,24 @@ describe('a stray quotation mark', () => {
   });
 
   it('that is never closed costs its own row only', () => {
-    expect(rowsOf('1,"a,x\n2,b,y\n3,c,z\n')).toEqual(['2!stray quotation mark', '3:2|b|y', '4:3|c|z']);
+    expect(rowsOf('1,"a,x\n2,b,y\n3,c,z\n')).toEqual([
+      '2!stray quotation mark',
+      '3:2|b|y',
+      '4:3|c|z',
+    ]);
   });
 
   it('does not join two patients, even where together they would make a proper row', () => {
-    expect(rowsOf('1,"Smith,x\n2,Jones",y\n3,c,z\n')).toEqual(['2!stray quotation mark', '3:2|Jones"|y', '4:3|c|z']);
-    expect(rowsOf('1,Smith,"note\n2,Jones,note"\n3,c,z\n')).toEqual(['2!stray quotation mark', '3:2|Jones|note"', '4:3|c|z']);
+    expect(rowsOf('1,"Smith,x\n2,Jones",y\n3,c,z\n')).toEqual([
+      '2!stray quotation mark',
+      '3:2|Jones"|y',
+      '4:3|c|z',
+    ]);
+    expect(rowsOf('1,Smith,"note\n2,Jones,note"\n3,c,z\n')).toEqual([
+      '2!stray quotation mark',
+      '3:2|Jones|note"',
+      '4:3|c|z',
+    ]);
   });
 
   it('does not reach a later row that is quoted properly', () => {
@@ -71,7 +91,11 @@ describe('a stray quotation mark', () => {
 
 describe('limits', () => {
   it('hold an endless line back from memory and go on behind it', () => {
-    expect(rowsOf(`1,a,x\n2,${'b'.repeat(2_500_000)},y\n3,c,z\n`, 100_000)).toEqual(['2:1|a|x', '3!too long', '4:3|c|z']);
+    expect(rowsOf(`1,a,x\n2,${'b'.repeat(2_500_000)},y\n3,c,z\n`, 100_000)).toEqual([
+      '2:1|a|x',
+      '3!too long',
+      '4:3|c|z',
+    ]);
   });
 
   it('end the search for a closing quotation mark', () => {
@@ -84,15 +108,21 @@ describe('limits', () => {
 });
 
 describe('any well-formed table', () => {
-  const cell = fc.string({ unit: fc.constantFrom('a', 'B', '7', ' ', ',', '"', ';', 'é') }).map((text) => `x${text}`);
+  const cell = fc
+    .string({ unit: fc.constantFrom('a', 'B', '7', ' ', ',', '"', ';', 'é') })
+    .map((text) => `x${text}`);
   it('is read as csv-parse reads it', () => {
     const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
     fc.assert(
-      fc.property(fc.array(fc.tuple(cell, cell, cell), { maxLength: 30 }), fc.integer({ min: 1, max: 50 }), (table, chunk) => {
-        const text = table.map((row) => `${row.map(quoted).join(',')}\n`).join('');
-        const expected = parse(text).map((row, i) => `${i + 2}:${row.join('|')}`);
-        expect(rowsOf(text, chunk)).toEqual(expected);
-      }),
+      fc.property(
+        fc.array(fc.tuple(cell, cell, cell), { maxLength: 30 }),
+        fc.integer({ min: 1, max: 50 }),
+        (table, chunk) => {
+          const text = table.map((row) => `${row.map(quoted).join(',')}\n`).join('');
+          const expected = parse(text).map((row, i) => `${i + 2}:${row.join('|')}`);
+          expect(rowsOf(text, chunk)).toEqual(expected);
+        },
+      ),
       { numRuns: 200 },
     );
   });

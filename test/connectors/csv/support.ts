@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
-import type { Connector, ConnectorEnv, PullBatch, RejectedItem } from '../../../connectors/contract.ts';
+import type {
+  Connector,
+  ConnectorEnv,
+  PullBatch,
+  RejectedItem,
+} from '../../../connectors/contract.ts';
 import csv from '../../../connectors/csv/index.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
@@ -26,10 +31,16 @@ export async function dropFolder() {
     read: (part: string, name: string) => readFile(join(path, part, name), 'utf8'),
     /** Every file below a part, by its relative name. */
     contents: async (part: string) => {
-      const found = await readdir(join(path, part), { recursive: true, withFileTypes: true }).catch(() => []);
-      const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+      const found = await readdir(join(path, part), { recursive: true, withFileTypes: true }).catch(
+        () => [],
+      );
+      const files = found
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name));
       return Object.fromEntries(
-        await Promise.all(files.sort().map(async (file) => [file.slice(path.length), await readFile(file, 'utf8')])),
+        await Promise.all(
+          files.sort().map(async (file) => [file.slice(path.length), await readFile(file, 'utf8')]),
+        ),
       );
     },
     remove: () => rm(parent, { recursive: true }),
@@ -37,7 +48,11 @@ export async function dropFolder() {
 }
 
 /** A connector on a drop folder with everything it handed over. */
-export function openCsv(folder: DropFolder, settings: Record<string, unknown> = {}, env: Partial<ConnectorEnv> = {}) {
+export function openCsv(
+  folder: DropFolder,
+  settings: Record<string, unknown> = {},
+  env: Partial<ConnectorEnv> = {},
+) {
   const world = makeSuiteEnv();
   const config = csv.config.parse({ folder: folder.path, ...settings });
   const connector: Connector = csv.create(config, { ...world.env, ...env });
@@ -62,11 +77,25 @@ export function openCsv(folder: DropFolder, settings: Record<string, unknown> = 
         return { reply: null };
       },
     });
-  return { connector, pull, batches, appointments, claims, rejected, finished, core, said: world.said };
+  return {
+    connector,
+    pull,
+    batches,
+    appointments,
+    claims,
+    rejected,
+    finished,
+    core,
+    said: world.said,
+  };
 }
 
 /** What a drop folder makes of one file. */
-export async function readOne(content: string | Buffer, settings: Record<string, unknown> = {}, env: Partial<ConnectorEnv> = {}) {
+export async function readOne(
+  content: string | Buffer,
+  settings: Record<string, unknown> = {},
+  env: Partial<ConnectorEnv> = {},
+) {
   const folder = await dropFolder();
   try {
     await folder.drop('export.csv', content);
@@ -74,7 +103,12 @@ export async function readOne(content: string | Buffer, settings: Record<string,
     await opened.pull();
     const part = (await folder.names('processed')).length > 0 ? 'processed' : 'rejected';
     const reasons = await folder.read(part, 'export.csv.reasons.csv').catch(() => '');
-    return { ...opened, part, reasons, left: [...(await folder.names('inbox')), ...(await folder.names('processing'))] };
+    return {
+      ...opened,
+      part,
+      reasons,
+      left: [...(await folder.names('inbox')), ...(await folder.names('processing'))],
+    };
   } finally {
     await folder.remove();
   }
@@ -85,36 +119,64 @@ export const line = (...values: string[]) => `${values.map(quoted).join(',')}\r\
 
 /** The suite's appointments as a practice management system would export them. */
 export function exportOf(appointments: readonly AppointmentInput[], broken_items = 0): string {
-  const rows = appointments.map(({ source_id, starts_at, status, patient, coverages: [coverage] }) =>
-    line(
-      source_id,
-      starts_at,
-      status,
-      `${patient.last_name}, ${patient.first_name}`,
-      patient.birth_date ?? '',
-      coverage?.carrier ?? '',
-      coverage?.member_id ?? '',
-    ),
+  const rows = appointments.map(
+    ({ source_id, starts_at, status, patient, coverages: [coverage] }) =>
+      line(
+        source_id,
+        starts_at,
+        status,
+        `${patient.last_name}, ${patient.first_name}`,
+        patient.birth_date ?? '',
+        coverage?.carrier ?? '',
+        coverage?.member_id ?? '',
+      ),
   );
-  const broken = ['"B-1,2026-11-24 09:00,never closed\r\n', line('', 'someday', '', '', '', '', '')];
+  const broken = [
+    '"B-1,2026-11-24 09:00,never closed\r\n',
+    line('', 'someday', '', '', '', '', ''),
+  ];
   for (let i = 0; i < broken_items; i += 1) rows.splice(i + 1, 0, broken[i % broken.length] ?? '');
-  return line('Appt ID', 'appointment_at', 'status', 'Patient', 'DOB', 'Carrier', 'Member ID') + rows.join('');
+  return (
+    line('Appt ID', 'appointment_at', 'status', 'Patient', 'DOB', 'Carrier', 'Member ID') +
+    rows.join('')
+  );
 }
 
 /** The suite's claims as a practice management system would export them. */
 export function claimsExportOf(claims: readonly ClaimInput[]): string {
-  const rows = claims.map(({ source_id, claim_number, date_of_service, billed_amount, procedure_codes, patient, coverage }) =>
-    line(
+  const rows = claims.map(
+    ({
       source_id,
       claim_number,
-      date_of_service ?? '',
-      `$${billed_amount}`,
-      procedure_codes.join(';'),
-      `${patient.last_name}, ${patient.first_name}`,
-      patient.birth_date ?? '',
-      coverage.carrier,
-      coverage.member_id,
-    ),
+      date_of_service,
+      billed_amount,
+      procedure_codes,
+      patient,
+      coverage,
+    }) =>
+      line(
+        source_id,
+        claim_number,
+        date_of_service ?? '',
+        `$${billed_amount}`,
+        procedure_codes.join(';'),
+        `${patient.last_name}, ${patient.first_name}`,
+        patient.birth_date ?? '',
+        coverage.carrier,
+        coverage.member_id,
+      ),
   );
-  return line('Claim ID', 'ICN', 'DOS', 'Total Charges', 'CPT Codes', 'Patient', 'DOB', 'Carrier', 'Member ID') + rows.join('');
+  return (
+    line(
+      'Claim ID',
+      'ICN',
+      'DOS',
+      'Total Charges',
+      'CPT Codes',
+      'Patient',
+      'DOB',
+      'Carrier',
+      'Member ID',
+    ) + rows.join('')
+  );
 }

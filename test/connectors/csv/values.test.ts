@@ -51,12 +51,18 @@ describe('dates', () => {
     expect(day('04/13/2026', 'ymd')).toBe('not a date in the configured order');
   });
 
-  it.each(['0001-01-01', '0001-01-01 00:00:00', '01/01/0001', '0000-00-00', ''])('takes %s for an empty cell', (text) => {
-    expect(day(text)).toBeNull();
-  });
+  it.each(['0001-01-01', '0001-01-01 00:00:00', '01/01/0001', '0000-00-00', ''])(
+    'takes %s for an empty cell',
+    (text) => {
+      expect(day(text)).toBeNull();
+    },
+  );
 
   it('does not guess the century of a birth date', () => {
-    expect(values.readDateParts('1/2/24', 'mdy', false)).toEqual({ value: null, fault: 'two-digit year' });
+    expect(values.readDateParts('1/2/24', 'mdy', false)).toEqual({
+      value: null,
+      fault: 'two-digit year',
+    });
   });
 });
 
@@ -78,9 +84,12 @@ describe('times', () => {
     expect(values.readTime(text)).toMatchObject({ hour, minute, offset_minutes: null });
   });
 
-  it.each(['25:00', '13:00 PM', '0 AM', '9', 'noon', '9:7', '14:60'])('does not read %s', (text) => {
-    expect(values.readTime(text)).toBeNull();
-  });
+  it.each(['25:00', '13:00 PM', '0 AM', '9', 'noon', '9:7', '14:60'])(
+    'does not read %s',
+    (text) => {
+      expect(values.readTime(text)).toBeNull();
+    },
+  );
 
   it('takes an offset at its word', () => {
     expect(instant('2026-11-23', '09:30:00-06:00')).toBe('2026-11-23T15:30:00.000Z');
@@ -144,7 +153,10 @@ describe('codes', () => {
   });
 
   it('finds diagnosis codes', () => {
-    expect(values.readDiagnosisCodes('f41.1, Z00.00 general exam').codes).toEqual(['F41.1', 'Z00.00']);
+    expect(values.readDiagnosisCodes('f41.1, Z00.00 general exam').codes).toEqual([
+      'F41.1',
+      'Z00.00',
+    ]);
   });
 });
 
@@ -168,8 +180,15 @@ describe('words', () => {
 
   it('reads states of appointments, and lets configured words win', () => {
     const read = statusReader({ 'Left Message': 'cancelled', Zed: 'cancelled' });
-    expect(['FIRM', 'Checked-In', 'complete', ''].map(read)).toEqual(['booked', 'booked', 'booked', 'booked']);
-    expect(['No-Show', 'CANCELED', 'Broken', 'UnschedList', 'left message', 'zed'].map(read)).toEqual(Array(6).fill('cancelled'));
+    expect(['FIRM', 'Checked-In', 'complete', ''].map(read)).toEqual([
+      'booked',
+      'booked',
+      'booked',
+      'booked',
+    ]);
+    expect(
+      ['No-Show', 'CANCELED', 'Broken', 'UnschedList', 'left message', 'zed'].map(read),
+    ).toEqual(Array(6).fill('cancelled'));
     expect(read('Frobnicated')).toBeNull();
   });
 

@@ -64,9 +64,13 @@ describe('the attention list', () => {
     let posts = 0;
     peer.fault = (request) => {
       if (request.method === 'POST') posts += 1;
-      return request.method === 'POST' && posts <= 2 ? { when: 'before', action: 'status', status: 422 } : null;
+      return request.method === 'POST' && posts <= 2
+        ? { when: 'before', action: 'status', status: 422 }
+        : null;
     };
-    await expect(publish(connector, entry(1), entry(2))).rejects.toMatchObject({ failure: 'permanent' });
+    await expect(publish(connector, entry(1), entry(2))).rejects.toMatchObject({
+      failure: 'permanent',
+    });
     expect(await peer.all('Task')).toMatchObject([{ focus: { reference: 'Appointment/A-2' } }]);
     await publish(connector, entry(1), entry(2));
     expect(await peer.all('Task')).toHaveLength(2);
@@ -75,18 +79,26 @@ describe('the attention list', () => {
   test('stands there as what the server takes, where it only says so when it is tried', async () => {
     const { peer, connector, restart, said } = await bench();
     peer.fault = ({ method, path }) =>
-      method === 'POST' && path === '/Task' ? { when: 'before', action: 'status', status: 403 } : null;
+      method === 'POST' && path === '/Task'
+        ? { when: 'before', action: 'status', status: 403 }
+        : null;
     await publish(connector, entry(1), entry(2));
     expect(await peer.all('Communication')).toHaveLength(2);
     expect(said()).toContain('fhir_fallback_used');
     peer.fault = () => null;
     await publish(restart(), entry(2));
-    expect((await peer.all('Communication')).map(({ status }) => status).sort()).toEqual(['completed', 'in-progress']);
+    expect((await peer.all('Communication')).map(({ status }) => status).sort()).toEqual([
+      'completed',
+      'in-progress',
+    ]);
     expect(await peer.all('Task')).toEqual([]);
   });
 
   test('is written to once though the reply is lost, also where it cannot be searched', async () => {
-    const { peer, connector } = await bench({ conditional_create: false, refuse_search: ['Task.identifier'] });
+    const { peer, connector } = await bench({
+      conditional_create: false,
+      refuse_search: ['Task.identifier'],
+    });
     failOnce(peer, { when: 'after', action: 'reset' }, written);
     await expect(publish(connector, entry(1))).rejects.toMatchObject({ failure: 'transient' });
     await expect(publish(connector, entry(1))).rejects.toMatchObject({ failure: 'permanent' });

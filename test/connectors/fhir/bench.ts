@@ -44,9 +44,17 @@ export async function bench(
 ): Promise<Bench> {
   const peer = await startPeer(peer_options);
   const world = makeSuiteEnv();
-  const secret = (name: string) => ({ name: `ELIGD_SUITE_${name.toUpperCase()}`, value: secrets[name] ?? null });
+  const secret = (name: string) => ({
+    name: `ELIGD_SUITE_${name.toUpperCase()}`,
+    value: secrets[name] ?? null,
+  });
   const env: ConnectorEnv = { ...world.env, secret };
-  const parsed = fhirConfigSchema.parse({ base_url: peer.url, auth: 'none', poll_minutes: 0, ...config });
+  const parsed = fhirConfigSchema.parse({
+    base_url: peer.url,
+    auth: 'none',
+    poll_minutes: 0,
+    ...config,
+  });
   const restart = () => {
     const connector = fhir.create(parsed, env);
     made.push(connector);
@@ -69,9 +77,11 @@ export async function bench(
         return { reply: null };
       };
       const { signal } = new AbortController();
-      await connector.pull?.({ cursor, accept, isAccepted: async () => false, signal }).catch((error: unknown) => {
-        throw Object.assign(error as Error, { batches });
-      });
+      await connector
+        .pull?.({ cursor, accept, isAccepted: async () => false, signal })
+        .catch((error: unknown) => {
+          throw Object.assign(error as Error, { batches });
+        });
       return batches;
     },
     offer: async (...visits) => {
@@ -102,7 +112,10 @@ export function failOnce(peer: FhirPeer, fault: Fault, when: (request: Request) 
 }
 
 /** What is read of A-1 after something of it was changed on the server. */
-export async function readWith(change: (resources: Loose[]) => Loose[], config: Record<string, unknown> = {}) {
+export async function readWith(
+  change: (resources: Loose[]) => Loose[],
+  config: Record<string, unknown> = {},
+) {
   const world = await bench({}, config);
   const changed = change(structuredClone(resourcesOf(appointment(1))) as Loose[]);
   await world.peer.putBefore(LONG_AGO, ...(changed as Resource[]));

@@ -3,10 +3,16 @@ import type { CheckLine } from '../../../connectors/contract.ts';
 import type { PeerOptions } from '../../support/fhir/peer.ts';
 import { appointment, bench } from './bench.ts';
 
-async function check(options: PeerOptions = {}, config: Record<string, unknown> = {}, secrets: Record<string, string> = {}) {
+async function check(
+  options: PeerOptions = {},
+  config: Record<string, unknown> = {},
+  secrets: Record<string, string> = {},
+) {
   const { connector, peer } = await bench(options, config, secrets);
   const lines = await connector.check(new AbortController().signal);
-  expect(peer.requests.filter(({ method, path }) => method !== 'GET' && path !== '/token')).toEqual([]);
+  expect(peer.requests.filter(({ method, path }) => method !== 'GET' && path !== '/token')).toEqual(
+    [],
+  );
   return lines;
 }
 
@@ -26,7 +32,10 @@ describe('eligd check of a FHIR server', () => {
 
   test.each<[PeerOptions, RegExp]>([
     [{ without: ['Coverage'] }, /does not offer Coverage/],
-    [{ without: ['CoverageEligibilityResponse', 'Task'] }, /takes no CoverageEligibilityResponse, Task/],
+    [
+      { without: ['CoverageEligibilityResponse', 'Task'] },
+      /takes no CoverageEligibilityResponse, Task/,
+    ],
     [{ has_metadata: false }, /no CapabilityStatement/],
     [{ qualified_by: ['location'] }, /400 \(required\) to a search of Appointment/],
     [{ refuse_search: ['Coverage.patient'] }, /does not search Coverage by patient/],
@@ -40,7 +49,10 @@ describe('eligd check of a FHIR server', () => {
     [{ include: false }, 'read one by one'],
     [{ conditional_create: false }, 'looks before it writes'],
     [{ refuse_search: ['Appointment._lastUpdated'] }, 'the whole window is read each hour'],
-    [{ without: ['ServiceRequest', 'Condition'] }, 'does not offer ServiceRequest, Condition; eligd works without'],
+    [
+      { without: ['ServiceRequest', 'Condition'] },
+      'does not offer ServiceRequest, Condition; eligd works without',
+    ],
   ])('says what follows from %j', async (options, expected) => {
     const lines = await check(options);
     expect(faults(lines)).toEqual([]);
@@ -51,38 +63,52 @@ describe('eligd check of a FHIR server', () => {
     ['/Coverage', /403 .*Coverage/],
     ['/Patient/P-1', /patient of an appointment cannot be read/],
   ])(
-    'tries with the patient of an appointment whether %s is allowed, whatever the server says of itself',
+    'tries with the patient of an appointment whether %s is allowed, whatever the server ' +
+      'says of itself',
     async (path, expected) => {
       const { connector, peer, offer } = await bench({ include: false });
       await offer(appointment(1));
       const lines = () => connector.check(new AbortController().signal);
-      expect(remarks(await lines())).toContain('Patients can be read.\nCoverage can be searched by patient.');
-      peer.fault = (request) => (request.path === path ? { when: 'before', action: 'status', status: 403 } : null);
+      expect(remarks(await lines())).toContain(
+        'Patients can be read.\nCoverage can be searched by patient.',
+      );
+      peer.fault = (request) =>
+        request.path === path ? { when: 'before', action: 'status', status: 403 } : null;
       expect(faults(await lines())).toEqual([expect.stringMatching(expected)]);
     },
   );
 
   test('tries each place that is searched by', async () => {
     const search_by = [{ actor: 'Location/place' }, { patient: 'Patient/P-1' }];
-    const [fault] = (await check({ qualified_by: ['actor'] }, { search_by })).filter(({ ok }) => !ok);
-    expect(fault).toMatchObject({ what: expect.stringContaining('400 (required)'), next: expect.stringContaining('search_by') });
+    const [fault] = (await check({ qualified_by: ['actor'] }, { search_by })).filter(
+      ({ ok }) => !ok,
+    );
+    expect(fault).toMatchObject({
+      what: expect.stringContaining('400 (required)'),
+      next: expect.stringContaining('search_by'),
+    });
   });
 
-  test('names what it searches by and the server ignores, which would bring the visits of all places', async () => {
-    const search_by = [{ locaton: 'Location/12' }, { patient: 'Patient/P-1' }];
-    const { connector, peer, offer } = await bench({}, { search_by });
-    await offer(appointment(1));
-    const [entry] = await peer.all('Appointment');
-    peer.alter = ({ query }, body) => (query.startsWith('locaton') ? { ...body, entry: [{ resource: entry }] } : body);
-    const faulty = (await connector.check(new AbortController().signal)).filter(({ ok }) => !ok);
-    expect(faulty).toEqual([
-      {
-        ok: false,
-        what: 'The server ignores locaton in a search of Appointment (search_by:).',
-        next: expect.stringContaining('Check the name in search_by:'),
-      },
-    ]);
-  });
+  test(
+    'names what it searches by and the server ignores, which would bring the visits of all ' +
+      'places',
+    async () => {
+      const search_by = [{ locaton: 'Location/12' }, { patient: 'Patient/P-1' }];
+      const { connector, peer, offer } = await bench({}, { search_by });
+      await offer(appointment(1));
+      const [entry] = await peer.all('Appointment');
+      peer.alter = ({ query }, body) =>
+        query.startsWith('locaton') ? { ...body, entry: [{ resource: entry }] } : body;
+      const faulty = (await connector.check(new AbortController().signal)).filter(({ ok }) => !ok);
+      expect(faulty).toEqual([
+        {
+          ok: false,
+          what: 'The server ignores locaton in a search of Appointment (search_by:).',
+          next: expect.stringContaining('Check the name in search_by:'),
+        },
+      ]);
+    },
+  );
 
   test('says when there is no visit to try the rest with, as with a place that is not there', async () => {
     const search_by = [{ location: 'Location/nowhere' }];
@@ -96,15 +122,25 @@ describe('eligd check of a FHIR server', () => {
   test('speaks of search_by only where the server refuses the search', async () => {
     const lines = await check({ authorization: 'Bearer other' });
     expect(lines.filter(({ ok }) => !ok)).toEqual([
-      { ok: false, what: expect.stringContaining('401'), next: expect.not.stringContaining('search_by') },
+      {
+        ok: false,
+        what: expect.stringContaining('401'),
+        next: expect.not.stringContaining('search_by'),
+      },
     ]);
   });
 
   test('looks for a wrong address first where the server tells no token endpoint', async () => {
     const { peer } = await bench();
     const base_url = `${peer.url}-typo`;
-    const lines = await check({}, { base_url, auth: 'client_secret', client_id: 'eligd' }, { client_secret: 's' });
-    expect(lines.filter(({ ok }) => !ok)).toMatchObject([{ next: expect.stringMatching(/^Check base_url: /) }]);
+    const lines = await check(
+      {},
+      { base_url, auth: 'client_secret', client_id: 'eligd' },
+      { client_secret: 's' },
+    );
+    expect(lines.filter(({ ok }) => !ok)).toMatchObject([
+      { next: expect.stringMatching(/^Check base_url: /) },
+    ]);
   });
 
   test('says that the login does not work, and nothing else', async () => {
@@ -114,7 +150,11 @@ describe('eligd check of a FHIR server', () => {
 
   test('names the scopes that the login lacks', async () => {
     const smart = { client_id: 'eligd', client_secret: 's' };
-    const config = { auth: 'client_secret', client_id: 'eligd', scopes: ['system/Appointment.rs', 'system/Patient.read'] };
+    const config = {
+      auth: 'client_secret',
+      client_id: 'eligd',
+      scopes: ['system/Appointment.rs', 'system/Patient.read'],
+    };
     const [fault] = faults(await check({ smart }, config, { client_secret: 's' }));
     expect(fault).toContain('Coverage');
     expect(fault).not.toMatch(/Appointment|Patient/);

@@ -10,10 +10,15 @@ import { appointment, type Bench, bench } from './bench.ts';
 
 const DAY_MS = 86_400_000;
 
-async function withClaims(change: (claim: Claim) => object = () => ({}), ...more: Resource[]): Promise<Bench> {
+async function withClaims(
+  change: (claim: Claim) => object = () => ({}),
+  ...more: Resource[]
+): Promise<Bench> {
   const world = await bench({}, { claims_days: 90 });
   for (const resource of claimResourcesOf(claim(1)))
-    await world.peer.put(resource.resourceType === 'Claim' ? { ...resource, ...change(resource) } : resource);
+    await world.peer.put(
+      resource.resourceType === 'Claim' ? { ...resource, ...change(resource) } : resource,
+    );
   await world.peer.put(...more);
   return world;
 }
@@ -66,7 +71,12 @@ describe('a claim', () => {
     ['was withdrawn', () => ({ status: 'cancelled' }), [], 'settled'],
     ['was decided on, as somebody else has put there', () => ({}), [decision()], 'settled'],
     ['is still being decided on', () => ({}), [decision({ outcome: 'queued' })], 'open'],
-    ['was decided on, but that was entered in error', () => ({}), [decision({ status: 'entered-in-error' })], 'open'],
+    [
+      'was decided on, but that was entered in error',
+      () => ({}),
+      [decision({ status: 'entered-in-error' })],
+      'open',
+    ],
     [
       'has an answer of eligd only',
       () => ({}),
@@ -87,10 +97,16 @@ describe('a claim', () => {
         ? { when: 'before', action: 'status', status: 500 }
         : null;
     const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
-    expect(error).toMatchObject({ failure: 'transient', message: expect.stringContaining('a claim') });
+    expect(error).toMatchObject({
+      failure: 'transient',
+      message: expect.stringContaining('a claim'),
+    });
     const { batches } = error as { batches: PullBatch[] };
     expect(claimsOf(batches).map(({ source_id }) => source_id)).toEqual(['C-1']);
-    expect(batches.flatMap(({ rejected }) => rejected).map(({ position }) => position)).toEqual(['Appointment/A-5', 'Claim/C-2']);
+    expect(batches.flatMap(({ rejected }) => rejected).map(({ position }) => position)).toEqual([
+      'Appointment/A-5',
+      'Claim/C-2',
+    ]);
   });
 
   test('that is a draft or an estimate was never sent', async () => {
@@ -101,27 +117,40 @@ describe('a claim', () => {
   test('whose total is missing has the sum of its items, exactly', async () => {
     const { pull } = await withClaims(({ item = [] }) => ({
       total: undefined,
-      item: item.map((one, index) => ({ ...one, net: { value: [0.1, 0.2][index], currency: 'USD' } })),
+      item: item.map((one, index) => ({
+        ...one,
+        net: { value: [0.1, 0.2][index], currency: 'USD' },
+      })),
     }));
     expect(claimsOf(await pull())[0]?.billed_amount).toBe('0.30');
   });
 
   test('of a patient who cannot be read is named', async () => {
     const { pull } = await withClaims(() => ({ patient: { reference: 'Patient/gone' } }));
-    expect((await pull()).flatMap((batch) => batch.rejected)).toMatchObject([{ position: 'Claim/C-1', field: 'patient' }]);
+    expect((await pull()).flatMap((batch) => batch.rejected)).toMatchObject([
+      { position: 'Claim/C-1', field: 'patient' },
+    ]);
   });
 });
 
 describe('an answer about a claim', () => {
-  const deliver = (connector: Connector, batch: ClaimBatch) => connector.deliverClaims?.(batch, new AbortController().signal);
+  const deliver = (connector: Connector, batch: ClaimBatch) =>
+    connector.deliverClaims?.(batch, new AbortController().signal);
 
-  async function written(over: Partial<ClaimStatusRecord['claim']>, status = 'SUCCESS', options: PeerOptions = {}) {
+  async function written(
+    over: Partial<ClaimStatusRecord['claim']>,
+    status = 'SUCCESS',
+    options: PeerOptions = {},
+  ) {
     const world = await bench(options);
     for (const resource of claimResourcesOf(claim(1))) await world.peer.put(resource);
     const batch = claimBatchOf(1, [1]);
     const [delivery] = batch.deliveries;
     const record = { ...delivery!.record, status, claim: { ...delivery!.record.claim, ...over } };
-    const outcomes = await deliver(world.connector, { ...batch, deliveries: [{ ...delivery!, record }] });
+    const outcomes = await deliver(world.connector, {
+      ...batch,
+      deliveries: [{ ...delivery!, record }],
+    });
     expect(outcomes).toEqual([{ key: 'c-1-1', outcome: 'delivered' }]);
     expect(world.peer.invalid).toEqual([]);
     return world.peer;
@@ -158,7 +187,9 @@ describe('an answer about a claim', () => {
         { itemSequence: 2, adjudication: [{ amount: { value: 60.2 } }, { amount: { value: 0 } }] },
       ],
     });
-    expect(await peer.all('Provenance')).toMatchObject([{ target: [{ reference: `ClaimResponse/${response?.id}` }] }]);
+    expect(await peer.all('Provenance')).toMatchObject([
+      { target: [{ reference: `ClaimResponse/${response?.id}` }] },
+    ]);
   });
 
   test.each([
@@ -166,23 +197,31 @@ describe('an answer about a claim', () => {
     ['pending', 'queued'],
     ['not_on_file', 'error'],
     ['unknown', 'partial'],
-  ] as const)('that is %s has the outcome %s, and no amount that nobody named (G8)', async (status, outcome) => {
-    const peer = await written({ status, codes: [code({ answered: false })] });
-    const [response] = await peer.all('ClaimResponse');
-    expect(response?.outcome).toBe(outcome);
-    expect(response).not.toHaveProperty('item');
-    expect(response).not.toHaveProperty('payment');
-    expect(response?.processNote?.map(({ text }) => text)).toContain('D0120: unknown');
-  });
+  ] as const)(
+    'that is %s has the outcome %s, and no amount that nobody named (G8)',
+    async (status, outcome) => {
+      const peer = await written({ status, codes: [code({ answered: false })] });
+      const [response] = await peer.all('ClaimResponse');
+      expect(response?.outcome).toBe(outcome);
+      expect(response).not.toHaveProperty('item');
+      expect(response).not.toHaveProperty('payment');
+      expect(response?.processNote?.map(({ text }) => text)).toContain('D0120: unknown');
+    },
+  );
 
   test('that nobody could give says so', async () => {
     const [response] = await (await written({}, 'UNSUCCESSFUL')).all('ClaimResponse');
-    expect(response).toMatchObject({ outcome: 'error', disposition: expect.stringContaining('UNSUCCESSFUL') });
+    expect(response).toMatchObject({
+      outcome: 'error',
+      disposition: expect.stringContaining('UNSUCCESSFUL'),
+    });
   });
 
   test('becomes a document where the server takes no ClaimResponse', async () => {
     const peer = await written({ status: 'denied' }, 'SUCCESS', { without: ['ClaimResponse'] });
     const [document] = await peer.all('DocumentReference');
-    expect(Buffer.from(document?.content[0]?.attachment.data ?? '', 'base64').toString()).toContain('the claim is denied');
+    expect(Buffer.from(document?.content[0]?.attachment.data ?? '', 'base64').toString()).toContain(
+      'the claim is denied',
+    );
   });
 });

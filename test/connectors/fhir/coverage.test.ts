@@ -6,7 +6,8 @@ import type { Loose } from '../../support/fhir/peer.ts';
 import { appointment, bench, edit, read, readWith } from './bench.ts';
 
 describe('a coverage', () => {
-  const coverage = (change: (one: Loose) => void, ...more: Loose[]) => edit('Coverage', change, ...more);
+  const coverage = (change: (one: Loose) => void, ...more: Loose[]) =>
+    edit('Coverage', change, ...more);
   const more = (over: Partial<Coverage>): Loose => ({
     resourceType: 'Coverage',
     id: 'another',
@@ -20,11 +21,15 @@ describe('a coverage', () => {
 
   test("has the member's own id before that of the subscriber", async () => {
     const identifier = [{ type: { coding: [{ code: 'MB' }] }, value: 'OWN-1' }];
-    expect(members((await readWith(coverage((one) => Object.assign(one, { identifier })))).visit)).toEqual(['OWN-1']);
+    expect(
+      members((await readWith(coverage((one) => Object.assign(one, { identifier })))).visit),
+    ).toEqual(['OWN-1']);
   });
 
   test('comes in the order that the server says, and stays in it', async () => {
-    const { visit } = await readWith(coverage((one) => Object.assign(one, { order: 2 }), more({ order: 1 })));
+    const { visit } = await readWith(
+      coverage((one) => Object.assign(one, { order: 2 }), more({ order: 1 })),
+    );
     expect(members(visit)).toEqual(['OTHER', 'MEMBER001']);
   });
 
@@ -36,11 +41,15 @@ describe('a coverage', () => {
     ['paid by the patient', { type: { coding: [{ code: 'pay' }] } }],
     ['paid by a relative', { payor: [{ reference: 'RelatedPerson/r' }] }],
   ])('that is %s is left out', async (_, over) => {
-    expect(members((await readWith(coverage(() => undefined, more(over)))).visit)).toEqual(['MEMBER001']);
+    expect(members((await readWith(coverage(() => undefined, more(over)))).visit)).toEqual([
+      'MEMBER001',
+    ]);
   });
 
   test('that has ended is asked about when there is no other: front desks forget to prolong it', async () => {
-    const { visit } = await readWith(coverage((one) => Object.assign(one, { period: { end: '2025-12-31' } })));
+    const { visit } = await readWith(
+      coverage((one) => Object.assign(one, { period: { end: '2025-12-31' } })),
+    );
     expect(members(visit)).toEqual(['MEMBER001']);
   });
 
@@ -74,42 +83,65 @@ describe('a coverage', () => {
         },
       ),
     );
-    expect(visit?.coverages[0]?.subscriber).toEqual({ name: 'Pat Parent', birth_date: '1960-05-06', relationship: 'child' });
+    expect(visit?.coverages[0]?.subscriber).toEqual({
+      name: 'Pat Parent',
+      birth_date: '1960-05-06',
+      relationship: 'child',
+    });
   });
 
-  test('is the own one of a patient whom the server names by its whole address, or by another of its addresses', async () => {
-    const absolute = (address: (url: string) => string) =>
-      bench().then(async (world) => {
-        const base = address(world.peer.url);
-        await world.offer(appointment(1));
-        world.peer.alter = ({ path }, body) => {
-          if (path !== '/Coverage') return body;
-          const entry = body.entry.map((one: Loose) => ({
-            ...one,
-            resource: {
-              ...one.resource,
-              beneficiary: { reference: `${base}/Patient/P-1/_history/3` },
-              subscriber: { reference: `${base}/Patient/P-1` },
-            },
-          }));
-          return { ...body, entry };
-        };
-        return read(await world.pull()).get('A-1')?.coverages;
-      });
-    for (const address of [(url: string) => url, () => 'https://inside.example/fhir'])
-      expect(await absolute(address)).toMatchObject([{ member_id: 'MEMBER001', subscriber: null }]);
-  });
+  test(
+    'is the own one of a patient whom the server names by its whole address, or by another of ' +
+      'its addresses',
+    async () => {
+      const absolute = (address: (url: string) => string) =>
+        bench().then(async (world) => {
+          const base = address(world.peer.url);
+          await world.offer(appointment(1));
+          world.peer.alter = ({ path }, body) => {
+            if (path !== '/Coverage') return body;
+            const entry = body.entry.map((one: Loose) => ({
+              ...one,
+              resource: {
+                ...one.resource,
+                beneficiary: { reference: `${base}/Patient/P-1/_history/3` },
+                subscriber: { reference: `${base}/Patient/P-1` },
+              },
+            }));
+            return { ...body, entry };
+          };
+          return read(await world.pull()).get('A-1')?.coverages;
+        });
+      for (const address of [(url: string) => url, () => 'https://inside.example/fhir'])
+        expect(await absolute(address)).toMatchObject([
+          { member_id: 'MEMBER001', subscriber: null },
+        ]);
+    },
+  );
 
   test.each([
-    ['whose list of coverages goes on at another server', { link: [{ relation: 'next', url: 'https://elsewhere.example/2' }] }],
+    [
+      'whose list of coverages goes on at another server',
+      { link: [{ relation: 'next', url: 'https://elsewhere.example/2' }] },
+    ],
     [
       'who may have some that could not be searched',
-      { entry: [{ resource: { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code: 'forbidden' }] } }] },
+      {
+        entry: [
+          {
+            resource: {
+              resourceType: 'OperationOutcome',
+              issue: [{ severity: 'error', code: 'forbidden' }],
+            },
+          },
+        ],
+      },
     ],
   ])('of a patient %s is not "none"', async (_, body) => {
     const world = await bench();
     await world.offer(appointment(1));
-    world.peer.alter = ({ path }, found) => (path === '/Coverage' ? { ...found, entry: [], ...body } : found);
+    world.peer.alter = ({ path }, found) =>
+      path === '/Coverage' ? { ...found, entry: [], ...body } : found;
     const batches = await world.pull().catch((thrown: { batches: PullBatch[] }) => thrown.batches);
     expect(read(batches).size).toBe(0);
     expect(batches.flatMap(({ rejected }) => rejected)).toMatchObject([{ source_id: 'A-1' }]);
@@ -127,15 +159,25 @@ describe('a coverage', () => {
       ];
       one.payor = [{ reference: '#p' }];
     });
-    expect((await readWith(contained)).visit?.coverages[0]).toMatchObject({ carrier: 'Contained Payer', payor_id: '00123' });
-    const named = coverage((one) => Object.assign(one, { payor: [{ reference: 'Organization/gone', display: 'Named Payer' }] }));
-    expect((await readWith(named)).visit?.coverages[0]).toMatchObject({ carrier: 'Named Payer', payor_id: '' });
+    expect((await readWith(contained)).visit?.coverages[0]).toMatchObject({
+      carrier: 'Contained Payer',
+      payor_id: '00123',
+    });
+    const named = coverage((one) =>
+      Object.assign(one, { payor: [{ reference: 'Organization/gone', display: 'Named Payer' }] }),
+    );
+    expect((await readWith(named)).visit?.coverages[0]).toMatchObject({
+      carrier: 'Named Payer',
+      payor_id: '',
+    });
   });
 
   test('is recognised by the systems of the configuration', async () => {
     const change = (resources: Loose[]) =>
       resources.map((one) =>
-        one.id === 'payer-05030' ? { ...one, identifier: [{ system: 'https://clearinghouse.example', value: '77' }] } : one,
+        one.id === 'payer-05030'
+          ? { ...one, identifier: [{ system: 'https://clearinghouse.example', value: '77' }] }
+          : one,
       );
     const systems = { payer_id: ['https://clearinghouse.example'] };
     expect((await readWith(change, { systems })).visit?.coverages[0]?.payor_id).toBe('77');

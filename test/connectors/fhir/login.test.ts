@@ -21,7 +21,14 @@ const keyFile = (algorithm: string) => join(folder, `${algorithm}.pem`);
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'eligd-login-'));
   for (const algorithm of ['ES384', 'RS384']) {
-    const { stdout } = await run(['fhir', 'keygen', '--key', keyFile(algorithm), '--algorithm', algorithm]);
+    const { stdout } = await run([
+      'fhir',
+      'keygen',
+      '--key',
+      keyFile(algorithm),
+      '--algorithm',
+      algorithm,
+    ]);
     jwks.set(algorithm, JSON.parse(stdout));
   }
 });
@@ -34,18 +41,31 @@ async function behind(
   secrets: Record<string, string> = {},
 ): Promise<Bench> {
   setMachineClock(SUITE_MS);
-  const world = await bench({ smart: { client_id: 'eligd', ...smart } }, { client_id: 'eligd', ...config }, secrets);
+  const world = await bench(
+    { smart: { client_id: 'eligd', ...smart } },
+    { client_id: 'eligd', ...config },
+    secrets,
+  );
   await world.offer(appointment(1));
   return world;
 }
 
-const smartConfig = (algorithm = 'ES384') => ({ auth: 'private_key_jwt', key_file: keyFile(algorithm) });
+const smartConfig = (algorithm = 'ES384') => ({
+  auth: 'private_key_jwt',
+  key_file: keyFile(algorithm),
+});
 
 describe('SMART Backend Services', () => {
-  test.each(['ES384', 'RS384'])('logs in with a key of keygen, signed with %s', async (algorithm) => {
-    const { pull } = await behind({ jwks: jwks.get(algorithm) ?? { keys: [] } }, smartConfig(algorithm));
-    expect(read(await pull()).size).toBe(1);
-  });
+  test.each(['ES384', 'RS384'])(
+    'logs in with a key of keygen, signed with %s',
+    async (algorithm) => {
+      const { pull } = await behind(
+        { jwks: jwks.get(algorithm) ?? { keys: [] } },
+        smartConfig(algorithm),
+      );
+      expect(read(await pull()).size).toBe(1);
+    },
+  );
 
   test('takes the key from a secret, as PEM or as JWK', async () => {
     const pair = await generateKeyPair('ES384', { extractable: true });
@@ -56,25 +76,44 @@ describe('SMART Backend Services', () => {
       [private_jwk, {}],
       [await exportPKCS8(pair.privateKey), { key_id: kid }],
     ] as const) {
-      const { pull } = await behind({ jwks: { keys: [public_key] } }, { auth: 'private_key_jwt', ...config }, { private_key });
+      const { pull } = await behind(
+        { jwks: { keys: [public_key] } },
+        { auth: 'private_key_jwt', ...config },
+        { private_key },
+      );
       expect(read(await pull()).size).toBe(1);
     }
   });
 
-  test('asks for the scopes of version 2, of version 1 where the server has no other, and for those of the configuration', async () => {
-    const scopes = async (smart: Partial<SmartOptions>, config: object = {}) => {
-      const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] }, ...smart }, { ...smartConfig(), ...config });
-      await pull();
-      return peer.smart?.granted ?? [];
-    };
-    expect((await scopes({}))[0]).toContain('system/Appointment.rs system/Patient.rs');
-    expect((await scopes({ versions: ['v1'] }))[0]).toContain('system/Task.read system/Task.write');
-    expect(await scopes({}, { scopes: ['system/Appointment.read'] })).toEqual(['system/Appointment.read']);
-  });
+  test(
+    'asks for the scopes of version 2, of version 1 where the server has no other, and for ' +
+      'those of the configuration',
+    async () => {
+      const scopes = async (smart: Partial<SmartOptions>, config: object = {}) => {
+        const { pull, peer } = await behind(
+          { jwks: jwks.get('ES384') ?? { keys: [] }, ...smart },
+          { ...smartConfig(), ...config },
+        );
+        await pull();
+        return peer.smart?.granted ?? [];
+      };
+      expect((await scopes({}))[0]).toContain('system/Appointment.rs system/Patient.rs');
+      expect((await scopes({ versions: ['v1'] }))[0]).toContain(
+        'system/Task.read system/Task.write',
+      );
+      expect(await scopes({}, { scopes: ['system/Appointment.read'] })).toEqual([
+        'system/Appointment.read',
+      ]);
+    },
+  );
 
   test('falls back to the scopes of version 1 when those of version 2 are refused', async () => {
-    const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] }, versions: ['v1'] }, smartConfig());
-    peer.alter = ({ path }, body) => (path.endsWith('smart-configuration') ? { token_endpoint: body.token_endpoint } : body);
+    const { pull, peer } = await behind(
+      { jwks: jwks.get('ES384') ?? { keys: [] }, versions: ['v1'] },
+      smartConfig(),
+    );
+    peer.alter = ({ path }, body) =>
+      path.endsWith('smart-configuration') ? { token_endpoint: body.token_endpoint } : body;
     expect(read(await pull()).size).toBe(1);
   });
 
@@ -91,24 +130,40 @@ describe('SMART Backend Services', () => {
     };
     expect(read(await pull()).size).toBe(1);
     peer.alter = ({ path }, body) => (path.endsWith('smart-configuration') ? {} : body);
-    const lost = await bench({ smart: { client_id: 'eligd' } }, { client_id: 'eligd', ...smartConfig() });
+    const lost = await bench(
+      { smart: { client_id: 'eligd' } },
+      { client_id: 'eligd', ...smartConfig() },
+    );
     lost.peer.alter = peer.alter;
-    await expect(lost.pull()).rejects.toMatchObject({ failure: 'permanent', next: expect.stringContaining('token_url') });
+    await expect(lost.pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      next: expect.stringContaining('token_url'),
+    });
   });
 
   test('needs no discovery that works where the configuration has the token endpoint', async () => {
     const world = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
     world.peer.fault = ({ path }) =>
-      path.endsWith('smart-configuration') ? { when: 'before', action: 'status', status: 500 } : null;
+      path.endsWith('smart-configuration')
+        ? { when: 'before', action: 'status', status: 500 }
+        : null;
     await expect(world.pull()).rejects.toMatchObject({ failure: 'transient' });
-    const config = { ...smartConfig(), base_url: world.peer.url, client_id: 'eligd', token_url: `${world.peer.url}/token` };
+    const config = {
+      ...smartConfig(),
+      base_url: world.peer.url,
+      client_id: 'eligd',
+      token_url: `${world.peer.url}/token`,
+    };
     const told = fhir.create(fhirConfigSchema.parse(config), world.env);
     expect((await told.check(new AbortController().signal))[0]).toMatchObject({ ok: true });
     await told.close?.();
   });
 
   test('goes on for the others when whoever began it stops', async () => {
-    const { peer, connector } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    const { peer, connector } = await behind(
+      { jwks: jwks.get('ES384') ?? { keys: [] } },
+      smartConfig(),
+    );
     const stopping = new AbortController();
     peer.fault = ({ path }) => {
       if (path === '/token') stopping.abort();
@@ -138,7 +193,9 @@ describe('SMART Backend Services', () => {
       is_over = true;
       return { when: 'before', action: 'reset' };
     };
-    expect(await connector.deliver(batchOf(1, [1]), new AbortController().signal)).toMatchObject([{ outcome: 'delivered' }]);
+    expect(await connector.deliver(batchOf(1, [1]), new AbortController().signal)).toMatchObject([
+      { outcome: 'delivered' },
+    ]);
     expect(await peer.all('DocumentReference')).toHaveLength(1);
     expect(await peer.all('Communication')).toHaveLength(0);
   });
@@ -147,22 +204,36 @@ describe('SMART Backend Services', () => {
     ['/token', '/.well-known/smart-configuration'].flatMap((path) =>
       (['html', 'truncate', 'reset'] as const).map((action) => [path, action] as const),
     ),
-  )('that meets at %s a proxy with an answer of its own (%s) is tried again', async (path, action) => {
-    const { peer, pull, offer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
-    await offer(appointment(1));
-    failOnce(peer, { when: 'before', action }, (request) => request.path === path);
-    expect(read(await pull()).size).toBeGreaterThan(0);
-  });
+  )(
+    'that meets at %s a proxy with an answer of its own (%s) is tried again',
+    async (path, action) => {
+      const { peer, pull, offer } = await behind(
+        { jwks: jwks.get('ES384') ?? { keys: [] } },
+        smartConfig(),
+      );
+      await offer(appointment(1));
+      failOnce(peer, { when: 'before', action }, (request) => request.path === path);
+      expect(read(await pull()).size).toBeGreaterThan(0);
+    },
+  );
 
   test('sends nothing to a token endpoint that others could listen to', async () => {
     const { pull, peer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
     peer.alter = ({ path }, body) =>
-      path.endsWith('smart-configuration') ? { ...body, token_endpoint: 'http://ehr.example/token' } : body;
-    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining('plain http') });
+      path.endsWith('smart-configuration')
+        ? { ...body, token_endpoint: 'http://ehr.example/token' }
+        : body;
+    await expect(pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining('plain http'),
+    });
   });
 
   test('renews a token that ends in the middle of the pages, once for everybody', async () => {
-    const { pull, peer, offer } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] } }, smartConfig());
+    const { pull, peer, offer } = await behind(
+      { jwks: jwks.get('ES384') ?? { keys: [] } },
+      smartConfig(),
+    );
     await offer(...Array.from({ length: 120 }, (_, index) => appointment(index)));
     let count = 0;
     peer.fault = ({ query }) => {
@@ -174,7 +245,10 @@ describe('SMART Backend Services', () => {
   });
 
   test('renews a token before its time is over', async () => {
-    const { pull, peer, pass } = await behind({ jwks: jwks.get('ES384') ?? { keys: [] }, expires_in: 60 }, smartConfig());
+    const { pull, peer, pass } = await behind(
+      { jwks: jwks.get('ES384') ?? { keys: [] }, expires_in: 60 },
+      smartConfig(),
+    );
     await pull();
     await pull();
     expect(peer.smart?.granted).toHaveLength(1);
@@ -184,9 +258,15 @@ describe('SMART Backend Services', () => {
   });
 
   test('says that the key is not the registered one, without a word of the key', async () => {
-    const { pull, said } = await behind({ jwks: jwks.get('RS384') ?? { keys: [] } }, smartConfig('ES384'));
+    const { pull, said } = await behind(
+      { jwks: jwks.get('RS384') ?? { keys: [] } },
+      smartConfig('ES384'),
+    );
     const error = await pull().catch((thrown: Error) => thrown);
-    expect(error).toMatchObject({ failure: 'permanent', message: expect.stringContaining('invalid_client') });
+    expect(error).toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining('invalid_client'),
+    });
     const secret = readFileSync(keyFile('ES384'), 'utf8').split('\n')[1] ?? '';
     expect(String(error) + said()).not.toContain(secret);
   });
@@ -195,31 +275,58 @@ describe('SMART Backend Services', () => {
     ['missing.pem', 'ENOENT'],
     ['broken.pem', 'neither an RSA key'],
   ])('says that the key file %s cannot be used', async (name, told) => {
-    writeFileSync(join(folder, 'broken.pem'), '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n');
+    writeFileSync(
+      join(folder, 'broken.pem'),
+      '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n',
+    );
     const { pull } = await behind({}, { auth: 'private_key_jwt', key_file: join(folder, name) });
-    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining(told) });
+    await expect(pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining(told),
+    });
   });
 });
 
 describe('the other ways to log in', () => {
   test('client_secret', async () => {
-    const { pull } = await behind({ client_secret: 's3cret' }, { auth: 'client_secret' }, { client_secret: 's3cret' });
+    const { pull } = await behind(
+      { client_secret: 's3cret' },
+      { auth: 'client_secret' },
+      { client_secret: 's3cret' },
+    );
     expect(read(await pull()).size).toBe(1);
   });
 
   test.each([
-    ['basic', { username: 'clinic', password: 'pass' }, `Basic ${Buffer.from('clinic:pass').toString('base64')}`],
+    [
+      'basic',
+      { username: 'clinic', password: 'pass' },
+      `Basic ${Buffer.from('clinic:pass').toString('base64')}`,
+    ],
     ['bearer', { token: 'abc' }, 'Bearer abc'],
   ])('%s', async (auth, secrets, authorization) => {
-    const { pull, offer } = await bench({ authorization }, { auth }, secrets as Record<string, string>);
+    const { pull, offer } = await bench(
+      { authorization },
+      { auth },
+      secrets as Record<string, string>,
+    );
     await offer(appointment(1));
     expect(read(await pull()).size).toBe(1);
   });
 
   test('a token that the server does not accept is a fault for a person, and is not tried for ever', async () => {
-    const { pull, peer } = await bench({ authorization: 'Bearer right' }, { auth: 'bearer' }, { token: 'wrong' });
-    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining('401') });
-    expect(peer.requests.filter(({ path }) => path === '/Appointment').length).toBeLessThanOrEqual(1);
+    const { pull, peer } = await bench(
+      { authorization: 'Bearer right' },
+      { auth: 'bearer' },
+      { token: 'wrong' },
+    );
+    await expect(pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining('401'),
+    });
+    expect(peer.requests.filter(({ path }) => path === '/Appointment').length).toBeLessThanOrEqual(
+      1,
+    );
   });
 
   test.each([
@@ -227,28 +334,53 @@ describe('the other ways to log in', () => {
     ['basic', 'ELIGD_SUITE_USERNAME'],
   ])('%s names the secret that is missing', async (auth, name) => {
     const { pull } = await bench({}, { auth });
-    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining(name) });
+    await expect(pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining(name),
+    });
   });
 });
 
 describe('a configuration', () => {
-  const faults = (config: object) => fhirConfigSchema.safeParse(config).error?.issues.map(({ path }) => path.join('.'));
+  const faults = (config: object) =>
+    fhirConfigSchema.safeParse(config).error?.issues.map(({ path }) => path.join('.'));
 
   test.each([
-    ['that logs in nowhere but on this machine', { base_url: 'https://ehr.example/fhir', auth: 'none' }, ['auth']],
-    ['with a query in the base address', { base_url: 'https://ehr.example/fhir?x=1', auth: 'basic' }, ['base_url']],
+    [
+      'that logs in nowhere but on this machine',
+      { base_url: 'https://ehr.example/fhir', auth: 'none' },
+      ['auth'],
+    ],
+    [
+      'with a query in the base address',
+      { base_url: 'https://ehr.example/fhir?x=1', auth: 'basic' },
+      ['base_url'],
+    ],
     [
       'with an identifier_base that is no URI',
       { base_url: 'https://ehr.example/fhir', auth: 'basic', identifier_base: 'our clinic' },
       ['identifier_base'],
     ],
-    ['with plain http to another machine', { base_url: 'http://ehr.example/fhir', auth: 'basic' }, ['base_url']],
+    [
+      'with plain http to another machine',
+      { base_url: 'http://ehr.example/fhir', auth: 'basic' },
+      ['base_url'],
+    ],
     [
       'with a token over plain http',
-      { base_url: 'https://ehr.example/fhir', auth: 'client_secret', client_id: 'a', token_url: 'http://ehr.example/t' },
+      {
+        base_url: 'https://ehr.example/fhir',
+        auth: 'client_secret',
+        client_id: 'a',
+        token_url: 'http://ehr.example/t',
+      },
       ['token_url'],
     ],
-    ['without the client id', { base_url: 'https://ehr.example/fhir', auth: 'private_key_jwt' }, ['client_id']],
+    [
+      'without the client id',
+      { base_url: 'https://ehr.example/fhir', auth: 'private_key_jwt' },
+      ['client_id'],
+    ],
     ['with an address that is none', { base_url: 'ehr', auth: 'basic' }, ['base_url']],
   ])('%s is refused', (_, config, expected) => {
     expect(faults(config)).toEqual(expected);
@@ -256,8 +388,8 @@ describe('a configuration', () => {
 
   test('with the least that is needed is accepted', () => {
     expect(faults({ base_url: 'http://[::1]:8080/fhir/', auth: 'none' })).toBe(undefined);
-    expect(fhirConfigSchema.parse({ base_url: 'https://ehr.example/fhir/', auth: 'basic' }).base_url).toBe(
-      'https://ehr.example/fhir',
-    );
+    expect(
+      fhirConfigSchema.parse({ base_url: 'https://ehr.example/fhir/', auth: 'basic' }).base_url,
+    ).toBe('https://ehr.example/fhir');
   });
 });

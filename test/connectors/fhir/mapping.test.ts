@@ -39,8 +39,12 @@ describe('an appointment', () => {
     ['waitlist', 'cancelled'],
     ['a word of its own', 'booked'],
   ])('with the status %s is %s', async (status, expected) => {
-    const { visit, cancelled } = await readWith(edit('Appointment', (one) => Object.assign(one, { status })));
-    expect([visit?.status, cancelled]).toEqual(expected === 'booked' ? ['booked', []] : [undefined, ['A-1']]);
+    const { visit, cancelled } = await readWith(
+      edit('Appointment', (one) => Object.assign(one, { status })),
+    );
+    expect([visit?.status, cancelled]).toEqual(
+      expected === 'booked' ? ['booked', []] : [undefined, ['A-1']],
+    );
   });
 
   test('has the status that the configuration says', async () => {
@@ -74,11 +78,16 @@ describe('an appointment', () => {
   test('of a group asks about the first patient, and says that there are others', async () => {
     const another = { resourceType: 'Patient', id: 'P-2', name: [{ family: 'Other' }] };
     const add = (one: Loose) => {
-      one.participant.push(one.participant[0], { actor: { reference: 'Patient/P-2' }, status: 'accepted' });
+      one.participant.push(one.participant[0], {
+        actor: { reference: 'Patient/P-2' },
+        status: 'accepted',
+      });
     };
     const { visit, rejected } = await readWith(edit('Appointment', add, another));
     expect(visit?.patient.id).toBe('P-1');
-    expect(rejected).toMatchObject([{ position: 'Appointment/A-1', value_class: 'more than one patient' }]);
+    expect(rejected).toMatchObject([
+      { position: 'Appointment/A-1', value_class: 'more than one patient' },
+    ]);
   });
 
   test('without a patient is a blocked time and no fault', async () => {
@@ -108,20 +117,28 @@ describe('an appointment', () => {
     [
       'a patient on another server',
       (one: Loose) =>
-        Object.assign(one.participant[0].actor, { reference: 'https://elsewhere.example/fhir/Patient/1', type: 'Patient' }),
+        Object.assign(one.participant[0].actor, {
+          reference: 'https://elsewhere.example/fhir/Patient/1',
+          type: 'Patient',
+        }),
       'participant',
     ],
-  ])('with %s is named with what is wrong, and never passes for one that nobody insures', async (_, change, field) => {
-    // Searches by date find nothing without a start, so it is found by what has changed.
-    const world = await bench({}, { search_by: [{ _id: 'A-1' }] });
-    const resources = edit('Appointment', change)(structuredClone(resourcesOf(appointment(1))));
-    await world.peer.put(...(resources as Resource[]));
-    world.peer.alter = ({ path }, body) =>
-      path === '/Appointment' ? { ...body, entry: [{ resource: resources.at(-1) }] } : body;
-    const batches = await world.pull();
-    expect(batches.flatMap((batch) => batch.appointments)).toEqual([]);
-    expect(batches.flatMap((batch) => batch.rejected)).toMatchObject([{ source_id: 'A-1', field }]);
-  });
+  ])(
+    'with %s is named with what is wrong, and never passes for one that nobody insures',
+    async (_, change, field) => {
+      // Searches by date find nothing without a start, so it is found by what has changed.
+      const world = await bench({}, { search_by: [{ _id: 'A-1' }] });
+      const resources = edit('Appointment', change)(structuredClone(resourcesOf(appointment(1))));
+      await world.peer.put(...(resources as Resource[]));
+      world.peer.alter = ({ path }, body) =>
+        path === '/Appointment' ? { ...body, entry: [{ resource: resources.at(-1) }] } : body;
+      const batches = await world.pull();
+      expect(batches.flatMap((batch) => batch.appointments)).toEqual([]);
+      expect(batches.flatMap((batch) => batch.rejected)).toMatchObject([
+        { source_id: 'A-1', field },
+      ]);
+    },
+  );
 
   test.each(['text', 7, null, [], [null], { a: 1 }, [{ actor: 7 }], [{ actor: { reference: 7 } }]])(
     'whose elements are %j is survived',
@@ -131,7 +148,14 @@ describe('an appointment', () => {
       world.peer.alter = ({ path }, body) => {
         const change = (resource: Loose) =>
           resource.id === 'A-2'
-            ? { ...resource, participant: odd, serviceType: odd, meta: odd, status: odd, supportingInformation: odd }
+            ? {
+                ...resource,
+                participant: odd,
+                serviceType: odd,
+                meta: odd,
+                status: odd,
+                supportingInformation: odd,
+              }
             : resource;
         const entry = body.entry?.map((one: Loose) => ({ ...one, resource: change(one.resource) }));
         return path === '/Appointment' ? { ...body, entry } : body;
@@ -157,43 +181,61 @@ describe('an appointment', () => {
     const { visit } = await readWith(
       edit('Appointment', (one) => {
         one.contained = [{ resourceType: 'Location', id: 'room', name: 'North office' }];
-        one.participant[1].actor = { type: 'Practitioner', identifier: { system: NPI, value: '1245319599' } };
+        one.participant[1].actor = {
+          type: 'Practitioner',
+          identifier: { system: NPI, value: '1245319599' },
+        };
         one.participant[2].actor = { reference: '#room', type: 'Location' };
       }),
     );
-    expect(visit).toMatchObject({ location: 'North office', provider: { rendering_npi: '1245319599' } });
+    expect(visit).toMatchObject({
+      location: 'North office',
+      provider: { rendering_npi: '1245319599' },
+    });
   });
 
-  test('takes tax id and billing NPI from the organization of the role, however far up, unless the configuration has them', async () => {
-    const change = edit(
-      'Appointment',
-      (one) => {
-        one.participant[1].actor = { reference: 'PractitionerRole/role' };
-      },
-      {
-        resourceType: 'PractitionerRole',
-        id: 'role',
-        practitioner: { reference: 'Practitioner/npi-1234567893' },
-        organization: { reference: 'Organization/department' },
-      },
-      { resourceType: 'Organization', id: 'department', partOf: { reference: 'Organization/practice' } },
-      {
-        resourceType: 'Organization',
-        id: 'practice',
-        identifier: [
-          { system: EIN, value: '98-7654321' },
-          { type: { coding: [{ code: 'NPI' }] }, value: '1245319599' },
-        ],
-      },
-    );
-    const from = async (billing: string) => (await readWith(change, { billing })).visit?.provider;
-    expect(await from('organization')).toMatchObject({
-      rendering_npi: '1234567893',
-      billing_npi: '1245319599',
-      tax_id: '98-7654321',
-    });
-    expect(await from('configuration')).toMatchObject({ rendering_npi: '1234567893', billing_npi: '', tax_id: '' });
-  });
+  test(
+    'takes tax id and billing NPI from the organization of the role, however far up, unless ' +
+      'the configuration has them',
+    async () => {
+      const change = edit(
+        'Appointment',
+        (one) => {
+          one.participant[1].actor = { reference: 'PractitionerRole/role' };
+        },
+        {
+          resourceType: 'PractitionerRole',
+          id: 'role',
+          practitioner: { reference: 'Practitioner/npi-1234567893' },
+          organization: { reference: 'Organization/department' },
+        },
+        {
+          resourceType: 'Organization',
+          id: 'department',
+          partOf: { reference: 'Organization/practice' },
+        },
+        {
+          resourceType: 'Organization',
+          id: 'practice',
+          identifier: [
+            { system: EIN, value: '98-7654321' },
+            { type: { coding: [{ code: 'NPI' }] }, value: '1245319599' },
+          ],
+        },
+      );
+      const from = async (billing: string) => (await readWith(change, { billing })).visit?.provider;
+      expect(await from('organization')).toMatchObject({
+        rendering_npi: '1234567893',
+        billing_npi: '1245319599',
+        tax_id: '98-7654321',
+      });
+      expect(await from('configuration')).toMatchObject({
+        rendering_npi: '1234567893',
+        billing_npi: '',
+        tax_id: '',
+      });
+    },
+  );
 
   test('has the codes of its orders and reasons, each by its system', async () => {
     const { visit } = await readWith(
@@ -201,8 +243,13 @@ describe('an appointment', () => {
         'Appointment',
         (one) => {
           one.basedOn = [{ reference: 'ServiceRequest/order' }];
-          one.reasonReference = [{ reference: 'Condition/caries' }, { reference: 'Procedure/other' }];
-          one.reasonCode = [{ coding: [{ system: 'http://hl7.org/fhir/sid/icd-10-cm', code: 'k02.9' }] }];
+          one.reasonReference = [
+            { reference: 'Condition/caries' },
+            { reference: 'Procedure/other' },
+          ];
+          one.reasonCode = [
+            { coding: [{ system: 'http://hl7.org/fhir/sid/icd-10-cm', code: 'k02.9' }] },
+          ];
         },
         {
           resourceType: 'ServiceRequest',
@@ -225,7 +272,10 @@ describe('an appointment', () => {
         },
       ),
     );
-    expect(visit).toMatchObject({ procedure_codes: ['99213', 'D0120', 'D1110'], diagnosis_codes: ['K02.9', 'K02.52'] });
+    expect(visit).toMatchObject({
+      procedure_codes: ['99213', 'D0120', 'D1110'],
+      diagnosis_codes: ['K02.9', 'K02.52'],
+    });
   });
 
   test.each([
@@ -242,7 +292,9 @@ describe('an appointment', () => {
       },
     ],
   ])('says by %s what it replaces', async (_, more) => {
-    const { visit } = await readWith(edit('Appointment', (one: Appointment) => Object.assign(one, more)));
+    const { visit } = await readWith(
+      edit('Appointment', (one: Appointment) => Object.assign(one, more)),
+    );
     expect(visit?.replaces).toBe('A-0');
   });
 
@@ -250,7 +302,9 @@ describe('an appointment', () => {
     const change = edit('Appointment', (one) => {
       one.specialty = [{ coding: [{ system: 'http://snomed.info/sct', code: '394587001' }] }];
     });
-    expect((await readWith(change, { specialties: { '394587001': 'mental_health' } })).visit?.specialty).toBe('mental_health');
+    expect(
+      (await readWith(change, { specialties: { '394587001': 'mental_health' } })).visit?.specialty,
+    ).toBe('mental_health');
   });
 });
 
@@ -279,7 +333,9 @@ describe('a patient', () => {
   });
 
   test('whose birth date is only a year has none, and the appointment says so', async () => {
-    const { visit } = await readWith(edit('Patient', (one) => Object.assign(one, { birthDate: '1987' })));
+    const { visit } = await readWith(
+      edit('Patient', (one) => Object.assign(one, { birthDate: '1987' })),
+    );
     expect(visit?.patient.birth_date).toBe(null);
     expect(visit?.problems).toMatchObject([{ field: 'Patient.birthDate' }]);
   });

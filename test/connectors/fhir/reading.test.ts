@@ -7,10 +7,12 @@ import { resourcesOf } from '../../support/fhir/records.ts';
 import { appointment, bench, read } from './bench.ts';
 
 const DAY_MS = 86_400_000;
-const visits = (count: number) => Array.from({ length: count }, (_, index) => appointment(index + 1));
+const visits = (count: number) =>
+  Array.from({ length: count }, (_, index) => appointment(index + 1));
 const resource = (number: number) => resourcesOf(appointment(number)).at(-1) as Appointment;
 
-const cancelledBy = (batches: readonly PullBatch[]) => batches.flatMap(({ cancelled_ids = [] }) => cancelled_ids);
+const cancelledBy = (batches: readonly PullBatch[]) =>
+  batches.flatMap(({ cancelled_ids = [] }) => cancelled_ids);
 const FAILS = { when: 'before', action: 'status', status: 500 } as const;
 
 describe('the first pull', () => {
@@ -20,7 +22,10 @@ describe('the first pull', () => {
     await pull();
     const [search] = peer.requests.filter(({ path }) => path === '/Appointment');
     const query = new URLSearchParams(search?.query);
-    expect(query.getAll('date')).toEqual(['ge2026-11-22T06:00:00.000Z', 'lt2026-12-04T06:00:00.000Z']);
+    expect(query.getAll('date')).toEqual([
+      'ge2026-11-22T06:00:00.000Z',
+      'lt2026-12-04T06:00:00.000Z',
+    ]);
     expect(query.has('status')).toBe(false);
   });
 
@@ -28,10 +33,11 @@ describe('the first pull', () => {
     const { peer, pull, offer } = await bench({}, { date_search: 'day', days_ahead: 10 });
     await offer(appointment(1));
     expect(read(await pull()).size).toBe(1);
-    expect(new URLSearchParams(peer.requests.find(({ path }) => path === '/Appointment')?.query).getAll('date')).toEqual([
-      'ge2026-11-22',
-      'le2026-12-03',
-    ]);
+    expect(
+      new URLSearchParams(peer.requests.find(({ path }) => path === '/Appointment')?.query).getAll(
+        'date',
+      ),
+    ).toEqual(['ge2026-11-22', 'le2026-12-03']);
   });
 
   test('gives the same with patients sent along and with patients read one by one', async () => {
@@ -42,8 +48,11 @@ describe('the first pull', () => {
     const expected = read(await one_by_one.pull());
     expect(read(await sent_along.pull())).toEqual(expected);
     expect(read(await with_payer.pull())).toEqual(expected);
-    expect(with_payer.peer.requests.filter(({ path }) => path.startsWith('/Organization/'))).toEqual([]);
-    const reads = (each: typeof sent_along) => each.peer.requests.filter(({ path }) => path.startsWith('/Patient/'));
+    expect(
+      with_payer.peer.requests.filter(({ path }) => path.startsWith('/Organization/')),
+    ).toEqual([]);
+    const reads = (each: typeof sent_along) =>
+      each.peer.requests.filter(({ path }) => path.startsWith('/Patient/'));
     expect([reads(sent_along).length, reads(one_by_one).length]).toEqual([0, 3]);
   });
 
@@ -68,7 +77,10 @@ describe('pages that do not end well', () => {
     await world.offer(...visits(8));
     world.peer.alter = (_, body) => ({
       ...body,
-      link: body.link?.map((link: { relation: string; url: string }) => ({ ...link, url: next(link.url) })),
+      link: body.link?.map((link: { relation: string; url: string }) => ({
+        ...link,
+        url: next(link.url),
+      })),
     });
     const error = await world.pull().then(
       () => null,
@@ -83,7 +95,10 @@ describe('pages that do not end well', () => {
       if (url.includes('_getpages')) first ||= url;
       return url.includes('_getpages') ? first : url;
     });
-    expect(error).toMatchObject({ failure: 'permanent', message: expect.stringContaining('in a circle') });
+    expect(error).toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining('in a circle'),
+    });
     expect(read(error?.batches ?? []).size).toBe(6);
     expect(error?.batches.map(({ source }) => source.completeness)).toEqual(['changes']);
     expect(world.cursor()).toBe(null);
@@ -96,16 +111,26 @@ describe('pages that do not end well', () => {
     world.peer.alter = ({ path }, body) => {
       number += 1;
       return path === '/Appointment'
-        ? { ...body, link: [{ relation: 'next', url: `${world.peer.url}/Appointment?page=${number}` }] }
+        ? {
+            ...body,
+            link: [{ relation: 'next', url: `${world.peer.url}/Appointment?page=${number}` }],
+          }
         : body;
     };
-    await expect(world.pull()).rejects.toMatchObject({ message: expect.stringContaining('in a circle') });
-    expect(world.peer.requests.filter(({ path }) => path === '/Appointment').length).toBeLessThan(30);
+    await expect(world.pull()).rejects.toMatchObject({
+      message: expect.stringContaining('in a circle'),
+    });
+    expect(world.peer.requests.filter(({ path }) => path === '/Appointment').length).toBeLessThan(
+      30,
+    );
   });
 
   test('because they lead to another server get no credentials', async () => {
     const { error } = await failing((url) => url.replace('127.0.0.1', 'localhost'));
-    expect(error).toMatchObject({ failure: 'permanent', next: expect.stringContaining('base_url') });
+    expect(error).toMatchObject({
+      failure: 'permanent',
+      next: expect.stringContaining('base_url'),
+    });
     expect(read(error?.batches ?? []).size).toBe(3);
   });
 
@@ -116,7 +141,11 @@ describe('pages that do not end well', () => {
     const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
     const { batches } = error as { batches: PullBatch[] };
     expect(error).toMatchObject({ failure: 'transient', message: expect.stringContaining('500') });
-    expect([read(batches).size, batches[0]?.source.completeness, cursor()]).toEqual([3, 'changes', null]);
+    expect([read(batches).size, batches[0]?.source.completeness, cursor()]).toEqual([
+      3,
+      'changes',
+      null,
+    ]);
   });
 });
 
@@ -129,7 +158,9 @@ describe('further pulls', () => {
     const before = peer.requests.length;
     const changed = await pull();
     const search = peer.requests.slice(before).find(({ path }) => path === '/Appointment');
-    expect(new URLSearchParams(search?.query).get('_lastUpdated')).toBe('ge2026-01-05T11:55:00.000Z');
+    expect(new URLSearchParams(search?.query).get('_lastUpdated')).toBe(
+      'ge2026-01-05T11:55:00.000Z',
+    );
     expect(cancelledBy(changed)).toEqual(['A-2']);
   });
 
@@ -141,20 +172,26 @@ describe('further pulls', () => {
     expect(await pull()).toEqual([]);
   });
 
-  test('read the window again on the next day, because an edited coverage leaves its appointment untouched', async () => {
-    const { peer, pull, offer, pass } = await bench();
-    await offer(appointment(1));
-    await peer.put(...resourcesOf(appointment(2)));
-    await pull();
-    const [coverage] = appointment(1).coverages;
-    const edited = { ...appointment(1), coverages: [{ ...coverage!, member_id: 'CORRECTED' }] };
-    await peer.put(...resourcesOf(edited).filter(({ resourceType }) => resourceType === 'Coverage'));
-    expect(read(await pull()).has('A-1')).toBe(false);
-    await pass(DAY_MS);
-    const batches = await pull();
-    expect(batches[0]?.source.completeness).toBe('full');
-    expect(read(batches).get('A-1')?.coverages[0]?.member_id).toBe('CORRECTED');
-  });
+  test(
+    'read the window again on the next day, because an edited coverage leaves its appointment ' +
+      'untouched',
+    async () => {
+      const { peer, pull, offer, pass } = await bench();
+      await offer(appointment(1));
+      await peer.put(...resourcesOf(appointment(2)));
+      await pull();
+      const [coverage] = appointment(1).coverages;
+      const edited = { ...appointment(1), coverages: [{ ...coverage!, member_id: 'CORRECTED' }] };
+      await peer.put(
+        ...resourcesOf(edited).filter(({ resourceType }) => resourceType === 'Coverage'),
+      );
+      expect(read(await pull()).has('A-1')).toBe(false);
+      await pass(DAY_MS);
+      const batches = await pull();
+      expect(batches[0]?.source.completeness).toBe('full');
+      expect(read(batches).get('A-1')?.coverages[0]?.member_id).toBe('CORRECTED');
+    },
+  );
 
   test('leave old visits alone, also where a server sends all that it has', async () => {
     const { peer, pull, offer } = await bench({ include: false });
@@ -168,7 +205,10 @@ describe('further pulls', () => {
 
   test('read the window where changes cannot be asked for, said or unsaid', async () => {
     for (const has_metadata of [true, false]) {
-      const { pull, offer } = await bench({ refuse_search: ['Appointment._lastUpdated'], has_metadata });
+      const { pull, offer } = await bench({
+        refuse_search: ['Appointment._lastUpdated'],
+        has_metadata,
+      });
       await offer(...visits(2));
       await pull();
       expect(read(await pull()).size).toBe(2);
@@ -180,7 +220,12 @@ describe('further pulls', () => {
     await offer(...visits(2));
     peer.alter = ({ path }, body) =>
       path === '/Appointment'
-        ? { ...body, entry: body.entry.map(({ resource: { meta: _, ...rest } }: Loose) => ({ resource: rest })) }
+        ? {
+            ...body,
+            entry: body.entry.map(({ resource: { meta: _, ...rest } }: Loose) => ({
+              resource: rest,
+            })),
+          }
         : body;
     await pull();
     const [batch] = await pull();
@@ -197,14 +242,18 @@ describe('further pulls', () => {
   });
 
   test('read the window once an hour where it is read instead of changes', async () => {
-    const { peer, pull, offer, pass } = await bench({ refuse_search: ['Appointment._lastUpdated'] }, { poll_minutes: 5 });
+    const { peer, pull, offer, pass } = await bench(
+      { refuse_search: ['Appointment._lastUpdated'] },
+      { poll_minutes: 5 },
+    );
     await offer(appointment(1));
     await pull();
     const before = peer.requests.length;
     await pass(50 * 60_000);
     await pull();
     // The first look for changes finds out that they are refused.
-    const searches = () => peer.requests.slice(before).filter(({ path }) => path === '/Appointment').length;
+    const searches = () =>
+      peer.requests.slice(before).filter(({ path }) => path === '/Appointment').length;
     const found_out = searches();
     await pass(50 * 60_000);
     await pull();
@@ -266,7 +315,9 @@ describe('a server in trouble', () => {
   test('that asks for a long pause is left alone that long', async () => {
     const { peer, pull, pass } = await bench();
     peer.fault = ({ path }) =>
-      path === '/Appointment' ? { when: 'before', action: 'status', status: 503, headers: { 'retry-after': '120' } } : null;
+      path === '/Appointment'
+        ? { when: 'before', action: 'status', status: 503, headers: { 'retry-after': '120' } }
+        : null;
     await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 120_000 });
     const before = peer.requests.length;
     await pass(90_000);
@@ -280,8 +331,12 @@ describe('a server in trouble', () => {
 
   test('that names the end of the pause by its own clock is understood by that clock', async () => {
     const { peer, pull } = await bench();
-    const headers = { date: 'Mon, 07 Jan 2019 10:00:00 GMT', 'retry-after': 'Mon, 07 Jan 2019 10:02:00 GMT' };
-    peer.fault = ({ path }) => (path === '/Appointment' ? { when: 'before', action: 'status', status: 429, headers } : null);
+    const headers = {
+      date: 'Mon, 07 Jan 2019 10:00:00 GMT',
+      'retry-after': 'Mon, 07 Jan 2019 10:02:00 GMT',
+    };
+    peer.fault = ({ path }) =>
+      path === '/Appointment' ? { when: 'before', action: 'status', status: 429, headers } : null;
     await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 120_000 });
   });
 
@@ -289,7 +344,9 @@ describe('a server in trouble', () => {
     const { peer, pull, offer, cursor } = await bench();
     await offer(...visits(3));
     peer.fault = ({ path, query }) =>
-      path === '/Coverage' && query.includes('P-2') ? { when: 'before', action: 'status', status: 500 } : null;
+      path === '/Coverage' && query.includes('P-2')
+        ? { when: 'before', action: 'status', status: 500 }
+        : null;
     const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
     const { batches } = error as { batches: PullBatch[] };
     expect([...read(batches).keys()]).toEqual(['A-1', 'A-3']);
@@ -302,12 +359,19 @@ describe('a server in trouble', () => {
 
   test('with a practitioner whom many see keeps nobody else from being read (G7)', async () => {
     const { peer, pull, offer } = await bench({ include: false });
-    const busy = visits(25).map((one) => ({ ...one, provider: { ...one.provider, rendering_npi: '1999999984' } }));
+    const busy = visits(25).map((one) => ({
+      ...one,
+      provider: { ...one.provider, rendering_npi: '1999999984' },
+    }));
     await offer(appointment(30), ...busy);
     for (const action of ['status', 'reset'] as const) {
-      peer.fault = ({ path }) => (path === '/Practitioner/npi-1999999984' ? { when: 'before', action, status: 500 } : null);
+      peer.fault = ({ path }) =>
+        path === '/Practitioner/npi-1999999984' ? { when: 'before', action, status: 500 } : null;
       const error = await pull().catch((thrown: Error & { batches: PullBatch[] }) => thrown);
-      expect(error).toMatchObject({ failure: 'transient', message: expect.stringContaining('25 appointments') });
+      expect(error).toMatchObject({
+        failure: 'transient',
+        message: expect.stringContaining('25 appointments'),
+      });
       const { batches } = error as { batches: PullBatch[] };
       expect([[...read(batches).keys()], batches[0]?.rejected]).toEqual([['A-30'], []]);
     }
@@ -324,25 +388,36 @@ describe('a server in trouble', () => {
     await expect(pull()).rejects.toMatchObject({ failure: 'permanent' });
     await new Promise((resolve) => setTimeout(resolve, 50));
     // Those that were under way, of which there are four at most.
-    expect(peer.requests.filter(({ path }) => path.startsWith('/Patient/')).length).toBeLessThanOrEqual(4);
+    expect(
+      peer.requests.filter(({ path }) => path.startsWith('/Patient/')).length,
+    ).toBeLessThanOrEqual(4);
   });
 
   test('with everybody hands over nothing', async () => {
     const { peer, pull, offer } = await bench();
     await offer(...visits(25));
-    peer.fault = ({ path }) => (path === '/Coverage' ? { when: 'before', action: 'status', status: 500 } : null);
+    peer.fault = ({ path }) =>
+      path === '/Coverage' ? { when: 'before', action: 'status', status: 500 } : null;
     await expect(pull()).rejects.toMatchObject({ failure: 'transient', batches: [] });
   });
 
   test('that says its list is not whole has nothing count as vanished', async () => {
     const { peer, pull, offer, said } = await bench();
     await offer(...visits(2));
-    const issue = [{ severity: 'error', code: 'processing', diagnostics: 'Quillfeather could not be searched.' }];
+    const issue = [
+      { severity: 'error', code: 'processing', diagnostics: 'Quillfeather could not be searched.' },
+    ];
     peer.alter = ({ path }, body) =>
       path === '/Appointment'
         ? {
             ...body,
-            entry: [...body.entry, { search: { mode: 'outcome' }, resource: { resourceType: 'OperationOutcome', issue } }],
+            entry: [
+              ...body.entry,
+              {
+                search: { mode: 'outcome' },
+                resource: { resourceType: 'OperationOutcome', issue },
+              },
+            ],
           }
         : body;
     const [batch] = await pull();
@@ -355,7 +430,10 @@ describe('a server in trouble', () => {
   test('that only warns is taken at its word', async () => {
     const { peer, pull, offer } = await bench();
     await offer(...visits(2));
-    const outcome = { resourceType: 'OperationOutcome', issue: [{ severity: 'warning', code: 'not-supported' }] };
+    const outcome = {
+      resourceType: 'OperationOutcome',
+      issue: [{ severity: 'warning', code: 'not-supported' }],
+    };
     peer.alter = ({ path }, body) =>
       path === '/Appointment' ? { ...body, entry: [{ resource: outcome }, ...body.entry] } : body;
     const [batch] = await pull();
@@ -365,17 +443,27 @@ describe('a server in trouble', () => {
   test('says no patient data in its errors, whatever its OperationOutcome says (G6)', async () => {
     const { peer, pull } = await bench();
     const issue = [
-      { severity: 'error', code: 'invalid', diagnostics: 'Zebulon Quillfeather is not known', expression: ['Appointment.date'] },
+      {
+        severity: 'error',
+        code: 'invalid',
+        diagnostics: 'Zebulon Quillfeather is not known',
+        expression: ['Appointment.date'],
+      },
     ];
     peer.fault = () => null;
-    peer.alter = ({ path }, body) => (path === '/Appointment' ? { resourceType: 'OperationOutcome', issue } : body);
+    peer.alter = ({ path }, body) =>
+      path === '/Appointment' ? { resourceType: 'OperationOutcome', issue } : body;
     const error = await pull().catch((thrown: unknown) => thrown);
     expect(String(error)).not.toContain('Quillfeather');
   });
 
   test('of another version of FHIR is refused', async () => {
     const { peer, pull } = await bench();
-    peer.alter = ({ path }, body) => (path === '/metadata' ? { ...body, fhirVersion: '3.0.2' } : body);
-    await expect(pull()).rejects.toMatchObject({ failure: 'permanent', message: expect.stringContaining('3.0.2') });
+    peer.alter = ({ path }, body) =>
+      path === '/metadata' ? { ...body, fhirVersion: '3.0.2' } : body;
+    await expect(pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining('3.0.2'),
+    });
   });
 });

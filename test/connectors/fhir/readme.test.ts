@@ -27,14 +27,26 @@ const codes = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map((match) => mat
 
 describe('the page about FHIR', () => {
   it('names every setting with its default, and no other', () => {
-    const settings = rows('Settings', 'key').map(([key, value]) => [codes(key)[0], codes(value)[0]]);
+    const settings = rows('Settings', 'key').map(([key, value]) => [
+      codes(key)[0],
+      codes(value)[0],
+    ]);
     const { properties = {} } = z.toJSONSchema(fhirConfigSchema, { io: 'input' });
     expect(settings.map(([key]) => key)).toEqual(Object.keys(properties));
-    const defaults: Record<string, unknown> = fhirConfigSchema.parse({ base_url: 'http://127.0.0.1', auth: 'none' });
+    const defaults: Record<string, unknown> = fhirConfigSchema.parse({
+      base_url: 'http://127.0.0.1',
+      auth: 'none',
+    });
     for (const [key = '', value] of settings) {
       if (key === 'base_url' || key === 'auth' || key === 'systems') continue;
       const shown = defaults[key];
-      expect(value, key).toBe(shown === undefined ? 'none' : typeof shown === 'object' ? JSON.stringify(shown) : String(shown));
+      expect(value, key).toBe(
+        shown === undefined
+          ? 'none'
+          : typeof shown === 'object'
+            ? JSON.stringify(shown)
+            : String(shown),
+      );
     }
   });
 
@@ -45,12 +57,15 @@ describe('the page about FHIR', () => {
 
   it('names every status that is not booked', () => {
     const [status] = rows('Mapping', 'eligd').filter(([name]) => name === 'status');
-    const cancelled = Object.entries(STATUSES).flatMap(([word, means]) => (means === 'cancelled' ? [word] : []));
+    const cancelled = Object.entries(STATUSES).flatMap(([word, means]) =>
+      means === 'cancelled' ? [word] : [],
+    );
     expect(codes(status?.[1]).toSorted()).toEqual(cancelled.toSorted());
   });
 
   it('leads to a page on each family of servers', async () => {
-    for (const name of await readdir(join(FOLDER, 'servers'))) expect(readme).toContain(`(servers/${name})`);
+    for (const name of await readdir(join(FOLDER, 'servers')))
+      expect(readme).toContain(`(servers/${name})`);
   });
 
   it('is not alone: every setting describes itself', () => {

@@ -1,5 +1,9 @@
 /** The resources that an answer becomes: valid R4, and never more than the payer said (G8). */
-import type { CoverageEligibilityResponse, CoverageEligibilityResponseInsuranceItem, Resource } from '@medplum/fhirtypes';
+import type {
+  CoverageEligibilityResponse,
+  CoverageEligibilityResponseInsuranceItem,
+  Resource,
+} from '@medplum/fhirtypes';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
@@ -14,7 +18,13 @@ import {
 } from '../../../connectors/fhir/write/resources.ts';
 import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
 import { normalizeEligibility } from '../../../src/records/normalize.ts';
-import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from '../../records/answers.ts';
+import {
+  answerTree,
+  inputOf,
+  materialize,
+  recordOf,
+  specialtyAndAsked,
+} from '../../records/answers.ts';
 import { faultsOf } from '../../support/fhir/definitions.ts';
 
 const about: About = {
@@ -59,7 +69,9 @@ test('pass both validators, whatever the payer said', () => {
       fc.constantFrom('SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'),
       (tree, { specialty, asked }, status) => {
         const { raw } = materialize(tree);
-        const record = normalizeEligibility(inputOf(raw, { specialty, asked, inquiry: { status } }));
+        const record = normalizeEligibility(
+          inputOf(raw, { specialty, asked, inquiry: { status } }),
+        );
         expect(resourcesOf(record).flatMap(faultsOf)).toEqual([]);
       },
     ),
@@ -86,13 +98,14 @@ test('tell a person all that the payer said, whichever part of the answer it sta
       const record = normalizeEligibility(inputOf(materialize(tree).raw, {}));
       const text = linesOf(record).join('\n');
       const { plan, maximums, clauses, procedure_codes } = record;
-      const treatments = (record.treatment_history?.treatments ?? []).map(({ said_as: _, ...each }) => each);
-      const rules = (procedure_codes?.codes ?? []).map(({ code, benefits: { more_info, limitations } }) => [
-        code,
-        more_info,
-        limitations,
-      ]);
-      for (const said of textsIn([plan, maximums, clauses, treatments, rules])) if (said !== 'USD') expect(text).toContain(said);
+      const treatments = (record.treatment_history?.treatments ?? []).map(
+        ({ said_as: _, ...each }) => each,
+      );
+      const rules = (procedure_codes?.codes ?? []).map(
+        ({ code, benefits: { more_info, limitations } }) => [code, more_info, limitations],
+      );
+      for (const said of textsIn([plan, maximums, clauses, treatments, rules]))
+        if (said !== 'USD') expect(text).toContain(said);
     }),
     { numRuns: 100 },
   );
@@ -104,7 +117,9 @@ test('tell apart a history without treatments and one that nobody gave (G8)', ()
   expect(linesOf(record)).toContain('Treatment history: unknown');
   const none = { ...record, treatment_history: { answered: true, treatments: [] } };
   expect(linesOf(none)).toContain('Treatment history: none on file');
-  const filling = { '03-01-2025': [{ procedure_code: 'D2392', tooth_numbers: ['3'], surfaces: ['M', 'O'] }] };
+  const filling = {
+    '03-01-2025': [{ procedure_code: 'D2392', tooth_numbers: ['3'], surfaces: ['M', 'O'] }],
+  };
   expect(linesOf(recordOf({ treatment_history: filling }, { asked }))).toContain(
     'Treatment on 2025-03-01: D2392; teeth 3; surfaces M, O',
   );
@@ -113,11 +128,13 @@ test('tell apart a history without treatments and one that nobody gave (G8)', ()
 describe('a response', () => {
   const codes = (more: object) => ({ procedure_codes: [[{ procedure_code: 'D1110' }, more]] });
   const asked = { benefits_query: ['CODE_LOOKUP_BENEFITS'], benefits_codes: ['D1110'] };
-  const itemOf = (more: object) => itemsOf(recordOf(codes(more), { asked })).find(({ productOrService }) => productOrService);
+  const itemOf = (more: object) =>
+    itemsOf(recordOf(codes(more), { asked })).find(({ productOrService }) => productOrService);
 
   test('says in force only what the payer said (G8)', () => {
     const inforce = (is_plan_active: unknown) =>
-      responseOf(recordOf({ plan_information: { is_active: is_plan_active, plan_name: 'PPO' } })).insurance?.[0]?.inforce;
+      responseOf(recordOf({ plan_information: { is_active: is_plan_active, plan_name: 'PPO' } }))
+        .insurance?.[0]?.inforce;
     expect([inforce(true), inforce(false), inforce(null)]).toEqual([true, false, undefined]);
   });
 
@@ -130,13 +147,22 @@ describe('a response', () => {
   });
 
   test("gives the patient's share as copay-percent, in whole numbers only", () => {
-    expect(benefit(itemOf({ is_covered: true, coverage_percentage: '80' }), 'copay-percent')?.allowedUnsignedInt).toBe(20);
-    expect(benefit(itemOf({ is_covered: true, coverage_percentage: '66.5' }), 'copay-percent')).toBe(undefined);
-    expect(itemOf({ is_covered: true, coverage_percentage: '66.5' })?.description).toContain('66.5%');
+    expect(
+      benefit(itemOf({ is_covered: true, coverage_percentage: '80' }), 'copay-percent')
+        ?.allowedUnsignedInt,
+    ).toBe(20);
+    expect(
+      benefit(itemOf({ is_covered: true, coverage_percentage: '66.5' }), 'copay-percent'),
+    ).toBe(undefined);
+    expect(itemOf({ is_covered: true, coverage_percentage: '66.5' })?.description).toContain(
+      '66.5%',
+    );
   });
 
   test('gives what is used beside the limit, since FHIR has nothing for what remains', () => {
-    const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: '1500', coverage_limit_remaining: '900.50' } }));
+    const [plan] = itemsOf(
+      recordOf({ maximums: { coverage_limit: '1500', coverage_limit_remaining: '900.50' } }),
+    );
     expect(benefit(plan, 'benefit')).toMatchObject({
       allowedMoney: { value: 1500, currency: 'USD' },
       usedMoney: { value: 599.5, currency: 'USD' },
@@ -147,20 +173,30 @@ describe('a response', () => {
   });
 
   test('keeps the words of the payer where FHIR wants a number', () => {
-    const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: 'unlimited', coverage_limit_remaining: null } }));
+    const [plan] = itemsOf(
+      recordOf({ maximums: { coverage_limit: 'unlimited', coverage_limit_remaining: null } }),
+    );
     expect(plan?.benefit).toBe(undefined);
     expect(plan?.description).toContain('"unlimited"');
   });
 
-  test('names classes of procedures by their service types, and others by what the payer calls them', () => {
-    const classes = { PREVENTIVE: { is_covered: true }, IMPLANTS: { is_covered: false } };
-    const categories = itemsOf(recordOf({ procedure_classes: classes })).map(({ category }) => category);
-    const coding = [{ system: 'https://x12.org/codes/service-type-codes', code: '41' }];
-    expect(categories).toEqual([{ coding, text: 'PREVENTIVE' }, { text: 'IMPLANTS' }]);
-  });
+  test(
+    'names classes of procedures by their service types, and others by what the payer calls ' +
+      'them',
+    () => {
+      const classes = { PREVENTIVE: { is_covered: true }, IMPLANTS: { is_covered: false } };
+      const categories = itemsOf(recordOf({ procedure_classes: classes })).map(
+        ({ category }) => category,
+      );
+      const coding = [{ system: 'https://x12.org/codes/service-type-codes', code: '41' }];
+      expect(categories).toEqual([{ coding, text: 'PREVENTIVE' }, { text: 'IMPLANTS' }]);
+    },
+  );
 
   test('says in words what remains of a limit that is unknown', () => {
-    const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: null, coverage_limit_remaining: '900' } }));
+    const [plan] = itemsOf(
+      recordOf({ maximums: { coverage_limit: null, coverage_limit_remaining: '900' } }),
+    );
     expect(plan?.description).toContain('Maximum remaining 900.00');
     const [braces] = itemsOf(recordOf({ maximums: { orthodontics_coverage_limit: 'no limit' } }));
     expect(braces?.description).toContain('Orthodontics maximum "no limit"');
@@ -168,17 +204,35 @@ describe('a response', () => {
 
   test('is an error when nobody could be asked, with nothing about the coverage', () => {
     const response = responseOf(recordOf(null, { inquiry: { status: 'UNSUCCESSFUL' } }));
-    expect(response).toMatchObject({ outcome: 'error', error: [{ code: { text: 'The inquiry ended as UNSUCCESSFUL.' } }] });
+    expect(response).toMatchObject({
+      outcome: 'error',
+      error: [{ code: { text: 'The inquiry ended as UNSUCCESSFUL.' } }],
+    });
     expect(response.insurance).toEqual([{ coverage: about.coverage }]);
   });
 
-  test('has no period that ends before it begins, which servers refuse; both dates stand in the text', () => {
-    const response = responseOf(recordOf({ plan_information: { effective_date: '06-01-2026', termination_date: '01-01-2026' } }));
-    expect(response.insurance?.[0]).not.toHaveProperty('benefitPeriod');
-    expect(response.text?.div).toMatch(/Effective: 2026-06-01.*Ends: 2026-01-01/);
-    const ended = responseOf(recordOf({ plan_information: { effective_date: '01-01-2026', termination_date: '06-01-2026' } }));
-    expect(ended.insurance?.[0]?.benefitPeriod).toEqual({ start: '2026-01-01', end: '2026-06-01' });
-  });
+  test(
+    'has no period that ends before it begins, which servers refuse; both dates stand in the ' +
+      'text',
+    () => {
+      const response = responseOf(
+        recordOf({
+          plan_information: { effective_date: '06-01-2026', termination_date: '01-01-2026' },
+        }),
+      );
+      expect(response.insurance?.[0]).not.toHaveProperty('benefitPeriod');
+      expect(response.text?.div).toMatch(/Effective: 2026-06-01.*Ends: 2026-01-01/);
+      const ended = responseOf(
+        recordOf({
+          plan_information: { effective_date: '01-01-2026', termination_date: '06-01-2026' },
+        }),
+      );
+      expect(ended.insurance?.[0]?.benefitPeriod).toEqual({
+        start: '2026-01-01',
+        end: '2026-06-01',
+      });
+    },
+  );
 
   test('says an amount that no JSON number holds exactly in words', () => {
     const [plan] = itemsOf(recordOf({ maximums: { coverage_limit: '1234567890123456.78' } }));

@@ -1,4 +1,7 @@
-/** Answers on their way into a chart: written once, whatever the server can and however the line fails (G4). */
+/**
+ * Answers on their way into a chart: written once, whatever the server can and however the line
+ * fails (G4).
+ */
 import type { CoverageEligibilityResponse, Resource } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
@@ -6,7 +9,8 @@ import type { Connector, DeliveryBatch } from '../../../connectors/contract.ts';
 import type { Fault, FhirPeer, Loose, PeerOptions } from '../../support/fhir/peer.ts';
 import { appointment, bench, failOnce, written } from './bench.ts';
 
-const deliver = (connector: Connector, batch: DeliveryBatch) => connector.deliver(batch, new AbortController().signal);
+const deliver = (connector: Connector, batch: DeliveryBatch) =>
+  connector.deliver(batch, new AbortController().signal);
 const DELIVERED = [{ key: 'd-1-1', outcome: 'delivered' }];
 const KINDS = ['CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Provenance'] as const;
 
@@ -15,36 +19,46 @@ async function counts(peer: FhirPeer): Promise<number[]> {
 }
 
 describe('an answer', () => {
-  test('becomes a request, a response and where it comes from, beside the coverage that it is about', async () => {
-    const { peer, connector, offer } = await bench();
-    await offer(appointment(1));
-    expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
-    const [request] = await peer.all('CoverageEligibilityRequest');
-    const [response] = await peer.all('CoverageEligibilityResponse');
-    const [provenance] = await peer.all('Provenance');
-    expect(request).toMatchObject({
-      identifier: [{ system: 'urn:eligd:inquiry', value: 'inq-1' }],
-      insurance: [{ coverage: { reference: 'Coverage/coverage-P-1-1' } }],
-      supportingInfo: [{ information: { reference: 'Appointment/A-1' } }],
-    });
-    expect(response).toMatchObject({
-      patient: { reference: 'Patient/P-1' },
-      request: { reference: `CoverageEligibilityRequest/${request?.id}` },
-      insurer: { reference: 'Organization/payer-05030' },
-      insurance: [{ inforce: true }],
-    });
-    expect(provenance).toMatchObject({ target: [{ reference: `CoverageEligibilityResponse/${response?.id}` }] });
-    expect(peer.invalid).toEqual([]);
-  });
+  test(
+    'becomes a request, a response and where it comes from, beside the coverage that it is ' +
+      'about',
+    async () => {
+      const { peer, connector, offer } = await bench();
+      await offer(appointment(1));
+      expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
+      const [request] = await peer.all('CoverageEligibilityRequest');
+      const [response] = await peer.all('CoverageEligibilityResponse');
+      const [provenance] = await peer.all('Provenance');
+      expect(request).toMatchObject({
+        identifier: [{ system: 'urn:eligd:inquiry', value: 'inq-1' }],
+        insurance: [{ coverage: { reference: 'Coverage/coverage-P-1-1' } }],
+        supportingInfo: [{ information: { reference: 'Appointment/A-1' } }],
+      });
+      expect(response).toMatchObject({
+        patient: { reference: 'Patient/P-1' },
+        request: { reference: `CoverageEligibilityRequest/${request?.id}` },
+        insurer: { reference: 'Organization/payer-05030' },
+        insurance: [{ inforce: true }],
+      });
+      expect(provenance).toMatchObject({
+        target: [{ reference: `CoverageEligibilityResponse/${response?.id}` }],
+      });
+      expect(peer.invalid).toEqual([]);
+    },
+  );
 
   test('stands beside the coverage of its own patient, though the family shares a member id', async () => {
     const { peer, connector, offer } = await bench();
     const [delivery] = batchOf(1, [1]).deliveries;
     const { member_id } = delivery!.appointment.coverage;
     const sibling = appointment(9);
-    await offer({ ...sibling, coverages: [{ ...sibling.coverages[0]!, member_id }] }, appointment(1));
+    await offer(
+      { ...sibling, coverages: [{ ...sibling.coverages[0]!, member_id }] },
+      appointment(1),
+    );
     const all = await peer.all('Coverage');
-    peer.alter = ({ path }, body) => (path === '/Coverage' ? { ...body, entry: all.map((resource) => ({ resource })) } : body);
+    peer.alter = ({ path }, body) =>
+      path === '/Coverage' ? { ...body, entry: all.map((resource) => ({ resource })) } : body;
     await deliver(connector, batchOf(1, [1]));
     const [response] = await peer.all('CoverageEligibilityResponse');
     expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
@@ -62,7 +76,12 @@ describe('an answer', () => {
     const { peer, connector } = await bench();
     const [delivery] = batchOf(1, [1]).deliveries;
     const links = { recording_url: null, transcript_url: null, has_transcript: false };
-    const call = { ended_at: null, representative: 'Ann\u0000\ud800\u0007', reference_number: null, ...links };
+    const call = {
+      ended_at: null,
+      representative: 'Ann\u0000\ud800\u0007',
+      reference_number: null,
+      ...links,
+    };
     const record = { ...delivery!.record, calls: [call] };
     const batch = { ...batchOf(1, [1]), deliveries: [{ ...delivery!, record }] };
     expect(await deliver(connector, batch)).toEqual(DELIVERED);
@@ -77,11 +96,20 @@ describe('an answer', () => {
     const { peer, connector } = await bench();
     const batch = batchOf(1, [1]);
     const [first] = batch.deliveries;
-    const second = { ...first!, key: 'd-9-1', appointment: { ...first!.appointment, source_id: 'A-9' } };
+    const second = {
+      ...first!,
+      key: 'd-9-1',
+      appointment: { ...first!.appointment, source_id: 'A-9' },
+    };
     await deliver(connector, { ...batch, deliveries: [first!, second] });
     expect(await counts(peer)).toEqual([1, 1, 1]);
     const [request] = await peer.all('CoverageEligibilityRequest');
-    expect(request?.supportingInfo?.map(({ sequence, information }) => [sequence, information.reference])).toEqual([
+    expect(
+      request?.supportingInfo?.map(({ sequence, information }) => [
+        sequence,
+        information.reference,
+      ]),
+    ).toEqual([
       [1, 'Appointment/A-1'],
       [2, 'Appointment/A-9'],
     ]);
@@ -90,16 +118,25 @@ describe('an answer', () => {
   test('for two visits as a document or a message names both', async () => {
     const batch = batchOf(1, [1]);
     const [first] = batch.deliveries;
-    const second = { ...first!, key: 'd-9-1', appointment: { ...first!.appointment, source_id: 'A-9' } };
+    const second = {
+      ...first!,
+      key: 'd-9-1',
+      appointment: { ...first!.appointment, source_id: 'A-9' },
+    };
     const named = async (options: PeerOptions, look: (peer: FhirPeer) => Promise<Loose>) => {
       const { peer, connector } = await bench(options, { write_back: 'document' });
-      for (const each of [first!, second, first!]) await deliver(connector, { ...batch, deliveries: [each] });
+      for (const each of [first!, second, first!])
+        await deliver(connector, { ...batch, deliveries: [each] });
       return (await look(peer)).map(({ reference }: Loose) => reference);
     };
     const both = ['Appointment/A-1', 'Appointment/A-9'];
-    expect(await named({}, async (peer) => (await peer.all('DocumentReference'))[0]?.context?.related)).toEqual(both);
+    expect(
+      await named({}, async (peer) => (await peer.all('DocumentReference'))[0]?.context?.related),
+    ).toEqual(both);
     const without = ['DocumentReference'];
-    expect(await named({ without }, async (peer) => (await peer.all('Communication'))[0]?.about)).toEqual(both);
+    expect(
+      await named({ without }, async (peer) => (await peer.all('Communication'))[0]?.about),
+    ).toEqual(both);
   });
 
   test('gets a document for people beside it where that is asked for', async () => {
@@ -141,7 +178,9 @@ describe.each(SERVERS)('a server %s', (_, options) => {
       failOnce(peer, fault, (request) => written(request) && request.path === `/${kind}`);
       const [outcome] = await deliver(connector, batchOf(1, [1]));
       // Who cannot look in the same step as it creates is looked at when the core comes back.
-      expect(outcome).toMatchObject(options.conditional_create === false ? { is_permanent: false } : { outcome: 'delivered' });
+      expect(outcome).toMatchObject(
+        options.conditional_create === false ? { is_permanent: false } : { outcome: 'delivered' },
+      );
       expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
       expect(await counts(peer)).toEqual([1, 1, 1]);
     },
@@ -165,7 +204,9 @@ describe('a server that has it already', () => {
     await peer.put({ ...first!, id: 'copy' });
     const { connector: other, env } = await bench({}, { base_url: peer.url });
     expect(await env.journal.read('inquiry:inq-1')).toBe(null);
-    expect(await deliver(other, batchOf(2, [1], 2))).toEqual([{ key: 'd-1-2', outcome: 'delivered' }]);
+    expect(await deliver(other, batchOf(2, [1], 2))).toEqual([
+      { key: 'd-1-2', outcome: 'delivered' },
+    ]);
     expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(2);
     expect(await peer.versions('CoverageEligibilityResponse', first?.id ?? '')).toBe(2);
     expect(await peer.versions('CoverageEligibilityResponse', 'copy')).toBe(1);
@@ -175,10 +216,14 @@ describe('a server that has it already', () => {
     'or takes it, and answers %i with words alone, is understood by the address that it gives',
     async (status) => {
       const { peer, connector } = await bench();
-      if (status === 200) await deliver((await bench({}, { base_url: peer.url })).connector, batchOf(1, [1]));
+      if (status === 200)
+        await deliver((await bench({}, { base_url: peer.url })).connector, batchOf(1, [1]));
       peer.alter = ({ method }, body) =>
         method === 'POST'
-          ? { resourceType: 'OperationOutcome', issue: [{ severity: 'information', code: 'informational' }] }
+          ? {
+              resourceType: 'OperationOutcome',
+              issue: [{ severity: 'information', code: 'informational' }],
+            }
           : body;
       expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
       expect(await counts(peer)).toEqual([1, 1, 1]);
@@ -225,7 +270,9 @@ describe('a later revision', () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     const [first] = await responses(peer);
-    const security = [{ system: 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality', code: 'R' }];
+    const security = [
+      { system: 'http://terminology.hl7.org/CodeSystem/v3-Confidentiality', code: 'R' },
+    ];
     await peer.put({ ...(first as CoverageEligibilityResponse), meta: { security } });
     await deliver(connector, batchOf(2, [1], 2));
     expect((await responses(peer))[0]?.meta?.security).toEqual(security);
@@ -270,7 +317,10 @@ describe('what eligd did not make', () => {
   test('is not changed though the journal names it, as it may after a restore', async () => {
     const { peer, connector, env } = await bench();
     await peer.put(stranger('https://ehr.example/eligibility'));
-    await env.journal.write('inquiry:inq-1', JSON.stringify({ revision: 0, ids: { CoverageEligibilityResponse: 'strange' } }));
+    await env.journal.write(
+      'inquiry:inq-1',
+      JSON.stringify({ revision: 0, ids: { CoverageEligibilityResponse: 'strange' } }),
+    );
     expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
     expect(await peer.versions('CoverageEligibilityResponse', 'strange')).toBe(1);
   });
@@ -291,7 +341,9 @@ describe('a server that does not take everything', () => {
   });
 
   test('gets the response without the request, which its identifier stands for', async () => {
-    const { peer, connector } = await bench({ without: ['CoverageEligibilityRequest', 'Provenance'] });
+    const { peer, connector } = await bench({
+      without: ['CoverageEligibilityRequest', 'Provenance'],
+    });
     expect(await deliver(connector, batchOf(1, [1]))).toEqual(DELIVERED);
     const [response] = await peer.all('CoverageEligibilityResponse');
     expect(response?.request).toEqual({
@@ -302,29 +354,40 @@ describe('a server that does not take everything', () => {
 
   test('and takes nothing has its words on the attention list, and in no log', async () => {
     const { peer, connector, said } = await bench();
-    peer.fault = (request) => (written(request) ? { when: 'before', action: 'status', status: 422 } : null);
+    peer.fault = (request) =>
+      written(request) ? { when: 'before', action: 'status', status: 422 } : null;
     const [outcome] = await deliver(connector, batchOf(1, [1]));
-    expect(outcome).toMatchObject({ outcome: 'failed', is_permanent: true, what: expect.stringContaining('It said: A fault.') });
+    expect(outcome).toMatchObject({
+      outcome: 'failed',
+      is_permanent: true,
+      what: expect.stringContaining('It said: A fault.'),
+    });
     expect(said()).not.toContain('A fault.');
   });
 
-  test('and cannot be searched is never written to twice: after a lost reply another kind of resource has to do', async () => {
-    const { peer, connector, restart } = await bench({
-      conditional_create: false,
-      refuse_search: KINDS.flatMap((kind) => [`${kind}.identifier`, `${kind}.target`]),
-    });
-    failOnce(
-      peer,
-      { when: 'after', action: 'reset' },
-      (request) => written(request) && request.path === '/CoverageEligibilityResponse',
-    );
-    expect(await deliver(connector, batchOf(1, [1]))).toMatchObject([{ outcome: 'failed', is_permanent: false }]);
-    for (const each of [connector, restart()]) {
-      expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
-      expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(1);
-      expect(await peer.all('DocumentReference')).toHaveLength(1);
-    }
-  });
+  test(
+    'and cannot be searched is never written to twice: after a lost reply another kind of ' +
+      'resource has to do',
+    async () => {
+      const { peer, connector, restart } = await bench({
+        conditional_create: false,
+        refuse_search: KINDS.flatMap((kind) => [`${kind}.identifier`, `${kind}.target`]),
+      });
+      failOnce(
+        peer,
+        { when: 'after', action: 'reset' },
+        (request) => written(request) && request.path === '/CoverageEligibilityResponse',
+      );
+      expect(await deliver(connector, batchOf(1, [1]))).toMatchObject([
+        { outcome: 'failed', is_permanent: false },
+      ]);
+      for (const each of [connector, restart()]) {
+        expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
+        expect(await peer.all('CoverageEligibilityResponse')).toHaveLength(1);
+        expect(await peer.all('DocumentReference')).toHaveLength(1);
+      }
+    },
+  );
 
   test('and shows nothing of what it took gets no second one', async () => {
     const { peer, connector, restart } = await bench(
@@ -332,19 +395,28 @@ describe('a server that does not take everything', () => {
       { write_back: 'document', attention: 'none' },
     );
     peer.fault = ({ method, path }) =>
-      method === 'GET' && path.startsWith('/DocumentReference') ? { when: 'before', action: 'status', status: 403 } : null;
-    for (const each of [connector, restart()]) expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
+      method === 'GET' && path.startsWith('/DocumentReference')
+        ? { when: 'before', action: 'status', status: 403 }
+        : null;
+    for (const each of [connector, restart()])
+      expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
     expect(await peer.all('DocumentReference')).toHaveLength(1);
     // What corrects it cannot take its place, and stands beside it as another kind of resource.
     expect(await deliver(connector, batchOf(2, [1], 2))).toMatchObject([{ outcome: 'delivered' }]);
-    expect([await peer.all('DocumentReference'), await peer.all('Communication')].map(({ length }) => length)).toEqual([1, 1]);
+    expect(
+      [await peer.all('DocumentReference'), await peer.all('Communication')].map(
+        ({ length }) => length,
+      ),
+    ).toEqual([1, 1]);
   });
 
   test('for one answer keeps no other from being written (G7)', async () => {
     const { peer, connector } = await bench();
     peer.fault = ({ method, path }) => {
       const is_second =
-        peer.requests.filter((one) => one.method === 'POST' && one.path === '/CoverageEligibilityRequest').length === 2;
+        peer.requests.filter(
+          (one) => one.method === 'POST' && one.path === '/CoverageEligibilityRequest',
+        ).length === 2;
       return method === 'POST' && path === '/CoverageEligibilityRequest' && is_second
         ? { when: 'before', action: 'status', status: 422 }
         : null;
@@ -358,6 +430,8 @@ describe('a server that does not take everything', () => {
     const { peer, connector } = await bench();
     await connector.check(new AbortController().signal);
     await peer.close();
-    await expect(deliver(connector, batchOf(1, [1, 2]))).rejects.toMatchObject({ failure: 'transient' });
+    await expect(deliver(connector, batchOf(1, [1, 2]))).rejects.toMatchObject({
+      failure: 'transient',
+    });
   });
 });

@@ -33,7 +33,13 @@ describe('a DFT', () => {
         patient: given.patient,
         coverage: given.coverage,
         coverage_rank: 1,
-        provider: { rendering_npi: '1234567893', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+        provider: {
+          rendering_npi: '1234567893',
+          billing_npi: '',
+          tax_id: '',
+          is_specialist: null,
+          in_network: null,
+        },
         location: null,
         place_of_service: '',
         specialty: null,
@@ -55,12 +61,17 @@ describe('a DFT', () => {
   });
 
   test('of payments alone settles the claim', () => {
-    expect(claimsOf(payment(claim(1)))).toMatchObject([{ source_id: 'C-1', status: 'settled', procedure_codes: [] }]);
+    expect(claimsOf(payment(claim(1)))).toMatchObject([
+      { source_id: 'C-1', status: 'settled', procedure_codes: [] },
+    ]);
   });
 
-  test.each(['CO', 'DP'])('of what the patient paid at the desk alone (%s) leaves the claim as it is', (kind) => {
-    expect(claimsOf(payment(claim(1)).replace('|PY|', `|${kind}|`))).toEqual([]);
-  });
+  test.each(['CO', 'DP'])(
+    'of what the patient paid at the desk alone (%s) leaves the claim as it is',
+    (kind) => {
+      expect(claimsOf(payment(claim(1)).replace('|PY|', `|${kind}|`))).toEqual([]);
+    },
+  );
 
   test('without IN1 goes by the insurance of the patient', () => {
     expect(claimsOf(dft(claim(1), { with_insurance: false }))).toMatchObject([
@@ -77,7 +88,9 @@ describe('a DFT', () => {
       fault: { code: 101, at: 'PV1-19' },
       content: { claims: [], rejected: [{ field: 'PV1-19', value_class: 'empty' }] },
     });
-    expect(claimsOf(text, { fields: { claim_id: 'PID-3.1' } })).toMatchObject([{ source_id: 'P-1' }]);
+    expect(claimsOf(text, { fields: { claim_id: 'PID-3.1' } })).toMatchObject([
+      { source_id: 'P-1' },
+    ]);
   });
 
   test('of another event, or without charges, is acknowledged and nothing else', () => {
@@ -89,13 +102,20 @@ describe('a DFT', () => {
 describe('what a payer said about a claim', () => {
   const [delivery] = claimBatchOf(1, [1], 2).deliveries;
   const write = (write_back: string) =>
-    claimMessageFor(config({ write_back }), makeSuiteEnv().env, delivery!, '2026-11-23T18:00:00.000Z').text.split('\r');
+    claimMessageFor(
+      config({ write_back }),
+      makeSuiteEnv().env,
+      delivery!,
+      '2026-11-23T18:00:00.000Z',
+    ).text.split('\r');
 
   test('is a PIN^I07 with what the receiver can read by its code', () => {
     const lines = write('pin_i07');
     expect(lines[0]).toMatch(/PIN\^I07/);
     expect(
-      lines.filter((line) => /\^99ELIGD/.test(line)).map((line) => [line.split('|')[4]?.split('^')[0], line.split('|')[3]]),
+      lines
+        .filter((line) => /\^99ELIGD/.test(line))
+        .map((line) => [line.split('|')[4]?.split('^')[0], line.split('|')[3]]),
     ).toEqual(
       expect.arrayContaining([
         ['CLAIM_ID', 'C-1'],
@@ -110,7 +130,8 @@ describe('what a payer said about a claim', () => {
   test('is an ORU^R01 in which unknown has no value (G8)', () => {
     const lines = write('oru_r01');
     expect(lines[0]).toMatch(/ORU\^R01/);
-    const obx = (name: string) => lines.find((line) => line.startsWith('OBX') && line.includes(`|${name}^`))?.split('|');
+    const obx = (name: string) =>
+      lines.find((line) => line.startsWith('OBX') && line.includes(`|${name}^`))?.split('|');
     expect([obx('claim_status')?.[5], obx('claim_status')?.[11]]).toEqual(['paid', 'F']);
     expect([obx('paid_on')?.[5], obx('paid_on')?.[11]]).toEqual(['', 'X']);
   });
@@ -123,9 +144,24 @@ describe('what a payer said about a claim', () => {
       paid: { amount: '80.00', currency: 'USD' },
       patient_responsibility: null,
     };
-    const rest = { applied_to_deductible: null, adjustment: null, denial_reason: 'Late.', appeal_info: null };
-    const record = { ...delivery!.record, claim: { ...delivery!.record.claim, codes: [{ ...code, ...rest }] } };
-    const { text } = claimMessageFor(config(), makeSuiteEnv().env, { ...delivery!, record }, '2026-11-23T18:00:00.000Z');
-    expect(text.split('\r').find((line) => line.startsWith('ZCM'))).toBe('ZCM|1|C-1|c-1-2|D1110|Y|80.00|U|U|Late.');
+    const rest = {
+      applied_to_deductible: null,
+      adjustment: null,
+      denial_reason: 'Late.',
+      appeal_info: null,
+    };
+    const record = {
+      ...delivery!.record,
+      claim: { ...delivery!.record.claim, codes: [{ ...code, ...rest }] },
+    };
+    const { text } = claimMessageFor(
+      config(),
+      makeSuiteEnv().env,
+      { ...delivery!, record },
+      '2026-11-23T18:00:00.000Z',
+    );
+    expect(text.split('\r').find((line) => line.startsWith('ZCM'))).toBe(
+      'ZCM|1|C-1|c-1-2|D1110|Y|80.00|U|U|Late.',
+    );
   });
 });

@@ -25,7 +25,10 @@ export function later(close: () => Promise<void> | void): void {
 
 export type Interface = Awaited<ReturnType<typeof startInterface>>;
 
-export function makeConnector(config: Record<string, unknown>, log: Env['log'] = () => {}): Connector {
+export function makeConnector(
+  config: Record<string, unknown>,
+  log: Env['log'] = () => {},
+): Connector {
   const { env } = makeSuiteEnv();
   const world = { ...env, clock: realClock, log, connector_id: 'interface' };
   const connector = hl7.create(hl7.config.parse(config), world);
@@ -36,11 +39,21 @@ export function makeConnector(config: Record<string, unknown>, log: Env['log'] =
 export async function startInterface(config: Record<string, unknown> = {}, store?: Store) {
   const port = await freePort();
   const events: string[] = [];
-  const env: Env = { clock: realClock, random: Math.random, log: (event) => void events.push(event) };
+  const env: Env = {
+    clock: realClock,
+    random: Math.random,
+    log: (event) => void events.push(event),
+  };
   const kept = store ?? (await temporaryStore());
-  const connector = makeConnector({ listen: `127.0.0.1:${port}`, write_back: 'none', ...config }, env.log);
+  const connector = makeConnector(
+    { listen: `127.0.0.1:${port}`, write_back: 'none', ...config },
+    env.log,
+  );
   const stop = new AbortController();
-  const listening = listenStep({ store: kept, env, connector_id: 'interface', connector, onAccepted: () => {} }, stop.signal);
+  const listening = listenStep(
+    { store: kept, env, connector_id: 'interface', connector, onAccepted: () => {} },
+    stop.signal,
+  );
   const close = async () => {
     stop.abort();
     await listening;
@@ -58,7 +71,11 @@ export async function startInterface(config: Record<string, unknown> = {}, store
       return sender;
     },
     appointments: async (): Promise<AppointmentInput[]> => {
-      const rows = await kept.db.selectFrom('appointments').select('content').orderBy('id').execute();
+      const rows = await kept.db
+        .selectFrom('appointments')
+        .select('content')
+        .orderBy('id')
+        .execute();
       return rows.map(({ content }) => JSON.parse(content) as AppointmentInput);
     },
     sources: () => kept.db.selectFrom('sources').select('name').orderBy('id').execute(),

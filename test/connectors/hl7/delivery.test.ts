@@ -5,7 +5,11 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
-import { type Connector, ConnectorError, type DeliveryBatch } from '../../../connectors/contract.ts';
+import {
+  type Connector,
+  ConnectorError,
+  type DeliveryBatch,
+} from '../../../connectors/contract.ts';
 import { ROW_FIELDS } from '../../../connectors/hl7/out/rows.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { later, makeConnector } from './clinic-interface.ts';
@@ -20,9 +24,13 @@ beforeEach(async () => {
 
 const FOLDER = { folder: '/nonexistent' };
 const connector = (over: Record<string, unknown> = {}, log?: Parameters<typeof makeConnector>[1]) =>
-  makeConnector({ ...FOLDER, send_to: `127.0.0.1:${receiver.port}`, reply_seconds: 1, ...over }, log);
+  makeConnector(
+    { ...FOLDER, send_to: `127.0.0.1:${receiver.port}`, reply_seconds: 1, ...over },
+    log,
+  );
 
-const deliver = (to: Connector, batch: DeliveryBatch = batchOf(1, [1, 2, 3])) => to.deliver(batch, new AbortController().signal);
+const deliver = (to: Connector, batch: DeliveryBatch = batchOf(1, [1, 2, 3])) =>
+  to.deliver(batch, new AbortController().signal);
 
 const outcomes = async (to: Connector, batch?: DeliveryBatch) =>
   (await deliver(to, batch)).map((outcome) =>
@@ -44,10 +52,15 @@ describe('the answer of the receiver', () => {
 
   test('goes to the attention list with its words, and costs its neighbours nothing (G7)', async () => {
     receiver.answering = (message) =>
-      field(message, 'PID', 3).startsWith('P-2') ? ack('AE', message, 'Unknown patient') : ack('AA', message);
+      field(message, 'PID', 3).startsWith('P-2')
+        ? ack('AE', message, 'Unknown patient')
+        : ack('AA', message);
     const told = await deliver(connector());
     expect(told.map(({ outcome }) => outcome)).toEqual(['delivered', 'failed', 'delivered']);
-    expect(told[1]).toMatchObject({ is_permanent: true, what: expect.stringContaining('AE) and says: Unknown patient') });
+    expect(told[1]).toMatchObject({
+      is_permanent: true,
+      what: expect.stringContaining('AE) and says: Unknown patient'),
+    });
   });
 
   test('may come in pieces, and after an accept acknowledgment', async () => {
@@ -63,13 +76,17 @@ describe('the answer of the receiver', () => {
 
 describe('silence', () => {
   test('to one message is tried again, and the others are written', async () => {
-    receiver.answering = (message) => (field(message, 'PID', 3).startsWith('P-2') ? null : ack('AA', message));
+    receiver.answering = (message) =>
+      field(message, 'PID', 3).startsWith('P-2') ? null : ack('AA', message);
     expect(await outcomes(connector())).toEqual(['delivered', 'failed false', 'delivered']);
   });
 
   test('to every message means that the receiver is away: nothing is used up', async () => {
     receiver.answering = () => null;
-    await expect(deliver(connector())).rejects.toMatchObject({ name: 'ConnectorError', failure: 'transient' });
+    await expect(deliver(connector())).rejects.toMatchObject({
+      name: 'ConnectorError',
+      failure: 'transient',
+    });
     expect(new Set(receiver.messages.map((message) => field(message, 'MSH', 10))).size).toBe(2);
   });
 
@@ -135,7 +152,8 @@ describe('a late acknowledgment', () => {
 
   test('from a receiver that answers everything but the question is silence in the end', async () => {
     receiver.answering = (_, socket) => {
-      for (let count = 0; count < 50; count += 1) socket.write(framed(ack('AA', 'MSH|^~\\&|A|B|C|D|2026||X|OTHER|P|2.5')));
+      for (let count = 0; count < 50; count += 1)
+        socket.write(framed(ack('AA', 'MSH|^~\\&|A|B|C|D|2026||X|OTHER|P|2.5')));
       return null;
     };
     await expect(deliver(connector())).rejects.toMatchObject({ failure: 'transient' });
@@ -154,7 +172,12 @@ describe('what is sent', () => {
   });
 
   test('carries the ids and the version of the configuration', async () => {
-    const header = { sending_application: 'A^1.2^ISO', receiving_facility: 'R|S', version: '2.3', processing_id: 'T' };
+    const header = {
+      sending_application: 'A^1.2^ISO',
+      receiving_facility: 'R|S',
+      version: '2.3',
+      processing_id: 'T',
+    };
     await deliver(connector({ header }), batchOf(1, [1]));
     expect(receiver.messages[0]).toMatch(
       /^MSH\|\^~\\&\|A\^1\.2\^ISO\|\|\|R\\F\\S\|\d{14}[+-]\d{4}\|\|PIN\^I07\|E\w{19}\|T\|2\.3\|/,
@@ -167,9 +190,22 @@ describe('what is sent', () => {
     await deliver(connector(), batch);
     const message = parseMessage(receiver.messages[0]!)!;
     const names = message.segments.map(({ name }) => name);
-    expect([...new Set(names)]).toEqual(['MSH', 'PRD', 'PID', 'IN1', 'IN2', 'IN3', 'NTE', 'ZBN', 'ZCL', 'ZTH']);
+    expect([...new Set(names)]).toEqual([
+      'MSH',
+      'PRD',
+      'PID',
+      'IN1',
+      'IN2',
+      'IN3',
+      'NTE',
+      'ZBN',
+      'ZCL',
+      'ZTH',
+    ]);
     const row = (name: keyof typeof ROW_FIELDS, at: number) =>
-      Object.fromEntries(ROW_FIELDS[name].map((each, index) => [each, message.all(name)[at]!.value(index + 1)]));
+      Object.fromEntries(
+        ROW_FIELDS[name].map((each, index) => [each, message.all(name)[at]!.value(index + 1)]),
+      );
     expect(row('ZBN', 0)).toMatchObject({
       kind: 'A',
       name: 'individual_deductible',
@@ -180,7 +216,11 @@ describe('what is sent', () => {
       coverage: '1',
       delivery_key: 'd-1-1',
     });
-    expect(row('ZBN', 1)).toMatchObject({ kind: 'A', name: 'coverage_limit', amount: 'unlimited | "none"' });
+    expect(row('ZBN', 1)).toMatchObject({
+      kind: 'A',
+      name: 'coverage_limit',
+      amount: 'unlimited | "none"',
+    });
     expect(row('ZBN', 2)).toMatchObject({
       kind: 'C',
       name: 'D1110',
@@ -188,7 +228,12 @@ describe('what is sent', () => {
       plan_pays_percent: '100',
       frequency: '2 per year',
     });
-    expect(row('ZBN', 3)).toMatchObject({ kind: 'C', name: 'D0120', answered: 'N', is_covered: 'U' });
+    expect(row('ZBN', 3)).toMatchObject({
+      kind: 'C',
+      name: 'D0120',
+      answered: 'N',
+      is_covered: 'U',
+    });
     expect(row('ZBN', 3).copay).toBe('');
     expect(row('ZCL', 0)).toMatchObject({ class: 'DIAGNOSTIC', is_covered: 'N' });
     expect(row('ZTH', 0)).toMatchObject({ date: '20260105', code: 'D1110' });
@@ -206,12 +251,17 @@ describe('what is sent', () => {
     await deliver(connector({ write_back: 'oru_r01' }), batch);
     const message = parseMessage(receiver.messages[0]!)!;
     expect(message.type).toBe('ORU');
-    const values = message.all('OBX').map((obx) => [obx.value(3), obx.value(4), obx.value(5), obx.value(11)]);
+    const values = message
+      .all('OBX')
+      .map((obx) => [obx.value(3), obx.value(4), obx.value(5), obx.value(11)]);
     expect(values).toContainEqual(['active', '', 'yes', 'F']);
     expect(values).toContainEqual(['in_network', '', '', 'X']);
     expect(values).toContainEqual(['annual_maximum', '', 'unlimited | "none"', 'F']);
     expect(values.map(([name]) => name)).not.toContain('family_deductible');
-    expect(values.filter(([name]) => name === 'procedure_code').map(([, code]) => code)).toEqual(['D1110', 'D0120']);
+    expect(values.filter(([name]) => name === 'procedure_code').map(([, code]) => code)).toEqual([
+      'D1110',
+      'D0120',
+    ]);
   });
 
   test('as ADT^A08 comes with a warning', async () => {
@@ -221,12 +271,22 @@ describe('what is sent', () => {
     await deliver(a08, batchOf(1, [1]));
     const message = parseMessage(receiver.messages[0]!)!;
     expect([message.type, message.event]).toEqual(['ADT', 'A08']);
-    expect(message.segments.map(({ name }) => name)).toEqual(['MSH', 'EVN', 'PID', 'PV1', 'IN1', 'IN2', 'IN3']);
+    expect(message.segments.map(({ name }) => name)).toEqual([
+      'MSH',
+      'EVN',
+      'PID',
+      'PV1',
+      'IN1',
+      'IN2',
+      'IN3',
+    ]);
     expect((await a08.check(new AbortController().signal)).map(({ ok }) => ok)).toContain(false);
   });
 
   test('is nothing when nothing is to be written back', async () => {
-    expect(await outcomes(connector({ write_back: 'none' }), batchOf(1, [1]))).toEqual(['delivered']);
+    expect(await outcomes(connector({ write_back: 'none' }), batchOf(1, [1]))).toEqual([
+      'delivered',
+    ]);
     expect(receiver.messages).toEqual([]);
   });
 });
@@ -236,7 +296,13 @@ test('goes over TLS to a receiver whose certificate is good, and to no other', a
   const pem = (name: string) => readFileSync(join(tls, name));
   const heard: string[] = [];
   const server = createTlsServer(
-    { cert: pem('server.pem'), key: pem('server-key.pem'), ca: pem('ca.pem'), requestCert: true, rejectUnauthorized: true },
+    {
+      cert: pem('server.pem'),
+      key: pem('server-key.pem'),
+      ca: pem('ca.pem'),
+      requestCert: true,
+      rejectUnauthorized: true,
+    },
     (socket) => {
       const frames = new Unframer();
       later(() => void socket.destroy());
@@ -252,12 +318,20 @@ test('goes over TLS to a receiver whose certificate is good, and to no other', a
   const send_to = `127.0.0.1:${await listening(server)}`;
   later(() => new Promise<void>((resolve) => server.close(() => resolve())));
   const own = { certificate_file: join(tls, 'client.pem'), key_file: join(tls, 'client-key.pem') };
-  const secured = makeConnector({ ...FOLDER, send_to, send_tls: { ...own, authorities_file: join(tls, 'ca.pem') } });
+  const secured = makeConnector({
+    ...FOLDER,
+    send_to,
+    send_tls: { ...own, authorities_file: join(tls, 'ca.pem') },
+  });
   expect(await outcomes(secured, batchOf(1, [1]))).toEqual(['delivered']);
   // Its authority is none of the system's.
-  await expect(deliver(makeConnector({ ...FOLDER, send_to, send_tls: own }))).rejects.toMatchObject({ failure: 'transient' });
+  await expect(deliver(makeConnector({ ...FOLDER, send_to, send_tls: own }))).rejects.toMatchObject(
+    { failure: 'transient' },
+  );
   const misnamed = { ...own, authorities_file: join(tls, 'ca.pem'), server_name: 'other.test' };
-  await expect(deliver(makeConnector({ ...FOLDER, send_to, send_tls: misnamed }))).rejects.toMatchObject({
+  await expect(
+    deliver(makeConnector({ ...FOLDER, send_to, send_tls: misnamed })),
+  ).rejects.toMatchObject({
     failure: 'transient',
   });
   expect(heard).toHaveLength(1);

@@ -19,26 +19,34 @@ beforeEach(async () => {
   await mkdir(join(folder, 'inbox'));
 });
 
-const drop = (name: string, content: string | Buffer) => writeFile(join(folder, 'inbox', name), content);
+const drop = (name: string, content: string | Buffer) =>
+  writeFile(join(folder, 'inbox', name), content);
 const names = async (part: string) => (await readdir(join(folder, part))).toSorted();
 const signal = new AbortController().signal;
 
 async function fileDrop(config: Record<string, unknown> = {}) {
   const said: string[] = [];
-  const connector = makeConnector({ folder, stable_seconds: 0, write_back: 'none', ...config }, (event, fields) => {
-    said.push(`${event} ${JSON.stringify(fields)}`);
-  });
+  const connector = makeConnector(
+    { folder, stable_seconds: 0, write_back: 'none', ...config },
+    (event, fields) => {
+      said.push(`${event} ${JSON.stringify(fields)}`);
+    },
+  );
   const store = await temporaryStore();
   const env = { clock: realClock, random: Math.random, log: () => {} };
   return {
     connector,
     said,
-    pull: () => pullStep({ store, env, connector_id: 'interface', connector, onAccepted: () => {} }, signal),
+    pull: () =>
+      pullStep({ store, env, connector_id: 'interface', connector, onAccepted: () => {} }, signal),
     ids: async () =>
-      (await store.db.selectFrom('appointments').select('source_id').orderBy('id').execute()).map(({ source_id }) => source_id),
+      (await store.db.selectFrom('appointments').select('source_id').orderBy('id').execute()).map(
+        ({ source_id }) => source_id,
+      ),
     names: async () =>
       (await store.db.selectFrom('appointments').select('content').orderBy('id').execute()).map(
-        ({ content }) => (JSON.parse(content) as { patient: { last_name: string } }).patient.last_name,
+        ({ content }) =>
+          (JSON.parse(content) as { patient: { last_name: string } }).patient.last_name,
       ),
     attention: async () => (await openAttention(store.db)).map(({ what }) => what),
   };
@@ -54,11 +62,18 @@ describe('a file', () => {
     'of many messages with lines that end with %j is read whole, however large it is',
     async (end) => {
       const numbers = Array.from({ length: 2000 }, (_, index) => index);
-      await drop('many.hl7', numbers.map((number) => `${visit(number).replaceAll('\r', end)}${end}`).join(''));
+      await drop(
+        'many.hl7',
+        numbers.map((number) => `${visit(number).replaceAll('\r', end)}${end}`).join(''),
+      );
       const { pull, ids } = await fileDrop();
       await pull();
       expect(await ids()).toEqual(numbers.map((number) => `A-${number}`));
-      expect([await names('inbox'), await names('processing'), await names('processed')]).toEqual([[], [], ['many.hl7']]);
+      expect([await names('inbox'), await names('processing'), await names('processed')]).toEqual([
+        [],
+        [],
+        ['many.hl7'],
+      ]);
     },
   );
 
@@ -85,36 +100,44 @@ describe('a file', () => {
     const { pull, ids, said } = await fileDrop({ max_message_megabytes: 0.01 });
     await pull();
     expect(await ids()).toEqual(['A-1', 'A-4']);
-    expect(said).toContain('hl7_message_refused {"connector":"interface","reason":"too large","count":1}');
+    expect(said).toContain(
+      'hl7_message_refused {"connector":"interface","reason":"too large","count":1}',
+    );
   });
 
-  test('that somebody writes on while it is read is read again, and what was not whole is not taken', async () => {
-    const last = visit(299);
-    const whole = Array.from({ length: 299 }, (_, number) => `${visit(number)}\r`).join('');
-    await drop('growing.hl7', whole + last.slice(0, -20));
-    const { connector } = await fileDrop();
-    const taken: PullBatch[] = [];
-    const pull = async (meanwhile: () => Promise<void>) => {
-      const accept = async (batch: PullBatch) => {
-        await meanwhile();
-        taken.push(batch);
-        return { reply: null };
+  test(
+    'that somebody writes on while it is read is read again, and what was not whole is not ' +
+      'taken',
+    async () => {
+      const last = visit(299);
+      const whole = Array.from({ length: 299 }, (_, number) => `${visit(number)}\r`).join('');
+      await drop('growing.hl7', whole + last.slice(0, -20));
+      const { connector } = await fileDrop();
+      const taken: PullBatch[] = [];
+      const pull = async (meanwhile: () => Promise<void>) => {
+        const accept = async (batch: PullBatch) => {
+          await meanwhile();
+          taken.push(batch);
+          return { reply: null };
+        };
+        await connector.pull?.({ cursor: null, isAccepted: async () => false, accept, signal });
       };
-      await connector.pull?.({ cursor: null, isAccepted: async () => false, accept, signal });
-    };
-    let is_written = false;
-    await pull(async () => {
-      if (!is_written) {
-        is_written = true;
-        await appendFile(join(folder, 'processing/growing.hl7'), last.slice(-20));
-      }
-    });
-    expect(await names('processing')).toEqual(['growing.hl7']);
-    await pull(async () => {});
-    expect(await names('processed')).toEqual(['growing.hl7']);
-    const about_last = taken.filter(({ appointments }) => appointments[0]?.source_id === 'A-299');
-    expect(about_last.map(({ appointments }) => appointments[0]?.procedure_codes)).toEqual([appointment(299).procedure_codes]);
-  });
+      let is_written = false;
+      await pull(async () => {
+        if (!is_written) {
+          is_written = true;
+          await appendFile(join(folder, 'processing/growing.hl7'), last.slice(-20));
+        }
+      });
+      expect(await names('processing')).toEqual(['growing.hl7']);
+      await pull(async () => {});
+      expect(await names('processed')).toEqual(['growing.hl7']);
+      const about_last = taken.filter(({ appointments }) => appointments[0]?.source_id === 'A-299');
+      expect(about_last.map(({ appointments }) => appointments[0]?.procedure_codes)).toEqual([
+        appointment(299).procedure_codes,
+      ]);
+    },
+  );
 
   test('without a message is rejected and told of, and what is no .hl7 file is left alone', async () => {
     await drop('letter.hl7', 'Dear colleague');
@@ -126,10 +149,19 @@ describe('a file', () => {
     await pull();
     expect(await ids()).toEqual([]);
     expect((await attention()).toSorted()).toEqual(
-      ['empty.hl7', 'letter.hl7'].map((name) => `${name}, the whole file: MSH is missing: there is no message in it.`),
+      ['empty.hl7', 'letter.hl7'].map(
+        (name) => `${name}, the whole file: MSH is missing: there is no message in it.`,
+      ),
     );
     expect(await names('rejected')).toEqual(['empty.hl7', 'letter.hl7']);
-    expect(await names('inbox')).toEqual(['.a.hl7', 'a.hl7.tmp', 'folder.hl7', 'link.hl7', 'readme.txt', '~a.hl7']);
+    expect(await names('inbox')).toEqual([
+      '.a.hl7',
+      'a.hl7.tmp',
+      'folder.hl7',
+      'link.hl7',
+      'readme.txt',
+      '~a.hl7',
+    ]);
   });
 
   test('that has the name of an earlier one takes another', async () => {
@@ -153,7 +185,8 @@ describe('a batch', () => {
     expect((await ids()).toSorted()).toEqual(['A-1', 'A-2', 'A-3']);
     expect((await attention()).toSorted()).toEqual([
       'a.hl7, the number of messages: BTS-1 is 3, and 2 came.',
-      'b.hl7, the number of messages: BTS-1 is missing, so that the end of the file may be missing as well.',
+      'b.hl7, the number of messages: BTS-1 is missing, so that the end of the file may be ' +
+        'missing as well.',
     ]);
   });
 
@@ -167,7 +200,10 @@ describe('a batch', () => {
   });
 
   test('is not ended by a text that begins like its trailer', async () => {
-    await drop('a.hl7', visit(1).replace('\rRGS', '\rNTE|1||first line\nBTS and FHS were\nFTS said\rRGS'));
+    await drop(
+      'a.hl7',
+      visit(1).replace('\rRGS', '\rNTE|1||first line\nBTS and FHS were\nFTS said\rRGS'),
+    );
     const { pull, ids, attention } = await fileDrop();
     await pull();
     expect([await ids(), await attention()]).toEqual([['A-1'], []]);

@@ -4,7 +4,9 @@ import { FrameReader, frame } from '../../../connectors/hl7/mllp/frames.ts';
 import { decode, encode, USUAL } from '../../../connectors/hl7/v2/escapes.ts';
 
 const bodies = (reader: FrameReader, ...chunks: (string | Buffer)[]) =>
-  chunks.flatMap((chunk) => reader.push(Buffer.from(chunk))).map(({ body }) => body.toString('latin1'));
+  chunks
+    .flatMap((chunk) => reader.push(Buffer.from(chunk)))
+    .map(({ body }) => body.toString('latin1'));
 
 const fresh = () => new FrameReader(1000);
 
@@ -16,7 +18,11 @@ describe('frames', () => {
     fc.assert(
       fc.property(fc.array(body, { maxLength: 6 }), fc.array(fc.nat(300)), (sent, cuts) => {
         const stream = Buffer.concat(sent.map(frame));
-        const places = [0, ...cuts.map((cut) => cut % (stream.length + 1)).toSorted((a, b) => a - b), stream.length];
+        const places = [
+          0,
+          ...cuts.map((cut) => cut % (stream.length + 1)).toSorted((a, b) => a - b),
+          stream.length,
+        ];
         const chunks = places.slice(1).map((end, index) => stream.subarray(places[index], end));
         expect(bodies(fresh(), ...chunks)).toEqual(sent.map((each) => each.toString('latin1')));
       }),
@@ -42,7 +48,9 @@ describe('frames', () => {
       expect(bodies(fresh(), '\x0bA\x1c\r\x0bgarb', `age\x0b${next}\x1c\r`)).toEqual(['A', next]);
       const stream = `\x0bMSH|cut\x0b${next}\x1c\r`;
       for (let at = 1; at < stream.length; at += 1)
-        expect(bodies(fresh(), stream.slice(0, at), stream.slice(at)), `cut at ${at}`).toEqual([next]);
+        expect(bodies(fresh(), stream.slice(0, at), stream.slice(at)), `cut at ${at}`).toEqual([
+          next,
+        ]);
     },
   );
 
@@ -50,16 +58,20 @@ describe('frames', () => {
     const stream = '\x0bMSH|first line\x0bsecond\x0b\x0bM\x0bMS\x0b\x1c\r\x0bMSH|next\x1c\r';
     const expected = ['MSH|first line\x0bsecond\x0b\x0bM\x0bMS\x0b', 'MSH|next'];
     for (let at = 0; at < stream.length; at += 1)
-      expect(bodies(fresh(), stream.slice(0, at), stream.slice(at)), `cut at ${at}`).toEqual(expected);
+      expect(bodies(fresh(), stream.slice(0, at), stream.slice(at)), `cut at ${at}`).toEqual(
+        expected,
+      );
     expect(bodies(fresh(), ...stream)).toEqual(expected);
   });
 
   test('that are too large are passed over with their beginning kept, and the next one is whole', () => {
     const reader = new FrameReader(10);
-    const frames = ['\x0b0123456', '789abcdef', 'x'.repeat(9000), '\x1c\r\x0bgood\x1c\r'].flatMap((chunk) =>
-      reader.push(Buffer.from(chunk)),
+    const frames = ['\x0b0123456', '789abcdef', 'x'.repeat(9000), '\x1c\r\x0bgood\x1c\r'].flatMap(
+      (chunk) => reader.push(Buffer.from(chunk)),
     );
-    expect(frames.map(({ body, is_too_large }) => [body.toString().slice(0, 16), is_too_large])).toEqual([
+    expect(
+      frames.map(({ body, is_too_large }) => [body.toString().slice(0, 16), is_too_large]),
+    ).toEqual([
       ['0123456789abcdef', true],
       ['good', false],
     ]);
@@ -75,7 +87,9 @@ describe('frames', () => {
   });
 
   test('of exactly the limit are taken', () => {
-    expect(new FrameReader(4).push(Buffer.from('\x0b1234\x1c')).map(({ is_too_large }) => is_too_large)).toEqual([false]);
+    expect(
+      new FrameReader(4).push(Buffer.from('\x0b1234\x1c')).map(({ is_too_large }) => is_too_large),
+    ).toEqual([false]);
   });
 
   test('count what stands between them', () => {
@@ -90,7 +104,8 @@ describe('escapes', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 60 }), (text) => {
         const raw = encode(text);
-        for (const character of ['|', '^', '~', '&', '\r', '\n', '\x0b', '\x1c']) expect(raw).not.toContain(character);
+        for (const character of ['|', '^', '~', '&', '\r', '\n', '\x0b', '\x1c'])
+          expect(raw).not.toContain(character);
         expect(decode(raw, USUAL)).toBe(text.replaceAll(/\r\n|\r/g, '\n'));
       }),
     );

@@ -34,7 +34,10 @@ export function insurance({ coverages }: Pick<AppointmentInput, 'coverages'>): s
   });
 }
 
-/** SIU with the insurance in it, as some vendors append it; `event` by the appointment's status when left out. */
+/**
+ * SIU with the insurance in it, as some vendors append it; `event` by the appointment's status when
+ * left out.
+ */
 export function siu(
   appointment: AppointmentInput,
   { control_id = nextId(), event = '', header = '', with_insurance = true } = {},
@@ -46,7 +49,9 @@ export function siu(
     pid(appointment),
     ...(with_insurance ? insurance(appointment) : []),
     'RGS|1',
-    ...appointment.procedure_codes.map((code, index) => `AIS|${index + 1}||${code}|${time(appointment.starts_at)}`),
+    ...appointment.procedure_codes.map(
+      (code, index) => `AIS|${index + 1}||${code}|${time(appointment.starts_at)}`,
+    ),
   ].join('\r');
 }
 
@@ -55,9 +60,14 @@ export function adt(
   appointment: Pick<AppointmentInput, 'patient' | 'coverages'>,
   { control_id = nextId(), rest = [] as string[] } = {},
 ): string {
-  return [msh(`ADT^${event}`, control_id), 'EVN||20261123', pid(appointment), 'PV1|1|N', ...insurance(appointment), ...rest].join(
-    '\r',
-  );
+  return [
+    msh(`ADT^${event}`, control_id),
+    'EVN||20261123',
+    pid(appointment),
+    'PV1|1|N',
+    ...insurance(appointment),
+    ...rest,
+  ].join('\r');
 }
 
 function numbered(name: string, fields: Readonly<Record<number, string>>): string {
@@ -65,10 +75,14 @@ function numbered(name: string, fields: Readonly<Record<number, string>>): strin
   return `${name}|${Array.from({ length: last }, (_, at) => fields[at + 1] ?? '').join('|')}`;
 }
 
-const pv1 = (fields: Readonly<Record<number, string>>) => numbered('PV1', { 1: '1', 2: 'O', ...fields });
+const pv1 = (fields: Readonly<Record<number, string>>) =>
+  numbered('PV1', { 1: '1', 2: 'O', ...fields });
 
 /** DFT^P03: the charges of a claim, the amount with the first one and nothing for the others. */
-export function dft(claim: ClaimInput, { control_id = nextId(), with_insurance = true, event = 'P03' } = {}): string {
+export function dft(
+  claim: ClaimInput,
+  { control_id = nextId(), with_insurance = true, event = 'P03' } = {},
+): string {
   const day = claim.date_of_service?.replaceAll('-', '') ?? '';
   return [
     msh(`DFT^${event}^DFT_P03`, control_id),
@@ -94,10 +108,20 @@ export function dft(claim: ClaimInput, { control_id = nextId(), with_insurance =
 
 /** A payment for a claim, as a sender posts it. */
 export function payment(claim: ClaimInput): string {
-  return [msh('DFT^P03^DFT_P03', nextId()), pid(claim), pv1({ 19: claim.source_id }), 'FT1|1|||20261101||PY|||||-180'].join('\r');
+  return [
+    msh('DFT^P03^DFT_P03', nextId()),
+    pid(claim),
+    pv1({ 19: claim.source_id }),
+    'FT1|1|||20261101||PY|||||-180',
+  ].join('\r');
 }
 
 /** A visit that nobody can date. */
 export function brokenSiu(source_id: string): string {
-  return [msh('SIU^S12^SIU_S12', nextId()), `SCH||${source_id}`, 'PID|1||P-0^^^PMS^MR', 'AIS|1||D0120|soon'].join('\r');
+  return [
+    msh('SIU^S12^SIU_S12', nextId()),
+    `SCH||${source_id}`,
+    'PID|1||P-0^^^PMS^MR',
+    'AIS|1||D0120|soon',
+  ].join('\r');
 }

@@ -1,4 +1,6 @@
-/** Both ends of MLLP as a test needs them, on plain sockets and without any code of the connector. */
+/**
+ * Both ends of MLLP as a test needs them, on plain sockets and without any code of the connector.
+ */
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -59,7 +61,10 @@ export const field = (message: string, segment: string, number: number): string 
     .find((line) => line.startsWith(`${segment}|`))
     ?.split('|')[segment === 'MSH' ? number - 1 : number] ?? '';
 
-/** A sender that hands over bytes and hears answers until as many have come as it waits for, or the connection ends. */
+/**
+ * A sender that hands over bytes and hears answers until as many have come as it waits for, or the
+ * connection ends.
+ */
 export class RawSender {
   readonly answers: string[] = [];
   readonly socket: Socket;
@@ -157,7 +162,9 @@ export class Receiver {
   }
 
   kept(): [control_id: string, message: string][] {
-    return [...new Map(this.messages.map((message) => [field(message, 'MSH', 10), message]))].toSorted();
+    return [
+      ...new Map(this.messages.map((message) => [field(message, 'MSH', 10), message])),
+    ].toSorted();
   }
 
   async close(): Promise<void> {

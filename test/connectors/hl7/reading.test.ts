@@ -1,16 +1,28 @@
-/** What messages say: the samples as they are, and the ways in which senders write the same thing differently. */
+/**
+ * What messages say: the samples as they are, and the ways in which senders write the same thing
+ * differently.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
-import { type Content, messageReader, type ReadingSettings } from '../../../connectors/hl7/in/reading.ts';
+import {
+  type Content,
+  messageReader,
+  type ReadingSettings,
+} from '../../../connectors/hl7/in/reading.ts';
 import { MessageSplitter, splitMessages } from '../../../connectors/hl7/v2/batches.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import { adt, insurance, msh, siu } from './messages.ts';
 
-const SETTINGS: ReadingSettings = { fields: {}, statuses: {}, without_insurance: 'unknown', time_zone: 'America/Chicago' };
+const SETTINGS: ReadingSettings = {
+  fields: {},
+  statuses: {},
+  without_insurance: 'unknown',
+  time_zone: 'America/Chicago',
+};
 
 function read(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}) {
   const [found] = splitMessages(Buffer.from(bytes));
@@ -25,15 +37,24 @@ function contentOf(bytes: string | Buffer, settings: Partial<ReadingSettings> = 
   return reading.content;
 }
 
-function visitOf(bytes: string | Buffer, settings: Partial<ReadingSettings> = {}): AppointmentInput {
+function visitOf(
+  bytes: string | Buffer,
+  settings: Partial<ReadingSettings> = {},
+): AppointmentInput {
   const [visit] = contentOf(bytes, settings).appointments;
   if (visit === undefined) throw new Error('There is no appointment in it.');
   return visit;
 }
 
-const sample = (name: string) => readFileSync(join(import.meta.dirname, `../../fixtures/hl7/${name}.hl7`));
+const sample = (name: string) =>
+  readFileSync(join(import.meta.dirname, `../../fixtures/hl7/${name}.hl7`));
 
-const ADAM = { id: 'PATID1234', first_name: 'ADAM', last_name: 'EVERYMAN', birth_date: '1988-08-18' };
+const ADAM = {
+  id: 'PATID1234',
+  first_name: 'ADAM',
+  last_name: 'EVERYMAN',
+  birth_date: '1988-08-18',
+};
 
 describe('the samples', () => {
   test.each([
@@ -52,7 +73,13 @@ describe('the samples', () => {
           patient: ADAM,
           coverages: [],
           insurance: 'of_patient',
-          provider: { rendering_npi: '', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+          provider: {
+            rendering_npi: '',
+            billing_npi: '',
+            tax_id: '',
+            is_specialist: null,
+            in_network: null,
+          },
           location: 'GH Clinic',
           specialty: null,
           // SNOMED, which no payer knows.
@@ -89,8 +116,13 @@ describe('the samples', () => {
   test('have their values elsewhere when the configuration says so', () => {
     const fields = { member_id: 'IN1-49', patient_id: 'PID-2', payor_id: ['IN1-99', 'IN1-2.1'] };
     const [update] = contentOf(sample('ADT-A08-01'), { fields }).patients;
-    expect(update).toMatchObject({ patient: { id: '1234567' }, coverages: [{ member_id: 'HMO-12345', payor_id: 'BAV' }] });
-    expect(visitOf(sample('SIU-S12-01'), { fields: { appointment_id: 'SCH-1', starts_at: 'SCH-11.4' } })).toMatchObject({
+    expect(update).toMatchObject({
+      patient: { id: '1234567' },
+      coverages: [{ member_id: 'HMO-12345', payor_id: 'BAV' }],
+    });
+    expect(
+      visitOf(sample('SIU-S12-01'), { fields: { appointment_id: 'SCH-1', starts_at: 'SCH-11.4' } }),
+    ).toMatchObject({
       source_id: '12345',
       starts_at: '2020-10-01T09:11:00.000Z',
     });
@@ -116,22 +148,31 @@ describe('the state of an appointment', () => {
     ['S26', 'Noshow', 'cancelled'],
     ['S14', 'Whatever that is', 'booked'],
   ])('of %s with "%s" is %s', (event, word, status) => {
-    const text = [msh(`SIU^${event}`, 'C1'), `SCH||A-1${'|'.repeat(23)}${word}`, 'PID|1||P-1', 'AIS|1||D0120|202611240900'].join(
-      '\r',
-    );
+    const text = [
+      msh(`SIU^${event}`, 'C1'),
+      `SCH||A-1${'|'.repeat(23)}${word}`,
+      'PID|1||P-1',
+      'AIS|1||D0120|202611240900',
+    ].join('\r');
     expect(visitOf(text).status).toBe(status);
   });
 
   test('may be said in words of the sender', () => {
-    const text = lines('AIS|1||D0120|202611240900').replace('SCH||A-1', `SCH||A-1${'|'.repeat(23)}Cancelled^Web`);
+    const text = lines('AIS|1||D0120|202611240900').replace(
+      'SCH||A-1',
+      `SCH||A-1${'|'.repeat(23)}Cancelled^Web`,
+    );
     expect(visitOf(text, { statuses: { web: 'booked' } }).status).toBe('booked');
     // What the event says is not taken back by a state that the sender did not change.
-    expect(visitOf(text.replace('S14', 'S15'), { statuses: { web: 'booked' } }).status).toBe('cancelled');
+    expect(visitOf(text.replace('S14', 'S15'), { statuses: { web: 'booked' } }).status).toBe(
+      'cancelled',
+    );
   });
 
   test('as cancelled needs nothing but the id', () => {
     const only = (event: string) => [msh(`SIU^${event}`, 'C1'), 'SCH||A-1'].join('\r');
-    for (const event of ['S15', 'S16', 'S17', 'S26']) expect(contentOf(only(event)).cancelled_ids).toEqual(['A-1']);
+    for (const event of ['S15', 'S16', 'S17', 'S26'])
+      expect(contentOf(only(event)).cancelled_ids).toEqual(['A-1']);
   });
 });
 
@@ -150,7 +191,9 @@ describe('the start of an appointment', () => {
     // A day alone is passed over for a time elsewhere.
     ['TQ1|||||||20261124\rAIS|1||D0120|202611240900', '2026-11-24T15:00:00.000Z'],
   ])('in %j is %s', (segments, starts_at) => {
-    const text = segments.startsWith('SCH') ? lines().replace('SCH||A-1', segments) : lines(segments);
+    const text = segments.startsWith('SCH')
+      ? lines().replace('SCH||A-1', segments)
+      : lines(segments);
     expect(visitOf(text).starts_at).toBe(starts_at);
   });
 
@@ -168,11 +211,18 @@ describe('the start of an appointment', () => {
 });
 
 describe('insurance', () => {
-  const second = { ...visit.coverages[0]!, carrier: 'Cigna', payor_id: '62308', member_id: 'SECOND' };
+  const second = {
+    ...visit.coverages[0]!,
+    carrier: 'Cigna',
+    payor_id: '62308',
+    member_id: 'SECOND',
+  };
 
   test('appended to a SIU is the patient’s, primary first', () => {
     const both = { ...visit, coverages: [visit.coverages[0]!, second] };
-    expect(contentOf(siu(both)).patients).toEqual([{ kind: 'described', patient: visit.patient, coverages: both.coverages }]);
+    expect(contentOf(siu(both)).patients).toEqual([
+      { kind: 'described', patient: visit.patient, coverages: both.coverages },
+    ]);
     // In the other order, with COB priorities.
     const [first, other] = insurance(both).map((line, index) =>
       line
@@ -180,31 +230,49 @@ describe('insurance', () => {
         .with(22, String(index + 1))
         .join('|'),
     );
-    const turned = siu({ ...visit, coverages: [] }).replace('RGS|1', [other, first, 'RGS|1'].join('\r'));
+    const turned = siu({ ...visit, coverages: [] }).replace(
+      'RGS|1',
+      [other, first, 'RGS|1'].join('\r'),
+    );
     expect(contentOf(turned).patients).toMatchObject([{ coverages: both.coverages }]);
   });
 
-  test('that is not there is unknown in an ADT, unless the configuration says that the patient pays then', () => {
-    const text = adt('A08', { ...visit, coverages: [] });
-    expect(contentOf(text).patients).toMatchObject([{ coverages: null }]);
-    expect(contentOf(text, { without_insurance: 'self_pay' }).patients).toMatchObject([{ coverages: [] }]);
-  });
+  test(
+    'that is not there is unknown in an ADT, unless the configuration says that the patient ' +
+      'pays then',
+    () => {
+      const text = adt('A08', { ...visit, coverages: [] });
+      expect(contentOf(text).patients).toMatchObject([{ coverages: null }]);
+      expect(contentOf(text, { without_insurance: 'self_pay' }).patients).toMatchObject([
+        { coverages: [] },
+      ]);
+    },
+  );
 
   test('that is deleted is none', () => {
-    expect(contentOf(adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|""'] })).patients).toMatchObject([
-      { coverages: [] },
-    ]);
+    expect(
+      contentOf(adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|""'] })).patients,
+    ).toMatchObject([{ coverages: [] }]);
   });
 
   test('of which nothing but the plan is said is not none', () => {
     const text = adt('A08', { ...visit, coverages: [] }, { rest: ['IN1|1|BAV'] });
-    expect(contentOf(text).patients).toMatchObject([{ coverages: [{ carrier: 'BAV', member_id: '' }] }]);
+    expect(contentOf(text).patients).toMatchObject([
+      { coverages: [{ carrier: 'BAV', member_id: '' }] },
+    ]);
   });
 
   test('of IN2 belongs to the IN1 before it', () => {
-    const rest = ['IN1|1||A1|Alpha', `IN2|${'|'.repeat(60)}M-ALPHA`, 'IN1|2||B1|Beta', `IN2|${'|'.repeat(60)}M-BETA`];
+    const rest = [
+      'IN1|1||A1|Alpha',
+      `IN2|${'|'.repeat(60)}M-ALPHA`,
+      'IN1|2||B1|Beta',
+      `IN2|${'|'.repeat(60)}M-BETA`,
+    ];
     const [update] = contentOf(adt('A28', { ...visit, coverages: [] }, { rest })).patients;
-    expect(update).toMatchObject({ coverages: [{ member_id: 'M-ALPHA' }, { member_id: 'M-BETA' }] });
+    expect(update).toMatchObject({
+      coverages: [{ member_id: 'M-ALPHA' }, { member_id: 'M-BETA' }],
+    });
   });
 
   test('of a SIU without a patient id is the visit’s own', () => {
@@ -217,7 +285,14 @@ describe('insurance', () => {
 
 describe('patients', () => {
   test('are merged, several pairs in one message', () => {
-    const text = [msh('ADT^A40', 'C1'), 'EVN', 'PID|1||P-2', 'MRG|P-1', 'PID|2||P-4^^^X^MR||Roe', 'MRG|9~P-3^^^X^MR'].join('\r');
+    const text = [
+      msh('ADT^A40', 'C1'),
+      'EVN',
+      'PID|1||P-2',
+      'MRG|P-1',
+      'PID|2||P-4^^^X^MR||Roe',
+      'MRG|9~P-3^^^X^MR',
+    ].join('\r');
     expect(contentOf(text).patients).toMatchObject([
       { kind: 'merged', from_id: 'P-1', into: { id: 'P-2' } },
       { kind: 'merged', from_id: 'P-3', into: { id: 'P-4', last_name: 'Roe' } },
@@ -226,13 +301,17 @@ describe('patients', () => {
   });
 
   test('are deleted', () => {
-    expect(contentOf([msh('ADT^A29', 'C1'), 'PID|1||P-2'].join('\r')).patients).toEqual([{ kind: 'deleted', patient_id: 'P-2' }]);
+    expect(contentOf([msh('ADT^A29', 'C1'), 'PID|1||P-2'].join('\r')).patients).toEqual([
+      { kind: 'deleted', patient_id: 'P-2' },
+    ]);
   });
 
   test('with an impossible birth date are taken without it, and it is said', () => {
     const text = lines('AIS|1||D0120|202611240900').replace('19800203', '19800231');
     expect(visitOf(text).patient.birth_date).toBeNull();
-    expect(visitOf(text).problems).toMatchObject([{ field: 'PID-7', value_class: 'an impossible date' }]);
+    expect(visitOf(text).problems).toMatchObject([
+      { field: 'PID-7', value_class: 'an impossible date' },
+    ]);
   });
 
   test('of whom a visit has several are told of', () => {
@@ -264,14 +343,19 @@ describe('the form of a message', () => {
   });
 
   test('may have other delimiters', () => {
-    const text = siu(visit).replaceAll('|', '$').replaceAll('^', '*').replace('MSH$*~\\&', 'MSH$*:!@');
+    const text = siu(visit)
+      .replaceAll('|', '$')
+      .replaceAll('^', '*')
+      .replace('MSH$*~\\&', 'MSH$*:!@');
     expect(contentOf(text)).toEqual(contentOf(siu(visit)));
   });
 
   test('may hold unknown segments, and have its segments in another order', () => {
     const text = siu({ ...visit, procedure_codes: ['D0120'] }, { with_insurance: false });
     const [header = '', ...rest] = text.split('\r');
-    expect(contentOf([header, 'ZZZ|1|x', ...rest.toReversed()].join('\r')).appointments).toEqual(contentOf(text).appointments);
+    expect(contentOf([header, 'ZZZ|1|x', ...rest.toReversed()].join('\r')).appointments).toEqual(
+      contentOf(text).appointments,
+    );
   });
 
   test('may have line ends within a value, and escapes', () => {
@@ -296,7 +380,9 @@ describe('the form of a message', () => {
     const [before = '', after = ''] = lines('AIS|1||D0120|202611240900')
       .replace('|P|2.5.1', `|P|2.5.1||||||${charset}`)
       .split('Roe');
-    expect(visitOf(Buffer.concat([Buffer.from(before), name, Buffer.from(after)])).patient.last_name).toBe('Müller');
+    expect(
+      visitOf(Buffer.concat([Buffer.from(before), name, Buffer.from(after)])).patient.last_name,
+    ).toBe('Müller');
   });
 
   test('is the same however the text around it is cut', () => {
@@ -311,7 +397,9 @@ describe('the form of a message', () => {
       'BTS was',
       '\xef\xbb\xbfMSH|B',
     );
-    const text = fc.array(fc.tuple(line, fc.constantFrom('\r', '\n', '\r\n'))).map((lines) => lines.flat().join(''));
+    const text = fc
+      .array(fc.tuple(line, fc.constantFrom('\r', '\n', '\r\n')))
+      .map((lines) => lines.flat().join(''));
     const found = (pieces: readonly string[]) => {
       const splitter = new MessageSplitter(40);
       const messages = [...pieces.flatMap((piece) => splitter.push(piece)), ...splitter.end()];
@@ -319,16 +407,33 @@ describe('the form of a message', () => {
     };
     fc.assert(
       fc.property(text, fc.array(fc.nat(200)), (whole, cuts) => {
-        const places = [0, ...cuts.map((cut) => cut % (whole.length + 1)).toSorted((a, b) => a - b), whole.length];
-        expect(found(places.slice(1).map((end, index) => whole.slice(places[index], end)))).toEqual(found([whole]));
+        const places = [
+          0,
+          ...cuts.map((cut) => cut % (whole.length + 1)).toSorted((a, b) => a - b),
+          whole.length,
+        ];
+        expect(found(places.slice(1).map((end, index) => whole.slice(places[index], end)))).toEqual(
+          found([whole]),
+        );
       }),
     );
   });
 
   test('may be a batch', () => {
-    const text = ['FHS|^~\\&', 'BHS|^~\\&', siu(appointment(1)), siu(appointment(2)), 'BTS|2', 'FTS|1'].join('\r');
-    expect(splitMessages(Buffer.from(text))).toMatchObject([{ text: siuStart(1) }, { text: siuStart(2) }]);
+    const text = [
+      'FHS|^~\\&',
+      'BHS|^~\\&',
+      siu(appointment(1)),
+      siu(appointment(2)),
+      'BTS|2',
+      'FTS|1',
+    ].join('\r');
+    expect(splitMessages(Buffer.from(text))).toMatchObject([
+      { text: siuStart(1) },
+      { text: siuStart(2) },
+    ]);
   });
 });
 
-const siuStart = (number: number) => expect.stringMatching(new RegExp(`^MSH[^]*\\rSCH\\|\\|A-${number}\\r[^]*D1110[^\\r]*$`));
+const siuStart = (number: number) =>
+  expect.stringMatching(new RegExp(`^MSH[^]*\\rSCH\\|\\|A-${number}\\r[^]*D1110[^\\r]*$`));

@@ -32,14 +32,20 @@ const codes = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => 
 
 describe('connectors/hl7/README.md', () => {
   test('has every value with its paths in their order', () => {
-    const documented = tableBelow('## Where each value stands').map(([value, paths]) => [codes(value)[0], codes(paths)]);
+    const documented = tableBelow('## Where each value stands').map(([value, paths]) => [
+      codes(value)[0],
+      codes(paths),
+    ]);
     expect(documented).toEqual(Object.entries(DEFAULT_PATHS));
   });
 
   test.each([...Object.entries(ROW_FIELDS), ['ZCM', CLAIM_ROW_FIELDS] as const])(
     'describes every field of %s by its number',
     (name, fields) => {
-      const documented = tableBelow(`**${name}**`).map(([number, field]) => [Number(number), codes(field)[0]]);
+      const documented = tableBelow(`**${name}**`).map(([number, field]) => [
+        Number(number),
+        codes(field)[0],
+      ]);
       expect(documented).toEqual(fields.map((field, index) => [index + 1, field]));
     },
   );
@@ -54,7 +60,9 @@ describe('config/hl7.yaml', () => {
     const optional = ['listen_tls', 'send_tls'];
     const keys = Object.keys((hl7.config as typeof hl7ConfigSchema).shape);
     const source = readFileSync(EXAMPLE, 'utf8');
-    expect(keys.filter((key) => !optional.includes(key)).toSorted()).toEqual(Object.keys(shown).toSorted());
+    expect(keys.filter((key) => !optional.includes(key)).toSorted()).toEqual(
+      Object.keys(shown).toSorted(),
+    );
     for (const key of optional) expect(source).toContain(`# ${key}:`);
   });
 
@@ -63,7 +71,11 @@ describe('config/hl7.yaml', () => {
       /^ {4}# ((?:listen|send)_tls:| {2}\w+_file:| {2}server_name:)/gm,
       '    $1',
     );
-    const { id: _, type: __, ...options } = (parse(source) as { connectors: Record<string, unknown>[] }).connectors[0]!;
+    const {
+      id: _,
+      type: __,
+      ...options
+    } = (parse(source) as { connectors: Record<string, unknown>[] }).connectors[0]!;
     const parsed = hl7ConfigSchema.parse(options);
     expect(parsed.listen_tls?.clients_file).toBeDefined();
     expect(parsed.send_tls?.server_name).toBeDefined();

@@ -1,4 +1,7 @@
-import { type EligibilityRecord, eligibilityRecordSchema } from '../../../src/records/eligibility.ts';
+import {
+  type EligibilityRecord,
+  eligibilityRecordSchema,
+} from '../../../src/records/eligibility.ts';
 
 /** A record with every kind of value: known, words, unknown, not asked. */
 export function fullRecord(): EligibilityRecord {
@@ -22,10 +25,20 @@ export function fullRecord(): EligibilityRecord {
       },
     ],
     verification: null,
-    plan: { answered: true, is_active: true, plan_name: 'PPO Plus', plan_type: null, is_provider_in_network: null },
+    plan: {
+      answered: true,
+      is_active: true,
+      plan_name: 'PPO Plus',
+      plan_type: null,
+      is_provider_in_network: null,
+    },
     maximums: {
       answered: true,
-      individual_deductible: { amount: { amount: '50.00', currency: 'USD' }, used: null, remaining: null },
+      individual_deductible: {
+        amount: { amount: '50.00', currency: 'USD' },
+        used: null,
+        remaining: null,
+      },
       coverage_limit: { amount: { text: 'unlimited | "none"' }, used: null, remaining: null },
     },
     procedure_classes: {
@@ -40,14 +53,20 @@ export function fullRecord(): EligibilityRecord {
           name: null,
           asked: true,
           answered: true,
-          benefits: { is_covered: true, plan_pays_percent: 100, frequency_limitations: '2 per year' },
+          benefits: {
+            is_covered: true,
+            plan_pays_percent: 100,
+            frequency_limitations: '2 per year',
+          },
         },
         { code: 'D0120', name: null, asked: true, answered: false, benefits: { is_covered: null } },
       ],
     },
     treatment_history: {
       answered: true,
-      treatments: [{ date: '2026-01-05', code: 'D1110', teeth: ['3', '14'], surfaces: null, quadrants: null }],
+      treatments: [
+        { date: '2026-01-05', code: 'D1110', teeth: ['3', '14'], surfaces: null, quadrants: null },
+      ],
     },
     unparsed: [],
   });

@@ -1,4 +1,7 @@
-/** What a sender meets at the listener: answers after commits, in both modes, whatever else comes down the line. */
+/**
+ * What a sender meets at the listener: answers after commits, in both modes, whatever else comes
+ * down the line.
+ */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -18,7 +21,10 @@ const code = (answer: string) => field(answer, 'MSA', 1);
 const visit = appointment(1);
 
 /** A store whose database may not grow while a test says so, as on a full disk. */
-async function fillableStore(): Promise<{ store: Store; fill: (is_full: boolean) => Promise<void> }> {
+async function fillableStore(): Promise<{
+  store: Store;
+  fill: (is_full: boolean) => Promise<void>;
+}> {
   const store = await temporaryStore();
   const fill = async (is_full: boolean) => {
     // Less than there is means: as much as there is.
@@ -28,21 +34,28 @@ async function fillableStore(): Promise<{ store: Store; fill: (is_full: boolean)
 }
 
 describe('original mode', () => {
-  test('answers AA to what was stored, with the id of the message, its senders turned round and its delimiters', async () => {
-    const clinic = await startInterface();
-    const sender = await clinic.sender();
-    const answer = await sender.ask(siu(visit, { control_id: 'ID-1' }));
-    expect([code(answer), field(answer, 'MSA', 2), field(answer, 'MSH', 3), field(answer, 'MSH', 5)]).toEqual([
-      'AA',
-      'ID-1',
-      'ELIGD',
-      'PMS',
-    ]);
-    expect(field(answer, 'MSH', 9)).toBe('ACK^S12^ACK');
-    const odd = siu(visit, { control_id: 'ID-2' }).replaceAll('|', '$').replaceAll('^', '*').replace('MSH$*~\\&', 'MSH$*:!@');
-    expect(await sender.ask(odd)).toContain('\rMSA$AA$ID-2\r');
-    expect((await clinic.appointments()).map(({ source_id }) => source_id)).toEqual(['A-1']);
-  });
+  test(
+    'answers AA to what was stored, with the id of the message, its senders turned round and ' +
+      'its delimiters',
+    async () => {
+      const clinic = await startInterface();
+      const sender = await clinic.sender();
+      const answer = await sender.ask(siu(visit, { control_id: 'ID-1' }));
+      expect([
+        code(answer),
+        field(answer, 'MSA', 2),
+        field(answer, 'MSH', 3),
+        field(answer, 'MSH', 5),
+      ]).toEqual(['AA', 'ID-1', 'ELIGD', 'PMS']);
+      expect(field(answer, 'MSH', 9)).toBe('ACK^S12^ACK');
+      const odd = siu(visit, { control_id: 'ID-2' })
+        .replaceAll('|', '$')
+        .replaceAll('^', '*')
+        .replace('MSH$*~\\&', 'MSH$*:!@');
+      expect(await sender.ask(odd)).toContain('\rMSA$AA$ID-2\r');
+      expect((await clinic.appointments()).map(({ source_id }) => source_id)).toEqual(['A-1']);
+    },
+  );
 
   test('answers AE to what cannot be read, names the field, and puts it on the attention list', async () => {
     const clinic = await startInterface();
@@ -67,7 +80,9 @@ describe('original mode', () => {
   });
 
   test('writes ERR as versions before 2.5 have it', async () => {
-    const answer = await (await (await startInterface()).sender()).ask(msh('ORU^R01', 'O1').replace('2.5.1', '2.3'));
+    const answer = await (await (await startInterface()).sender()).ask(
+      msh('ORU^R01', 'O1').replace('2.5.1', '2.3'),
+    );
     expect(answer).toMatch(/\rERR\|MSH\^1\^9\^200/);
   });
 });
@@ -75,36 +90,50 @@ describe('original mode', () => {
 describe('enhanced mode', () => {
   const header = (accept: string, application: string) => `|||${accept}|${application}`;
   /** Table 0155: whether something is answered to what is good, and to what is bad. */
-  const WISHES = { '': [false, false], AL: [true, true], NE: [false, false], ER: [false, true], SU: [true, false] } as const;
+  const WISHES = {
+    '': [false, false],
+    AL: [true, true],
+    NE: [false, false],
+    ER: [false, true],
+    SU: [true, false],
+  } as const;
   const wishes = Object.entries(WISHES);
   const combinations = wishes.flatMap(([accept, of_accept]) =>
-    wishes.map(([application, of_application]) => ({ accept, application, of_accept, of_application })),
+    wishes.map(([application, of_application]) => ({
+      accept,
+      application,
+      of_accept,
+      of_application,
+    })),
   );
 
-  test.each(combinations.slice(1))('answers as MSH-15 "$accept" and MSH-16 "$application" ask', async (asked) => {
-    const clinic = await startInterface({ max_message_megabytes: 0.01 });
-    const sender = await clinic.sender();
-    const expected = (accept: string, application: string, is_good: [boolean, boolean]) => [
-      ...(asked.of_accept[is_good[0] ? 0 : 1] ? [accept] : []),
-      ...(asked.of_application[is_good[1] ? 0 : 1] ? [application] : []),
-    ];
-    const head = header(asked.accept, asked.application);
-    sender.write(framed(siu(visit, { header: head })));
-    sender.write(framed(brokenSiu('A-9').replace('|P|2.5.1', `|P|2.5.1${head}`)));
-    sender.write(framed(msh('ORU^R01', 'O1', head)));
-    sender.write(framed(`${siu(visit, { header: head })}\rNTE|1||${'x'.repeat(20_000)}`));
-    sender.write(framed(siu(appointment(2), { control_id: 'END' })));
-    const answers = [
-      ...expected('CA', 'AA', [true, true]),
-      // Safely stored, and faulty.
-      ...expected('CA', 'AE', [true, false]),
-      // Another type, and too large.
-      ...expected('CR', 'AR', [false, false]),
-      ...expected('CR', 'AR', [false, false]),
-    ];
-    expect((await sender.heard(answers.length + 1)).map(code)).toEqual([...answers, 'AA']);
-    expect(sender.answers.at(-1)).toContain('|END');
-  });
+  test.each(combinations.slice(1))(
+    'answers as MSH-15 "$accept" and MSH-16 "$application" ask',
+    async (asked) => {
+      const clinic = await startInterface({ max_message_megabytes: 0.01 });
+      const sender = await clinic.sender();
+      const expected = (accept: string, application: string, is_good: [boolean, boolean]) => [
+        ...(asked.of_accept[is_good[0] ? 0 : 1] ? [accept] : []),
+        ...(asked.of_application[is_good[1] ? 0 : 1] ? [application] : []),
+      ];
+      const head = header(asked.accept, asked.application);
+      sender.write(framed(siu(visit, { header: head })));
+      sender.write(framed(brokenSiu('A-9').replace('|P|2.5.1', `|P|2.5.1${head}`)));
+      sender.write(framed(msh('ORU^R01', 'O1', head)));
+      sender.write(framed(`${siu(visit, { header: head })}\rNTE|1||${'x'.repeat(20_000)}`));
+      sender.write(framed(siu(appointment(2), { control_id: 'END' })));
+      const answers = [
+        ...expected('CA', 'AA', [true, true]),
+        // Safely stored, and faulty.
+        ...expected('CA', 'AE', [true, false]),
+        // Another type, and too large.
+        ...expected('CR', 'AR', [false, false]),
+        ...expected('CR', 'AR', [false, false]),
+      ];
+      expect((await sender.heard(answers.length + 1)).map(code)).toEqual([...answers, 'AA']);
+      expect(sender.answers.at(-1)).toContain('|END');
+    },
+  );
 });
 
 test('an acknowledgment is not acknowledged', async () => {
@@ -149,11 +178,23 @@ describe('a line that is not clean', () => {
   test('costs no good message: junk, garbage frames, frames cut short, and everything in one piece', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
-    const good = [1, 2, 3, 4].map((number) => siu(appointment(number), { control_id: `G${number}` }));
+    const good = [1, 2, 3, 4].map((number) =>
+      siu(appointment(number), { control_id: `G${number}` }),
+    );
     const [first, second, third, fourth] = good.map(framed) as [Buffer, Buffer, Buffer, Buffer];
     const garbage = framed(Buffer.from([0, 255, 1, 2, 3]));
     const cut = Buffer.from('\x0bMSH|^~\\&|cut');
-    sender.write(Buffer.concat([Buffer.from('GET / HTTP/1.1\r\n\r\n'), first, garbage, second, cut, third, Buffer.from('\n\n')]));
+    sender.write(
+      Buffer.concat([
+        Buffer.from('GET / HTTP/1.1\r\n\r\n'),
+        first,
+        garbage,
+        second,
+        cut,
+        third,
+        Buffer.from('\n\n'),
+      ]),
+    );
     sender.write(fourth);
     const answers = await sender.heard(5);
     expect(answers.map((answer) => [code(answer), field(answer, 'MSA', 2)])).toEqual([
@@ -166,19 +207,24 @@ describe('a line that is not clean', () => {
     expect(await clinic.appointments()).toHaveLength(4);
   });
 
-  test('with a frame of very many messages refuses it as a whole, and says in the log once what it refuses all the time', async () => {
-    const clinic = await startInterface();
-    const sender = await clinic.sender();
-    for (let count = 0; count < 3; count += 1) sender.write(framed('MSH\r'.repeat(6000)));
-    sender.write(framed(siu(visit)));
-    expect((await sender.heard(4)).map(code)).toEqual(['AR', 'AR', 'AR', 'AA']);
-    expect(clinic.events.filter((event) => event === 'hl7_message_refused')).toHaveLength(1);
-  });
+  test(
+    'with a frame of very many messages refuses it as a whole, and says in the log once what ' +
+      'it refuses all the time',
+    async () => {
+      const clinic = await startInterface();
+      const sender = await clinic.sender();
+      for (let count = 0; count < 3; count += 1) sender.write(framed('MSH\r'.repeat(6000)));
+      sender.write(framed(siu(visit)));
+      expect((await sender.heard(4)).map(code)).toEqual(['AR', 'AR', 'AR', 'AA']);
+      expect(clinic.events.filter((event) => event === 'hl7_message_refused')).toHaveLength(1);
+    },
+  );
 
   test('byte by byte', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
-    for (const byte of framed(siu(visit, { with_insurance: false }))) sender.write(Buffer.from([byte]));
+    for (const byte of framed(siu(visit, { with_insurance: false })))
+      sender.write(Buffer.from([byte]));
     expect((await sender.heard(1)).map(code)).toEqual(['AA']);
   });
 
@@ -209,26 +255,30 @@ describe('a line that is not clean', () => {
 });
 
 describe('when the database cannot commit', () => {
-  test('what was not stored is not answered, the connection ends, and the messages are taken when they come again (G3)', async () => {
-    const { store, fill } = await fillableStore();
-    const clinic = await startInterface({}, store);
-    const messages = Array.from({ length: 200 }, (_, number) => framed(siu(appointment(number))));
-    await fill(true);
-    const sender = await clinic.sender();
-    sender.write(Buffer.concat(messages));
-    await sender.ended();
-    // Some may still fit where there is room in the file.
-    const answered = sender.answers.map((answer) => `${code(answer)} ${field(answer, 'MSA', 2)}`);
-    expect(answered.length).toBeLessThan(200);
-    const stored = (await clinic.sources()).map(({ name }) => name.replace('message', 'AA'));
-    expect(answered.filter((answer) => !stored.includes(answer))).toEqual([]);
-    expect(clinic.events).toContain('hl7_not_stored');
-    await fill(false);
-    const again = await clinic.sender();
-    again.write(Buffer.concat(messages));
-    expect(new Set((await again.heard(200)).map(code))).toEqual(new Set(['AA']));
-    expect(await clinic.appointments()).toHaveLength(200);
-  });
+  test(
+    'what was not stored is not answered, the connection ends, and the messages are taken when ' +
+      'they come again (G3)',
+    async () => {
+      const { store, fill } = await fillableStore();
+      const clinic = await startInterface({}, store);
+      const messages = Array.from({ length: 200 }, (_, number) => framed(siu(appointment(number))));
+      await fill(true);
+      const sender = await clinic.sender();
+      sender.write(Buffer.concat(messages));
+      await sender.ended();
+      // Some may still fit where there is room in the file.
+      const answered = sender.answers.map((answer) => `${code(answer)} ${field(answer, 'MSA', 2)}`);
+      expect(answered.length).toBeLessThan(200);
+      const stored = (await clinic.sources()).map(({ name }) => name.replace('message', 'AA'));
+      expect(answered.filter((answer) => !stored.includes(answer))).toEqual([]);
+      expect(clinic.events).toContain('hl7_not_stored');
+      await fill(false);
+      const again = await clinic.sender();
+      again.write(Buffer.concat(messages));
+      expect(new Set((await again.heard(200)).map(code))).toEqual(new Set(['AA']));
+      expect(await clinic.appointments()).toHaveLength(200);
+    },
+  );
 
   test('a sender that does not wait is slowed down, and every message is answered in the end', async () => {
     const real = await temporaryStore();
@@ -243,10 +293,14 @@ describe('when the database cannot commit', () => {
     const clinic = await startInterface({}, { ...real, write });
     const sender = await clinic.sender();
     const note = `NTE|1||${'x'.repeat(4000)}`;
-    const messages = Array.from({ length: 4000 }, (_, index) => framed(`${siu(appointment(index))}\r${note}`));
+    const messages = Array.from({ length: 4000 }, (_, index) =>
+      framed(`${siu(appointment(index))}\r${note}`),
+    );
     for (const message of messages) sender.write(message);
-    // Sixteen megabytes do not fit into the buffers of the system: what is left stays with the sender.
-    for (let turns = 0; turns < 50; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    // Sixteen megabytes do not fit into the buffers of the system: what is left stays with the
+    // sender.
+    for (let turns = 0; turns < 50; turns += 1)
+      await new Promise((resolve) => setImmediate(resolve));
     expect(sender.socket.writableLength).toBeGreaterThan(1_000_000);
     release();
     expect(await sender.heard(4000)).toHaveLength(4000);
@@ -284,7 +338,10 @@ describe('who may connect', () => {
     // Listening by now.
     (await clinic.sender()).close();
     const ca = readFileSync(join(TLS, 'ca.pem'));
-    const own = { cert: readFileSync(join(TLS, 'client.pem')), key: readFileSync(join(TLS, 'client-key.pem')) };
+    const own = {
+      cert: readFileSync(join(TLS, 'client.pem')),
+      key: readFileSync(join(TLS, 'client-key.pem')),
+    };
     const ask = (credentials: object) =>
       new Promise<string | null>((resolve) => {
         const socket = connectTls({ port: clinic.port, host: '127.0.0.1', ca, ...credentials });
@@ -316,23 +373,28 @@ test('a connection on which nothing comes is closed', async () => {
   await sender.ended();
 });
 
-test('a message that cannot be stored while others are is answered in the end, so that it holds up nobody (G7)', async () => {
-  const real = await temporaryStore();
-  const clinic = await startInterface({}, real);
-  // Nothing that a message can say gives such an error; a trigger of the database stands for a defect.
-  await sql`create trigger defect before insert on appointments when new.source_id = 'A-13'
+test(
+  'a message that cannot be stored while others are is answered in the end, so that it holds ' +
+    'up nobody (G7)',
+  async () => {
+    const real = await temporaryStore();
+    const clinic = await startInterface({}, real);
+    // Nothing that a message can say gives such an error; a trigger of the database stands for a
+    // defect.
+    await sql`create trigger defect before insert on appointments when new.source_id = 'A-13'
     begin select raise(abort, 'defect'); end`.execute(real.db);
-  const bad = siu(appointment(13));
-  for (let tries = 0; tries < 3; tries += 1) {
-    const sender = await clinic.sender();
-    sender.write(framed(bad));
-    await sender.ended();
-    expect(sender.answers).toEqual([]);
-    expect(code(await (await clinic.sender()).ask(siu(appointment(20 + tries))))).toBe('AA');
-  }
-  expect(code(await (await clinic.sender()).ask(bad))).toBe('AE');
-  expect(clinic.events).toContain('hl7_message_unstorable');
-});
+    const bad = siu(appointment(13));
+    for (let tries = 0; tries < 3; tries += 1) {
+      const sender = await clinic.sender();
+      sender.write(framed(bad));
+      await sender.ended();
+      expect(sender.answers).toEqual([]);
+      expect(code(await (await clinic.sender()).ask(siu(appointment(20 + tries))))).toBe('AA');
+    }
+    expect(code(await (await clinic.sender()).ask(bad))).toBe('AE');
+    expect(clinic.events).toContain('hl7_message_unstorable');
+  },
+);
 
 describe('a port that is taken', () => {
   test('is told, with what to do', async () => {
@@ -343,8 +405,13 @@ describe('a port that is taken', () => {
     const call = { accept: async () => ({ reply: null }), signal: new AbortController().signal };
     const failure = await connector.listen?.(call).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(ConnectorError);
-    expect(failure).toMatchObject({ failure: 'transient', next: expect.stringContaining('listen') });
-    expect(await connector.check(call.signal)).toMatchObject([{ ok: true, what: expect.stringContaining('in use') }]);
+    expect(failure).toMatchObject({
+      failure: 'transient',
+      next: expect.stringContaining('listen'),
+    });
+    expect(await connector.check(call.signal)).toMatchObject([
+      { ok: true, what: expect.stringContaining('in use') },
+    ]);
   });
 });
 

@@ -1,4 +1,7 @@
-/** Other makers' senders and receivers, each with each: every message is acknowledged, and kept once. */
+/**
+ * Other makers' senders and receivers, each with each: every message is acknowledged, and kept
+ * once.
+ */
 import { Hl7Message } from '@medplum/core';
 import { Hl7Client, type Hl7MessageEvent, Hl7Server } from '@medplum/hl7';
 import { Client, Message } from 'node-hl7-client';
@@ -77,7 +80,9 @@ const RECEIVERS: Record<string, (port: number) => Promise<() => string[]>> = {
   },
 };
 
-const pairs = Object.keys(SENDERS).flatMap((sender) => Object.keys(RECEIVERS).map((receiver) => [sender, receiver] as const));
+const pairs = Object.keys(SENDERS).flatMap((sender) =>
+  Object.keys(RECEIVERS).map((receiver) => [sender, receiver] as const),
+);
 
 test.each(pairs)('%s sends and %s receives', async (sender, receiver) => {
   const receiver_port = await freePort();
@@ -90,11 +95,18 @@ test.each(pairs)('%s sends and %s receives', async (sender, receiver) => {
     adt('A08', appointment(number)),
   ]);
   expect(await SENDERS[sender]!(clinic.port, messages)).toEqual(messages.map(() => 'AA'));
-  expect((await clinic.appointments()).map(({ source_id, coverages }) => [source_id, coverages[0]?.member_id])).toEqual(
-    [1, 2, 3, 4, 5].map((number) => [`A-${number}`, `MEMBER00${number}`]),
-  );
+  expect(
+    (await clinic.appointments()).map(({ source_id, coverages }) => [
+      source_id,
+      coverages[0]?.member_id,
+    ]),
+  ).toEqual([1, 2, 3, 4, 5].map((number) => [`A-${number}`, `MEMBER00${number}`]));
   expect(await clinic.sources()).toHaveLength(messages.length);
-  const writer = makeConnector({ folder: '/nonexistent', send_to: `127.0.0.1:${receiver_port}`, reply_seconds: 5 });
+  const writer = makeConnector({
+    folder: '/nonexistent',
+    send_to: `127.0.0.1:${receiver_port}`,
+    reply_seconds: 5,
+  });
   const told = await writer.deliver(batchOf(1, [1, 2, 3]), new AbortController().signal);
   expect(told.map(({ outcome }) => outcome)).toEqual(['delivered', 'delivered', 'delivered']);
   expect(new Set(received()).size).toBe(3);

@@ -1,10 +1,19 @@
 /**
- * A clinic's server for processes that are really killed: the daemon and the service are children of their own, the drop folder
- * and the webhook are real. Knows no test runner, so that a long run is a command (`npm run kills`).
+ * A clinic's server for processes that are really killed: the daemon and the service are children
+ * of their own, the drop folder and the webhook are real. Knows no test runner, so that a long run
+ * is a command (`npm run kills`).
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,9 +36,18 @@ const USEFUL = new Set([
   'csv_file_repeated',
 ]);
 
-export type Called = { id: string; external_id: string | null; status: string; request: { member_id: string; dob: string } };
+export type Called = {
+  id: string;
+  external_id: string | null;
+  status: string;
+  request: { member_id: string; dob: string };
+};
 
-export type Running = { child: ChildProcess; began: number; ended: Promise<{ code: number | null; signal: string | null }> };
+export type Running = {
+  child: ChildProcess;
+  began: number;
+  ended: Promise<{ code: number | null; signal: string | null }>;
+};
 
 export class KillClinic {
   readonly folder: string;
@@ -76,7 +94,11 @@ export class KillClinic {
         submission: { max_per_minute: 0, batch_size: 3, concurrency: 2 },
       },
       connectors: [{ id: 'front-desk', type: 'csv', folder: './dropbox', stable_seconds: 0 }],
-      webhook: { listen: `127.0.0.1:${this.#hook_port}`, public_url: hook, update_frequency_minutes: 1 },
+      webhook: {
+        listen: `127.0.0.1:${this.#hook_port}`,
+        public_url: hook,
+        update_frequency_minutes: 1,
+      },
       state: { path: './state/eligd.db' },
       policy: { look_ahead_days: 365, min_lead_hours: 0 },
       polling: { interval_minutes: 0.05, urgent_interval_minutes: 0.05 },
@@ -84,15 +106,22 @@ export class KillClinic {
       backup: { cron: null },
     };
     writeFileSync(join(this.folder, 'eligd.yaml'), JSON.stringify(config));
-    const secrets = ['PROJECT_ID=sandbox', 'API_KEY=sandbox'].map((line) => `ELIGD_SERVICE_${line}\n`);
-    writeFileSync(join(this.folder, '.env'), `${secrets.join('')}ELIGD_WEBHOOK_SECRET=sandbox\n`, { mode: 0o600 });
+    const secrets = ['PROJECT_ID=sandbox', 'API_KEY=sandbox'].map(
+      (line) => `ELIGD_SERVICE_${line}\n`,
+    );
+    writeFileSync(join(this.folder, '.env'), `${secrets.join('')}ELIGD_WEBHOOK_SECRET=sandbox\n`, {
+      mode: 0o600,
+    });
     mkdirSync(join(this.folder, 'dropbox/inbox'), { recursive: true });
   }
 
   // ---- processes
 
   #spawn(args: string[]): Running {
-    const child = spawn(ELIGD, args, { env: { PATH: process.env.PATH ?? '' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(ELIGD, args, {
+      env: { PATH: process.env.PATH ?? '' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const ended = new Promise<{ code: number | null; signal: string | null }>((done) => {
       child.on('close', (code, signal) => done({ code, signal }));
     });
@@ -145,7 +174,9 @@ export class KillClinic {
     return { started: started.promise, useful: useful.promise };
   }
 
-  async killDaemon(signal: NodeJS.Signals = 'SIGKILL'): Promise<{ code: number | null; signal: string | null }> {
+  async killDaemon(
+    signal: NodeJS.Signals = 'SIGKILL',
+  ): Promise<{ code: number | null; signal: string | null }> {
     this.daemon?.child.kill(signal);
     const ended = await this.daemon?.ended;
     this.daemon = null;
@@ -162,7 +193,10 @@ export class KillClinic {
   async ask(method: string, path: string, body?: unknown): Promise<unknown> {
     const response = await fetch(`http://127.0.0.1:${this.#service_port}${path}`, {
       method,
-      headers: { authorization: `Basic ${btoa('sandbox:sandbox')}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Basic ${btoa('sandbox:sandbox')}`,
+        'content-type': 'application/json',
+      },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       signal: AbortSignal.timeout(5_000),
     });
@@ -173,10 +207,15 @@ export class KillClinic {
     return ((await this.ask('GET', '/_sandbox/ledger')) as { inquiries: Called[] }).inquiries;
   }
 
-  /** A file with a few new visits, on a day of their own so that no other visit seems to have vanished. */
+  /**
+   * A file with a few new visits, on a day of their own so that no other visit seems to have
+   * vanished.
+   */
   drop(count: number): void {
     this.#files += 1;
-    const day = new Date(Date.now() + (3 + (this.#files % 340)) * DAY_MS).toISOString().slice(0, 10);
+    const day = new Date(Date.now() + (3 + (this.#files % 340)) * DAY_MS)
+      .toISOString()
+      .slice(0, 10);
     const first = this.visits.length;
     const fresh = visits(count, (index) => ({
       appointment_id: `V${first + index}`,
@@ -193,7 +232,13 @@ export class KillClinic {
   /** A report of some inquiries, as the service would send it: new, repeated or forged. */
   async report(): Promise<void> {
     const called = await this.ledger().catch(() => []);
-    const some = called.slice(-5).map(({ id, request }) => ({ id, status: 'IN_PROGRESS', summary: '', results: null, request }));
+    const some = called.slice(-5).map(({ id, request }) => ({
+      id,
+      status: 'IN_PROGRESS',
+      summary: '',
+      results: null,
+      request,
+    }));
     const hash = `report-${Math.floor(Math.random() * 1000)}`;
     const body = JSON.stringify({ subscription_id: 's', inquiries: some, message_hash: hash });
     const secret = Math.random() < 0.1 ? 'forged' : 'sandbox';

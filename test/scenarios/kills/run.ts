@@ -1,4 +1,7 @@
-/** Kills the daemon so many times while files and reports keep coming, lets it finish, and compares ledger and drop folder. */
+/**
+ * Kills the daemon so many times while files and reports keep coming, lets it finish, and compares
+ * ledger and drop folder.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KillClinic } from './clinic.ts';
 
@@ -8,7 +11,10 @@ export type KillResult = {
   kinds: Record<string, number>;
   visits: number;
   calls: number;
-  /** Needs with more than one call, visits without a call, visits without an answer in the drop folder, answers to another call. */
+  /**
+   * Needs with more than one call, visits without a call, visits without an answer in the drop
+   * folder, answers to another call.
+   */
   duplicates: string[];
   uncalled: string[];
   unwritten: string[];
@@ -56,7 +62,10 @@ export async function killAndCompare(
       count(kind);
       if (done % 10 === 9) {
         await clinic.ask('POST', '/_sandbox/advance', { hours: 6 });
-        tell(`${done + 1} kills, ${clinic.visits.length} visits, ${(await clinic.ledger()).length} calls`);
+        tell(
+          `${done + 1} kills, ${clinic.visits.length} visits, ` +
+            `${(await clinic.ledger()).length} calls`,
+        );
       }
     }
     await finish(clinic);
@@ -86,7 +95,12 @@ function kindOf(done: number, chance: number): Kind {
   return chance < 0.25 ? 'early' : 'kill';
 }
 
-async function perform(clinic: KillClinic, kind: Kind, random: () => number, slow_stops: number[]): Promise<void> {
+async function perform(
+  clinic: KillClinic,
+  kind: Kind,
+  random: () => number,
+  slow_stops: number[],
+): Promise<void> {
   if (kind === 'term') {
     const asked = performance.now();
     const { code } = await clinic.killDaemon('SIGTERM');
@@ -111,9 +125,14 @@ async function perform(clinic: KillClinic, kind: Kind, random: () => number, slo
 /** The next creates come to a bad end at the service: before or after it took them. */
 async function loseSomething(clinic: KillClinic, random: () => number): Promise<void> {
   const when = random() < 0.5 ? 'before' : 'after';
-  const action = random() < 0.5 ? { action: 'reset' } : { action: 'delay', delay_ms: Math.round(random() * 1_500) };
+  const action =
+    random() < 0.5
+      ? { action: 'reset' }
+      : { action: 'delay', delay_ms: Math.round(random() * 1_500) };
   for (const path of ['dental/inquiries', 'dental/batch']) {
-    await clinic.ask('POST', '/_sandbox/faults', [{ method: 'POST', path, times: 1, when, ...action }]);
+    await clinic.ask('POST', '/_sandbox/faults', [
+      { method: 'POST', path, times: 1, when, ...action },
+    ]);
   }
 }
 
@@ -147,6 +166,8 @@ async function compare(clinic: KillClinic) {
     duplicates: labels.filter((id) => (by_visit.get(id)?.length ?? 0) > 1),
     uncalled: labels.filter((id) => !by_visit.has(id)),
     unwritten: labels.filter((id) => !written.has(id)),
-    foreign: labels.filter((id) => [...(written.get(id) ?? [])].some((inquiry) => by_visit.get(id)?.[0]?.id !== inquiry)),
+    foreign: labels.filter((id) =>
+      [...(written.get(id) ?? [])].some((inquiry) => by_visit.get(id)?.[0]?.id !== inquiry),
+    ),
   };
 }

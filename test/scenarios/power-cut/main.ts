@@ -1,7 +1,8 @@
 /**
- * `npm run power-cut`: the power goes while appointments are being committed. An ext4 file system in an image is shut down in the
- * middle of writing, without its journal being flushed (FS_IOC_SHUTDOWN with NOLOGFLUSH), and mounted again; every row that was
- * acknowledged has to be there (G3). A control run that does not wait for the disk has to lose some, or the cut was none.
+ * `npm run power-cut`: the power goes while appointments are being committed. An ext4 file system
+ * in an image is shut down in the middle of writing, without its journal being flushed
+ * (FS_IOC_SHUTDOWN with NOLOGFLUSH), and mounted again; every row that was acknowledged has to be
+ * there (G3). A control run that does not wait for the disk has to lose some, or the cut was none.
  *
  * Needs root, loop devices, mkfs.ext4 and perl. Where one is missing it says so and ends with 0.
  */
@@ -28,15 +29,21 @@ const run = (command: string, ...args: string[]) => execFileSync(command, args, 
 const mount = () => run('mount', '-o', 'loop', image, mounted);
 /** A dead writer's files are let go of a moment after its end. */
 function unmount(): void {
-  for (let tries = 0; tries < 50 && spawnSync('mountpoint', ['-q', mounted]).status === 0; tries += 1) {
-    if (spawnSync('umount', [mounted]).status !== 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  for (
+    let tries = 0;
+    tries < 50 && spawnSync('mountpoint', ['-q', mounted]).status === 0;
+    tries += 1
+  ) {
+    if (spawnSync('umount', [mounted]).status !== 0)
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
   }
 }
 const cut = () =>
   run(
     'perl',
     '-e',
-    'open(my $d, "<", $ARGV[0]) or die $!; my $f = pack("L", $ARGV[2]); ioctl($d, $ARGV[1], $f) or die $!',
+    'open(my $d, "<", $ARGV[0]) or die $!; my $f = pack("L", $ARGV[2]); ioctl($d, $ARGV[1], ' +
+      '$f) or die $!',
     mounted,
     String(FS_IOC_SHUTDOWN),
     String(NOLOGFLUSH),
@@ -44,7 +51,8 @@ const cut = () =>
 
 /** Null when the machine can do it; otherwise why not. */
 function obstacle(): string | null {
-  if (process.platform !== 'linux') return `this is ${process.platform}, and only Linux has FS_IOC_SHUTDOWN`;
+  if (process.platform !== 'linux')
+    return `this is ${process.platform}, and only Linux has FS_IOC_SHUTDOWN`;
   if (process.getuid?.() !== 0) return 'it needs root, to mount an image';
   try {
     mkdirSync(mounted);
@@ -62,14 +70,23 @@ function obstacle(): string | null {
 }
 
 /**
- * One life of a writer that ends with the power. Returns what it had acknowledged before the power went. What it says while the
- * kernel shuts down is left out: ext4 refuses to map blocks from that moment and yet ends a flush that is under way well, which
- * no real cut does (with it, nobody would have heard).
+ * One life of a writer that ends with the power. Returns what it had acknowledged before the power
+ * went. What it says while the kernel shuts down is left out: ext4 refuses to map blocks from that
+ * moment and yet ends a flush that is under way well, which no real cut does (with it, nobody would
+ * have heard).
  */
-async function writeUntilCut(synchronous: 'FULL' | 'OFF', first: number, after: number): Promise<number[]> {
-  const writer = spawn(process.execPath, [join(import.meta.dirname, 'writer.ts'), database, synchronous, String(first)], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+async function writeUntilCut(
+  synchronous: 'FULL' | 'OFF',
+  first: number,
+  after: number,
+): Promise<number[]> {
+  const writer = spawn(
+    process.execPath,
+    [join(import.meta.dirname, 'writer.ts'), database, synchronous, String(first)],
+    {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   const acknowledged: number[] = [];
   let said = '';
   writer.stderr.on('data', (chunk: Buffer) => {
@@ -85,7 +102,8 @@ async function writeUntilCut(synchronous: 'FULL' | 'OFF', first: number, after: 
   const patience = setTimeout(() => writer.kill('SIGKILL'), 60_000);
   await ended;
   clearTimeout(patience);
-  if (acknowledged.length < after) throw new Error(`The writer ended before the power went: ${said}`);
+  if (acknowledged.length < after)
+    throw new Error(`The writer ended before the power went: ${said}`);
   return acknowledged;
 }
 
@@ -93,7 +111,9 @@ async function writeUntilCut(synchronous: 'FULL' | 'OFF', first: number, after: 
 async function rows(): Promise<Set<number>> {
   unmount();
   mount();
-  const read = spawnSync(process.execPath, [join(import.meta.dirname, 'reader.ts'), database], { encoding: 'utf8' });
+  const read = spawnSync(process.execPath, [join(import.meta.dirname, 'reader.ts'), database], {
+    encoding: 'utf8',
+  });
   return new Set(read.status === 0 ? (JSON.parse(read.stdout) as number[]) : []);
 }
 
@@ -108,10 +128,20 @@ async function main(): Promise<number> {
   mkdirSync(state, { mode: 0o700 });
   run('sync', '-f', mounted);
   for (let count = 1; count <= Number(values.cuts); count += 1) {
-    all = [...all, ...(await writeUntilCut('FULL', all.length + count * 10_000, 20 + Math.floor(Math.random() * 150)))];
+    all = [
+      ...all,
+      ...(await writeUntilCut(
+        'FULL',
+        all.length + count * 10_000,
+        20 + Math.floor(Math.random() * 150),
+      )),
+    ];
     const there = await rows();
     const missing = all.filter((number) => !there.has(number));
-    console.log(`power cut ${count}: ${all.length} appointments acknowledged so far, ${missing.length} missing`);
+    console.log(
+      `power cut ${count}: ${all.length} appointments acknowledged so far, ${missing.length} ` +
+        'missing',
+    );
     if (missing.length > 0) return 1;
   }
   rmSync(database);
@@ -119,7 +149,9 @@ async function main(): Promise<number> {
   const careless = await writeUntilCut('OFF', 0, 150);
   const there = await rows();
   const lost = careless.filter((number) => !there.has(number)).length;
-  console.log(`power cut, control without flushing: ${careless.length} acknowledged, ${lost} missing`);
+  console.log(
+    `power cut, control without flushing: ${careless.length} acknowledged, ${lost} missing`,
+  );
   if (lost > 0) return 0;
   console.log('The control lost nothing, so the cut proves nothing.');
   return 1;

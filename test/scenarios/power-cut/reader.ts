@@ -1,4 +1,7 @@
-/** Opens the database as the daemon does, which checks it and refuses a damaged one, and prints the appointments that are there. */
+/**
+ * Opens the database as the daemon does, which checks it and refuses a damaged one, and prints the
+ * appointments that are there.
+ */
 import { openStore } from '../../../src/store/engine/store.ts';
 
 const store = await openStore(process.argv[2] ?? '');

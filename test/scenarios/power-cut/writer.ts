@@ -1,4 +1,7 @@
-/** Commits one appointment after the other and says so after each, until the disk is gone. Started by main.ts on the image. */
+/**
+ * Commits one appointment after the other and says so after each, until the disk is gone. Started
+ * by main.ts on the image.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
@@ -15,20 +18,42 @@ for (let number = Number(first); ; number += 1) {
     source_id: `A${number}`,
     starts_at: '2030-01-07T15:00:00.000Z',
     status: 'booked',
-    patient: { id: `P${number}`, first_name: 'Test', last_name: 'Patient', birth_date: '1970-01-01' },
+    patient: {
+      id: `P${number}`,
+      first_name: 'Test',
+      last_name: 'Patient',
+      birth_date: '1970-01-01',
+    },
     coverages: [],
-    provider: { rendering_npi: '', billing_npi: '', tax_id: '', is_specialist: null, in_network: null },
+    provider: {
+      rendering_npi: '',
+      billing_npi: '',
+      tax_id: '',
+      is_specialist: null,
+      in_network: null,
+    },
     location: null,
     specialty: null,
     procedure_codes: [],
     diagnosis_codes: [],
     problems: [],
   };
-  const source = { key: `message:${number}`, name: `message ${number}`, is_last: true, completeness: 'changes' as const };
+  const source = {
+    key: `message:${number}`,
+    name: `message ${number}`,
+    is_last: true,
+    completeness: 'changes' as const,
+  };
   await store.write((tx) =>
-    acceptBatch(tx, 'front-desk', { source, appointments: [appointment], rejected: [], cursor: String(number) }, Date.now()),
+    acceptBatch(
+      tx,
+      'front-desk',
+      { source, appointments: [appointment], rejected: [], cursor: String(number) },
+      Date.now(),
+    ),
   );
   process.stdout.write(`${number}\n`);
-  // Slowly: a writer in a hurry makes SQLite checkpoint, which takes to the disk what was never flushed.
+  // Slowly: a writer in a hurry makes SQLite checkpoint, which takes to the disk what was never
+  // flushed.
   await sleep(3);
 }

@@ -9,36 +9,53 @@ import { type Installation, install } from '../installation.ts';
 
 type Form = Record<string, unknown> & { results: Record<string, unknown> };
 
-/** So many calls that have ended within the hour, each of which answered everything, and what the service says about them. */
+/**
+ * So many calls that have ended within the hour, each of which answered everything, and what the
+ * service says about them.
+ */
 async function called(count: number, collecting: Parameters<typeof install>[0] = {}) {
   const clinic = await install(collecting);
-  clinic.collect.webhook = { grace_ms: HOUR_MS, sample_at: Number.POSITIVE_INFINITY, compare_at: 0, onSilent: () => {} };
+  clinic.collect.webhook = {
+    grace_ms: HOUR_MS,
+    sample_at: Number.POSITIVE_INFINITY,
+    compare_at: 0,
+    onSilent: () => {},
+  };
   const visits = Array.from({ length: count }, (_, index) =>
     clinic.visit(`A-${index}`, { coverages: [aCoverage({ member_id: `ACTIVE${index}` })] }, 0.5),
   );
   await clinic.read(...visits);
   await clinic.planNow();
   while ((await clinic.submitNow()).did > 0);
-  const ends = (await clinic.service.ledgerWithSteps()).map(({ steps }) => Date.parse(steps.at(-1)?.at ?? ''));
+  const ends = (await clinic.service.ledgerWithSteps()).map(({ steps }) =>
+    Date.parse(steps.at(-1)?.at ?? ''),
+  );
   const over = Math.max(...ends) + MINUTE_MS;
   await clinic.service.advanceTo(new Date(over).toISOString());
   clinic.pass(over - clinic.now());
   const forms: Form[] = [];
   for (const row of await clinic.inquiries()) {
-    const read = await clinic.client.read(row.specialty, (row.service_id ?? '') as never, { priority: 'routine' });
+    const read = await clinic.client.read(row.specialty, (row.service_id ?? '') as never, {
+      priority: 'routine',
+    });
     if (read.ok) forms.push(read.value?.raw as Form);
   }
   const before = await reads(clinic);
   return { clinic, forms, reads: async () => (await reads(clinic)) - before };
 }
 
-const reads = async ({ service }: Installation) => (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
-const checks = async ({ service }: Installation) => (await service.traffic()).by_route['GET /api/v0/verification'] ?? 0;
+const reads = async ({ service }: Installation) =>
+  (await service.traffic()).by_route['GET /api/v0/dental/inquiries/:id'] ?? 0;
+const checks = async ({ service }: Installation) =>
+  (await service.traffic()).by_route['GET /api/v0/verification'] ?? 0;
 const states = async (clinic: Installation) => (await clinic.inquiries()).map(({ state }) => state);
 const answers = ({ store }: Installation) =>
   store.db.selectFrom('answers').selectAll().orderBy('inquiry').orderBy('revision').execute();
 
-/** As `called`, after the service was seen to report what it tells when it is asked: by the first of the inquiries. */
+/**
+ * As `called`, after the service was seen to report what it tells when it is asked: by the first of
+ * the inquiries.
+ */
 async function believed(count: number, collecting: Parameters<typeof install>[0] = {}) {
   const scene = await called(count + 1, collecting);
   await scene.clinic.report('first', [scene.forms.shift()]);
@@ -47,37 +64,45 @@ async function believed(count: number, collecting: Parameters<typeof install>[0]
   return { ...scene, reads: async () => (await scene.reads()) - before };
 }
 
-test('the first whole report is compared with the reply, and the next ones are the answers, stored as a reply would be', async () => {
-  const { clinic, forms, reads } = await called(3);
-  await clinic.report('h-1', forms.slice(0, 1));
-  await clinic.drainNow();
-  expect(await reads()).toBe(1);
-  expect(clinic.events).toContain('webhook_believed');
-  await clinic.report('h-2', forms.slice(1));
-  expect(await clinic.drainNow()).toMatchObject({ did: 1 });
-  expect(await reads()).toBe(1);
-  expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
-  expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw))).toEqual(forms);
-  expect(await clinic.deliveries()).toHaveLength(3);
-  const told = await clinic.store.db
-    .selectFrom('audit')
-    .select(['subject', 'reason'])
-    .where('to_state', '=', 'answered')
-    .execute();
-  expect(told.map(({ reason }) => reason)).toEqual([
-    'The service ended the inquiry: SUCCESS.',
-    'The service reported the inquiry: SUCCESS.',
-    'The service reported the inquiry: SUCCESS.',
-  ]);
-  // Asking afterwards finds nothing new.
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute());
-  await clinic.collectNow();
-  expect(await answers(clinic)).toHaveLength(3);
-});
+test(
+  'the first whole report is compared with the reply, and the next ones are the answers, ' +
+    'stored as a reply would be',
+  async () => {
+    const { clinic, forms, reads } = await called(3);
+    await clinic.report('h-1', forms.slice(0, 1));
+    await clinic.drainNow();
+    expect(await reads()).toBe(1);
+    expect(clinic.events).toContain('webhook_believed');
+    await clinic.report('h-2', forms.slice(1));
+    expect(await clinic.drainNow()).toMatchObject({ did: 1 });
+    expect(await reads()).toBe(1);
+    expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
+    expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw))).toEqual(forms);
+    expect(await clinic.deliveries()).toHaveLength(3);
+    const told = await clinic.store.db
+      .selectFrom('audit')
+      .select(['subject', 'reason'])
+      .where('to_state', '=', 'answered')
+      .execute();
+    expect(told.map(({ reason }) => reason)).toEqual([
+      'The service ended the inquiry: SUCCESS.',
+      'The service reported the inquiry: SUCCESS.',
+      'The service reported the inquiry: SUCCESS.',
+    ]);
+    // Asking afterwards finds nothing new.
+    await clinic.store.write((tx) =>
+      tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute(),
+    );
+    await clinic.collectNow();
+    expect(await answers(clinic)).toHaveLength(3);
+  },
+);
 
 const without = (form: Form, ...parts: string[]): Form => ({
   ...form,
-  results: Object.fromEntries(Object.entries(form.results).filter(([part]) => !parts.includes(part))),
+  results: Object.fromEntries(
+    Object.entries(form.results).filter(([part]) => !parts.includes(part)),
+  ),
 });
 
 test.each<[string, (form: Form) => unknown[]]>([
@@ -87,14 +112,25 @@ test.each<[string, (form: Form) => unknown[]]>([
   ['lacks the calls', (form) => [without(form, 'call_details')]],
   [
     'does not say when the call ended',
-    (form) => [{ ...form, results: { ...form.results, call_details: [{ representative_name: 'A' }] } }],
+    (form) => [
+      { ...form, results: { ...form.results, call_details: [{ representative_name: 'A' }] } },
+    ],
   ],
   ['has no summary', (form) => [{ ...form, summary: '' }]],
-  ['comes in two halves', (form) => [without(form, 'maximums', 'extra_info'), without(form, 'procedure_classes')]],
+  [
+    'comes in two halves',
+    (form) => [without(form, 'maximums', 'extra_info'), without(form, 'procedure_classes')],
+  ],
   ['says two things about the inquiry', (form) => [form, { ...form, summary: 'Otherwise.' }]],
   ['says that the call brought nothing', (form) => [{ ...form, status: 'UNSUCCESSFUL' }]],
-  ['holds the request of somebody else', (form) => [{ ...form, request: { ...(form.request as object), dob: '01-01-1970' } }]],
-  ['is nested too deeply to be stored', (form) => [{ ...form, results: { ...form.results, deep: 'DEEP' } }]],
+  [
+    'holds the request of somebody else',
+    (form) => [{ ...form, request: { ...(form.request as object), dob: '01-01-1970' } }],
+  ],
+  [
+    'is nested too deeply to be stored',
+    (form) => [{ ...form, results: { ...form.results, deep: 'DEEP' } }],
+  ],
 ])('a report that %s leads to a question, and the reply is the answer', async (_, told) => {
   const { clinic, forms, reads } = await believed(1);
   const [form] = forms as [Form];
@@ -193,66 +229,90 @@ test('a step that fails leaves no request on the wire, for which a stop would ha
     on_the_wire -= 1;
     return { ok: true, value: [] };
   };
-  await clinic.store.db.updateTable('inquiries').set({ verify_at: clinic.now() }).where('state', '=', 'answered').execute();
+  await clinic.store.db
+    .updateTable('inquiries')
+    .set({ verify_at: clinic.now() })
+    .where('state', '=', 'answered')
+    .execute();
   await expect(clinic.collectNow()).rejects.toThrow('no room');
   expect(asked).toBeGreaterThan(1);
   expect(on_the_wire).toBe(0);
 });
 
-test('a process that dies between the draining of a report and its record loses nothing, and asks nothing (G2)', async () => {
-  const { clinic, forms, reads } = await believed(2, { collecting: { verify_for_ms: 48 * HOUR_MS } });
-  await clinic.report('h-1', forms);
-  const { verifications } = clinic.client;
-  clinic.client.verifications = () => Promise.reject(new Error('The process dies here.'));
-  await clinic.store.write((tx) =>
-    tx
-      .insertInto('facts')
-      .values({ name: 'verification_delays', value: '[0]', updated_at: 0 })
-      .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: '[0]' }))
-      .execute(),
-  );
-  clinic.pass(MINUTE_MS);
-  await expect(clinic.drainNow()).rejects.toThrow('dies here');
-  expect((await answers(clinic)).map(({ is_normalized }) => is_normalized)).toEqual([1, 0, 0]);
-  expect(await clinic.deliveries()).toHaveLength(1);
-  // What the process knew is gone; the database is all there is.
-  clinic.collect.memory = newCollectMemory();
-  clinic.client.verifications = verifications;
-  await clinic.drainNow();
-  await clinic.collectNow();
-  expect(await clinic.deliveries()).toHaveLength(3);
-  expect(await reads()).toBe(0);
-  expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw)).slice(1)).toEqual(forms);
-});
-
-test('a message is drained with all its answers or not at all, so one that fails half way is drained again (G2)', async () => {
-  const { clinic, forms } = await believed(2);
-  await clinic.report('h-1', forms);
-  const [, , last] = await clinic.inquiries();
-  await clinic.store.write(async (tx) => {
-    const create = sql`create unique index one_too_many on answers (service_status) where inquiry >= ${sql.lit((last?.id ?? 0) - 1)}`;
-    await create.execute(tx);
-  });
-  await clinic.drainNow();
-  expect(await states(clinic)).toEqual(['answered', 'open', 'open']);
-  expect(clinic.events).toContain('stage_failed');
-  await clinic.store.write(async (tx) => void (await sql`drop index one_too_many`.execute(tx)));
-  await clinic.drainNow();
-  expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
-  expect(await clinic.deliveries()).toHaveLength(3);
-});
-
-test('the checks of calls are asked for when they are usually there: one request each, and none is missing', async () => {
-  const { clinic, forms } = await called(6, { collecting: { verify_for_ms: 48 * HOUR_MS } });
-  await clinic.report('h-1', forms);
-  await clinic.drainNow();
-  for (let minutes = 0; minutes < 30; minutes += 1) {
+test(
+  'a process that dies between the draining of a report and its record loses nothing, and asks ' +
+    'nothing (G2)',
+  async () => {
+    const { clinic, forms, reads } = await believed(2, {
+      collecting: { verify_for_ms: 48 * HOUR_MS },
+    });
+    await clinic.report('h-1', forms);
+    const { verifications } = clinic.client;
+    clinic.client.verifications = () => Promise.reject(new Error('The process dies here.'));
+    await clinic.store.write((tx) =>
+      tx
+        .insertInto('facts')
+        .values({ name: 'verification_delays', value: '[0]', updated_at: 0 })
+        .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: '[0]' }))
+        .execute(),
+    );
     clinic.pass(MINUTE_MS);
-    await clinic.service.advance({ seconds: 60 });
+    await expect(clinic.drainNow()).rejects.toThrow('dies here');
+    expect((await answers(clinic)).map(({ is_normalized }) => is_normalized)).toEqual([1, 0, 0]);
+    expect(await clinic.deliveries()).toHaveLength(1);
+    // What the process knew is gone; the database is all there is.
+    clinic.collect.memory = newCollectMemory();
+    clinic.client.verifications = verifications;
+    await clinic.drainNow();
     await clinic.collectNow();
-  }
-  expect(await checks(clinic)).toBe(6);
-  const records = await clinic.store.db.selectFrom('records').select(['inquiry', 'record']).orderBy('id').execute();
-  const verified = records.filter(({ record }) => (JSON.parse(record) as { verification: unknown }).verification !== null);
-  expect(new Set(verified.map(({ inquiry }) => inquiry)).size).toBe(6);
-});
+    expect(await clinic.deliveries()).toHaveLength(3);
+    expect(await reads()).toBe(0);
+    expect((await answers(clinic)).map(({ raw }) => JSON.parse(raw)).slice(1)).toEqual(forms);
+  },
+);
+
+test(
+  'a message is drained with all its answers or not at all, so one that fails half way is ' +
+    'drained again (G2)',
+  async () => {
+    const { clinic, forms } = await believed(2);
+    await clinic.report('h-1', forms);
+    const [, , last] = await clinic.inquiries();
+    await clinic.store.write(async (tx) => {
+      const create = sql`create unique index one_too_many on answers (service_status) where inquiry >= ${sql.lit((last?.id ?? 0) - 1)}`;
+      await create.execute(tx);
+    });
+    await clinic.drainNow();
+    expect(await states(clinic)).toEqual(['answered', 'open', 'open']);
+    expect(clinic.events).toContain('stage_failed');
+    await clinic.store.write(async (tx) => void (await sql`drop index one_too_many`.execute(tx)));
+    await clinic.drainNow();
+    expect(await states(clinic)).toEqual(['answered', 'answered', 'answered']);
+    expect(await clinic.deliveries()).toHaveLength(3);
+  },
+);
+
+test(
+  'the checks of calls are asked for when they are usually there: one request each, and none ' +
+    'is missing',
+  async () => {
+    const { clinic, forms } = await called(6, { collecting: { verify_for_ms: 48 * HOUR_MS } });
+    await clinic.report('h-1', forms);
+    await clinic.drainNow();
+    for (let minutes = 0; minutes < 30; minutes += 1) {
+      clinic.pass(MINUTE_MS);
+      await clinic.service.advance({ seconds: 60 });
+      await clinic.collectNow();
+    }
+    expect(await checks(clinic)).toBe(6);
+    const records = await clinic.store.db
+      .selectFrom('records')
+      .select(['inquiry', 'record'])
+      .orderBy('id')
+      .execute();
+    const verified = records.filter(
+      ({ record }) => (JSON.parse(record) as { verification: unknown }).verification !== null,
+    );
+    expect(new Set(verified.map(({ inquiry }) => inquiry)).size).toBe(6);
+  },
+);

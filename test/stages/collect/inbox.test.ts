@@ -18,7 +18,12 @@ async function callsFor(clinic: Installation, ...days: number[]): Promise<void> 
 
 /** The read forms of every inquiry, as the service reports them when they have ended. */
 async function ended(clinic: Installation, results: unknown = {}): Promise<object[]> {
-  return (await clinic.inquiries()).map(({ service_id }) => ({ id: service_id, status: 'SUCCESS', results, request: {} }));
+  return (await clinic.inquiries()).map(({ service_id }) => ({
+    id: service_id,
+    status: 'SUCCESS',
+    results,
+    request: {},
+  }));
 }
 
 const due = (clinic: Installation) =>
@@ -37,19 +42,29 @@ function heldReads(clinic: Installation) {
   return { asked, release: () => released.resolve() };
 }
 
-test('a reply that was on its way when a report came does not take back the answer that the report led to', async () => {
-  const clinic = await install();
-  await callsFor(clinic, 3);
-  await clinic.service.fault({ method: 'GET', path: 'dental/inquiries/', when: 'after', action: 'delay', delay_ms: 400 });
-  await due(clinic);
-  const routine = clinic.collectNow();
-  await expect.poll(async () => (await clinic.service.pendingFaults()).length).toBe(0);
-  await clinic.service.advance({ days: 3 });
-  await clinic.report('h-1', await ended(clinic));
-  await Promise.all([routine, clinic.drainNow()]);
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
-  expect(await clinic.deliveries()).toHaveLength(1);
-});
+test(
+  'a reply that was on its way when a report came does not take back the answer that the ' +
+    'report led to',
+  async () => {
+    const clinic = await install();
+    await callsFor(clinic, 3);
+    await clinic.service.fault({
+      method: 'GET',
+      path: 'dental/inquiries/',
+      when: 'after',
+      action: 'delay',
+      delay_ms: 400,
+    });
+    await due(clinic);
+    const routine = clinic.collectNow();
+    await expect.poll(async () => (await clinic.service.pendingFaults()).length).toBe(0);
+    await clinic.service.advance({ days: 3 });
+    await clinic.report('h-1', await ended(clinic));
+    await Promise.all([routine, clinic.drainNow()]);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
+    expect(await clinic.deliveries()).toHaveLength(1);
+  },
+);
 
 test('what a report tells of is asked about once, however long its questions wait for their turn', async () => {
   const clinic = await install();
@@ -66,69 +81,91 @@ test('what a report tells of is asked about once, however long its questions wai
   release();
   await draining;
   expect(asked).toHaveLength(3);
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'answered', 'answered']);
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual([
+    'answered',
+    'answered',
+    'answered',
+  ]);
 });
 
-test('a report that is nested too deeply to be compared with the answer leads to a question and is drained', async () => {
-  const clinic = await install();
-  await callsFor(clinic, 3);
-  await clinic.service.advance({ days: 3 });
-  await clinic.collectAll();
-  const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
-  const [row] = await clinic.inquiries();
-  const body = `{"inquiries":[{"id":"${row?.service_id}","status":"SUCCESS","request":{},"results":${deep}}]}`;
-  await clinic.store.write((tx) =>
-    tx
-      .insertInto('inbox')
-      .values({ message_hash: 'h-1', body: Buffer.from(body), received_at: 1 })
-      .execute(),
-  );
-  const { asked, release } = heldReads(clinic);
-  release();
-  expect(await clinic.drainNow()).toMatchObject({ did: 1 });
-  expect(asked).toHaveLength(1);
-  expect(await clinic.store.db.selectFrom('inbox').select('body').execute()).toEqual([{ body: null }]);
-  expect(clinic.events).not.toContain('stage_failed');
-});
+test(
+  'a report that is nested too deeply to be compared with the answer leads to a question and ' +
+    'is drained',
+  async () => {
+    const clinic = await install();
+    await callsFor(clinic, 3);
+    await clinic.service.advance({ days: 3 });
+    await clinic.collectAll();
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
+    const [row] = await clinic.inquiries();
+    const body = `{"inquiries":[{"id":"${row?.service_id}","status":"SUCCESS","request":{},"results":${deep}}]}`;
+    await clinic.store.write((tx) =>
+      tx
+        .insertInto('inbox')
+        .values({ message_hash: 'h-1', body: Buffer.from(body), received_at: 1 })
+        .execute(),
+    );
+    const { asked, release } = heldReads(clinic);
+    release();
+    expect(await clinic.drainNow()).toMatchObject({ did: 1 });
+    expect(asked).toHaveLength(1);
+    expect(await clinic.store.db.selectFrom('inbox').select('body').execute()).toEqual([
+      { body: null },
+    ]);
+    expect(clinic.events).not.toContain('stage_failed');
+  },
+);
 
 /** Lets requests of these priorities wait for ever, as when others use up the rate limit. */
 function gateWithout(...starved: string[]): RequestGate {
   return {
     enter: async (priority, signal) => {
-      if (starved.includes(priority)) await new Promise((_, reject) => signal?.addEventListener('abort', reject));
+      if (starved.includes(priority))
+        await new Promise((_, reject) => signal?.addEventListener('abort', reject));
       return { leave: async () => {} };
     },
     pause: async () => {},
   };
 }
 
-const hurried = (duration_ms: number, signal?: AbortSignal) => realClock.sleep(duration_ms / 200, signal);
+const hurried = (duration_ms: number, signal?: AbortSignal) =>
+  realClock.sleep(duration_ms / 200, signal);
 
-test('what is urgent is not held up by the many questions that wait for their turn, and those stay due', async () => {
-  const clinic = await install({ gate: gateWithout('routine'), sleep: hurried });
-  await callsFor(clinic, 0.5, ...Array.from({ length: 60 }, () => 3));
-  await clinic.service.advance({ days: 3 });
-  await due(clinic);
-  await clinic.store.write((tx) =>
-    tx
-      .updateTable('inquiries')
-      .set({ poll_at: clinic.now() + 1 })
-      .where('id', '=', 1)
-      .execute(),
-  );
-  const waiting = clinic.collectNow();
-  clinic.pass(1);
-  await waiting;
-  await clinic.collectNow();
-  const [near, ...far] = await clinic.inquiries();
-  expect(near?.state).toBe('answered');
-  expect(far.filter(({ state, poll_at }) => state === 'open' && (poll_at ?? Infinity) <= clinic.now())).toHaveLength(60);
-  expect(clinic.events).not.toContain('poll_failed');
-});
+test(
+  'what is urgent is not held up by the many questions that wait for their turn, and those ' +
+    'stay due',
+  async () => {
+    const clinic = await install({ gate: gateWithout('routine'), sleep: hurried });
+    await callsFor(clinic, 0.5, ...Array.from({ length: 60 }, () => 3));
+    await clinic.service.advance({ days: 3 });
+    await due(clinic);
+    await clinic.store.write((tx) =>
+      tx
+        .updateTable('inquiries')
+        .set({ poll_at: clinic.now() + 1 })
+        .where('id', '=', 1)
+        .execute(),
+    );
+    const waiting = clinic.collectNow();
+    clinic.pass(1);
+    await waiting;
+    await clinic.collectNow();
+    const [near, ...far] = await clinic.inquiries();
+    expect(near?.state).toBe('answered');
+    expect(
+      far.filter(({ state, poll_at }) => state === 'open' && (poll_at ?? Infinity) <= clinic.now()),
+    ).toHaveLength(60);
+    expect(clinic.events).not.toContain('poll_failed');
+  },
+);
 
 test('an answer does not wait for the checks of its call when there is no place for them', async () => {
   const gate = { ...gateWithout() };
-  const clinic = await install({ gate, sleep: hurried, collecting: { verify_for_ms: 48 * HOUR_MS } });
+  const clinic = await install({
+    gate,
+    sleep: hurried,
+    collecting: { verify_for_ms: 48 * HOUR_MS },
+  });
   await callsFor(clinic, 3, 3);
   await clinic.service.advance({ days: 3 });
   gate.enter = gateWithout('routine').enter;

@@ -5,7 +5,10 @@ import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 
 async function callFor(clinic: Installation, ...ids: string[]): Promise<void> {
-  await send(clinic, ...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })));
+  await send(
+    clinic,
+    ...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })),
+  );
 }
 
 test('an inquiry that cannot be read is given up after the visit, with attention', async () => {
@@ -13,7 +16,13 @@ test('an inquiry that cannot be read is given up after the visit, with attention
   await callFor(clinic, 'A-1');
   clinic.client.read = async () => ({
     ok: false,
-    failure: { class: 'ambiguous', cause: 'unreadable_reply', status: 200, retry_after_ms: null, accepted: false },
+    failure: {
+      class: 'ambiguous',
+      cause: 'unreadable_reply',
+      status: 200,
+      retry_after_ms: null,
+      accepted: false,
+    },
   });
   clinic.pass(18 * DAY_MS);
   await clinic.collectNow();
@@ -28,7 +37,13 @@ test('an inquiry that was given up is asked about again when a later visit stand
   const { read } = clinic.client;
   clinic.client.read = async () => ({
     ok: false,
-    failure: { class: 'ambiguous', cause: 'unreadable_reply', status: 200, retry_after_ms: null, accepted: false },
+    failure: {
+      class: 'ambiguous',
+      cause: 'unreadable_reply',
+      status: 200,
+      retry_after_ms: null,
+      accepted: false,
+    },
   });
   clinic.pass(18 * DAY_MS);
   await clinic.collectNow();
@@ -59,17 +74,21 @@ test('an inquiry is asked about until the last visit that stands on it is long o
   expect(await clinic.attention()).toEqual(['no_answer']);
 });
 
-test('an inquiry that waits for a visit in a week is asked about at once when a sooner one comes to stand on it', async () => {
-  const clinic = await install();
-  const coverages = [aCoverage({ member_id: 'W1' })];
-  await send(clinic, clinic.visit('A-1', { coverages }, 7));
-  const sooner = clinic.visit('A-2', { coverages }, 1);
-  await clinic.read(sooner);
-  await clinic.planNow();
-  const [row] = await clinic.inquiries();
-  expect(row?.visit_at).toBe(Date.parse(sooner.starts_at));
-  expect(row?.poll_at).toBeLessThanOrEqual(clinic.now());
-});
+test(
+  'an inquiry that waits for a visit in a week is asked about at once when a sooner one comes ' +
+    'to stand on it',
+  async () => {
+    const clinic = await install();
+    const coverages = [aCoverage({ member_id: 'W1' })];
+    await send(clinic, clinic.visit('A-1', { coverages }, 7));
+    const sooner = clinic.visit('A-2', { coverages }, 1);
+    await clinic.read(sooner);
+    await clinic.planNow();
+    const [row] = await clinic.inquiries();
+    expect(row?.visit_at).toBe(Date.parse(sooner.starts_at));
+    expect(row?.poll_at).toBeLessThanOrEqual(clinic.now());
+  },
+);
 
 test('another attempt is made under the label of a visit that still stands on it', async () => {
   const clinic = await install();
@@ -83,36 +102,45 @@ test('another attempt is made under the label of a visit that still stands on it
   expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
 });
 
-test('an answer that came while the visit was cancelled is written when the visit is on again, even after it', async () => {
-  const clinic = await install();
-  const visit = clinic.visit('A-1');
-  await send(clinic, visit);
-  await clinic.read({ ...visit, status: 'cancelled' });
-  await clinic.planNow();
-  await clinic.service.advance({ days: 3 });
-  clinic.pass(3 * DAY_MS + HOUR_MS);
-  await clinic.collectAll();
-  expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toEqual([]);
-  await clinic.read(visit);
-  await clinic.planNow();
-  expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toHaveLength(1);
-});
+test(
+  'an answer that came while the visit was cancelled is written when the visit is on again, ' +
+    'even after it',
+  async () => {
+    const clinic = await install();
+    const visit = clinic.visit('A-1');
+    await send(clinic, visit);
+    await clinic.read({ ...visit, status: 'cancelled' });
+    await clinic.planNow();
+    await clinic.service.advance({ days: 3 });
+    clinic.pass(3 * DAY_MS + HOUR_MS);
+    await clinic.collectAll();
+    expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toEqual([]);
+    await clinic.read(visit);
+    await clinic.planNow();
+    expect(await clinic.store.db.selectFrom('deliveries').select('id').execute()).toHaveLength(1);
+  },
+);
 
-test('what was unsuccessful for a visit that was moved to another year is not tried again for this one', async () => {
-  const clinic = await install();
-  const to_december_ms = Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
-  clinic.pass(to_december_ms);
-  await clinic.service.advance({ seconds: Math.round(to_december_ms / 1000) });
-  await send(clinic, clinic.visit('A-1', {}, 1));
-  await clinic.read(clinic.visit('A-1', {}, 40));
-  await clinic.planNow();
-  answering(clinic)('UNSUCCESSFUL');
-  await clinic.collectAll();
-  expect((await clinic.inquiries()).map(({ state, benefit_year }) => [state, benefit_year])).toEqual([
-    ['answered', new Date(clinic.now()).getUTCFullYear()],
-  ]);
-  expect(await clinic.attention()).toEqual([]);
-});
+test(
+  'what was unsuccessful for a visit that was moved to another year is not tried again for ' +
+    'this one',
+  async () => {
+    const clinic = await install();
+    const to_december_ms =
+      Date.UTC(new Date(clinic.now()).getUTCFullYear(), 11, 30, 18) - clinic.now();
+    clinic.pass(to_december_ms);
+    await clinic.service.advance({ seconds: Math.round(to_december_ms / 1000) });
+    await send(clinic, clinic.visit('A-1', {}, 1));
+    await clinic.read(clinic.visit('A-1', {}, 40));
+    await clinic.planNow();
+    answering(clinic)('UNSUCCESSFUL');
+    await clinic.collectAll();
+    expect(
+      (await clinic.inquiries()).map(({ state, benefit_year }) => [state, benefit_year]),
+    ).toEqual([['answered', new Date(clinic.now()).getUTCFullYear()]]);
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
 
 test('an inquiry whose answer cannot be committed holds up neither the others nor the stage', async () => {
   const clinic = await install();
@@ -135,27 +163,35 @@ test('an inquiry whose answer cannot be committed holds up neither the others no
   expect(clinic.events).toContain('stage_failed');
 });
 
-test('an inquiry whose answer can never be committed is on the attention list in time, and given up after the visit', async () => {
-  const clinic = await install();
-  await callFor(clinic, 'A-1');
-  const { read } = clinic.client;
-  clinic.client.read = async (...call) => {
-    const result = await read(...call);
-    return result.ok && result.value !== null ? { ok: true, value: { ...result.value, status: null as never } } : result;
-  };
-  clinic.pass(2 * DAY_MS + 23 * HOUR_MS);
-  await clinic.collectNow();
-  expect(await clinic.attention()).toEqual(['answer_missing']);
-  clinic.pass(15 * DAY_MS);
-  await clinic.collectNow();
-  expect(await clinic.attention()).toContain('no_answer');
-  expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
-});
+test(
+  'an inquiry whose answer can never be committed is on the attention list in time, and given ' +
+    'up after the visit',
+  async () => {
+    const clinic = await install();
+    await callFor(clinic, 'A-1');
+    const { read } = clinic.client;
+    clinic.client.read = async (...call) => {
+      const result = await read(...call);
+      return result.ok && result.value !== null
+        ? { ok: true, value: { ...result.value, status: null as never } }
+        : result;
+    };
+    clinic.pass(2 * DAY_MS + 23 * HOUR_MS);
+    await clinic.collectNow();
+    expect(await clinic.attention()).toEqual(['answer_missing']);
+    clinic.pass(15 * DAY_MS);
+    await clinic.collectNow();
+    expect(await clinic.attention()).toContain('no_answer');
+    expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
+  },
+);
 
 test('an answer that cannot be made a record holds up neither the others nor the stage', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1', 'A-2');
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ draft: '{' }).where('id', '=', 1).execute());
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set({ draft: '{' }).where('id', '=', 1).execute(),
+  );
   await clinic.service.advance({ days: 3 });
   clinic.pass(2 * DAY_MS);
   await clinic.collectNow();
@@ -175,7 +211,9 @@ test('a cancelled visit puts nothing on the attention list when its call brings 
   const { read } = clinic.client;
   clinic.client.read = async (specialty, id, options) => {
     const result = await read(specialty, id, options);
-    return result.ok && result.value !== null ? { ok: true, value: { ...result.value, status: 'CANCELLED' } } : result;
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, status: 'CANCELLED' } }
+      : result;
   };
   clinic.pass(HOUR_MS);
   await clinic.collectAll();
@@ -183,22 +221,29 @@ test('a cancelled visit puts nothing on the attention list when its call brings 
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('an answer that a process left without a record when it died gets one, although nothing is open any more', async () => {
-  const clinic = await install();
-  await callFor(clinic, 'A-1');
-  await clinic.service.advance({ days: 3 });
-  clinic.pass(2 * DAY_MS);
-  await clinic.collectAll();
-  await clinic.store.write(async (tx) => {
-    await tx.deleteFrom('deliveries').execute();
-    await tx.deleteFrom('records').execute();
-    await tx.updateTable('answers').set({ is_normalized: 0 }).execute();
-  });
-  await clinic.collectAll();
-  expect(await clinic.deliveries()).toHaveLength(1);
-});
+test(
+  'an answer that a process left without a record when it died gets one, although nothing is ' +
+    'open any more',
+  async () => {
+    const clinic = await install();
+    await callFor(clinic, 'A-1');
+    await clinic.service.advance({ days: 3 });
+    clinic.pass(2 * DAY_MS);
+    await clinic.collectAll();
+    await clinic.store.write(async (tx) => {
+      await tx.deleteFrom('deliveries').execute();
+      await tx.deleteFrom('records').execute();
+      await tx.updateTable('answers').set({ is_normalized: 0 }).execute();
+    });
+    await clinic.collectAll();
+    expect(await clinic.deliveries()).toHaveLength(1);
+  },
+);
 
-/** Has the service answer with `status` from now on, with something else in the answer each time it is called. */
+/**
+ * Has the service answer with `status` from now on, with something else in the answer each time it
+ * is called.
+ */
 function answering(clinic: Installation) {
   const { read } = clinic.client;
   let revision = 0;
@@ -208,7 +253,10 @@ function answering(clinic: Installation) {
     clinic.client.read = async (specialty, id, options) => {
       const result = await read(specialty, id, options);
       if (!result.ok || result.value === null) return result;
-      return { ok: true, value: { ...result.value, status, representative_name } as typeof result.value };
+      return {
+        ok: true,
+        value: { ...result.value, status, representative_name } as typeof result.value,
+      };
     };
   };
 }
@@ -222,7 +270,9 @@ async function callForNothing(clinic: Installation, id: string) {
   await clinic.collectAll();
   return {
     answerAfterAll: async () => {
-      await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+      await clinic.store.write((tx) =>
+        tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute(),
+      );
       clinic.client.read = read;
       await clinic.service.advance({ days: 3 });
       clinic.pass(1);
@@ -231,32 +281,47 @@ async function callForNothing(clinic: Installation, id: string) {
   };
 }
 
-test('a call that is answered after all needs no other attempt, and planning does not bring it back', async () => {
-  const clinic = await install();
-  const { answerAfterAll } = await callForNothing(clinic, 'A-1');
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
-  await answerAfterAll();
-  expect((await clinic.inquiries()).map(({ state, service_status }) => [state, service_status])).toEqual([
-    ['answered', 'SUCCESS'],
-    ['withdrawn', null],
-  ]);
-  clinic.pass(HOUR_MS);
-  await clinic.store.write((tx) => tx.updateTable('appointments').set({ plan_due_at: clinic.now() }).execute());
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect((await clinic.service.ledger()).length).toBe(1);
-});
+test(
+  'a call that is answered after all needs no other attempt, and planning does not bring it ' +
+    'back',
+  async () => {
+    const clinic = await install();
+    const { answerAfterAll } = await callForNothing(clinic, 'A-1');
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+    await answerAfterAll();
+    expect(
+      (await clinic.inquiries()).map(({ state, service_status }) => [state, service_status]),
+    ).toEqual([
+      ['answered', 'SUCCESS'],
+      ['withdrawn', null],
+    ]);
+    clinic.pass(HOUR_MS);
+    await clinic.store.write((tx) =>
+      tx.updateTable('appointments').set({ plan_due_at: clinic.now() }).execute(),
+    );
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect((await clinic.service.ledger()).length).toBe(1);
+  },
+);
 
-test('the answer of a call that is answered after all goes to the visit that was to wait for its other attempt (G2)', async () => {
-  const clinic = await install();
-  const { answerAfterAll } = await callForNothing(clinic, 'A-1');
-  await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'WA-1' })] }));
-  await clinic.planNow();
-  await answerAfterAll();
-  await clinic.planNow();
-  const written = (await clinic.deliveries()).map(({ appointment, inquiry }) => [appointment, inquiry]);
-  expect(written).toContainEqual([2, 1]);
-});
+test(
+  'the answer of a call that is answered after all goes to the visit that was to wait for its ' +
+    'other attempt (G2)',
+  async () => {
+    const clinic = await install();
+    const { answerAfterAll } = await callForNothing(clinic, 'A-1');
+    await clinic.read(clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'WA-1' })] }));
+    await clinic.planNow();
+    await answerAfterAll();
+    await clinic.planNow();
+    const written = (await clinic.deliveries()).map(({ appointment, inquiry }) => [
+      appointment,
+      inquiry,
+    ]);
+    expect(written).toContainEqual([2, 1]);
+  },
+);
 
 test('a call about a claim that is answered after all needs no other one either (G1)', async () => {
   const clinic = await install();
@@ -270,13 +335,17 @@ test('a call about a claim that is answered after all needs no other one either 
   await clinic.collectAll();
   await clinic.planNow();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute(),
+  );
   clinic.client.read = read;
   await clinic.service.advance({ days: 6 });
   clinic.pass(1);
   await clinic.collectNow();
   await clinic.planNow();
-  expect((await clinic.inquiries()).map(({ state, service_status }) => [state, service_status])).toEqual([
+  expect(
+    (await clinic.inquiries()).map(({ state, service_status }) => [state, service_status]),
+  ).toEqual([
     ['answered', 'SUCCESS'],
     ['withdrawn', null],
   ]);
@@ -296,9 +365,18 @@ test('a revised answer that a report tells of after the visit is asked for until
   clinic.pass(17 * DAY_MS);
   clinic.client.read = async () => ({
     ok: false,
-    failure: { class: 'ambiguous', cause: 'socket', status: null, retry_after_ms: null, accepted: false },
+    failure: {
+      class: 'ambiguous',
+      cause: 'socket',
+      status: null,
+      retry_after_ms: null,
+      accepted: false,
+    },
   });
-  const told = () => clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute());
+  const told = () =>
+    clinic.store.write((tx) =>
+      tx.updateTable('inquiries').set({ poll_at: clinic.now() }).execute(),
+    );
   await told();
   await clinic.collectNow();
   expect((await clinic.inquiries())[0]?.poll_at).not.toBeNull();
@@ -314,7 +392,9 @@ test('an unsuccessful answer that is revised while its other attempt is planned 
   await callFor(clinic, 'A-1');
   answer('UNSUCCESSFUL');
   await clinic.collectAll();
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute());
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set({ poll_at: clinic.now() }).where('id', '=', 1).execute(),
+  );
   answer('UNSUCCESSFUL');
   clinic.pass(1);
   await clinic.collectNow();

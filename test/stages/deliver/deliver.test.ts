@@ -7,7 +7,10 @@ import { aCoverage } from '../../domain/examples.ts';
 import { connector, type Installation, install, send } from '../installation.ts';
 
 async function answered(clinic: Installation, ...ids: string[]): Promise<void> {
-  await send(clinic, ...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })));
+  await send(
+    clinic,
+    ...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })),
+  );
   await clinic.service.advance({ days: 3 });
   clinic.pass(2 * DAY_MS);
   await clinic.collectAll();
@@ -23,7 +26,11 @@ test('a record that the connector stumbles over holds up no other and is parked 
   });
   for (let step = 0; step < 5; step += 1) await clinic.deliverNow(stumbling);
   expect([...new Set(written)].sort()).toEqual(['A-2', 'A-3']);
-  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['failed', 'delivered', 'delivered']);
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual([
+    'failed',
+    'delivered',
+    'delivered',
+  ]);
   for (let step = 0; step < 12; step += 1) {
     clinic.pass(DAY_MS);
     await clinic.deliverNow(stumbling);
@@ -32,48 +39,72 @@ test('a record that the connector stumbles over holds up no other and is parked 
   expect(await clinic.attention()).toEqual(['delivery_parked']);
 });
 
-test('a record that the practice management system did not take for two days says how it is written after all, and then is', async () => {
-  const clinic = await install();
-  await answered(clinic, 'A-1');
-  let is_broken = true;
-  const broken: Connector = {
-    ...connector(() => {}),
-    deliver: async ({ deliveries }) =>
-      deliveries.map(({ key }) =>
-        is_broken
-          ? { key, outcome: 'failed', is_permanent: false, what: 'It broke off.', next: 'It is tried again by itself.' }
-          : { key, outcome: 'delivered' },
-      ),
-  };
-  for (let step = 0; step < 13; step += 1) {
-    clinic.pass(DAY_MS);
+test(
+  'a record that the practice management system did not take for two days says how it is ' +
+    'written after all, and then is',
+  async () => {
+    const clinic = await install();
+    await answered(clinic, 'A-1');
+    let is_broken = true;
+    const broken: Connector = {
+      ...connector(() => {}),
+      deliver: async ({ deliveries }) =>
+        deliveries.map(({ key }) =>
+          is_broken
+            ? {
+                key,
+                outcome: 'failed',
+                is_permanent: false,
+                what: 'It broke off.',
+                next: 'It is tried again by itself.',
+              }
+            : { key, outcome: 'delivered' },
+        ),
+    };
+    for (let step = 0; step < 13; step += 1) {
+      clinic.pass(DAY_MS);
+      await clinic.deliverNow(broken);
+    }
+    const [line] = await openAttention(clinic.store.db, 'front-desk');
+    expect(line?.next).toMatch(
+      /^It was tried 12 times and is not tried again by itself\. .*"eligd retry"/,
+    );
+    is_broken = false;
+    await clinic.store.write((tx) => retry(tx, { kind: 'appointment', id: 1 }, clinic.now()));
     await clinic.deliverNow(broken);
-  }
-  const [line] = await openAttention(clinic.store.db, 'front-desk');
-  expect(line?.next).toMatch(/^It was tried 12 times and is not tried again by itself\. .*"eligd retry"/);
-  is_broken = false;
-  await clinic.store.write((tx) => retry(tx, { kind: 'appointment', id: 1 }, clinic.now()));
-  await clinic.deliverNow(broken);
-  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['delivered']);
-});
+    expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['delivered']);
+  },
+);
 
-test('an answer is not written under an id that the practice management system gave to somebody else', async () => {
-  const clinic = await install();
-  await answered(clinic, 'A-1');
-  const patient = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
-  await clinic.read(clinic.visit('A-1', { patient, coverages: [aCoverage({ member_id: 'X9' })] }));
-  const written: string[] = [];
-  const { did, next_at } = await clinic.deliverNow(connector(({ appointment }) => void written.push(appointment.source_id)));
-  expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
-});
+test(
+  'an answer is not written under an id that the practice management system gave to somebody ' +
+    'else',
+  async () => {
+    const clinic = await install();
+    await answered(clinic, 'A-1');
+    const patient = { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1990-05-06' };
+    await clinic.read(
+      clinic.visit('A-1', { patient, coverages: [aCoverage({ member_id: 'X9' })] }),
+    );
+    const written: string[] = [];
+    const { did, next_at } = await clinic.deliverNow(
+      connector(({ appointment }) => void written.push(appointment.source_id)),
+    );
+    expect({ did, next_at, written }).toEqual({ did: 0, next_at: null, written: [] });
+  },
+);
 
-test('a record whose visit has changed waits until planning has seen the change, and is not looked for again and again', async () => {
-  const clinic = await install();
-  await answered(clinic, 'A-1');
-  const written: string[] = [];
-  const writing = connector(({ appointment }) => void written.push(appointment.source_id));
-  clinic.pass(1);
-  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W-NEW' })] }));
-  expect(await clinic.deliverNow(writing)).toMatchObject({ did: 0, next_at: null });
-  expect(written).toEqual([]);
-});
+test(
+  'a record whose visit has changed waits until planning has seen the change, and is not ' +
+    'looked for again and again',
+  async () => {
+    const clinic = await install();
+    await answered(clinic, 'A-1');
+    const written: string[] = [];
+    const writing = connector(({ appointment }) => void written.push(appointment.source_id));
+    clinic.pass(1);
+    await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W-NEW' })] }));
+    expect(await clinic.deliverNow(writing)).toMatchObject({ did: 0, next_at: null });
+    expect(written).toEqual([]);
+  },
+);

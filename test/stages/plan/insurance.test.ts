@@ -1,4 +1,7 @@
-/** Insurance that comes with the patient and not with the appointment: waits, joins, merges and deletions. */
+/**
+ * Insurance that comes with the patient and not with the appointment: waits, joins, merges and
+ * deletions.
+ */
 import { describe, expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import type { CoverageInput } from '../../../src/domain/appointment.ts';
@@ -18,9 +21,19 @@ let keys = 0;
 
 async function say(clinic: Installation, ...patients: PatientUpdate[]): Promise<void> {
   keys += 1;
-  const source = { key: `adt:${keys}`, name: 'message', is_last: true, completeness: 'changes' as const };
+  const source = {
+    key: `adt:${keys}`,
+    name: 'message',
+    is_last: true,
+    completeness: 'changes' as const,
+  };
   await clinic.store.write((tx) =>
-    acceptBatch(tx, 'front-desk', { source, appointments: [], patients, rejected: [], cursor: null }, clinic.now()),
+    acceptBatch(
+      tx,
+      'front-desk',
+      { source, appointments: [], patients, rejected: [], cursor: null },
+      clinic.now(),
+    ),
   );
 }
 
@@ -33,7 +46,11 @@ const described = (coverages: CoverageInput[] | null, patient = ADA): PatientUpd
 const states = async (clinic: Installation) => (await clinic.inquiries()).map(({ state }) => state);
 
 async function appointment(clinic: Installation) {
-  return await clinic.store.db.selectFrom('appointments').selectAll().orderBy('id').executeTakeFirstOrThrow();
+  return await clinic.store.db
+    .selectFrom('appointments')
+    .selectAll()
+    .orderBy('id')
+    .executeTakeFirstOrThrow();
 }
 
 describe('an appointment whose insurance has not come', () => {
@@ -77,9 +94,14 @@ describe('insurance that is known', () => {
   test('serves an appointment that comes later, and one that names its own is left alone', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage({ member_id: 'OF-PATIENT' })]));
-    await clinic.read(clinic.visit('A-1', OF_PATIENT), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'OWN' })] }));
+    await clinic.read(
+      clinic.visit('A-1', OF_PATIENT),
+      clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'OWN' })] }),
+    );
     await clinic.planNow();
-    const asked = (await clinic.inquiries()).map(({ draft }) => (JSON.parse(draft) as { member_id: string }).member_id);
+    const asked = (await clinic.inquiries()).map(
+      ({ draft }) => (JSON.parse(draft) as { member_id: string }).member_id,
+    );
     expect(asked).toEqual(['OF-PATIENT', 'OWN']);
   });
 
@@ -127,15 +149,24 @@ describe('two records of one person that are merged', () => {
     await clinic.planNow();
     await clinic.submitNow();
     expect(await clinic.service.ledger()).toHaveLength(1);
-    const links = await clinic.store.db.selectFrom('inquiry_appointments').select('appointment').execute();
+    const links = await clinic.store.db
+      .selectFrom('inquiry_appointments')
+      .select('appointment')
+      .execute();
     expect(links).toHaveLength(2);
-    expect(JSON.parse((await appointment(clinic)).content)).toMatchObject({ patient: { id: 'P-2' }, insurance: 'of_patient' });
+    expect(JSON.parse((await appointment(clinic)).content)).toMatchObject({
+      patient: { id: 'P-2' },
+      insurance: 'of_patient',
+    });
   });
 
   test('with a call planned for each are called about once', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]), described([aCoverage()], { ...ADA, id: 'P-2' }));
-    await clinic.read(clinic.visit('A-1', OF_PATIENT), clinic.visit('A-2', { ...OF_PATIENT, patient: { ...ADA, id: 'P-2' } }, 4));
+    await clinic.read(
+      clinic.visit('A-1', OF_PATIENT),
+      clinic.visit('A-2', { ...OF_PATIENT, patient: { ...ADA, id: 'P-2' } }, 4),
+    );
     await clinic.planNow();
     expect(await states(clinic)).toEqual(['planned', 'planned']);
     await say(clinic, merged);
@@ -181,7 +212,10 @@ describe('claims of a patient', () => {
     expect(await clinic.service.ledger()).toHaveLength(1);
     expect(await states(clinic)).toEqual(['open']);
     const row = await appointment(clinic);
-    expect([JSON.parse(row.content).patient.id, row.patient_key]).toEqual(['P-2', 'front-desk|P-2|1980-01-02']);
+    expect([JSON.parse(row.content).patient.id, row.patient_key]).toEqual([
+      'P-2',
+      'front-desk|P-2|1980-01-02',
+    ]);
   });
 
   test('who is deleted are settled', async () => {
@@ -211,7 +245,9 @@ describe('claims of a patient', () => {
     await say(clinic, described([aCoverage({ member_id: 'NEW-1' })]));
     await clinic.planNow();
     await clinic.submitNow();
-    expect((await clinic.service.ledger()).map(({ request }) => request.member_id)).toEqual([aCoverage().member_id]);
+    expect((await clinic.service.ledger()).map(({ request }) => request.member_id)).toEqual([
+      aCoverage().member_id,
+    ]);
   });
 });
 
@@ -222,12 +258,24 @@ test('a patient who is merged keeps the next attempt that is planned', async () 
   await clinic.planNow();
   const [first] = await clinic.inquiries();
   await clinic.store.write(async (tx) => {
-    await tx.updateTable('inquiries').set({ state: 'answered', service_status: 'UNSUCCESSFUL' }).execute();
+    await tx
+      .updateTable('inquiries')
+      .set({ state: 'answered', service_status: 'UNSUCCESSFUL' })
+      .execute();
     const { id: _, ...same } = first!;
-    await addPlanned(tx, { ...same, attempt: 2, draft: JSON.parse(first!.draft) as InquiryDraft }, 'Again.', clinic.now());
+    await addPlanned(
+      tx,
+      { ...same, attempt: 2, draft: JSON.parse(first!.draft) as InquiryDraft },
+      'Again.',
+      clinic.now(),
+    );
   });
   await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });
-  const after = (await clinic.inquiries()).map(({ state, attempt, patient_key }) => [state, attempt, patient_key]);
+  const after = (await clinic.inquiries()).map(({ state, attempt, patient_key }) => [
+    state,
+    attempt,
+    patient_key,
+  ]);
   expect(after).toEqual([
     ['answered', 1, 'front-desk|P-2|1980-01-02'],
     ['planned', 2, 'front-desk|P-2|1980-01-02'],

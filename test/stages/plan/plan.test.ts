@@ -28,20 +28,30 @@ test('an appointment whose id became another one leaves the attention list', asy
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('after the visit nothing of its planning stays on the attention list, although a call is under way', async () => {
-  const clinic = await install();
-  await send(clinic, clinic.visit('A-1', { coverages: [aCoverage(), aCoverage({ member_id: '' })] }));
-  expect(await clinic.attention()).toEqual(['field_missing']);
-  clinic.pass(4 * DAY_MS);
-  await clinic.planNow();
-  expect(await clinic.attention()).toEqual([]);
-});
+test(
+  'after the visit nothing of its planning stays on the attention list, although a call is ' +
+    'under way',
+  async () => {
+    const clinic = await install();
+    await send(
+      clinic,
+      clinic.visit('A-1', { coverages: [aCoverage(), aCoverage({ member_id: '' })] }),
+    );
+    expect(await clinic.attention()).toEqual(['field_missing']);
+    clinic.pass(4 * DAY_MS);
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
 
 test('a coverage that the export names twice is one call, and the answer is written for the first', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', { coverages: [aCoverage(), aCoverage()] }));
   await clinic.planNow();
-  const links = await clinic.store.db.selectFrom('inquiry_appointments').select('coverage_rank').execute();
+  const links = await clinic.store.db
+    .selectFrom('inquiry_appointments')
+    .select('coverage_rank')
+    .execute();
   expect(links).toEqual([{ coverage_rank: 1 }]);
 });
 
@@ -62,41 +72,56 @@ test.each([
   expect(await clinic.deliveries()).toHaveLength(3 - calls);
 });
 
-test('an appointment that cannot be planned is on the attention list and tried again, and its neighbour is planned', async () => {
-  const clinic = await install();
-  await clinic.read(clinic.visit('bad'), clinic.visit('good', { coverages: [aCoverage({ member_id: 'W9' })] }));
-  const broken = { content: JSON.stringify({ ...clinic.visit('bad'), coverages: null }) };
-  const { content } = await clinic.store.db
-    .selectFrom('appointments')
-    .select('content')
-    .where('source_id', '=', 'bad')
-    .executeTakeFirstOrThrow();
-  await clinic.store.write((tx) => tx.updateTable('appointments').set(broken).where('source_id', '=', 'bad').execute());
-  await clinic.planNow();
-  expect(await clinic.attention()).toEqual(['planning_failed']);
-  expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['good']);
-  await clinic.store.write((tx) => tx.updateTable('appointments').set({ content }).where('source_id', '=', 'bad').execute());
-  clinic.pass(61_000);
-  await clinic.planNow();
-  expect(await clinic.attention()).toEqual([]);
-});
+test(
+  'an appointment that cannot be planned is on the attention list and tried again, and its ' +
+    'neighbour is planned',
+  async () => {
+    const clinic = await install();
+    await clinic.read(
+      clinic.visit('bad'),
+      clinic.visit('good', { coverages: [aCoverage({ member_id: 'W9' })] }),
+    );
+    const broken = { content: JSON.stringify({ ...clinic.visit('bad'), coverages: null }) };
+    const { content } = await clinic.store.db
+      .selectFrom('appointments')
+      .select('content')
+      .where('source_id', '=', 'bad')
+      .executeTakeFirstOrThrow();
+    await clinic.store.write((tx) =>
+      tx.updateTable('appointments').set(broken).where('source_id', '=', 'bad').execute(),
+    );
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual(['planning_failed']);
+    expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['good']);
+    await clinic.store.write((tx) =>
+      tx.updateTable('appointments').set({ content }).where('source_id', '=', 'bad').execute(),
+    );
+    clinic.pass(61_000);
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
 
-test('what nobody can act on any more leaves the attention list a fortnight after the visit, and the visit is closed', async () => {
-  const clinic = await install();
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  await refuseNext(clinic);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toEqual(['refused']);
-  clinic.pass(10 * DAY_MS);
-  await clinic.closeOld();
-  expect(await clinic.attention()).toEqual(['refused']);
-  clinic.pass(8 * DAY_MS);
-  await clinic.closeOld();
-  expect(await clinic.attention()).toEqual([]);
-  const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
-  expect(rows).toEqual([{ closed_reason: 'past' }]);
-});
+test(
+  'what nobody can act on any more leaves the attention list a fortnight after the visit, and ' +
+    'the visit is closed',
+  async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1'));
+    await clinic.planNow();
+    await refuseNext(clinic);
+    await clinic.submitNow();
+    expect(await clinic.attention()).toEqual(['refused']);
+    clinic.pass(10 * DAY_MS);
+    await clinic.closeOld();
+    expect(await clinic.attention()).toEqual(['refused']);
+    clinic.pass(8 * DAY_MS);
+    await clinic.closeOld();
+    expect(await clinic.attention()).toEqual([]);
+    const rows = await clinic.store.db.selectFrom('appointments').select('closed_reason').execute();
+    expect(rows).toEqual([{ closed_reason: 'past' }]);
+  },
+);
 
 test('an entry about an inquiry stays while a later visit stands on it', async () => {
   const clinic = await install({ policy: { look_ahead_days: 60 } });
@@ -114,152 +139,220 @@ test('an entry about an inquiry stays while a later visit stands on it', async (
   expect(rows).toEqual([{ closed_reason: 'past' }, { closed_reason: 'past' }]);
 });
 
-test('an entry about an inquiry shows the next visit that stands on it when the first is over, or is another patient’s now', async () => {
-  const clinic = await install({ policy: { look_ahead_days: 60 } });
-  const shown = async () => (await openAttention(clinic.store.db)).map(({ source_id }) => source_id);
-  await clinic.read(clinic.visit('A-1', {}, 3), clinic.visit('A-2', {}, 5), clinic.visit('A-3', {}, 30));
-  await clinic.planNow();
-  await refuseNext(clinic);
-  await clinic.submitNow();
-  expect(await shown()).toEqual(['A-1']);
-  const other = { patient: { id: 'P-OTHER', first_name: 'Ruth', last_name: 'Example', birth_date: '1970-05-05' } };
-  await clinic.read(clinic.visit('A-1', { ...other, coverages: [aCoverage({ member_id: 'W-OTHER' })] }, 3));
-  await clinic.planNow();
-  expect(await shown()).toEqual(['A-2']);
-  clinic.pass(6 * DAY_MS);
-  await clinic.planNow();
-  expect(await shown()).toEqual(['A-3']);
-});
-
-test('of two coverages that the service cannot tell apart the second is called for a minute after the first', async () => {
-  const clinic = await install();
-  const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' }), aCoverage({ payor_id: '22222' })] });
-  await clinic.read(visit);
-  for (let minute = 0; minute < 5; minute += 1) {
+test(
+  'an entry about an inquiry shows the next visit that stands on it when the first is over, or ' +
+    'is another patient’s now',
+  async () => {
+    const clinic = await install({ policy: { look_ahead_days: 60 } });
+    const shown = async () =>
+      (await openAttention(clinic.store.db)).map(({ source_id }) => source_id);
+    await clinic.read(
+      clinic.visit('A-1', {}, 3),
+      clinic.visit('A-2', {}, 5),
+      clinic.visit('A-3', {}, 30),
+    );
     await clinic.planNow();
+    await refuseNext(clinic);
+    await clinic.submitNow();
+    expect(await shown()).toEqual(['A-1']);
+    const other = {
+      patient: {
+        id: 'P-OTHER',
+        first_name: 'Ruth',
+        last_name: 'Example',
+        birth_date: '1970-05-05',
+      },
+    };
+    await clinic.read(
+      clinic.visit('A-1', { ...other, coverages: [aCoverage({ member_id: 'W-OTHER' })] }, 3),
+    );
+    await clinic.planNow();
+    expect(await shown()).toEqual(['A-2']);
+    clinic.pass(6 * DAY_MS);
+    await clinic.planNow();
+    expect(await shown()).toEqual(['A-3']);
+  },
+);
+
+test(
+  'of two coverages that the service cannot tell apart the second is called for a minute after ' +
+    'the first',
+  async () => {
+    const clinic = await install();
+    const visit = clinic.visit('A-1', {
+      coverages: [aCoverage({ payor_id: '11111' }), aCoverage({ payor_id: '22222' })],
+    });
+    await clinic.read(visit);
+    for (let minute = 0; minute < 5; minute += 1) {
+      await clinic.planNow();
+      clinic.pass(MINUTE_MS + 1);
+    }
+    // It is looked at every minute; what it stands on is said once.
+    expect(clinic.events.filter((event) => event === 'appointment_planned')).toHaveLength(1);
+    await clinic.planNow();
+    await clinic.submitNow();
     clinic.pass(MINUTE_MS + 1);
-  }
-  // It is looked at every minute; what it stands on is said once.
-  expect(clinic.events.filter((event) => event === 'appointment_planned')).toHaveLength(1);
-  await clinic.planNow();
-  await clinic.submitNow();
-  clinic.pass(MINUTE_MS + 1);
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
-});
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open']);
+  },
+);
 
-test('an answer that came while this machine’s clock was days behind is as old as the service’s clock says (G1)', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 3 } });
-  await send(clinic, clinic.visit('A-1'));
-  clinic.collect.clockSkew = () => -2 * DAY_MS;
-  await clinic.service.advance({ days: 2 });
-  await clinic.collectAll();
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
-  // What the record says of the call is left out: not every service says it.
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set({ sent_at: 0, sent_service_at: 0 }).execute());
-  await clinic.store.write((tx) => tx.updateTable('records').set({ record: '{}' }).execute());
-  clinic.pass(4 * DAY_MS);
-  clinic.collect.clockSkew = () => 0;
-  await send(clinic, clinic.visit('A-2'));
-  expect(await clinic.service.ledger()).toHaveLength(1);
-});
+test(
+  'an answer that came while this machine’s clock was days behind is as old as the service’s ' +
+    'clock says (G1)',
+  async () => {
+    const clinic = await install({ policy: { reverify_after_days: 3 } });
+    await send(clinic, clinic.visit('A-1'));
+    clinic.collect.clockSkew = () => -2 * DAY_MS;
+    await clinic.service.advance({ days: 2 });
+    await clinic.collectAll();
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
+    // What the record says of the call is left out: not every service says it.
+    await clinic.store.write((tx) =>
+      tx.updateTable('inquiries').set({ sent_at: 0, sent_service_at: 0 }).execute(),
+    );
+    await clinic.store.write((tx) => tx.updateTable('records').set({ record: '{}' }).execute());
+    clinic.pass(4 * DAY_MS);
+    clinic.collect.clockSkew = () => 0;
+    await send(clinic, clinic.visit('A-2'));
+    expect(await clinic.service.ledger()).toHaveLength(1);
+  },
+);
 
-test('an answer that was taken back and is the same again is delivered to a visit that has come to stand on it meanwhile', async () => {
-  const clinic = await install();
-  const visit = clinic.visit('A-1');
-  await send(clinic, visit);
-  await clinic.service.advance({ days: 2 });
-  await clinic.collectAll();
-  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
-  await clinic.read({ ...visit, coverages: [aCoverage({ member_id: 'W-OTHER' })] });
-  await clinic.planNow();
-  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['parked']);
-  const taken_back = { state: 'open' as const, poll_at: clinic.now() };
-  await clinic.store.write((tx) => tx.updateTable('inquiries').set(taken_back).where('id', '=', 1).execute());
-  await clinic.read(visit);
-  await clinic.planNow();
-  await clinic.collectAll();
-  await clinic.planNow();
-  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
-});
+test(
+  'an answer that was taken back and is the same again is delivered to a visit that has come ' +
+    'to stand on it meanwhile',
+  async () => {
+    const clinic = await install();
+    const visit = clinic.visit('A-1');
+    await send(clinic, visit);
+    await clinic.service.advance({ days: 2 });
+    await clinic.collectAll();
+    expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
+    await clinic.read({ ...visit, coverages: [aCoverage({ member_id: 'W-OTHER' })] });
+    await clinic.planNow();
+    expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['parked']);
+    const taken_back = { state: 'open' as const, poll_at: clinic.now() };
+    await clinic.store.write((tx) =>
+      tx.updateTable('inquiries').set(taken_back).where('id', '=', 1).execute(),
+    );
+    await clinic.read(visit);
+    await clinic.planNow();
+    await clinic.collectAll();
+    await clinic.planNow();
+    expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['pending']);
+  },
+);
 
-test('a visit that a refused inquiry is to serve is on the attention list, although the first visit is long over', async () => {
-  const clinic = await install({ policy: { look_ahead_days: 60 } });
-  await clinic.read(clinic.visit('A-1', {}, 3));
-  await clinic.planNow();
-  await refuseNext(clinic);
-  await clinic.submitNow();
-  await clinic.read(clinic.visit('A-2', {}, 40));
-  clinic.pass(18 * DAY_MS);
-  await clinic.store.write((tx) => resolveAttention(tx, 'inquiry:1', clinic.now()));
-  await clinic.planNow();
-  expect(await clinic.attention()).toEqual(['refused']);
-});
+test(
+  'a visit that a refused inquiry is to serve is on the attention list, although the first ' +
+    'visit is long over',
+  async () => {
+    const clinic = await install({ policy: { look_ahead_days: 60 } });
+    await clinic.read(clinic.visit('A-1', {}, 3));
+    await clinic.planNow();
+    await refuseNext(clinic);
+    await clinic.submitNow();
+    await clinic.read(clinic.visit('A-2', {}, 40));
+    clinic.pass(18 * DAY_MS);
+    await clinic.store.write((tx) => resolveAttention(tx, 'inquiry:1', clinic.now()));
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual(['refused']);
+  },
+);
 
-test('a visit that is out of the window again has its coverages in another order: the answer follows its coverage', async () => {
-  const clinic = await install();
-  const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
-  await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));
-  await clinic.read(clinic.visit('A-1', { coverages: [other, one] }, 30));
-  await clinic.planNow();
-  const links = await clinic.store.db
-    .selectFrom('inquiry_appointments')
-    .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
-    .select(['match_key', 'coverage_rank'])
-    .orderBy('coverage_rank')
-    .execute();
-  expect(links.map(({ match_key }) => match_key.includes('WOTHER'))).toEqual([true, false]);
-});
+test(
+  'a visit that is out of the window again has its coverages in another order: the answer ' +
+    'follows its coverage',
+  async () => {
+    const clinic = await install();
+    const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
+    await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));
+    await clinic.read(clinic.visit('A-1', { coverages: [other, one] }, 30));
+    await clinic.planNow();
+    const links = await clinic.store.db
+      .selectFrom('inquiry_appointments')
+      .innerJoin('inquiries', 'inquiries.id', 'inquiry_appointments.inquiry')
+      .select(['match_key', 'coverage_rank'])
+      .orderBy('coverage_rank')
+      .execute();
+    expect(links.map(({ match_key }) => match_key.includes('WOTHER'))).toEqual([true, false]);
+  },
+);
 
-test('an answer that came while the clock was wrong is as old as the service says, and is not paid for again', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 2 } });
-  await send(clinic, clinic.visit('A-1'));
-  await clinic.collectAll();
-  const years_ago = clinic.now() - 700 * DAY_MS;
-  await clinic.store.write((tx) =>
-    tx
-      .updateTable('inquiries')
-      .set({ answered_at: years_ago, answered_service_at: null, sent_at: years_ago, sent_service_at: null })
-      .execute(),
-  );
-  await clinic.read(clinic.visit('A-2'));
-  await clinic.planNow();
-  expect(await clinic.inquiries()).toHaveLength(1);
-});
+test(
+  'an answer that came while the clock was wrong is as old as the service says, and is not ' +
+    'paid for again',
+  async () => {
+    const clinic = await install({ policy: { reverify_after_days: 2 } });
+    await send(clinic, clinic.visit('A-1'));
+    await clinic.collectAll();
+    const years_ago = clinic.now() - 700 * DAY_MS;
+    await clinic.store.write((tx) =>
+      tx
+        .updateTable('inquiries')
+        .set({
+          answered_at: years_ago,
+          answered_service_at: null,
+          sent_at: years_ago,
+          sent_service_at: null,
+        })
+        .execute(),
+    );
+    await clinic.read(clinic.visit('A-2'));
+    await clinic.planNow();
+    expect(await clinic.inquiries()).toHaveLength(1);
+  },
+);
 
-test('on the word of a clock that may be wrong no answer is too old, and nobody is called again (G1)', async () => {
-  const clinic = await install({ policy: { reverify_after_days: 2 } });
-  await send(clinic, clinic.visit('A-1'));
-  await clinic.service.advance({ days: 3 });
-  await clinic.collectAll();
-  const { facts } = clinic.plan;
-  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
-  clinic.pass(5 * DAY_MS);
-  await clinic.read(clinic.visit('A-2'));
-  await clinic.planNow();
-  expect(await clinic.inquiries()).toHaveLength(1);
-  clinic.plan.facts = facts;
-  clinic.pass(MINUTE_MS);
-  await clinic.planNow();
-  expect(await clinic.inquiries()).toHaveLength(2);
-});
+test(
+  'on the word of a clock that may be wrong no answer is too old, and nobody is called again ' +
+    '(G1)',
+  async () => {
+    const clinic = await install({ policy: { reverify_after_days: 2 } });
+    await send(clinic, clinic.visit('A-1'));
+    await clinic.service.advance({ days: 3 });
+    await clinic.collectAll();
+    const { facts } = clinic.plan;
+    clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+    clinic.pass(5 * DAY_MS);
+    await clinic.read(clinic.visit('A-2'));
+    await clinic.planNow();
+    expect(await clinic.inquiries()).toHaveLength(1);
+    clinic.plan.facts = facts;
+    clinic.pass(MINUTE_MS);
+    await clinic.planNow();
+    expect(await clinic.inquiries()).toHaveLength(2);
+  },
+);
 
-test('while a clock that is ahead says that a visit is over, what is told of it stays; set right, it is planned at once', async () => {
-  const clinic = await install();
-  await send(clinic, clinic.visit('A-1', { coverages: [aCoverage({ member_id: '' })] }), clinic.visit('A-2'));
-  expect(await clinic.attention()).toEqual(['field_missing']);
-  const { facts } = clinic.plan;
-  clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
-  clinic.pass(5 * DAY_MS);
-  await clinic.planNow();
-  expect(await clinic.attention()).toEqual(['field_missing']);
-  clinic.plan.facts = facts;
-  clinic.pass(-5 * DAY_MS);
-  await clinic.store.write((tx) => mendDueTimes(tx, SETTLE_MS, clinic.now()));
-  const waiting = clinic.store.db.selectFrom('appointments').select('source_id').where('plan_due_at', '<=', clinic.now());
-  expect(await waiting.execute()).toEqual([{ source_id: 'A-1' }, { source_id: 'A-2' }]);
-});
+test(
+  'while a clock that is ahead says that a visit is over, what is told of it stays; set right, ' +
+    'it is planned at once',
+  async () => {
+    const clinic = await install();
+    await send(
+      clinic,
+      clinic.visit('A-1', { coverages: [aCoverage({ member_id: '' })] }),
+      clinic.visit('A-2'),
+    );
+    expect(await clinic.attention()).toEqual(['field_missing']);
+    const { facts } = clinic.plan;
+    clinic.plan.facts = () => ({ ...facts(), is_clock_trusted: false });
+    clinic.pass(5 * DAY_MS);
+    await clinic.planNow();
+    expect(await clinic.attention()).toEqual(['field_missing']);
+    clinic.plan.facts = facts;
+    clinic.pass(-5 * DAY_MS);
+    await clinic.store.write((tx) => mendDueTimes(tx, SETTLE_MS, clinic.now()));
+    const waiting = clinic.store.db
+      .selectFrom('appointments')
+      .select('source_id')
+      .where('plan_due_at', '<=', clinic.now());
+    expect(await waiting.execute()).toEqual([{ source_id: 'A-1' }, { source_id: 'A-2' }]);
+  },
+);
 
 test('an earlier attempt follows its coverage, so that its revised answer reaches the right one', async () => {
   const clinic = await install();
@@ -268,7 +361,9 @@ test('an earlier attempt follows its coverage, so that its revised answer reache
   const { read } = clinic.client;
   clinic.client.read = async (specialty, id, options) => {
     const result = await read(specialty, id, options);
-    return result.ok && result.value !== null ? { ok: true, value: { ...result.value, status: 'UNSUCCESSFUL' } } : result;
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, status: 'UNSUCCESSFUL' } }
+      : result;
   };
   await clinic.collectAll();
   await clinic.read(clinic.visit('A-1', { coverages: [other, one] }));
@@ -279,7 +374,13 @@ test('an earlier attempt follows its coverage, so that its revised answer reache
     .select(['attempt', 'match_key', 'coverage_rank'])
     .execute();
   expect(
-    links.map(({ attempt, match_key, coverage_rank }) => [match_key.includes('WOTHER'), attempt, coverage_rank]).sort(),
+    links
+      .map(({ attempt, match_key, coverage_rank }) => [
+        match_key.includes('WOTHER'),
+        attempt,
+        coverage_rank,
+      ])
+      .sort(),
   ).toEqual([
     [false, 1, 2],
     [false, 2, 2],
@@ -294,7 +395,9 @@ test('a visit that is served by an unsuccessful call is on the attention list, t
   const { read } = clinic.client;
   clinic.client.read = async (specialty, id, options) => {
     const result = await read(specialty, id, options);
-    return result.ok && result.value !== null ? { ok: true, value: { ...result.value, status: 'CANCELLED' } } : result;
+    return result.ok && result.value !== null
+      ? { ok: true, value: { ...result.value, status: 'CANCELLED' } }
+      : result;
   };
   await clinic.collectAll();
   clinic.pass(16 * DAY_MS);

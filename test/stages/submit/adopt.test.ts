@@ -1,4 +1,7 @@
-/** What the service holds already and no call of this database brought: taken over before any call is made (G1). */
+/**
+ * What the service holds already and no call of this database brought: taken over before any call
+ * is made (G1).
+ */
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandSweeps } from '../../../src/stages/submit/index.ts';
@@ -9,12 +12,22 @@ import { callsBringNothing, goToYearsEnd, look, TWINS, twin } from './lost-calls
 
 test('the inquiry under the label of the very visit is adopted before one under another label', async () => {
   const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' });
+  const ben = await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ben Example',
+    external_id: 'B-1',
+  });
   await clinic.service.advance({ seconds: 5 });
-  const ada = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: 'A-1' });
+  const ada = await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ada Example',
+    external_id: 'A-1',
+  });
   await clinic.service.advance({ seconds: 60 });
   await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
-  expect((await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id])).toEqual([
+  expect(
+    (await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id]),
+  ).toEqual([
     ['A-1', ada],
     ['B-1', ben],
   ]);
@@ -22,7 +35,11 @@ test('the inquiry under the label of the very visit is adopted before one under 
 
 test('what bears the label of a twin is not adopted', async () => {
   const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'B-1' });
+  const ben = await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ben Example',
+    external_id: 'B-1',
+  });
   await clinic.service.advance({ seconds: 60 });
   await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
   const [ada, bens] = await clinic.inquiries();
@@ -30,25 +47,41 @@ test('what bears the label of a twin is not adopted', async () => {
   expect(ada?.service_id).not.toBe(ben);
 });
 
-test('what a lost reply may have been about is left for its look, and does not serve the visit of another year (G1)', async () => {
-  const clinic = await install();
-  await goToYearsEnd(clinic);
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await send(clinic, clinic.visit('NEXT-YEAR', {}, 4));
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
-  await clinic.service.advance({ seconds: 60 });
-  await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
-  await clinic.planNow();
-  await sweep(clinic);
-  await look(clinic);
-  const ledger = await clinic.service.ledger();
-  expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(ledger.map(({ id }) => id));
-});
+test(
+  'what a lost reply may have been about is left for its look, and does not serve the visit of ' +
+    'another year (G1)',
+  async () => {
+    const clinic = await install();
+    await goToYearsEnd(clinic);
+    await clinic.service.fault({
+      method: 'POST',
+      path: '/api/v0/dental/inquiries',
+      times: 1,
+      when: 'after',
+      action: 'reset',
+    });
+    await send(clinic, clinic.visit('NEXT-YEAR', {}, 4));
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['uncertain']);
+    await clinic.service.advance({ seconds: 60 });
+    await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
+    await clinic.planNow();
+    await sweep(clinic);
+    await look(clinic);
+    const ledger = await clinic.service.ledger();
+    expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
+    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
+      ledger.map(({ id }) => id),
+    );
+  },
+);
 
 test('what names a twin is not adopted, although the label was given to the other one since', async () => {
   const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
+  const ben = await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ben Example',
+    external_id: 'A-1',
+  });
   await clinic.service.advance({ seconds: 60 });
   await send(clinic, clinic.visit('A-1', twin('Ada')), clinic.visit('B-1', twin('Ben')));
   const [ada, bens] = await clinic.inquiries();
@@ -56,90 +89,138 @@ test('what names a twin is not adopted, although the label was given to the othe
   expect(ada?.service_id).not.toBe(ben);
 });
 
-test('what names somebody else is not adopted under the label of the very visit, be there a twin or not', async () => {
-  const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
-  await clinic.service.advance({ seconds: 60 });
-  await send(clinic, clinic.visit('A-1', twin('Ada')));
-  const [ada] = await clinic.inquiries();
-  expect(ada?.service_id).not.toBe(ben);
-  expect(ada?.state).toBe('open');
-});
+test(
+  'what names somebody else is not adopted under the label of the very visit, be there a twin ' +
+    'or not',
+  async () => {
+    const clinic = await install();
+    const ben = await clinic.service.createBeside({
+      ...TWINS,
+      patient_name: 'Ben Example',
+      external_id: 'A-1',
+    });
+    await clinic.service.advance({ seconds: 60 });
+    await send(clinic, clinic.visit('A-1', twin('Ada')));
+    const [ada] = await clinic.inquiries();
+    expect(ada?.service_id).not.toBe(ben);
+    expect(ada?.state).toBe('open');
+  },
+);
 
-test('a later attempt that a restored database knows nothing of is no call too many, and serves as the next attempt', async () => {
-  const clinic = await install();
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await send(clinic, clinic.visit('A-1'));
-  const [lost] = await clinic.inquiries();
-  await clinic.service.advance({ hours: 3 });
-  const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
-  await clinic.service.advance({ seconds: 60 });
-  callsBringNothing(clinic);
-  demandSweeps(clinic.submit);
-  await look(clinic);
-  await clinic.collectAll();
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
-  clinic.pass(2 * 60 * MINUTE_MS);
-  await clinic.submitNow();
-  expect((await clinic.inquiries())[1]?.service_id).toBe(later);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-  expect(await clinic.attention()).not.toContain('extra_call');
-});
-
-test('each of the unsuccessful calls that a lost database knew counts as an attempt, however old the first one is', async () => {
-  const clinic = await install();
-  const fields = { ...TWINS, patient_name: 'Ada Example', external_id: 'A-0' };
-  const first = await clinic.service.createBeside(fields);
-  await clinic.service.advance({ days: 2 });
-  const second = await clinic.service.createBeside(fields);
-  await clinic.service.advance({ days: 29 });
-  clinic.pass(31 * DAY_MS);
-  callsBringNothing(clinic);
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  for (let step = 0; step < 3; step += 1) {
-    await clinic.submitNow();
+test(
+  'a later attempt that a restored database knows nothing of is no call too many, and serves ' +
+    'as the next attempt',
+  async () => {
+    const clinic = await install();
+    await clinic.service.fault({
+      method: 'POST',
+      path: '/api/v0/dental/inquiries',
+      times: 1,
+      when: 'after',
+      action: 'reset',
+    });
+    await send(clinic, clinic.visit('A-1'));
+    const [lost] = await clinic.inquiries();
+    await clinic.service.advance({ hours: 3 });
+    const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
+    await clinic.service.advance({ seconds: 60 });
+    callsBringNothing(clinic);
+    demandSweeps(clinic.submit);
+    await look(clinic);
     await clinic.collectAll();
-    clinic.pass(2 * HOUR_MS);
-  }
-  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
-    ['answered', first],
-    ['answered', second],
-  ]);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-});
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
+    clinic.pass(2 * 60 * MINUTE_MS);
+    await clinic.submitNow();
+    expect((await clinic.inquiries())[1]?.service_id).toBe(later);
+    expect(await clinic.service.ledger()).toHaveLength(2);
+    expect(await clinic.attention()).not.toContain('extra_call');
+  },
+);
+
+test(
+  'each of the unsuccessful calls that a lost database knew counts as an attempt, however old ' +
+    'the first one is',
+  async () => {
+    const clinic = await install();
+    const fields = { ...TWINS, patient_name: 'Ada Example', external_id: 'A-0' };
+    const first = await clinic.service.createBeside(fields);
+    await clinic.service.advance({ days: 2 });
+    const second = await clinic.service.createBeside(fields);
+    await clinic.service.advance({ days: 29 });
+    clinic.pass(31 * DAY_MS);
+    callsBringNothing(clinic);
+    await clinic.read(clinic.visit('A-1', twin('Ada')));
+    await clinic.planNow();
+    for (let step = 0; step < 3; step += 1) {
+      await clinic.submitNow();
+      await clinic.collectAll();
+      clinic.pass(2 * HOUR_MS);
+    }
+    expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
+      ['answered', first],
+      ['answered', second],
+    ]);
+    expect(await clinic.service.ledger()).toHaveLength(2);
+  },
+);
 
 test('what was asked for a visit of the next benefit year does not serve one of this year (G1)', async () => {
   const clinic = await install();
   const last_day = await goToYearsEnd(clinic);
-  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'NEXT-YEAR' };
+  const fields = {
+    ...TWINS,
+    desired_completion_date: last_day,
+    patient_name: 'Ada Example',
+    external_id: 'NEXT-YEAR',
+  };
   const asked = await clinic.service.createBeside(fields);
   await clinic.service.advance({ seconds: 60 });
   const other = { ...twin('Ada'), coverages: [aCoverage({ member_id: 'W9' })] };
-  await send(clinic, clinic.visit('NEXT-YEAR', other, 5), clinic.visit('THIS-YEAR', twin('Ada'), 1));
+  await send(
+    clinic,
+    clinic.visit('NEXT-YEAR', other, 5),
+    clinic.visit('THIS-YEAR', twin('Ada'), 1),
+  );
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
   await send(clinic, clinic.visit('NEXT-YEAR-TOO', twin('Ada'), 6));
   expect((await clinic.inquiries()).at(-1)?.service_id).toBe(asked);
 });
 
-test('what was asked for a visit of this benefit year serves another one, although the visit was moved to the next year', async () => {
-  const clinic = await install();
-  const last_day = await goToYearsEnd(clinic);
-  await send(clinic, clinic.visit('NEXT-YEAR', twin('Ada'), 5));
-  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'MOVED' };
-  const asked = await clinic.service.createBeside(fields);
-  await clinic.service.advance({ seconds: 60 });
-  clinic.submit.sweeps.sweeps.clear();
-  await send(clinic, clinic.visit('MOVED', twin('Ada'), 6), clinic.visit('THIS-YEAR', twin('Ada'), 1));
-  expect((await clinic.inquiries()).map(({ external_id, service_id }) => [external_id, service_id]).at(-1)).toEqual([
-    'MOVED',
-    asked,
-  ]);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-});
+test(
+  'what was asked for a visit of this benefit year serves another one, although the visit was ' +
+    'moved to the next year',
+  async () => {
+    const clinic = await install();
+    const last_day = await goToYearsEnd(clinic);
+    await send(clinic, clinic.visit('NEXT-YEAR', twin('Ada'), 5));
+    const fields = {
+      ...TWINS,
+      desired_completion_date: last_day,
+      patient_name: 'Ada Example',
+      external_id: 'MOVED',
+    };
+    const asked = await clinic.service.createBeside(fields);
+    await clinic.service.advance({ seconds: 60 });
+    clinic.submit.sweeps.sweeps.clear();
+    await send(
+      clinic,
+      clinic.visit('MOVED', twin('Ada'), 6),
+      clinic.visit('THIS-YEAR', twin('Ada'), 1),
+    );
+    expect(
+      (await clinic.inquiries())
+        .map(({ external_id, service_id }) => [external_id, service_id])
+        .at(-1),
+    ).toEqual(['MOVED', asked]);
+    expect(await clinic.service.ledger()).toHaveLength(2);
+  },
+);
 
 /** The list showed calls of a lost database: how many days ago each was made, and how it stands. */
-async function listed(clinic: Installation, calls: readonly (readonly [string, number, string])[]): Promise<void> {
+async function listed(
+  clinic: Installation,
+  calls: readonly (readonly [string, number, string])[],
+): Promise<void> {
   const [row] = await clinic.inquiries();
   const seen = calls.map(([service_id, days, service_status]) => ({
     service_id,
@@ -152,21 +233,39 @@ async function listed(clinic: Installation, calls: readonly (readonly [string, n
   await clinic.store.write((tx) => noteSeen(tx, 'dental', seen, clinic.now()));
 }
 
-test('what was asked for a visit of the last benefit year does not serve one of this year, although that visit is over', async () => {
-  const clinic = await install();
-  const last_day = await goToYearsEnd(clinic);
-  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'OVER' };
-  const asked = await clinic.service.createBeside(fields);
-  clinic.pass(2 * DAY_MS);
-  await clinic.service.advance({ days: 2 });
-  await send(clinic, clinic.visit('OVER', twin('Ada'), -1), clinic.visit('THIS-YEAR', twin('Ada'), 2));
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
-});
+test(
+  'what was asked for a visit of the last benefit year does not serve one of this year, ' +
+    'although that visit is over',
+  async () => {
+    const clinic = await install();
+    const last_day = await goToYearsEnd(clinic);
+    const fields = {
+      ...TWINS,
+      desired_completion_date: last_day,
+      patient_name: 'Ada Example',
+      external_id: 'OVER',
+    };
+    const asked = await clinic.service.createBeside(fields);
+    clinic.pass(2 * DAY_MS);
+    await clinic.service.advance({ days: 2 });
+    await send(
+      clinic,
+      clinic.visit('OVER', twin('Ada'), -1),
+      clinic.visit('THIS-YEAR', twin('Ada'), 2),
+    );
+    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
+  },
+);
 
 test('the year of a visit that was cancelled says nothing of the call that was made for it', async () => {
   const clinic = await install();
   const last_day = await goToYearsEnd(clinic);
-  const fields = { ...TWINS, desired_completion_date: last_day, patient_name: 'Ada Example', external_id: 'MOVED' };
+  const fields = {
+    ...TWINS,
+    desired_completion_date: last_day,
+    patient_name: 'Ada Example',
+    external_id: 'MOVED',
+  };
   const asked = await clinic.service.createBeside(fields);
   await clinic.service.advance({ seconds: 60 });
   const moved = clinic.visit('MOVED', { ...twin('Ada'), status: 'cancelled' }, 5);
@@ -194,7 +293,10 @@ test('a long row of unsuccessful calls is gone through once', async () => {
   await clinic.planNow();
   await listed(
     clinic,
-    Array.from({ length: 200 }, (_, index) => [`call-${index}`, 31 + index, 'UNSUCCESSFUL'] as const),
+    Array.from(
+      { length: 200 },
+      (_, index) => [`call-${index}`, 31 + index, 'UNSUCCESSFUL'] as const,
+    ),
   );
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain('call-0');
@@ -219,7 +321,12 @@ test('a second installation is noticed although the clock of this machine is ahe
   clinic.submit.clockSkew = () => 30 * HOUR_MS;
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 24 });
-  await clinic.service.createBeside({ ...TWINS, member_id: 'W80', patient_name: 'Ben Example', external_id: 'B-1' });
+  await clinic.service.createBeside({
+    ...TWINS,
+    member_id: 'W80',
+    patient_name: 'Ben Example',
+    external_id: 'B-1',
+  });
   clinic.pass(24 * HOUR_MS);
   await sweep(clinic);
   expect(await clinic.attention()).toContain('submission_stopped');

@@ -21,48 +21,63 @@ import {
 
 const SAME = { coverages: [aCoverage({ member_id: 'W1' })] };
 
-test('a call that is listed late, under a label that its inquiry has no more, is reported and no stranger', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 1);
-  const first = clinic.visit('A-1', SAME);
-  await send(clinic, first, clinic.visit('A-2', SAME, 4));
-  await clinic.read({ ...first, status: 'cancelled' });
-  await clinic.planNow();
-  await clinic.read(clinic.visit('A-2', SAME, 5));
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['A-1', 'A-2']);
-  await show(1);
-  await show(0);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-});
+test(
+  'a call that is listed late, under a label that its inquiry has no more, is reported and no ' +
+    'stranger',
+  async () => {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 1);
+    const first = clinic.visit('A-1', SAME);
+    await send(clinic, first, clinic.visit('A-2', SAME, 4));
+    await clinic.read({ ...first, status: 'cancelled' });
+    await clinic.planNow();
+    await clinic.read(clinic.visit('A-2', SAME, 5));
+    await clinic.service.advance({ seconds: 60 });
+    await look(clinic);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual([
+      'A-1',
+      'A-2',
+    ]);
+    await show(1);
+    await show(0);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual(['extra_call']);
+  },
+);
 
-test('a call that is listed under an old label while its successor is looked for is reported when that is found', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  const first = clinic.visit('A-1', SAME);
-  await send(clinic, first, clinic.visit('A-2', SAME, 4));
-  await clinic.read({ ...first, status: 'cancelled' });
-  await clinic.planNow();
-  await clinic.read(clinic.visit('A-2', SAME, 5));
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  await clinic.planNow();
-  await clinic.submitNow();
-  const [late, second] = await clinic.service.ledger();
-  await show(0);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual([]);
-  await show(1);
-  await look(clinic);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([second?.id]);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-  const extra = await clinic.store.db.selectFrom('service_inquiries').select('role').where('service_id', '=', late!.id).execute();
-  expect(extra).toEqual([{ role: 'extra' }]);
-});
+test(
+  'a call that is listed under an old label while its successor is looked for is reported when ' +
+    'that is found',
+  async () => {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 2);
+    const first = clinic.visit('A-1', SAME);
+    await send(clinic, first, clinic.visit('A-2', SAME, 4));
+    await clinic.read({ ...first, status: 'cancelled' });
+    await clinic.planNow();
+    await clinic.read(clinic.visit('A-2', SAME, 5));
+    await clinic.service.advance({ seconds: 60 });
+    await look(clinic);
+    await clinic.planNow();
+    await clinic.submitNow();
+    const [late, second] = await clinic.service.ledger();
+    await show(0);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual([]);
+    await show(1);
+    await look(clinic);
+    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([second?.id]);
+    expect(await clinic.attention()).toEqual(['extra_call']);
+    const extra = await clinic.store.db
+      .selectFrom('service_inquiries')
+      .select('role')
+      .where('service_id', '=', late!.id)
+      .execute();
+    expect(extra).toEqual([{ role: 'extra' }]);
+  },
+);
 
 test('of two calls that no list showed, the last is reported when the first was taken over', async () => {
   const clinic = await install();
@@ -86,21 +101,35 @@ test('of two calls that no list showed, the last is reported when the first was 
   expect(await extras(clinic)).toEqual([second]);
 });
 
-test('a call that a lost database made, and that is listed late, is no sign of a second installation', async () => {
-  const clinic = await install();
-  const { show } = hideCalls(clinic);
-  await clinic.service.createBeside({ ...TWINS, member_id: 'W77', patient_name: 'Ben Example', external_id: 'B-1' });
-  await clinic.service.advance({ hours: 1 });
-  clinic.pass(HOUR_MS);
-  await send(clinic, clinic.visit('A-1'));
-  await show(0);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual([]);
-  await clinic.service.createBeside({ ...TWINS, member_id: 'W88', patient_name: 'Ben Example', external_id: 'B-2' });
-  await show(2);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual(['submission_stopped']);
-});
+test(
+  'a call that a lost database made, and that is listed late, is no sign of a second ' +
+    'installation',
+  async () => {
+    const clinic = await install();
+    const { show } = hideCalls(clinic);
+    await clinic.service.createBeside({
+      ...TWINS,
+      member_id: 'W77',
+      patient_name: 'Ben Example',
+      external_id: 'B-1',
+    });
+    await clinic.service.advance({ hours: 1 });
+    clinic.pass(HOUR_MS);
+    await send(clinic, clinic.visit('A-1'));
+    await show(0);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual([]);
+    await clinic.service.createBeside({
+      ...TWINS,
+      member_id: 'W88',
+      patient_name: 'Ben Example',
+      external_id: 'B-2',
+    });
+    await show(2);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual(['submission_stopped']);
+  },
+);
 
 test('a call too many serves as the next attempt: it is paid for (G1)', async () => {
   const clinic = await install();
@@ -147,7 +176,13 @@ test('a call too many whose request arrives long after it was sent is reported, 
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'reset',
+  });
   await look(clinic);
   const [sent] = await clinic.inquiries();
   await show(0);
@@ -161,106 +196,141 @@ test('a call too many whose request arrives long after it was sent is reported, 
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
-test('a late call is reported with the inquiry that made it again, although one that is needed no more made such a call, too', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' })] });
-  await send(clinic, visit);
-  await clinic.read({ ...visit, coverages: [aCoverage({ payor_id: '22222' })] });
-  await look(clinic);
-  await clinic.planNow();
-  clinic.pass(2 * MINUTE_MS);
-  await clinic.planNow();
-  await clinic.submitNow();
-  await look(clinic);
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
-  await show(2);
-  await show(1);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-});
+test(
+  'a late call is reported with the inquiry that made it again, although one that is needed no ' +
+    'more made such a call, too',
+  async () => {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 2);
+    const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' })] });
+    await send(clinic, visit);
+    await clinic.read({ ...visit, coverages: [aCoverage({ payor_id: '22222' })] });
+    await look(clinic);
+    await clinic.planNow();
+    clinic.pass(2 * MINUTE_MS);
+    await clinic.planNow();
+    await clinic.submitNow();
+    await look(clinic);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
+    await show(2);
+    await show(1);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual(['extra_call']);
+  },
+);
 
-test('a call too many that was made while this machine’s clock was days behind is reported all the same', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 2);
-  clinic.submit.clockSkew = () => -2 * DAY_MS;
-  await clinic.service.advance({ days: 2 });
-  await send(clinic, clinic.visit('A-1'));
-  clinic.pass(HOUR_MS);
-  await clinic.service.advance({ hours: 1 });
-  await look(clinic);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-  clinic.pass(2 * DAY_MS);
-  clinic.submit.clockSkew = () => 0;
-  await show(0);
-  await look(clinic);
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
-  await show(1);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-});
+test(
+  'a call too many that was made while this machine’s clock was days behind is reported all ' +
+    'the same',
+  async () => {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 2);
+    clinic.submit.clockSkew = () => -2 * DAY_MS;
+    await clinic.service.advance({ days: 2 });
+    await send(clinic, clinic.visit('A-1'));
+    clinic.pass(HOUR_MS);
+    await clinic.service.advance({ hours: 1 });
+    await look(clinic);
+    expect(await clinic.service.ledger()).toHaveLength(2);
+    clinic.pass(2 * DAY_MS);
+    clinic.submit.clockSkew = () => 0;
+    await show(0);
+    await look(clinic);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
+    await show(1);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual(['extra_call']);
+  },
+);
 
-test('the call of a lost database serves, and the one whose reply was lost is no stranger’s when it is listed at last', async () => {
-  const clinic = await install();
-  const { show } = hideCalls(clinic);
-  const visit = clinic.visit('A-1', twin('Ada'));
-  await clinic.service.createBeside({ ...TWINS, patient_name: 'Ada Example', external_id: 'A-1' });
-  await clinic.service.advance({ hours: 2 });
-  clinic.pass(2 * HOUR_MS);
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await send(clinic, visit);
-  callsBringNothing(clinic);
-  await show(0);
-  await look(clinic);
-  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
-  clinic.pass(20 * MINUTE_MS);
-  await sweep(clinic);
-  await show(1);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-  expect(await extras(clinic)).toEqual([second]);
-});
+test(
+  'the call of a lost database serves, and the one whose reply was lost is no stranger’s when ' +
+    'it is listed at last',
+  async () => {
+    const clinic = await install();
+    const { show } = hideCalls(clinic);
+    const visit = clinic.visit('A-1', twin('Ada'));
+    await clinic.service.createBeside({
+      ...TWINS,
+      patient_name: 'Ada Example',
+      external_id: 'A-1',
+    });
+    await clinic.service.advance({ hours: 2 });
+    clinic.pass(2 * HOUR_MS);
+    await clinic.service.fault({
+      method: 'POST',
+      path: '/api/v0/dental/inquiries',
+      times: 1,
+      when: 'after',
+      action: 'reset',
+    });
+    await send(clinic, visit);
+    callsBringNothing(clinic);
+    await show(0);
+    await look(clinic);
+    const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
+    clinic.pass(20 * MINUTE_MS);
+    await sweep(clinic);
+    await show(1);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual(['extra_call']);
+    expect(await extras(clinic)).toEqual([second]);
+  },
+);
 
-test('an attempt whose reply was lost is its own call, and not a late one of the attempt before that nothing came of', async () => {
-  const clinic = await install();
-  const { show } = await callTwiceForNothing(clinic, 3);
-  // The looks have taken 20 minutes already.
-  await clinic.service.advance({ seconds: 140 * 60 });
-  clinic.pass(2 * HOUR_MS);
-  await clinic.submitNow();
-  const [first, late, third] = (await clinic.service.ledger()).map(({ id }) => id);
-  await show(1);
-  await show(2);
-  await look(clinic);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-  expect(await extras(clinic)).toEqual([late]);
-});
+test(
+  'an attempt whose reply was lost is its own call, and not a late one of the attempt before ' +
+    'that nothing came of',
+  async () => {
+    const clinic = await install();
+    const { show } = await callTwiceForNothing(clinic, 3);
+    // The looks have taken 20 minutes already.
+    await clinic.service.advance({ seconds: 140 * 60 });
+    clinic.pass(2 * HOUR_MS);
+    await clinic.submitNow();
+    const [first, late, third] = (await clinic.service.ledger()).map(({ id }) => id);
+    await show(1);
+    await show(2);
+    await look(clinic);
+    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual(['extra_call']);
+    expect(await extras(clinic)).toEqual([late]);
+  },
+);
 
-test('an unsuccessful call of a lost database is an attempt, and the one that was made after it is the next (G1)', async () => {
-  const clinic = await install();
-  await clinic.service.createBeside({ ...TWINS, member_id: 'W1', patient_name: 'Ada Example', external_id: 'A-1' });
-  await clinic.service.advance({ hours: 2 });
-  clinic.pass(2 * HOUR_MS);
-  const { show } = await loseAndHide(clinic, 1);
-  await send(clinic, clinic.visit('A-1', { ...SAME, ...twin('Ada') }));
-  callsBringNothing(clinic);
-  await show(0);
-  await show(1);
-  await look(clinic);
-  await sweep(clinic);
-  await clinic.collectAll();
-  clinic.pass(2 * HOUR_MS);
-  await clinic.submitNow();
-  const calls = (await clinic.service.ledger()).map(({ id }) => id);
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(calls);
-  expect(calls).toHaveLength(2);
-  expect(await clinic.attention()).toEqual([]);
-});
+test(
+  'an unsuccessful call of a lost database is an attempt, and the one that was made after it ' +
+    'is the next (G1)',
+  async () => {
+    const clinic = await install();
+    await clinic.service.createBeside({
+      ...TWINS,
+      member_id: 'W1',
+      patient_name: 'Ada Example',
+      external_id: 'A-1',
+    });
+    await clinic.service.advance({ hours: 2 });
+    clinic.pass(2 * HOUR_MS);
+    const { show } = await loseAndHide(clinic, 1);
+    await send(clinic, clinic.visit('A-1', { ...SAME, ...twin('Ada') }));
+    callsBringNothing(clinic);
+    await show(0);
+    await show(1);
+    await look(clinic);
+    await sweep(clinic);
+    await clinic.collectAll();
+    clinic.pass(2 * HOUR_MS);
+    await clinic.submitNow();
+    const calls = (await clinic.service.ledger()).map(({ id }) => id);
+    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(calls);
+    expect(calls).toHaveLength(2);
+    expect(await clinic.attention()).toEqual([]);
+  },
+);
 
 test('of two late calls that are listed at once, one serves and the other is reported', async () => {
   const clinic = await install();
@@ -280,37 +350,53 @@ test('of two late calls that are listed at once, one serves and the other is rep
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
-test('a call too many that serves as the next attempt is on the list no more, and one that was cancelled serves nothing', async () => {
-  for (const status of ['UNSUCCESSFUL', 'CANCELLED']) {
-    const clinic = await install();
-    const { show } = await loseAndHide(clinic, 2);
-    await clinic.read(clinic.visit('A-1'));
-    await clinic.planNow();
-    await clinic.submitNow();
-    await clinic.service.advance({ seconds: 60 });
-    await look(clinic);
-    await show(0);
-    await show(1);
-    await look(clinic);
-    const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
-    callsEnd(clinic, ({ id }) => (id === second ? status : id === first ? 'UNSUCCESSFUL' : 'SCHEDULED'));
-    demandSweeps(clinic.submit);
-    await clinic.submitNow();
-    await clinic.collectAll();
-    clinic.pass(2 * HOUR_MS);
-    await clinic.submitNow();
-    const is_served = status === 'UNSUCCESSFUL';
-    expect((await clinic.inquiries())[1]?.service_id === second).toBe(is_served);
-    expect((await clinic.attention()).includes('extra_call')).toBe(!is_served);
-  }
-});
+test(
+  'a call too many that serves as the next attempt is on the list no more, and one that was ' +
+    'cancelled serves nothing',
+  async () => {
+    for (const status of ['UNSUCCESSFUL', 'CANCELLED']) {
+      const clinic = await install();
+      const { show } = await loseAndHide(clinic, 2);
+      await clinic.read(clinic.visit('A-1'));
+      await clinic.planNow();
+      await clinic.submitNow();
+      await clinic.service.advance({ seconds: 60 });
+      await look(clinic);
+      await show(0);
+      await show(1);
+      await look(clinic);
+      const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+      callsEnd(clinic, ({ id }) =>
+        id === second ? status : id === first ? 'UNSUCCESSFUL' : 'SCHEDULED',
+      );
+      demandSweeps(clinic.submit);
+      await clinic.submitNow();
+      await clinic.collectAll();
+      clinic.pass(2 * HOUR_MS);
+      await clinic.submitNow();
+      const is_served = status === 'UNSUCCESSFUL';
+      expect((await clinic.inquiries())[1]?.service_id === second).toBe(is_served);
+      expect((await clinic.attention()).includes('extra_call')).toBe(!is_served);
+    }
+  },
+);
 
 test("a twin's call that is listed late is no attempt for the other one (G1)", async () => {
   const clinic = await install();
   const { show } = hideCalls(clinic);
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
+  const ben = await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ben Example',
+    external_id: 'A-1',
+  });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'reset',
+  });
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   await look(clinic);
   await clinic.submitNow();
@@ -327,9 +413,19 @@ test("a twin's call that is listed late is no attempt for the other one (G1)", a
 
 test("a lost reply is not taken for a twin's call that was listed before (G1)", async () => {
   const clinic = await install();
-  const ben = await clinic.service.createBeside({ ...TWINS, patient_name: 'Ben Example', external_id: 'A-1' });
+  const ben = await clinic.service.createBeside({
+    ...TWINS,
+    patient_name: 'Ben Example',
+    external_id: 'A-1',
+  });
   await clinic.service.advance({ seconds: 60 });
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'after',
+    action: 'reset',
+  });
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   await clinic.service.advance({ seconds: 60 });
   await look(clinic);
@@ -341,11 +437,23 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
 test('a call that the lost reply of another inquiry may be about is no call too many (G1)', async () => {
   const clinic = await install();
   await goToYearsEnd(clinic);
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'reset',
+  });
   await send(clinic, clinic.visit('A-1', SAME, 1), clinic.visit('A-2', SAME, 1.2));
   await clinic.read(clinic.visit('A-1', SAME, 5));
   await look(clinic);
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 2, when: 'after', action: 'reset' });
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 2,
+    when: 'after',
+    action: 'reset',
+  });
   await clinic.planNow();
   clinic.pass(2 * MINUTE_MS);
   await clinic.planNow();
@@ -384,7 +492,9 @@ test('a late call whose first name was corrected since serves its inquiry', asyn
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   const named = (first_name: string) =>
-    clinic.visit('A-1', { patient: { id: 'P', first_name, last_name: 'Example', birth_date: '2018-01-02' } });
+    clinic.visit('A-1', {
+      patient: { id: 'P', first_name, last_name: 'Example', birth_date: '2018-01-02' },
+    });
   await send(clinic, named('Jon'));
   await clinic.read(named('John'));
   await clinic.service.advance({ seconds: 60 });
@@ -394,33 +504,47 @@ test('a late call whose first name was corrected since serves its inquiry', asyn
   await clinic.planNow();
   await clinic.submitNow();
   const ledger = await clinic.service.ledger();
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(ledger.map(({ id }) => id));
+  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
+    ledger.map(({ id }) => id),
+  );
   expect(ledger).toHaveLength(1);
 });
 
-test('before another attempt the list is swept, because a call that was proven absent may stand there by now', async () => {
-  const clinic = await install();
-  const { show } = await callTwiceForNothing(clinic, 2);
-  await show(1);
-  clinic.pass(2 * HOUR_MS);
-  await clinic.submitNow();
-  const ledger = await clinic.service.ledger();
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(ledger.map(({ id }) => id));
-  expect(ledger).toHaveLength(2);
-});
+test(
+  'before another attempt the list is swept, because a call that was proven absent may stand ' +
+    'there by now',
+  async () => {
+    const clinic = await install();
+    const { show } = await callTwiceForNothing(clinic, 2);
+    await show(1);
+    clinic.pass(2 * HOUR_MS);
+    await clinic.submitNow();
+    const ledger = await clinic.service.ledger();
+    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
+      ledger.map(({ id }) => id),
+    );
+    expect(ledger).toHaveLength(2);
+  },
+);
 
-test('what a person withdrew when nobody could say whether it exists is looked for before it is needed again (G1)', async () => {
-  const clinic = await install();
-  const { show } = await loseAndHide(clinic, 1);
-  await send(clinic, clinic.visit('A-1'));
-  await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
-  await look(clinic);
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
-  await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
-  await send(clinic, clinic.visit('A-1', {}, 4));
-  await show(0);
-  await look(clinic);
-  const ledger = await clinic.service.ledger();
-  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([['open', ledger[0]?.id]]);
-  expect(ledger).toHaveLength(1);
-});
+test(
+  'what a person withdrew when nobody could say whether it exists is looked for before it is ' +
+    'needed again (G1)',
+  async () => {
+    const clinic = await install();
+    const { show } = await loseAndHide(clinic, 1);
+    await send(clinic, clinic.visit('A-1'));
+    await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
+    await look(clinic);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
+    await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
+    await send(clinic, clinic.visit('A-1', {}, 4));
+    await show(0);
+    await look(clinic);
+    const ledger = await clinic.service.ledger();
+    expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
+      ['open', ledger[0]?.id],
+    ]);
+    expect(ledger).toHaveLength(1);
+  },
+);

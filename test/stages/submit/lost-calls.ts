@@ -18,30 +18,52 @@ export const twin = (first_name: string) => ({
 });
 
 /** What the service holds is listed only from when `show` is called. */
-export function hideCalls({ client, service }: Installation): { show: (index: number) => Promise<void> } {
+export function hideCalls({ client, service }: Installation): {
+  show: (index: number) => Promise<void>;
+} {
   const { list } = client;
   const shown = new Set<string>();
   client.list = async (...given) => {
     const result = await list(...given);
     if (!result.ok) return result;
-    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => shown.has(id)) } };
+    return {
+      ok: true,
+      value: {
+        ...result.value,
+        inquiries: result.value.inquiries.filter(({ id }) => shown.has(id)),
+      },
+    };
   };
   return { show: async (index) => void shown.add((await service.ledger())[index]!.id) };
 }
 
 /** Replies to creates are lost, and what they brought is hidden. */
 export async function loseAndHide(clinic: Installation, times: number) {
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times, when: 'after', action: 'reset' });
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times,
+    when: 'after',
+    action: 'reset',
+  });
   return hideCalls(clinic);
 }
 
 /** The service says that its calls ended so. */
-export function callsEnd({ client }: Installation, statusOf: (form: { id: string }) => string): void {
+export function callsEnd(
+  { client }: Installation,
+  statusOf: (form: { id: string }) => string,
+): void {
   const { list, read } = client;
-  const ended = <Form extends { id: string; status: string }>(form: Form): Form => ({ ...form, status: statusOf(form) });
+  const ended = <Form extends { id: string; status: string }>(form: Form): Form => ({
+    ...form,
+    status: statusOf(form),
+  });
   client.list = async (...given) => {
     const result = await list(...given);
-    return result.ok ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(ended) } } : result;
+    return result.ok
+      ? { ok: true, value: { ...result.value, inquiries: result.value.inquiries.map(ended) } }
+      : result;
   };
   client.read = async (...given) => {
     const result = await read(...given);
@@ -61,7 +83,10 @@ export async function look({ pass, submitNow }: Installation): Promise<void> {
   }
 }
 
-/** A visit is called for again, because two looks did not find the first call; that is found then, and brings nothing. */
+/**
+ * A visit is called for again, because two looks did not find the first call; that is found then,
+ * and brings nothing.
+ */
 export async function callTwiceForNothing(clinic: Installation, times: number) {
   const hidden = await loseAndHide(clinic, times);
   await send(clinic, clinic.visit('A-1'));
@@ -76,13 +101,17 @@ export async function callTwiceForNothing(clinic: Installation, times: number) {
 
 /** The service's ids of the calls too many. */
 export async function extras({ store }: Installation): Promise<string[]> {
-  const rows = await store.db.selectFrom('service_inquiries').select('service_id').where('role', '=', 'extra').execute();
+  const rows = await store.db
+    .selectFrom('service_inquiries')
+    .select('service_id')
+    .where('role', '=', 'extra')
+    .execute();
   return rows.map(({ service_id }) => service_id);
 }
 
 /**
- * To the 30th of December, from which the next visits lie in two benefit years. Returns the last day of the year as the service
- * writes it.
+ * To the 30th of December, from which the next visits lie in two benefit years. Returns the last
+ * day of the year as the service writes it.
  */
 export async function goToYearsEnd({ now, pass, service }: Installation): Promise<string> {
   const year = new Date(now()).getUTCFullYear();

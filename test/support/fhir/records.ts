@@ -1,4 +1,13 @@
-import type { Appointment, Claim, Coverage, Location, Organization, Patient, Practitioner, Resource } from '@medplum/fhirtypes';
+import type {
+  Appointment,
+  Claim,
+  Coverage,
+  Location,
+  Organization,
+  Patient,
+  Practitioner,
+  Resource,
+} from '@medplum/fhirtypes';
 import type { AppointmentInput, CoverageInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 
@@ -14,7 +23,12 @@ const isDental = ({ specialty }: ClaimInput) => specialty === null || specialty 
 /** What a practice management system would hold about a claim that it has sent. */
 export function claimResourcesOf(input: ClaimInput): Resource[] {
   const { patient, provider, coverage } = input;
-  const visit = { ...input, starts_at: '2026-10-01T15:00:00.000Z', status: 'booked' as const, coverages: [coverage] };
+  const visit = {
+    ...input,
+    starts_at: '2026-10-01T15:00:00.000Z',
+    status: 'booked' as const,
+    coverages: [coverage],
+  };
   const held = resourcesOf(visit).filter(({ resourceType }) => resourceType !== 'Appointment');
   const claim: Claim = {
     resourceType: 'Claim',
@@ -22,14 +36,25 @@ export function claimResourcesOf(input: ClaimInput): Resource[] {
     status: 'active',
     use: 'claim',
     type: {
-      coding: [{ system: 'http://terminology.hl7.org/CodeSystem/claim-type', code: isDental(input) ? 'oral' : 'professional' }],
+      coding: [
+        {
+          system: 'http://terminology.hl7.org/CodeSystem/claim-type',
+          code: isDental(input) ? 'oral' : 'professional',
+        },
+      ],
     },
     identifier: [{ type: { coding: [{ code: 'uc' }] }, value: input.claim_number }],
     patient: { reference: `Patient/${patient.id}` },
     created: input.date_of_service ?? '2026-10-01',
     provider: { reference: `Practitioner/npi-${provider.rendering_npi}` },
     priority: { coding: [{ code: 'normal' }] },
-    insurance: [{ sequence: input.coverage_rank, focal: true, coverage: { reference: `Coverage/coverage-${patient.id}-1` } }],
+    insurance: [
+      {
+        sequence: input.coverage_rank,
+        focal: true,
+        coverage: { reference: `Coverage/coverage-${patient.id}-1` },
+      },
+    ],
     item: input.procedure_codes.map((code, index) => ({
       sequence: index + 1,
       productOrService: { coding: [codingOf(code)] },
@@ -78,12 +103,18 @@ export function resourcesOf(input: AppointmentInput): Resource[] {
   ];
 }
 
-function insurance(patient_id: string, { carrier, payor_id, member_id, group_id }: CoverageInput, order: number): Resource[] {
+function insurance(
+  patient_id: string,
+  { carrier, payor_id, member_id, group_id }: CoverageInput,
+  order: number,
+): Resource[] {
   const payer: Organization = {
     resourceType: 'Organization',
     id: `payer-${payor_id || carrier.replaceAll(/\W/g, '')}`,
     name: carrier,
-    ...(payor_id === '' ? {} : { identifier: [{ system: 'urn:oid:2.16.840.1.113883.6.300', value: payor_id }] }),
+    ...(payor_id === ''
+      ? {}
+      : { identifier: [{ system: 'urn:oid:2.16.840.1.113883.6.300', value: payor_id }] }),
   };
   const coverage: Coverage = {
     resourceType: 'Coverage',
@@ -98,7 +129,11 @@ function insurance(patient_id: string, { carrier, payor_id, member_id, group_id 
       : {
           class: [
             {
-              type: { coding: [{ system: 'http://terminology.hl7.org/CodeSystem/coverage-class', code: 'group' }] },
+              type: {
+                coding: [
+                  { system: 'http://terminology.hl7.org/CodeSystem/coverage-class', code: 'group' },
+                ],
+              },
               value: group_id,
             },
           ],

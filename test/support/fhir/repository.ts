@@ -5,13 +5,17 @@ import type { Bundle, OperationOutcome, Resource } from '@medplum/fhirtypes';
 type Stored<Type extends Resource> = Type & { id: string };
 
 /**
- * The MemoryRepository with an index over patients and identifiers: it looks at every resource of a type for each search otherwise, which
- * takes seconds with hundreds of patients. What matches is still decided by @medplum/core.
+ * The MemoryRepository with an index over patients and identifiers: it looks at every resource of a
+ * type for each search otherwise, which takes seconds with hundreds of patients. What matches is
+ * still decided by @medplum/core.
  */
 export class IndexedRepository extends MemoryRepository {
   private readonly index = new Map<string, Map<string, Resource>>();
 
-  override async createResource<Type extends Resource>(resource: Type, ...rest: [object?, boolean?]): Promise<Stored<Type>> {
+  override async createResource<Type extends Resource>(
+    resource: Type,
+    ...rest: [object?, boolean?]
+  ): Promise<Stored<Type>> {
     const stored = (await super.createResource(resource, ...rest)) as Stored<Type>;
     for (const held of this.index.values()) held.delete(`${stored.resourceType}/${stored.id}`);
     for (const key of keysOf(stored)) {
@@ -21,16 +25,26 @@ export class IndexedRepository extends MemoryRepository {
     return stored;
   }
 
-  override async search<Type extends Resource>(request: SearchRequest<Type>): Promise<Bundle<Stored<Type>>> {
+  override async search<Type extends Resource>(
+    request: SearchRequest<Type>,
+  ): Promise<Bundle<Stored<Type>>> {
     const candidates = this.candidates(request);
     if (candidates === null) return await super.search(request);
     const matches = candidates.filter((resource) => matchesSearchRequest(resource, request));
-    const page = matches.slice(request.offset ?? 0, (request.offset ?? 0) + (request.count ?? matches.length));
+    const page = matches.slice(
+      request.offset ?? 0,
+      (request.offset ?? 0) + (request.count ?? matches.length),
+    );
     const entry = page.map((resource) => ({
       search: { mode: 'match' as const },
       resource: structuredClone(resource) as Stored<Type>,
     }));
-    return { resourceType: 'Bundle', type: 'searchset', total: matches.length, ...(entry.length === 0 ? {} : { entry }) };
+    return {
+      resourceType: 'Bundle',
+      type: 'searchset',
+      total: matches.length,
+      ...(entry.length === 0 ? {} : { entry }),
+    };
   }
 
   override async conditionalCreate<Type extends Resource>(
@@ -40,7 +54,8 @@ export class IndexedRepository extends MemoryRepository {
   ): Promise<{ resource: Stored<Type>; outcome: OperationOutcome }> {
     const candidates = this.candidates(search);
     const found = candidates?.filter((one) => matchesSearchRequest(one, search));
-    if (found === undefined || found.length > 0) return await super.conditionalCreate(resource, search, options);
+    if (found === undefined || found.length > 0)
+      return await super.conditionalCreate(resource, search, options);
     // Nothing is awaited between the search and the create, so that no other create comes between.
     const stored = await this.createResource(resource, options);
     return { resource: stored, outcome: created };
@@ -52,7 +67,13 @@ export class IndexedRepository extends MemoryRepository {
   }
 
   /** Null: the whole type has to be searched. */
-  private candidates({ resourceType, filters = [], include, revInclude, sortRules }: SearchRequest): Resource[] | null {
+  private candidates({
+    resourceType,
+    filters = [],
+    include,
+    revInclude,
+    sortRules,
+  }: SearchRequest): Resource[] | null {
     if (include !== undefined || revInclude !== undefined || sortRules !== undefined) return null;
     const filter = filters.find(({ code }) => code === 'patient' || code === 'identifier');
     if (filter === undefined || filter.value.includes(',')) return null;
@@ -66,7 +87,11 @@ function keysOf(resource: Resource): string[] {
     patient?: { reference?: string };
     beneficiary?: { reference?: string };
   };
-  const identifiers = Array.isArray(identifier) ? identifier.map(({ system, value }) => `${system}|${value}`) : [];
-  const people = [patient?.reference, beneficiary?.reference].filter((reference) => reference !== undefined);
+  const identifiers = Array.isArray(identifier)
+    ? identifier.map(({ system, value }) => `${system}|${value}`)
+    : [];
+  const people = [patient?.reference, beneficiary?.reference].filter(
+    (reference) => reference !== undefined,
+  );
   return [...identifiers, ...people].map((value) => `${resourceType} ${value}`);
 }

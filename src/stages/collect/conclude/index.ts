@@ -20,7 +20,13 @@ import { joinCoverages } from '../../../store/answers/coverages.ts';
 import { planDelivery } from '../../../store/answers/deliveries.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
-import { addPlanned, type InquiryRow, inquiryById, latestForNeed, moveInquiries } from '../../../store/calls/inquiries.ts';
+import {
+  addPlanned,
+  type InquiryRow,
+  inquiryById,
+  latestForNeed,
+  moveInquiries,
+} from '../../../store/calls/inquiries.ts';
 import {
   appointmentsOf,
   inquiriesOf,
@@ -40,8 +46,9 @@ const ANSWERS_PER_STEP = 100;
 const CLAIM_GRACE_MS = 7 * DAY_MS;
 
 /**
- * Makes every committed answer a record, and decides what follows from it: deliveries, another attempt, attention. One that
- * fails is tried again with the next step, waits on the attention list until then, and holds up nobody (G7).
+ * Makes every committed answer a record, and decides what follows from it: deliveries, another
+ * attempt, attention. One that fails is tried again with the next step, waits on the attention list
+ * until then, and holds up nobody (G7).
  */
 export async function conclude(deps: CollectDeps): Promise<void> {
   for (let after = 0; ; ) {
@@ -77,14 +84,23 @@ async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<v
     },
     {
       reason: 'answer_unusable',
-      what: 'The service answered, and eligd could not make a record of the answer. The answer is kept.',
-      next: 'Install the newest version of eligd, which tries again by itself, or call the payer yourself.',
+      what:
+        'The service answered, and eligd could not make a record of the answer. The answer is ' +
+        'kept.',
+      next:
+        'Install the newest version of eligd, which tries again by itself, or call the payer ' +
+        'yourself.',
     },
     now,
   );
 }
 
-async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: number): Promise<void> {
+async function concludeOne(
+  tx: Tx,
+  deps: CollectDeps,
+  answer: RawAnswer,
+  now: number,
+): Promise<void> {
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
@@ -94,17 +110,32 @@ async function concludeOne(tx: Tx, deps: CollectDeps, answer: RawAnswer, now: nu
   const changes = before === null ? [] : changesBetween(before, record);
   const record_id = await storeRecord(tx, answer, record, now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['answer_unusable']);
-  deps.env.log('record_written', { inquiry: row.id, service_id: row.service_id, count: record.unparsed.length });
+  deps.env.log('record_written', {
+    inquiry: row.id,
+    service_id: row.service_id,
+    count: record.unparsed.length,
+  });
   await attendVerification(tx, deps, row, record.verification, now);
   const is_verification_alone = await isVerificationAlone(tx, answer);
-  await follow(tx, deps, row, { changes, record_id, service_status: answer.service_status, is_verification_alone }, now);
+  await follow(
+    tx,
+    deps,
+    row,
+    { changes, record_id, service_status: answer.service_status, is_verification_alone },
+    now,
+  );
 }
 
 /** What was asked decides what the answer becomes. */
-function normalize(answer: RawAnswer, inquiry: NormalizeInput['inquiry'], draft: InquiryDraft): AnswerRecord {
+function normalize(
+  answer: RawAnswer,
+  inquiry: NormalizeInput['inquiry'],
+  draft: InquiryDraft,
+): AnswerRecord {
   const { verifications } = answer;
   const { specialty, claim } = draft;
-  if (claim === undefined) return normalizeEligibility({ inquiry, specialty, asked: draft, verifications });
+  if (claim === undefined)
+    return normalizeEligibility({ inquiry, specialty, asked: draft, verifications });
   const { claim_number, date_of_service } = claim;
   const asked = {
     claim_number,
@@ -116,50 +147,91 @@ function normalize(answer: RawAnswer, inquiry: NormalizeInput['inquiry'], draft:
 }
 
 /**
- * `changes`: what a revised answer says otherwise than the one before it. `is_verification_alone`: what the payer said is known
- * already, and what follows from it was decided.
+ * `changes`: what a revised answer says otherwise than the one before it. `is_verification_alone`:
+ * what the payer said is known already, and what follows from it was decided.
  */
-type Outcome = { changes: readonly string[]; record_id: number; service_status: string; is_verification_alone: boolean };
+type Outcome = {
+  changes: readonly string[];
+  record_id: number;
+  service_status: string;
+  is_verification_alone: boolean;
+};
 
-async function follow(tx: Tx, deps: CollectDeps, row: InquiryRow, outcome: Outcome, now: number): Promise<void> {
-  const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
-  const needing = standing.filter(({ kind, starts_at }) => kind === 'claim' || isOfYear(row, starts_at, deps.settings.time_zone));
+async function follow(
+  tx: Tx,
+  deps: CollectDeps,
+  row: InquiryRow,
+  outcome: Outcome,
+  now: number,
+): Promise<void> {
+  const standing = (await appointmentsOf(tx, row.id)).filter(
+    ({ closed_reason }) => closed_reason === null,
+  );
+  const needing = standing.filter(
+    ({ kind, starts_at }) => kind === 'claim' || isOfYear(row, starts_at, deps.settings.time_zone),
+  );
   const status = finalStatus(outcome.service_status);
   const notes = deliveryNotes(row, deps.settings.time_zone);
   if (!outcome.is_verification_alone) notes.push(...outcome.changes);
   if (outcome.is_verification_alone) {
     notes.push('Written again because the checks of the call have come.');
   } else if (status === 'SUCCESS') {
-    await resolveAttention(tx, inquirySubject(row.id), now, ['unsuccessful', 'cancelled_by_service']);
+    await resolveAttention(tx, inquirySubject(row.id), now, [
+      'unsuccessful',
+      'cancelled_by_service',
+    ]);
     await withdrawAttempt(tx, row, now);
   } else if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, needing, now))) {
     // The front desk sees at once that this call brought nothing, and that another one follows.
-    notes.push(`This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`);
+    notes.push(
+      `This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`,
+    );
   } else {
     await attendUnanswered(tx, row, needing[0], status, now);
   }
   for (const { id, kind, connector, coverage_rank } of standing) {
     const coordination = await joinCoverages(tx, id, now);
     const told = [...notes, ...(coordination?.conflict == null ? [] : [coordination.conflict])];
-    const delivery = { connector, appointment: id, inquiry: row.id, record: outcome.record_id, coverage_rank };
+    const delivery = {
+      connector,
+      appointment: id,
+      inquiry: row.id,
+      record: outcome.record_id,
+      coverage_rank,
+    };
     await planDelivery(tx, { ...delivery, notes: told, coordination }, now);
     if (kind === 'claim') await replanClaim(tx, id, status, now);
   }
 }
 
-/** A visit that was moved to another benefit year is another need, which planning asks about when its time has come. */
+/**
+ * A visit that was moved to another benefit year is another need, which planning asks about when
+ * its time has come.
+ */
 function isOfYear({ benefit_year }: InquiryRow, starts_at: number, time_zone: string): boolean {
   return yearOf(localDate(starts_at, time_zone)) === benefit_year;
 }
 
-/** Planning decides whether the claim is asked about again. What an earlier call about it did not bring has come. */
-async function replanClaim(tx: Tx, claim: number, status: FinalStatus | null, now: number): Promise<void> {
+/**
+ * Planning decides whether the claim is asked about again. What an earlier call about it did not
+ * bring has come.
+ */
+async function replanClaim(
+  tx: Tx,
+  claim: number,
+  status: FinalStatus | null,
+  now: number,
+): Promise<void> {
   await setPlanDue(tx, claim, now, null);
   if (status !== 'SUCCESS') return;
-  for (const { id } of await inquiriesOf(tx, claim)) await resolveAttention(tx, inquirySubject(id), now, ['unsuccessful']);
+  for (const { id } of await inquiriesOf(tx, claim))
+    await resolveAttention(tx, inquirySubject(id), now, ['unsuccessful']);
 }
 
-/** After an UNSUCCESSFUL call: another attempt is a new need, while there are attempts left and time before the visit. */
+/**
+ * After an UNSUCCESSFUL call: another attempt is a new need, while there are attempts left and time
+ * before the visit.
+ */
 async function planAttempt(
   tx: Tx,
   deps: CollectDeps,
@@ -178,8 +250,12 @@ async function planAttempt(
   const draft = JSON.parse(row.draft) as InquiryDraft;
   if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
   // The visit that it was sent for may not stand on it any more.
-  const labels = needing.map(({ connector, source_id }) => externalId(deps.settings.external_id_template, connector, source_id));
-  const external_id = labels.includes(row.external_id) ? row.external_id : (labels[0] ?? row.external_id);
+  const labels = needing.map(({ connector, source_id }) =>
+    externalId(deps.settings.external_id_template, connector, source_id),
+  );
+  const external_id = labels.includes(row.external_id)
+    ? row.external_id
+    : (labels[0] ?? row.external_id);
   const added = await addPlanned(
     tx,
     {
@@ -193,7 +269,10 @@ async function planAttempt(
       external_id,
       match_key: row.match_key,
       due_at,
-      visit_at: draft.claim === undefined ? Math.min(...in_time.map(({ starts_at }) => starts_at)) : due_at + CLAIM_GRACE_MS,
+      visit_at:
+        draft.claim === undefined
+          ? Math.min(...in_time.map(({ starts_at }) => starts_at))
+          : due_at + CLAIM_GRACE_MS,
       draft,
     },
     `The call was unsuccessful; this is attempt ${row.retry + 2} of ${attempts}.`,
@@ -206,11 +285,16 @@ async function planAttempt(
   return true;
 }
 
-/** The service revised an unsuccessful call to a successful one: the other attempt is not needed, while it is not sent. */
+/**
+ * The service revised an unsuccessful call to a successful one: the other attempt is not needed,
+ * while it is not sent.
+ */
 async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<void> {
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
-  // One that is no retry has reasons of its own: an answer that was too old, a claim that was not settled.
-  if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned') return;
+  // One that is no retry has reasons of its own: an answer that was too old, a claim that was not
+  // settled.
+  if (next === null || next.attempt <= row.attempt || next.retry === 0 || next.state !== 'planned')
+    return;
   // A visit that has come to stand on the other attempt meanwhile is to stand on this call (G2).
   await planAgain(tx, next.id, now);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
@@ -225,11 +309,17 @@ async function attendUnanswered(
   status: FinalStatus | null,
   now: number,
 ): Promise<void> {
-  // Nobody comes for a visit that was cancelled, and one that was moved to another year is asked about anew.
+  // Nobody comes for a visit that was cancelled, and one that was moved to another year is asked
+  // about anew.
   if (appointment === undefined) return;
   await raiseAttention(
     tx,
-    { connector: row.connector, appointment: appointment.id, inquiry: row.id, subject: inquirySubject(row.id) },
+    {
+      connector: row.connector,
+      appointment: appointment.id,
+      inquiry: row.id,
+      subject: inquirySubject(row.id),
+    },
     unanswered(status, row.retry + 1),
     now,
   );

@@ -18,7 +18,8 @@ export const RECHECK_BEFORE_VISIT_MS = DAY_MS;
 /** Whether a read form is of the inquiry that the row holds the id of. */
 export function isOwn(row: InquiryRow, { request }: Inquiry): boolean {
   return (
-    matchKeyOfEcho(request) === row.match_key && canonicalExternalId(request.external_id) === canonicalExternalId(row.external_id)
+    matchKeyOfEcho(request) === row.match_key &&
+    canonicalExternalId(request.external_id) === canonicalExternalId(row.external_id)
   );
 }
 
@@ -54,7 +55,8 @@ export async function takeAnswer(
   }
   const reason =
     revision === null || revision === 1
-      ? `The service ${is_reported ? 'reported' : 'ended'} the inquiry: ${finalStatus(inquiry.status)}.`
+      ? `The service ${is_reported ? 'reported' : 'ended'} the inquiry: ` +
+        `${finalStatus(inquiry.status)}.`
       : 'The service revised its answer.';
   const has_calls = finalStatus(inquiry.status) !== 'CANCELLED' && deps.settings.verify_for_ms > 0;
   const verify = has_calls ? await firstVerify(tx, deps, inquiry.results, now) : {};
@@ -65,8 +67,18 @@ export async function takeAnswer(
     { ...changes, ...verify, answered_at: now, answered_service_at: now - (deps.clockSkew() ?? 0) },
     now,
   );
-  // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has not got it.
+  // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has
+  // not got it.
   if (revision === null) await planAgain(tx, row.id, now);
-  await resolveAttention(tx, inquirySubject(row.id), now, ['no_answer', 'answer_late', 'answer_missing', 'lost_at_service']);
-  deps.env.log('answer_received', { inquiry: row.id, service_id: row.service_id, status: finalStatus(inquiry.status) });
+  await resolveAttention(tx, inquirySubject(row.id), now, [
+    'no_answer',
+    'answer_late',
+    'answer_missing',
+    'lost_at_service',
+  ]);
+  deps.env.log('answer_received', {
+    inquiry: row.id,
+    service_id: row.service_id,
+    status: finalStatus(inquiry.status),
+  });
 }

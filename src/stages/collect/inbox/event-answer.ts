@@ -1,13 +1,17 @@
 /**
- * When a report of the service is itself taken for the answer, so that nobody has to ask. The wire carries no time of change,
- * long reports are split, and they come late, twice and in any order (silences, "webhook order"). So it is taken only for the
- * first answer to an inquiry that is open, and only when
+ * When a report of the service is itself taken for the answer, so that nobody has to ask. The wire
+ * carries no time of change, long reports are split, and they come late, twice and in any order
+ * (silences, "webhook order"). So it is taken only for the first answer to an inquiry that is open,
+ * and only when
  *
- * - it is a SUCCESS that answers everything that was asked, so that it is no half (`records/reported.ts`);
+ * - it is a SUCCESS that answers everything that was asked, so that it is no half
+ *   (`records/reported.ts`);
  * - the last call that it names ended a short while ago, so that it is nothing old;
- * - nothing else is said about the inquiry at the same time: by the same message, or by a reply that is on its way;
- * - the service is known to report answers as it tells them when it is asked: the first such report is only a reason to ask,
- *   and so is one now and then; when the reply says otherwise than the report, all of them are for a while.
+ * - nothing else is said about the inquiry at the same time: by the same message, or by a reply
+ *   that is on its way;
+ * - the service is known to report answers as it tells them when it is asked: the first such report
+ *   is only a reason to ask, and so is one now and then; when the reply says otherwise than the
+ *   report, all of them are for a while.
  *
  * Everything else that a report says only causes a question, and the reply decides.
  */
@@ -23,7 +27,9 @@ import type { Tx } from '../../../store/engine/database.ts';
 import { isOwn } from '../conclude/take-answer.ts';
 import type { CollectDeps } from '../deps.ts';
 
-/** A call that ended longer ago may have been followed by another one, of which the report was lost. */
+/**
+ * A call that ended longer ago may have been followed by another one, of which the report was lost.
+ */
 const FRESH_MS = HOUR_MS;
 /** Clocks that differ by no more are right (design, "Time"). */
 const CLOCK_SKEW_MS = 10 * MINUTE_MS;
@@ -41,7 +47,13 @@ export async function isAnswer(
 ): Promise<boolean> {
   const { webhook, memory } = deps;
   const [form, ...others] = forms;
-  if (webhook === null || form === undefined || others.length > 0 || row.state !== 'open' || memory.asking.has(row.id))
+  if (
+    webhook === null ||
+    form === undefined ||
+    others.length > 0 ||
+    row.state !== 'open' ||
+    memory.asking.has(row.id)
+  )
     return false;
   if (!isOwn(row, form) || (await newestAnswerHash(tx, row.id)) !== null) return false;
   const content_hash = hashOfWhole(row, form, now);
@@ -54,7 +66,10 @@ export async function isAnswer(
   return false;
 }
 
-/** What the answer that the form holds is compared by; null when the form shows no whole and recent one. */
+/**
+ * What the answer that the form holds is compared by; null when the form shows no whole and recent
+ * one.
+ */
 function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null {
   if (finalStatus(form.status) !== 'SUCCESS' || form.results === null) return null;
   const draft = JSON.parse(row.draft) as InquiryDraft;
@@ -72,7 +87,9 @@ function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null
   }
 }
 
-/** A reply has come to a question that a report led to: whether the service reports what it tells. */
+/**
+ * A reply has come to a question that a report led to: whether the service reports what it tells.
+ */
 export async function compareWithReport(
   tx: Tx,
   { memory, webhook, env }: CollectDeps,

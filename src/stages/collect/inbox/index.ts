@@ -1,16 +1,29 @@
 /**
- * Drains the inbox of the service's reports. The wire carries no time of change and messages may come late, twice and in any
- * order: a report may bring the first answer to an open inquiry (`inbox/event-answer.ts`), in the same commit that drops the
- * message. Anything else that it tells of hastens the question, and what is read then decides.
+ * Drains the inbox of the service's reports. The wire carries no time of change and messages may
+ * come late, twice and in any order: a report may bring the first answer to an open inquiry
+ * (`inbox/event-answer.ts`), in the same commit that drops the message. Anything else that it tells
+ * of hastens the question, and what is read then decides.
  */
 import { finalStatus } from '../../../domain/states.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { parseInquiry, webhookMessageSchema } from '../../../service/wire.ts';
 import { answerHash, newestAnswerHash } from '../../../store/answers/answers.ts';
-import { dropBody, forgetUnknown, hasUnknown, keepUnknown, messagesToDrain, takeKnown } from '../../../store/answers/inbox.ts';
+import {
+  dropBody,
+  forgetUnknown,
+  hasUnknown,
+  keepUnknown,
+  messagesToDrain,
+  takeKnown,
+} from '../../../store/answers/inbox.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
-import { byServiceIds, type InquiryRow, inquiryById, updateInquiry } from '../../../store/calls/inquiries.ts';
+import {
+  byServiceIds,
+  type InquiryRow,
+  inquiryById,
+  updateInquiry,
+} from '../../../store/calls/inquiries.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure, type StepResult } from '../../loop.ts';
 import { takeAnswer } from '../conclude/take-answer.ts';
@@ -21,13 +34,19 @@ import { noteHeard, scheduleAnew } from '../poll/webhook-watch.ts';
 import { isAnswer } from './event-answer.ts';
 
 const MESSAGES_PER_STEP = 50;
-/** While it is asked about at once, the schedule leaves an inquiry alone; a crash meanwhile costs this long. */
+/**
+ * While it is asked about at once, the schedule leaves an inquiry alone; a crash meanwhile costs
+ * this long.
+ */
 const ASKED_AT_ONCE_MS = 2 * MINUTE_MS;
 
 /** Rows to ask about because of a message, and how many answers it brought. */
 type Drained = { hastened: number[]; answers: number };
 
-/** Drains what has come, and asks about the inquiries that it tells of and does not answer, the nearest visit first. */
+/**
+ * Drains what has come, and asks about the inquiries that it tells of and does not answer, the
+ * nearest visit first.
+ */
 export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
   const { store, env } = deps;
   let was_told: boolean | null = null;
@@ -42,7 +61,9 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
     was_told ??= await isTold(store.db);
     // One that cannot be drained waits for the next step and holds up nobody (G7).
     const outcomes = await Promise.allSettled(
-      messages.map(({ id, body }) => store.write((tx) => drain(tx, deps, id, body, env.clock.now()))),
+      messages.map(({ id, body }) =>
+        store.write((tx) => drain(tx, deps, id, body, env.clock.now())),
+      ),
     );
     for (const outcome of outcomes) {
       if (outcome.status === 'rejected') logStageFailure(env, 'inbox', outcome.reason, 0);
@@ -56,12 +77,21 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
   if (was_told === false && (await isTold(store.db))) await scheduleAnew(deps, true);
   for (const inquiry of await settleUnknown(deps)) hastened.add(inquiry);
   // Answers that are there do not wait for those that are asked for.
-  await all([...(answers > 0 ? [finish(deps)] : []), ...(hastened.size > 0 ? [askAtOnce(deps, [...hastened])] : [])]);
+  await all([
+    ...(answers > 0 ? [finish(deps)] : []),
+    ...(hastened.size > 0 ? [askAtOnce(deps, [...hastened])] : []),
+  ]);
   return { did: drained, next_at: null };
 }
 
 /** Drops the message and commits what it says, at once (G2). */
-async function drain(tx: Tx, deps: CollectDeps, id: number, body: Buffer, now: number): Promise<Drained> {
+async function drain(
+  tx: Tx,
+  deps: CollectDeps,
+  id: number,
+  body: Buffer,
+  now: number,
+): Promise<Drained> {
   await dropBody(tx, id);
   const drained: Drained = { hastened: [], answers: 0 };
   const message = webhookMessageSchema.safeParse(JSON.parse(body.toString('utf8')));
@@ -91,18 +121,31 @@ async function drain(tx: Tx, deps: CollectDeps, id: number, body: Buffer, now: n
   const unknown = [...reported.values()].flatMap((forms) => forms.slice(-1));
   await keepUnknown(
     tx,
-    unknown.map(({ id: service_id, status }) => ({ service_id, has_ended: finalStatus(status) !== null })),
+    unknown.map(({ id: service_id, status }) => ({
+      service_id,
+      has_ended: finalStatus(status) !== null,
+    })),
     now,
   );
   await hasten(tx, drained.hastened, now);
   return drained;
 }
 
-/** Whether the report may change something. Notes that it has told of an end, and of a call that is under way. */
-async function isWorthAsking(tx: Tx, row: InquiryRow, inquiry: Inquiry, now: number): Promise<boolean> {
+/**
+ * Whether the report may change something. Notes that it has told of an end, and of a call that is
+ * under way.
+ */
+async function isWorthAsking(
+  tx: Tx,
+  row: InquiryRow,
+  inquiry: Inquiry,
+  now: number,
+): Promise<boolean> {
   if (finalStatus(inquiry.status) === null) {
-    const is_forward = row.state === 'open' && (row.service_status === null || isScheduled(row.service_status));
-    if (is_forward && !isScheduled(inquiry.status)) await updateInquiry(tx, row.id, { service_status: inquiry.status }, now);
+    const is_forward =
+      row.state === 'open' && (row.service_status === null || isScheduled(row.service_status));
+    if (is_forward && !isScheduled(inquiry.status))
+      await updateInquiry(tx, row.id, { service_status: inquiry.status }, now);
     return row.state === 'answered';
   }
   await updateInquiry(tx, row.id, { is_unannounced: 0 }, now);
@@ -110,7 +153,10 @@ async function isWorthAsking(tx: Tx, row: InquiryRow, inquiry: Inquiry, now: num
   return row.state === 'answered' && (await newestAnswerHash(tx, row.id)) !== hashOf(inquiry);
 }
 
-/** Null: it is nested more deeply than can be written out, so it is none of the answers that are stored. */
+/**
+ * Null: it is nested more deeply than can be written out, so it is none of the answers that are
+ * stored.
+ */
 function hashOf(inquiry: Inquiry): string | null {
   try {
     return answerHash(inquiry);
@@ -124,10 +170,14 @@ function isScheduled(status: string): boolean {
 }
 
 async function hasten(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {
-  for (const inquiry of inquiries) await updateInquiry(tx, inquiry, { poll_at: now + ASKED_AT_ONCE_MS }, now);
+  for (const inquiry of inquiries)
+    await updateInquiry(tx, inquiry, { poll_at: now + ASKED_AT_ONCE_MS }, now);
 }
 
-/** What a report told of before the reply that brought its id; what is nobody's once no reply is awaited is forgotten. */
+/**
+ * What a report told of before the reply that brought its id; what is nobody's once no reply is
+ * awaited is forgotten.
+ */
 async function settleUnknown({ store, env }: CollectDeps): Promise<number[]> {
   if (!(await hasUnknown(store.db))) return [];
   const now = env.clock.now();

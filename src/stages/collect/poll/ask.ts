@@ -1,4 +1,7 @@
-/** How questions about inquiries share the way to the service: one at a time about each, and none in line for ever. */
+/**
+ * How questions about inquiries share the way to the service: one at a time about each, and none in
+ * line for ever.
+ */
 import PQueue from 'p-queue';
 import type { Env } from '../../../domain/env.ts';
 import type { Result } from '../../../service/api.ts';
@@ -18,10 +21,14 @@ export function newCollectMemory(): CollectMemory {
 }
 
 /**
- * Runs `work` when what is under way about the same inquiry has been committed: two replies may overtake each other, and an
- * inquiry must not go back to what was read before.
+ * Runs `work` when what is under way about the same inquiry has been committed: two replies may
+ * overtake each other, and an inquiry must not go back to what was read before.
  */
-export async function oneByOne({ asking }: CollectMemory, inquiry: number, work: () => Promise<void>): Promise<void> {
+export async function oneByOne(
+  { asking }: CollectMemory,
+  inquiry: number,
+  work: () => Promise<void>,
+): Promise<void> {
   const before = asking.get(inquiry);
   const after = (async () => {
     await before?.catch(() => {});
@@ -36,8 +43,8 @@ export async function oneByOne({ asking }: CollectMemory, inquiry: number, work:
 }
 
 /**
- * Runs `work` with a signal for its calls. After `patience_ms` those that still wait for their turn are given back, as when
- * the rate limit is used up by others; what is on the wire goes on.
+ * Runs `work` with a signal for its calls. After `patience_ms` those that still wait for their turn
+ * are given back, as when the rate limit is used up by others; what is on the wire goes on.
  */
 export async function withPatience<Value>(
   { clock }: Env,
@@ -64,8 +71,8 @@ export function isGivenBack(result: Result<unknown>): boolean {
 }
 
 /**
- * Lets every piece of work come to its end before the first failure is thrown (G7): nothing of a step is on the wire when the step
- * is over, or a stop would wait for it.
+ * Lets every piece of work come to its end before the first failure is thrown (G7): nothing of a
+ * step is on the wire when the step is over, or a stop would wait for it.
  */
 export async function all<Value>(work: readonly Promise<Value>[]): Promise<Value[]> {
   return (await Promise.allSettled(work)).map((result) => {

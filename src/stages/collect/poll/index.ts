@@ -1,6 +1,7 @@
 /**
- * Asks the service about open inquiries, commits each answer as it came, and then makes it a record. The two are apart on
- * purpose: normalizing can be run again over all raw answers (design, section 3).
+ * Asks the service about open inquiries, commits each answer as it came, and then makes it a
+ * record. The two are apart on purpose: normalizing can be run again over all raw answers (design,
+ * section 3).
  */
 import { backoffMs } from '../../../domain/backoff.ts';
 import { inquiryId } from '../../../domain/ids.ts';
@@ -40,13 +41,22 @@ const OPEN_PER_STEP = 500;
 /** From so many open inquiries of a specialty on, its list is the cheaper question. */
 const LIST_WORTHWHILE = 10;
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
-/** An id that the service had given is unknown: looked at so often before a person is told (silences, "unknown id"). */
+/**
+ * An id that the service had given is unknown: looked at so often before a person is told
+ * (silences, "unknown id").
+ */
 const UNKNOWN_LOOKS = 3;
 /** SUCCESS without results is seen right after completion; believed after this. */
 const HOLLOW_BELIEVED_MS = 2 * HOUR_MS;
-/** After so long the questions that still wait for their turn make room for what has become more urgent meanwhile. */
+/**
+ * After so long the questions that still wait for their turn make room for what has become more
+ * urgent meanwhile.
+ */
 const PATIENCE_MS = 15_000;
-/** So long after an inquiry would be given up, the question about news of it is repeated when its reply was lost. */
+/**
+ * So long after an inquiry would be given up, the question about news of it is repeated when its
+ * reply was lost.
+ */
 const NEWS_PATIENCE_MS = 2 * DAY_MS;
 /** While an inquiry is asked about already, its schedule does without it. */
 const ASKED_ALREADY_MS = 2 * MINUTE_MS;
@@ -66,7 +76,8 @@ async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[
   const now = env.clock.now();
   const first = await dueForPolling(store.db, now, INQUIRIES_PER_STEP);
   const visits = { visits_from: now, visits_until: now + DAY_MS };
-  const soon = first.length === 0 ? [] : await dueForPolling(store.db, now, INQUIRIES_PER_STEP, visits);
+  const soon =
+    first.length === 0 ? [] : await dueForPolling(store.db, now, INQUIRIES_PER_STEP, visits);
   const due = soon.length > 0 ? soon : first;
   const asked = due.filter(({ id }) => memory.asking.has(id));
   if (asked.length === 0) return due;
@@ -77,7 +88,10 @@ async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[
 }
 
 /** A service that tells by itself tells of a revision, too. */
-async function withoutRechecks({ store, env }: CollectDeps, due: readonly InquiryRow[]): Promise<InquiryRow[]> {
+async function withoutRechecks(
+  { store, env }: CollectDeps,
+  due: readonly InquiryRow[],
+): Promise<InquiryRow[]> {
   const is_recheck = ({ state, poll_at, visit_at }: InquiryRow) =>
     state === 'answered' && poll_at === visit_at - RECHECK_BEFORE_VISIT_MS;
   const rechecks = due.filter(is_recheck);
@@ -89,16 +103,26 @@ async function withoutRechecks({ store, env }: CollectDeps, due: readonly Inquir
   return due.filter((row) => !is_recheck(row));
 }
 
-/** `priority`: left out, it is decided by how near the visit is. `signal`: until when a question waits for its turn. */
+/**
+ * `priority`: left out, it is decided by how near the visit is. `signal`: until when a question
+ * waits for its turn.
+ */
 type Asking = Pick<CallOptions, 'priority' | 'signal'>;
 
 /** Asks about each of `rows` by its id. */
-export async function ask(deps: CollectDeps, rows: readonly InquiryRow[], how: Asking = {}): Promise<void> {
+export async function ask(
+  deps: CollectDeps,
+  rows: readonly InquiryRow[],
+  how: Asking = {},
+): Promise<void> {
   await all(rows.map((row) => poll(deps, row, how)));
   await finish(deps);
 }
 
-/** Verifications that are due, then records; the two loops of this stage take turns, so that neither sees half of it. */
+/**
+ * Verifications that are due, then records; the two loops of this stage take turns, so that neither
+ * sees half of it.
+ */
 export async function finish(deps: CollectDeps): Promise<void> {
   await deps.memory.turns.add(async () => {
     await verifyDue(deps);
@@ -107,12 +131,13 @@ export async function finish(deps: CollectDeps): Promise<void> {
 }
 
 /**
- * Asks about every open inquiry, whatever its schedule, and again about answered ones that may have been revised. Where many
- * are open, the service's list is read instead of each by its id: one request for all. What the list does not show, or shows
- * without its results, is read all the same.
+ * Asks about every open inquiry, whatever its schedule, and again about answered ones that may have
+ * been revised. Where many are open, the service's list is read instead of each by its id: one
+ * request for all. What the list does not show, or shows without its results, is read all the same.
  */
 export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promise<void> {
-  // What a process that died had committed and not made a record of, and checks of calls that have come since.
+  // What a process that died had committed and not made a record of, and checks of calls that have
+  // come since.
   await finish(deps);
   await recheckDue(deps, signal);
   const lists = new Map<Specialty, ReadonlyMap<string, Inquiry>>();
@@ -123,7 +148,9 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
     after = last.id;
     for (const specialty of new Set(rows.map((row) => row.specialty))) {
       const same = rows.filter((row) => row.specialty === specialty);
-      const listed = lists.get(specialty) ?? (same.length < LIST_WORTHWHILE ? new Map() : await listById(deps, specialty));
+      const listed =
+        lists.get(specialty) ??
+        (same.length < LIST_WORTHWHILE ? new Map() : await listById(deps, specialty));
       lists.set(specialty, listed);
       await all(same.map((row) => pollOrTake(deps, row, listed)));
     }
@@ -132,8 +159,9 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
 }
 
 /**
- * Asks for the checks of all calls that are due, and makes records of them. Returns how many were due. For `once`, when answers
- * are written: they do not wait for it, since the rate limit can make it long.
+ * Asks for the checks of all calls that are due, and makes records of them. Returns how many were
+ * due. For `once`, when answers are written: they do not wait for it, since the rate limit can make
+ * it long.
  */
 export async function askForAllChecks(deps: CollectDeps, signal: AbortSignal): Promise<number> {
   return await deps.memory.turns.add(async () => {
@@ -147,20 +175,33 @@ export async function askForAllChecks(deps: CollectDeps, signal: AbortSignal): P
 async function recheckDue(deps: CollectDeps, signal: AbortSignal): Promise<void> {
   const { store, env } = deps;
   while (!signal.aborted) {
-    const due = await dueForPolling(store.db, env.clock.now(), INQUIRIES_PER_STEP, { states: ['answered'] });
+    const due = await dueForPolling(store.db, env.clock.now(), INQUIRIES_PER_STEP, {
+      states: ['answered'],
+    });
     if (due.length === 0) return;
     await ask(deps, await withoutRechecks(deps, due));
   }
 }
 
-async function listById({ client }: CollectDeps, specialty: Specialty): Promise<ReadonlyMap<string, Inquiry>> {
+async function listById(
+  { client }: CollectDeps,
+  specialty: Specialty,
+): Promise<ReadonlyMap<string, Inquiry>> {
   const listed = await client.list(specialty, {});
   return new Map(listed.ok ? listed.value.inquiries.map((inquiry) => [inquiry.id, inquiry]) : []);
 }
 
-async function pollOrTake(deps: CollectDeps, row: InquiryRow, listed: ReadonlyMap<string, Inquiry>): Promise<void> {
+async function pollOrTake(
+  deps: CollectDeps,
+  row: InquiryRow,
+  listed: ReadonlyMap<string, Inquiry>,
+): Promise<void> {
   const inquiry = listed.get(row.service_id ?? '');
-  if (inquiry === undefined || (finalStatus(inquiry.status) === 'SUCCESS' && inquiry.results === null)) await poll(deps, row);
+  if (
+    inquiry === undefined ||
+    (finalStatus(inquiry.status) === 'SUCCESS' && inquiry.results === null)
+  )
+    await poll(deps, row);
   else await settle(deps, row, { ok: true, value: inquiry });
 }
 
@@ -170,14 +211,24 @@ async function poll(deps: CollectDeps, row: InquiryRow, how: Asking = {}): Promi
   if (service_id === null) return;
   await oneByOne(deps.memory, row.id, async () => {
     const priority = isUrgent(deps, row) ? 'urgent' : 'routine';
-    const result = await deps.client.read(row.specialty, inquiryId(service_id), { priority, ...how });
+    const result = await deps.client.read(row.specialty, inquiryId(service_id), {
+      priority,
+      ...how,
+    });
     if (!isGivenBack(result)) await settle(deps, row, result);
     deps.memory.reported.delete(row.id);
   });
 }
 
-/** Commits what was said about one inquiry. One that cannot be committed is put off and stops neither stage nor others (G7). */
-async function settle(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry | null>): Promise<void> {
+/**
+ * Commits what was said about one inquiry. One that cannot be committed is put off and stops
+ * neither stage nor others (G7).
+ */
+async function settle(
+  deps: CollectDeps,
+  row: InquiryRow,
+  result: Result<Inquiry | null>,
+): Promise<void> {
   try {
     await settleResult(deps, row, result);
   } catch (error) {
@@ -188,10 +239,15 @@ async function settle(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry
   }
 }
 
-async function settleResult(deps: CollectDeps, row: InquiryRow, result: Result<Inquiry | null>): Promise<void> {
+async function settleResult(
+  deps: CollectDeps,
+  row: InquiryRow,
+  result: Result<Inquiry | null>,
+): Promise<void> {
   const now = deps.env.clock.now();
   await deps.store.write(async (tx) => {
-    // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not match.
+    // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not
+    // match.
     const current = await inquiryById(tx, row.id);
     if (current === null || current.service_id !== row.service_id) return;
     if (!result.ok) {
@@ -218,7 +274,13 @@ function isUrgent({ env }: CollectDeps, row: InquiryRow): boolean {
 }
 
 /** What was read, when it is the inquiry that the row holds the id of. */
-async function take(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
+async function take(
+  tx: Tx,
+  deps: CollectDeps,
+  row: InquiryRow,
+  inquiry: Inquiry,
+  now: number,
+): Promise<void> {
   if (!isOwn(row, inquiry)) {
     await doubtIds(tx, deps, row, now);
     return;
@@ -250,7 +312,13 @@ async function take(tx: Tx, deps: CollectDeps, row: InquiryRow, inquiry: Inquiry
   await takeAnswer(tx, deps, row, inquiry, now);
 }
 
-async function stillOpen(tx: Tx, deps: CollectDeps, known: InquiryRow, inquiry: Inquiry, now: number): Promise<void> {
+async function stillOpen(
+  tx: Tx,
+  deps: CollectDeps,
+  known: InquiryRow,
+  inquiry: Inquiry,
+  now: number,
+): Promise<void> {
   const { settings, env } = deps;
   const row = await forNextVisit(tx, known, now);
   const is_given_up = isGivenUp(deps, row, now);
@@ -270,7 +338,11 @@ async function stillOpen(tx: Tx, deps: CollectDeps, known: InquiryRow, inquiry: 
     await moveInquiries(
       tx,
       [row.id],
-      { from: 'answered', to: 'open', reason: 'The service took its answer back and is at work again.' },
+      {
+        from: 'answered',
+        to: 'open',
+        reason: 'The service took its answer back and is at work again.',
+      },
       changes,
       now,
     );
@@ -281,13 +353,28 @@ async function stillOpen(tx: Tx, deps: CollectDeps, known: InquiryRow, inquiry: 
   if (is_given_up) await attendNoAnswer(tx, deps, row, now);
 }
 
-/** Nothing was learned: asked again at `poll_at`, unless the visit is so long ago that asking ends. */
-async function askAgain(tx: Tx, deps: CollectDeps, known: InquiryRow, poll_at: number, now: number): Promise<void> {
+/**
+ * Nothing was learned: asked again at `poll_at`, unless the visit is so long ago that asking ends.
+ */
+async function askAgain(
+  tx: Tx,
+  deps: CollectDeps,
+  known: InquiryRow,
+  poll_at: number,
+  now: number,
+): Promise<void> {
   const row = await forNextVisit(tx, known, now);
-  // What is answered is asked about late because a report has told of news; that question is not lost with one reply.
+  // What is answered is asked about late because a report has told of news; that question is not
+  // lost with one reply.
   const is_given_up = isGivenUp(deps, row, row.state === 'answered' ? now - NEWS_PATIENCE_MS : now);
-  const overdue_since = row.state === 'open' ? overdueSince(row, now, deps.settings.time_zone) : null;
-  await updateInquiry(tx, row.id, { poll_at: is_given_up ? null : poll_at, visit_at: row.visit_at, overdue_since }, now);
+  const overdue_since =
+    row.state === 'open' ? overdueSince(row, now, deps.settings.time_zone) : null;
+  await updateInquiry(
+    tx,
+    row.id,
+    { poll_at: is_given_up ? null : poll_at, visit_at: row.visit_at, overdue_since },
+    now,
+  );
   await attendOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up && row.state === 'open') await attendNoAnswer(tx, deps, row, now);
 }
@@ -296,18 +383,27 @@ function isGivenUp({ settings }: CollectDeps, row: InquiryRow, now: number): boo
   return now > row.visit_at + settings.give_up_after_days * DAY_MS;
 }
 
-async function attendNoAnswer(tx: Tx, { settings }: CollectDeps, row: InquiryRow, now: number): Promise<void> {
+async function attendNoAnswer(
+  tx: Tx,
+  { settings }: CollectDeps,
+  row: InquiryRow,
+  now: number,
+): Promise<void> {
   const { claim } = JSON.parse(row.draft) as InquiryDraft;
   await attend(tx, row, now, {
     reason: 'no_answer',
-    what: `${claim === undefined ? 'The visit was' : 'The claim should have been asked about'} more than ${settings.give_up_after_days} days ago and the service has not answered. It is not asked any more.`,
+    what:
+      `${claim === undefined ? 'The visit was' : 'The claim should have been asked about'} ` +
+      `more than ${settings.give_up_after_days} days ago and the service has not answered. It ` +
+      'is not asked any more.',
     next: 'Ask the operator of the service about this inquiry if the answer still matters.',
   });
 }
 
 /**
- * The id stands for somebody else's inquiry. Nothing of it is stored, every id of that reply is doubted, and their inquiries
- * are looked up by what they asked: one patient's answer must never reach another's chart.
+ * The id stands for somebody else's inquiry. Nothing of it is stored, every id of that reply is
+ * doubted, and their inquiries are looked up by what they asked: one patient's answer must never
+ * reach another's chart.
  */
 async function doubtIds(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number): Promise<void> {
   deps.env.log('reply_mismatch', { inquiry: row.id, service_id: row.service_id });
@@ -326,20 +422,40 @@ async function doubtIds(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number)
       to: 'uncertain',
       reason: 'The ids of the reply stand for other inquiries; it is looked up by what it asked.',
     },
-    { service_id: null, is_verified: 0, reply_group: null, was_accepted: 1, poll_at: null, look_at: now, empty_looks: 0 },
+    {
+      service_id: null,
+      is_verified: 0,
+      reply_group: null,
+      was_accepted: 1,
+      poll_at: null,
+      look_at: now,
+      empty_looks: 0,
+    },
     now,
   );
   deps.onPlanned();
 }
 
-async function countUnknown(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number): Promise<void> {
-  deps.env.log('inquiry_unknown_at_service', { inquiry: row.id, service_id: row.service_id, count: row.empty_polls + 1 });
+async function countUnknown(
+  tx: Tx,
+  deps: CollectDeps,
+  row: InquiryRow,
+  now: number,
+): Promise<void> {
+  deps.env.log('inquiry_unknown_at_service', {
+    inquiry: row.id,
+    service_id: row.service_id,
+    count: row.empty_polls + 1,
+  });
   const empty_polls = row.empty_polls + 1;
   if (empty_polls < UNKNOWN_LOOKS || row.state !== 'open') {
     await updateInquiry(
       tx,
       row.id,
-      { empty_polls, poll_at: row.state === 'open' ? now + Math.max(deps.settings.settle_ms, MINUTE_MS) : null },
+      {
+        empty_polls,
+        poll_at: row.state === 'open' ? now + Math.max(deps.settings.settle_ms, MINUTE_MS) : null,
+      },
       now,
     );
     return;
@@ -347,13 +463,19 @@ async function countUnknown(tx: Tx, deps: CollectDeps, row: InquiryRow, now: num
   await moveInquiries(
     tx,
     [row.id],
-    { from: 'open', to: 'undecidable', reason: 'The service does not know the inquiry any more that it had accepted.' },
+    {
+      from: 'open',
+      to: 'undecidable',
+      reason: 'The service does not know the inquiry any more that it had accepted.',
+    },
     { empty_polls, poll_at: null },
     now,
   );
   await attend(tx, row, now, {
     reason: 'lost_at_service',
-    what: `The service accepted the inquiry under the id ${row.service_id}, but does not know it any more. It is not sent again, because that could be a second paid call.`,
+    what:
+      `The service accepted the inquiry under the id ${row.service_id}, but does not know it ` +
+      'any more. It is not sent again, because that could be a second paid call.',
     next: 'Ask the operator of the service about it, or call the payer yourself.',
   });
 }

@@ -1,4 +1,6 @@
-/** What a person is told about an open inquiry: that its answer is late, and how much that matters. */
+/**
+ * What a person is told about an open inquiry: that its answer is late, and how much that matters.
+ */
 import type { Attention } from '../../../domain/attention.ts';
 import type { InquiryDraft } from '../../../domain/inquiry.ts';
 import { overdueAt, urgencyOf } from '../../../domain/polling.ts';
@@ -12,16 +14,21 @@ import type { CollectDeps } from '../deps.ts';
 /** Since when the answer is overdue; null: it is not. */
 export function overdueSince(row: InquiryRow, now: number, time_zone: string): number | null {
   const { desired_completion_date } = JSON.parse(row.draft) as InquiryDraft;
-  return row.overdue_since ?? (now > overdueAt(desired_completion_date, row.visit_at, time_zone) ? now : null);
+  return (
+    row.overdue_since ??
+    (now > overdueAt(desired_completion_date, row.visit_at, time_zone) ? now : null)
+  );
 }
 
 /**
- * The row, with the next of the visits that wait for its answer: the one that it was sent for may be over, and another one stand
- * on it since. When all are over, the last of them.
+ * The row, with the next of the visits that wait for its answer: the one that it was sent for may
+ * be over, and another one stand on it since. When all are over, the last of them.
  */
 export async function forNextVisit(tx: Tx, row: InquiryRow, now: number): Promise<InquiryRow> {
   const { claim } = JSON.parse(row.draft) as InquiryDraft;
-  const standing = (await appointmentsOf(tx, row.id)).filter(({ closed_reason }) => closed_reason === null);
+  const standing = (await appointmentsOf(tx, row.id)).filter(
+    ({ closed_reason }) => closed_reason === null,
+  );
   if (claim !== undefined || standing.length === 0) return row;
   const times = standing.map(({ starts_at }) => starts_at);
   const ahead = times.filter((at) => at >= now);
@@ -29,37 +36,65 @@ export async function forNextVisit(tx: Tx, row: InquiryRow, now: number): Promis
 }
 
 /** Keeps the attention list at what the hours until the visit make of an overdue answer. */
-export async function attendOverdue(tx: Tx, { env }: CollectDeps, row: InquiryRow, now: number): Promise<void> {
+export async function attendOverdue(
+  tx: Tx,
+  { env }: CollectDeps,
+  row: InquiryRow,
+  now: number,
+): Promise<void> {
   if (row.overdue_since === null) return;
-  if (row.overdue_since === now) env.log('inquiry_overdue', { inquiry: row.id, until: new Date(row.visit_at).toISOString() });
+  if (row.overdue_since === now)
+    env.log('inquiry_overdue', { inquiry: row.id, until: new Date(row.visit_at).toISOString() });
   const about = await aboutInquiry(tx, row);
   const urgency = urgencyOf(row.visit_at, now);
   const { claim } = JSON.parse(row.draft) as InquiryDraft;
-  // Nobody sits down for a claim, and nobody waits for the answer when no visit stands on it any more.
-  const is_awaited = claim === undefined && about.appointment !== null && (urgency === 'call' || urgency === 'tell');
-  await replaceAttention(tx, about, ['answer_late', 'answer_missing'], is_awaited ? [ENTRIES[urgency]] : [], now);
+  // Nobody sits down for a claim, and nobody waits for the answer when no visit stands on it any
+  // more.
+  const is_awaited =
+    claim === undefined && about.appointment !== null && (urgency === 'call' || urgency === 'tell');
+  await replaceAttention(
+    tx,
+    about,
+    ['answer_late', 'answer_missing'],
+    is_awaited ? [ENTRIES[urgency]] : [],
+    now,
+  );
 }
 
 const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {
   tell: {
     reason: 'answer_late',
-    what: 'The answer of the payer is late, and the visit is in less than a day. eligd goes on asking for it.',
+    what:
+      'The answer of the payer is late, and the visit is in less than a day. eligd goes on ' +
+      'asking for it.',
     next: 'Nothing yet. If it has still not come four hours before the visit, this list says so.',
   },
   call: {
     reason: 'answer_missing',
-    what: 'The answer of the payer is late, and the visit is in less than four hours. eligd goes on asking for it.',
+    what:
+      'The answer of the payer is late, and the visit is in less than four hours. eligd goes ' +
+      'on asking for it.',
     next: 'Call the payer yourself before the patient comes.',
   },
 };
 
 /** An entry about an inquiry, and about the first appointment that still stands on it. */
-export async function attend(tx: Tx, row: InquiryRow, now: number, entry: Attention): Promise<void> {
+export async function attend(
+  tx: Tx,
+  row: InquiryRow,
+  now: number,
+  entry: Attention,
+): Promise<void> {
   await raiseAttention(tx, await aboutInquiry(tx, row), entry, now);
 }
 
 async function aboutInquiry(tx: Tx, row: InquiryRow) {
   const appointments = await appointmentsOf(tx, row.id);
   const standing = appointments.find(({ closed_reason }) => closed_reason === null);
-  return { connector: row.connector, appointment: standing?.id ?? null, inquiry: row.id, subject: inquirySubject(row.id) };
+  return {
+    connector: row.connector,
+    appointment: standing?.id ?? null,
+    inquiry: row.id,
+    subject: inquirySubject(row.id),
+  };
 }

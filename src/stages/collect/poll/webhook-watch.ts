@@ -1,37 +1,67 @@
 /**
- * Whether asking may be rare because the service tells by itself. It may while reports come and agree with what asking finds.
- * An answer that was found by asking and that no report has told of within the time allowed proves that reports are lost:
- * then asking takes over, and a person is told once.
+ * Whether asking may be rare because the service tells by itself. It may while reports come and
+ * agree with what asking finds. An answer that was found by asking and that no report has told of
+ * within the time allowed proves that reports are lost: then asking takes over, and a person is
+ * told once.
  *
- *     unproven ─▶ heard      a report of one of our inquiries has come; every open inquiry is scheduled anew
- *     unproven, heard ─▶ silent   an answer was found that none told of; every open inquiry is scheduled anew
- *     silent ─▶ heard        a report was there before we asked, an hour or more after the last one was missed
+ *     unproven ─▶ heard           a webhook event about one of our inquiries has come; every open
+ *                                 inquiry is scheduled again
+ *     unproven, heard ─▶ silent   polling found an answer that no event announced; every open
+ *                                 inquiry is scheduled again
+ *     silent ─▶ heard             an event came before we polled, an hour or more after the last one
+ *                                 was missed
  */
 import type { InquiryDraft } from '../../../domain/inquiry.ts';
 import { isAnswerDue, nextPollAt } from '../../../domain/polling.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
-import { firstUnannounced, isTold, noteWebhook, takeMissed, webhookState } from '../../../store/answers/webhook-watch.ts';
+import {
+  firstUnannounced,
+  isTold,
+  noteWebhook,
+  takeMissed,
+  webhookState,
+} from '../../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
-import { type InquiryRow, nextOpenToAsk, openAfter, updateInquiry } from '../../../store/calls/inquiries.ts';
+import {
+  type InquiryRow,
+  nextOpenToAsk,
+  openAfter,
+  updateInquiry,
+} from '../../../store/calls/inquiries.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
 
-/** While the service tells by itself, one inquiry is asked about so often all the same, to see whether it has told. */
+/**
+ * While the service tells by itself, one inquiry is asked about so often all the same, to see
+ * whether it has told.
+ */
 const SAMPLE_MS = HOUR_MS;
 const HEARD_AGAIN_MS = HOUR_MS;
 const OPEN_PER_WRITE = 200;
 const ABOUT = { connector: null, appointment: null, inquiry: null, subject: 'webhook' };
 
-/** A report of one of our inquiries has come. `was_news`: it told of an end that we had not found by asking. */
-export async function noteHeard(tx: Tx, deps: CollectDeps, was_news: boolean, now: number): Promise<void> {
+/**
+ * A report of one of our inquiries has come. `was_news`: it told of an end that we had not found by
+ * asking.
+ */
+export async function noteHeard(
+  tx: Tx,
+  deps: CollectDeps,
+  was_news: boolean,
+  now: number,
+): Promise<void> {
   const { state, since } = await webhookState(tx);
-  if (state === 'heard' || (state === 'silent' && (!was_news || now < since + HEARD_AGAIN_MS))) return;
+  if (state === 'heard' || (state === 'silent' && (!was_news || now < since + HEARD_AGAIN_MS)))
+    return;
   await noteWebhook(tx, 'heard', now);
   await resolveAttention(tx, ABOUT.subject, now, ['webhook_silent']);
   deps.env.log('webhook_heard');
 }
 
-/** Takes over from reports that are lost. Returns when it has to be judged again; null: when something is found. */
+/**
+ * Takes over from reports that are lost. Returns when it has to be judged again; null: when
+ * something is found.
+ */
 export async function judgeReports(deps: CollectDeps): Promise<number | null> {
   const { store, env, webhook } = deps;
   if (webhook === null) return null;
@@ -51,8 +81,12 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
       ABOUT,
       {
         reason: 'webhook_silent',
-        what: 'The inquiry service has stopped reporting answers by itself. Nothing is lost: eligd asks for them instead.',
-        next: 'Run "eligd check": it says whether the service can reach this computer, and what to mend.',
+        what:
+          'The inquiry service has stopped reporting answers by itself. Nothing is lost: eligd ' +
+          'asks for them instead.',
+        next:
+          'Run "eligd check": it says whether the service can reach this computer, and what to ' +
+          'mend.',
       },
       now,
     );
@@ -66,10 +100,13 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
 }
 
 /**
- * Schedules every open inquiry as it is with reports (`is_told`: later) or without them (sooner). What a report has hastened, and
- * what nobody knows to have been open since, is left as it is.
+ * Schedules every open inquiry as it is with reports (`is_told`: later) or without them (sooner).
+ * What a report has hastened, and what nobody knows to have been open since, is left as it is.
  */
-export async function scheduleAnew({ store, env, settings }: CollectDeps, is_told: boolean): Promise<void> {
+export async function scheduleAnew(
+  { store, env, settings }: CollectDeps,
+  is_told: boolean,
+): Promise<void> {
   const now = env.clock.now();
   for (let after = 0; ; ) {
     const rows = await openAfter(store.db, after, OPEN_PER_WRITE);
@@ -78,7 +115,9 @@ export async function scheduleAnew({ store, env, settings }: CollectDeps, is_tol
     after = last.id;
     await store.write(async (tx) => {
       for (const row of rows) {
-        const poll_at = nextPollAt(pollingFacts(row, { now, random: env.random(), is_told, settings }));
+        const poll_at = nextPollAt(
+          pollingFacts(row, { now, random: env.random(), is_told, settings }),
+        );
         if (row.poll_at === null || row.poll_at <= now) continue;
         if (is_told ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at) {
           await updateInquiry(tx, row.id, { poll_at }, now);
@@ -88,7 +127,10 @@ export async function scheduleAnew({ store, env, settings }: CollectDeps, is_tol
   }
 }
 
-/** The inquiry to ask about although the service tells by itself, once an hour while answers are due; null: none now. */
+/**
+ * The inquiry to ask about although the service tells by itself, once an hour while answers are
+ * due; null: none now.
+ */
 export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null> {
   const { store, env, webhook, settings } = deps;
   const now = env.clock.now();
@@ -103,7 +145,12 @@ export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null>
 
 export function pollingFacts(
   row: InquiryRow,
-  { now, random, is_told, settings }: { now: number; random: number; is_told: boolean; settings: CollectDeps['settings'] },
+  {
+    now,
+    random,
+    is_told,
+    settings,
+  }: { now: number; random: number; is_told: boolean; settings: CollectDeps['settings'] },
 ) {
   const draft = JSON.parse(row.draft) as InquiryDraft;
   return {

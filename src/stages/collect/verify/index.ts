@@ -20,7 +20,10 @@ import type { CollectDeps } from '../deps.ts';
 import { all, isGivenBack, withPatience } from '../poll/ask.ts';
 import { learnDelay, nextVerifyAt } from './times.ts';
 
-/** So many are asked about, then what the answers say becomes records; the rest has its turn after that. */
+/**
+ * So many are asked about, then what the answers say becomes records; the rest has its turn after
+ * that.
+ */
 const ASKED_PER_TURN = 20;
 const ASKED_AT_ONCE = 4;
 /** Where there is time for it: hours at the usual rate limit. */
@@ -32,30 +35,45 @@ const PATIENCE_MS = 5_000;
 const NO_PLACE_MS = MINUTE_MS;
 
 /**
- * Asks for some of the transcript verifications that are due: once they are usually there, which is with the answer where the
- * service is quick, so that its first record has them; and again for a while, since they may come later. Each is a request of its own under the rate limit,
- * and many answers that come together do not wait for all of them: what is still due is put off, and is a revision later.
+ * Asks for some of the transcript verifications that are due: once they are usually there, which is
+ * with the answer where the service is quick, so that its first record has them; and again for a
+ * while, since they may come later. Each is a request of its own under the rate limit, and many
+ * answers that come together do not wait for all of them: what is still due is put off, and is a
+ * revision later.
  */
 export async function verifyDue(deps: CollectDeps): Promise<void> {
   await withPatience(deps.env, PATIENCE_MS, async (signal) => {
     const due = await dueForVerification(deps.store.db, deps.env.clock.now(), ASKED_PER_TURN);
     const put_off_ms = await askFew(deps, due, signal);
-    if (put_off_ms > 0 || due.length === ASKED_PER_TURN) await putOff(deps, put_off_ms || NO_PLACE_MS);
+    if (put_off_ms > 0 || due.length === ASKED_PER_TURN)
+      await putOff(deps, put_off_ms || NO_PLACE_MS);
   });
 }
 
 /**
- * Asks for all that are due, those too that were put off for want of a place, for as long as the rate limit makes that take:
- * `once` may not run again before tomorrow. Ends early when the service is away or `signal` is aborted. Returns how many were due.
+ * Asks for all that are due, those too that were put off for want of a place, for as long as the
+ * rate limit makes that take: `once` may not run again before tomorrow. Ends early when the service
+ * is away or `signal` is aborted. Returns how many were due.
  */
 export async function verifyAll(deps: CollectDeps, signal: AbortSignal): Promise<number> {
-  const due = await dueForVerification(deps.store.db, deps.env.clock.now() + NO_PLACE_MS, ASKED_AT_LENGTH);
+  const due = await dueForVerification(
+    deps.store.db,
+    deps.env.clock.now() + NO_PLACE_MS,
+    ASKED_AT_LENGTH,
+  );
   await askFew(deps, due, signal);
   return due.length;
 }
 
-/** A few at once. Returns for how long what is still due has to be put off: 0 when nobody has to wait. */
-async function askFew(deps: CollectDeps, due: readonly InquiryRow[], signal: AbortSignal): Promise<number> {
+/**
+ * A few at once. Returns for how long what is still due has to be put off: 0 when nobody has to
+ * wait.
+ */
+async function askFew(
+  deps: CollectDeps,
+  due: readonly InquiryRow[],
+  signal: AbortSignal,
+): Promise<number> {
   for (let first = 0; first < due.length; first += ASKED_AT_ONCE) {
     const few = due.slice(first, first + ASKED_AT_ONCE);
     const put_off_ms = Math.max(...(await all(few.map((row) => ask(deps, row, signal)))));
@@ -69,9 +87,15 @@ async function putOff({ store, env }: CollectDeps, put_off_ms: number): Promise<
   await store.write((tx) => putOffVerifications(tx, now, now + put_off_ms));
 }
 
-/** Asks for those of one inquiry. Returns for how long all that is due has to be put off: 0 when the service is there. */
+/**
+ * Asks for those of one inquiry. Returns for how long all that is due has to be put off: 0 when the
+ * service is there.
+ */
 async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Promise<number> {
-  const result = await deps.client.verifications(inquiryId(row.service_id ?? ''), { priority: 'routine', signal });
+  const result = await deps.client.verifications(inquiryId(row.service_id ?? ''), {
+    priority: 'routine',
+    signal,
+  });
   const now = deps.env.clock.now();
   if (result.ok) {
     await deps.store.write((tx) => keep(tx, deps, row.id, result.value, now));
@@ -81,11 +105,19 @@ async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Pro
   deps.env.log('verification_not_read', { inquiry: row.id, failure: result.failure.class });
   if (result.failure.class !== 'refused') return AWAY_MS;
   // It is about this inquiry alone; its neighbors are asked about (G7).
-  await deps.store.write((tx) => updateInquiry(tx, row.id, { verify_at: nextVerifyAt(row, now) }, now));
+  await deps.store.write((tx) =>
+    updateInquiry(tx, row.id, { verify_at: nextVerifyAt(row, now) }, now),
+  );
   return 0;
 }
 
-async function keep(tx: Tx, deps: CollectDeps, id: number, verifications: readonly unknown[], now: number): Promise<void> {
+async function keep(
+  tx: Tx,
+  deps: CollectDeps,
+  id: number,
+  verifications: readonly unknown[],
+  now: number,
+): Promise<void> {
   const row = await inquiryById(tx, id);
   if (row === null) return;
   const is_new = await storeVerifications(tx, id, verifications, now);
@@ -111,7 +143,10 @@ function callCount(results: unknown): number {
   return Array.isArray(calls) ? Math.max(1, calls.length) : 1;
 }
 
-/** Has what `verification.require` names on the attention list: checks that are not met, and, at the end, those that never came. */
+/**
+ * Has what `verification.require` names on the attention list: checks that are not met, and, at the
+ * end, those that never came.
+ */
 export async function attendVerification(
   tx: Tx,
   { settings }: Pick<CollectDeps, 'settings'>,
@@ -122,32 +157,53 @@ export async function attendVerification(
   const [appointment] = await appointmentsOf(tx, row.id);
   if (settings.verification_required.length === 0 || appointment === undefined) return;
   const subject = inquirySubject(row.id);
-  // Of a call that brought no answer there is nothing to bear out; that it did not is on the list already.
+  // Of a call that brought no answer there is nothing to bear out; that it did not is on the list
+  // already.
   const is_answered = finalStatus(row.service_status ?? '') === 'SUCCESS';
-  const faults = is_answered ? faultsOf(settings.verification_required, verification, row.verify_at === null) : [];
+  const faults = is_answered
+    ? faultsOf(settings.verification_required, verification, row.verify_at === null)
+    : [];
   if (faults.length === 0) {
     await resolveAttention(tx, subject, now, ['verification_failed']);
     return;
   }
   const entry: Attention = {
     reason: 'verification_failed',
-    what: `The answer is there, but the transcript of the call does not bear it out: ${faults.join('; ')}.`,
-    next: 'Read the record with the evidence of its checks, and call the payer yourself if the answer matters.',
+    what:
+      'The answer is there, but the transcript of the call does not bear it out: ' +
+      `${faults.join('; ')}.`,
+    next:
+      'Read the record with the evidence of its checks, and call the payer yourself if the ' +
+      'answer matters.',
   };
-  await raiseAttention(tx, { connector: row.connector, appointment: appointment.id, inquiry: row.id, subject }, entry, now);
+  await raiseAttention(
+    tx,
+    { connector: row.connector, appointment: appointment.id, inquiry: row.id, subject },
+    entry,
+    now,
+  );
 }
 
-function faultsOf(required: readonly string[], verification: Verification | null, is_over: boolean): string[] {
+function faultsOf(
+  required: readonly string[],
+  verification: Verification | null,
+  is_over: boolean,
+): string[] {
   const latest = verification === null ? [] : latestChecks(verification);
   return required.flatMap((name) => {
     const checks = latest.filter((each) => each.name === name);
-    if (checks.length === 0) return is_over ? [`${name} was never checked${otherNames(latest)}`] : [];
-    return checks.filter(({ is_met }) => !is_met).map(({ status }) => `${name} is ${status ?? 'without a status'}`);
+    if (checks.length === 0)
+      return is_over ? [`${name} was never checked${otherNames(latest)}`] : [];
+    return checks
+      .filter(({ is_met }) => !is_met)
+      .map(({ status }) => `${name} is ${status ?? 'without a status'}`);
   });
 }
 
 /** A name that the service does not use is found by those that it does. */
 function otherNames(checks: readonly Check[]): string {
   const names = [...new Set(checks.flatMap(({ name }) => name ?? []))];
-  return names.length === 0 ? '' : ` (the service checks ${names.join(', ')}; verification.require goes by these names)`;
+  return names.length === 0
+    ? ''
+    : ` (the service checks ${names.join(', ')}; verification.require goes by these names)`;
 }

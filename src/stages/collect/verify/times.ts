@@ -1,13 +1,16 @@
 /**
- * When the checks of an answer's calls are asked for. The answer says when its calls ended, and the checks say when they were
- * made (specification, "Transcript verification record"): how long that takes is learned, so that one request is enough as a
- * rule.
+ * When the checks of an answer's calls are asked for. The answer says when its calls ended, and the
+ * checks say when they were made (specification, "Transcript verification record"): how long that
+ * takes is learned, so that one request is enough as a rule.
  */
 import { askAgainAt, DELAYS_KEPT, usuallyThereAt } from '../../../domain/verification-times.ts';
 import { lastCallEndedAt } from '../../../records/reported.ts';
 import { lastCheckedAt } from '../../../records/verification.ts';
 import type { InquiryRow } from '../../../store/calls/inquiries.ts';
-import { keepVerificationDelay, verificationDelays } from '../../../store/calls/verification-delays.ts';
+import {
+  keepVerificationDelay,
+  verificationDelays,
+} from '../../../store/calls/verification-delays.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
 
@@ -22,7 +25,8 @@ export async function firstVerify(
   const ended_at = callEndedAt(results, now);
   const delays = await verificationDelays(tx);
   // Nothing is known: they may have been there for long.
-  const likely_at = ended_at === null && delays.length === 0 ? now : usuallyThereAt(ended_at ?? now, delays);
+  const likely_at =
+    ended_at === null && delays.length === 0 ? now : usuallyThereAt(ended_at ?? now, delays);
   return { verify_at: Math.min(Math.max(now, likely_at), verify_until), verify_until };
 }
 
@@ -31,7 +35,10 @@ export function nextVerifyAt(row: InquiryRow, now: number): number | null {
   return askAgainAt(now, row.answered_at ?? now, row.verify_until ?? 0);
 }
 
-/** Checks have come: notes how long they took, by what the service says, else by how long they were asked for in vain. */
+/**
+ * Checks have come: notes how long they took, by what the service says, else by how long they were
+ * asked for in vain.
+ */
 export async function learnDelay(
   tx: Tx,
   row: InquiryRow,
@@ -47,7 +54,10 @@ export async function learnDelay(
   else if (is_late) await keepVerificationDelay(tx, now - answered_at, DELAYS_KEPT, now);
 }
 
-/** When the last call of an answer that came at `now` ended; null when it does not say, or says what is still to come. */
+/**
+ * When the last call of an answer that came at `now` ended; null when it does not say, or says what
+ * is still to come.
+ */
 function callEndedAt(results: unknown, now: number): number | null {
   const ended_at = lastCallEndedAt(results);
   return ended_at === null || ended_at > now ? null : ended_at;
