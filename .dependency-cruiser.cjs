@@ -67,6 +67,12 @@ module.exports = {
       '^src/domain/',
       '^src/records/',
     ]),
+    {
+      name: 'MLLP imports neither in nor out',
+      severity: 'error',
+      from: { path: '^connectors/hl7/mllp/' },
+      to: { path: '^connectors/hl7/(in|out)/' },
+    },
     onlyFrom('nothing names a connector', '^connectors/', '^connectors/[^/]+/'),
     onlyFrom(
       'the conformance suite stays in tests',

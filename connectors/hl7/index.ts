@@ -3,7 +3,7 @@
  * answers go out as PIN^I07, ORU^R01 or ADT^A08.
  *
  *     socket ─▶ frames ─▶ message ─▶ reading ─▶ accept (commit) ─▶ acknowledgment
- *     record ─▶ write-back ─▶ socket ─▶ acknowledgment ─▶ outcome
+ *     record ─▶ pin-i07, oru-r01 or adt-a08 ─▶ socket ─▶ acknowledgment ─▶ outcome
  */
 import type { Connector, ConnectorEnv, ConnectorType, DeliveryOutcome } from '../contract.ts';
 import { checkHl7 } from './check.ts';
@@ -13,9 +13,8 @@ import { FileDrop } from './in/file-drop.ts';
 import { MessageIntake } from './in/intake.ts';
 import { MllpClient } from './mllp/client.ts';
 import { listenForMessages } from './mllp/server.ts';
-import { claimMessageFor } from './out/claim-message.ts';
 import { type Dispatch, deliverOverMllp, deliverToFiles } from './out/deliver.ts';
-import { messageFor } from './out/write-back.ts';
+import { claimMessageFor, messageFor } from './out/write-back.ts';
 
 const hl7: ConnectorType<Hl7Config> = { name: 'hl7', config: hl7ConfigSchema, create };
 export default hl7;
@@ -23,6 +22,8 @@ export default hl7;
 function create(config: Hl7Config, env: ConnectorEnv): Connector {
   const { listen, send_to } = config;
   const folder = config.folder === undefined ? null : dropFolderAt(env.resolvePath(config.folder));
+  const { time_zone } = env;
+  const writing = (written_at: string) => ({ config, time_zone, written_at });
   const intake = new MessageIntake(config, env);
   const drop = folder === null ? null : new FileDrop(config, env, folder, intake);
   const client = send_to === undefined ? null : new MllpClient({ ...config, send_to }, env);
@@ -52,7 +53,7 @@ function create(config: Hl7Config, env: ConnectorEnv): Connector {
       : { listen: (call) => listenForMessages({ ...config, listen }, env, intake, call) }),
     deliver: async ({ deliveries, created_at }, signal) =>
       await send(
-        deliveries.map((each) => ({ key: each.key, ...messageFor(config, env, each, created_at) })),
+        deliveries.map((each) => ({ key: each.key, ...messageFor(writing(created_at), each) })),
         signal,
       ),
     deliverClaims: async ({ deliveries, created_at }, signal) => {
@@ -60,7 +61,7 @@ function create(config: Hl7Config, env: ConnectorEnv): Connector {
       return await send(
         deliveries.map((each) => ({
           key: each.key,
-          ...claimMessageFor(config, env, each, created_at),
+          ...claimMessageFor(writing(created_at), each),
         })),
         signal,
       );

@@ -1,8 +1,9 @@
 /** From the bytes of a frame or a file to committed messages and their answers. */
 import { hash } from 'node:crypto';
 import { errorCode } from '../../../src/domain/errors.ts';
-import type { Accepted, ConnectorEnv, PullBatch } from '../../contract.ts';
+import type { ConnectorEnv } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
+import type { Accept, Answers, FrameIntake } from '../mllp/session.ts';
 import { type FoundMessage, splitMessages } from '../v2/batches.ts';
 import { type Message, parseMessage } from '../v2/message.ts';
 import { writeInstant } from '../v2/times.ts';
@@ -13,11 +14,6 @@ import {
   repliesToUnstorable,
 } from './acknowledgments.ts';
 import { messageReader, type Reading } from './reading.ts';
-
-export type Accept = (batch: PullBatch) => Promise<Accepted>;
-
-/** The answers to one message, each a message of its own; empty when none is due. */
-export type Answers = readonly string[];
 
 /**
  * A message that one answer after another says was not stored, while others were, is answered so
@@ -33,7 +29,7 @@ const MESSAGES_PER_FRAME_MAX = 5000;
  */
 const REFUSED_TOLD_MS = 60_000;
 
-export class MessageIntake {
+export class MessageIntake implements FrameIntake {
   readonly #env: ConnectorEnv;
   readonly #read: (message: Message) => Reading;
   #stamp = { second: -1, text: '' };

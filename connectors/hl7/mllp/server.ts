@@ -7,9 +7,8 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
 import { type ConnectorEnv, ConnectorError, type ListenCall } from '../../contract.ts';
 import { addRange, type Hl7Config } from '../config.ts';
-import type { MessageIntake } from '../in/intake.ts';
 import { parseAddress } from './address.ts';
-import { Session } from './session.ts';
+import { type FrameIntake, Session } from './session.ts';
 import { serverTls } from './tls-files.ts';
 
 /**
@@ -30,7 +29,7 @@ const LISTEN_RETRY_MS = 5000;
 export async function listenForMessages(
   config: Hl7Config & { listen: string },
   env: ConnectorEnv,
-  intake: MessageIntake,
+  intake: FrameIntake,
   call: ListenCall,
 ): Promise<void> {
   const host = new Listener(config, env, intake, call);
@@ -40,7 +39,7 @@ export async function listenForMessages(
 class Listener {
   readonly #config: Hl7Config & { listen: string };
   readonly #env: ConnectorEnv;
-  readonly #intake: MessageIntake;
+  readonly #intake: FrameIntake;
   readonly #call: ListenCall;
   readonly #allowed = new BlockList();
   readonly #connections = new Map<Socket, Session>();
@@ -50,7 +49,7 @@ class Listener {
   constructor(
     config: Hl7Config & { listen: string },
     env: ConnectorEnv,
-    intake: MessageIntake,
+    intake: FrameIntake,
     call: ListenCall,
   ) {
     this.#config = config;

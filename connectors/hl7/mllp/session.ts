@@ -2,9 +2,22 @@
  * One connection from a sender: bytes in, answers out in the order of the messages. Knows no
  * socket, so that it can be tested without.
  */
-
-import type { Accept, Answers, MessageIntake } from '../in/intake.ts';
+import type { Accepted, PullBatch } from '../../contract.ts';
 import { type Frame, FrameReader, frame } from './frames.ts';
+
+export type Accept = (batch: PullBatch) => Promise<Accepted>;
+
+/** The answers to one message, each a message of its own; empty when none is due. */
+export type Answers = readonly string[];
+
+/** Who reads the messages of a frame and has them stored. */
+export interface FrameIntake {
+  /**
+   * One promise a message, in their order. Each resolves after its commit (G3), and rejects when
+   * there was none.
+   */
+  takeFrame: (body: Buffer, is_too_large: boolean, accept: Accept) => Promise<Answers>[];
+}
 
 export type Peer = {
   write: (bytes: Buffer) => void;
@@ -22,7 +35,7 @@ export type Peer = {
 const UNANSWERED_MAX = 256;
 
 export class Session {
-  readonly #intake: MessageIntake;
+  readonly #intake: FrameIntake;
   readonly #accept: Accept;
   readonly #peer: Peer;
   readonly #frames: FrameReader;
@@ -33,7 +46,7 @@ export class Session {
   #is_over = false;
   #last: Promise<void> = Promise.resolve();
 
-  constructor(intake: MessageIntake, accept: Accept, peer: Peer, bytes_max: number) {
+  constructor(intake: FrameIntake, accept: Accept, peer: Peer, bytes_max: number) {
     this.#intake = intake;
     this.#accept = accept;
     this.#peer = peer;

@@ -3,7 +3,7 @@ import type { DeliveryOutcome } from '../../contract.ts';
 import { ConnectorError } from '../../contract.ts';
 import { type DropFolder, writeMessage } from '../folder.ts';
 import type { MllpClient, Reply } from '../mllp/client.ts';
-import type { Outgoing } from './write-back.ts';
+import type { Outgoing } from './outbound.ts';
 
 /** A delivery as the message that it is sent as. */
 export type Dispatch = Outgoing & { key: string };

@@ -53,21 +53,24 @@ function controlId(delivery_key: string, service_id: string): string {
   return `E${createHash('sha256').update(`${delivery_key} ${service_id}`).digest('hex').slice(0, 19).toUpperCase()}`;
 }
 
-type Structure = { type: string; trigger: string; structure: string };
+/** A message to send, and its MSH-10. */
+export type Outgoing = { control_id: string; text: string };
 
 /**
- * A whole message, each segment ended by a carriage return. `written_at` is when the batch was
- * made, so that a repetition is the same.
+ * What every message of a batch shares. `written_at`: when the batch was made, an instant; the same
+ * delivery of the same batch gives the same bytes (G4).
  */
+export type Writing = { config: Hl7Config; time_zone: string; written_at: string };
+
+type Structure = { type: string; trigger: string; structure: string };
+
+/** A whole message, each segment ended by a carriage return. */
 export function compose(
-  config: Hl7Config,
+  { config: { header }, time_zone, written_at }: Writing,
   { type, trigger, structure }: Structure,
   delivery: { key: string; record: { inquiry_id: string } },
-  written_at: string,
-  time_zone: string,
   segments: readonly string[],
-): { control_id: string; text: string } {
-  const { header } = config;
+): Outgoing {
   const control_id = controlId(delivery.key, delivery.record.inquiry_id);
   const msh = [
     'MSH',

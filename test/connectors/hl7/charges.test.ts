@@ -1,13 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { claim, claimBatchOf } from '../../../connectors/conformance/examples.ts';
 import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
-import { hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
+import { type Hl7Config, hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
 import { messageReader } from '../../../connectors/hl7/in/reading.ts';
-import { claimMessageFor } from '../../../connectors/hl7/out/claim-message.ts';
+import { claimMessageFor } from '../../../connectors/hl7/out/write-back.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { dft, payment } from './messages.ts';
 
 const config = (over: object = {}) => hl7ConfigSchema.parse({ folder: './hl7', ...over });
+const writing = (written_with: Hl7Config) => ({
+  config: written_with,
+  time_zone: makeSuiteEnv().env.time_zone,
+  written_at: '2026-11-23T18:00:00.000Z',
+});
 
 function read(text: string, over: object = {}) {
   const message = parseMessage(text);
@@ -102,12 +107,7 @@ describe('a DFT', () => {
 describe('what a payer said about a claim', () => {
   const [delivery] = claimBatchOf(1, [1], 2).deliveries;
   const write = (write_back: string) =>
-    claimMessageFor(
-      config({ write_back }),
-      makeSuiteEnv().env,
-      delivery!,
-      '2026-11-23T18:00:00.000Z',
-    ).text.split('\r');
+    claimMessageFor(writing(config({ write_back })), delivery!).text.split('\r');
 
   test('is a PIN^I07 with what the receiver can read by its code', () => {
     const lines = write('pin_i07');
@@ -154,12 +154,7 @@ describe('what a payer said about a claim', () => {
       ...delivery!.record,
       claim: { ...delivery!.record.claim, codes: [{ ...code, ...rest }] },
     };
-    const { text } = claimMessageFor(
-      config(),
-      makeSuiteEnv().env,
-      { ...delivery!, record },
-      '2026-11-23T18:00:00.000Z',
-    );
+    const { text } = claimMessageFor(writing(config()), { ...delivery!, record });
     expect(text.split('\r').find((line) => line.startsWith('ZCM'))).toBe(
       'ZCM|1|C-1|c-1-2|D1110|Y|80.00|U|U|Late.',
     );

@@ -10,7 +10,7 @@ import {
   ConnectorError,
   type DeliveryBatch,
 } from '../../../connectors/contract.ts';
-import { ROW_FIELDS } from '../../../connectors/hl7/out/rows.ts';
+import { ROW_FIELDS } from '../../../connectors/hl7/out/z-segments.ts';
 import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
 import { later, makeConnector } from './clinic-interface.ts';
 import { ack, field, framed, freePort, listening, Receiver, Unframer } from './peers.ts';

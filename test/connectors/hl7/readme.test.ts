@@ -5,8 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { hl7ConfigSchema } from '../../../connectors/hl7/config.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
-import { CLAIM_ROW_FIELDS } from '../../../connectors/hl7/out/claim-message.ts';
-import { ROW_FIELDS } from '../../../connectors/hl7/out/rows.ts';
+import { CLAIM_ROW_FIELDS, ROW_FIELDS } from '../../../connectors/hl7/out/z-segments.ts';
 import { DEFAULT_PATHS } from '../../../connectors/hl7/v2/fields.ts';
 import { loadConfig } from '../../../src/ops/config.ts';
 

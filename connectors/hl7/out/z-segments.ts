@@ -1,10 +1,11 @@
 /**
- * The Z-segments ZBN, ZCL and ZTH: what the payer said as rows, one segment each. `README.md`
+ * The Z-segments ZBN, ZCL, ZTH and ZCM: what the payer said as rows, one segment each. `README.md`
  * describes every field. Each row says whose it is, so that a receiver can load rows one by one.
  *
  * In every field (G8): a value; the payer's own words; `U` for asked and not answered; empty for
  * not asked. Yes and no are `Y` and `N`.
  */
+import type { ClaimCode } from '../../../src/records/claim-status.ts';
 import type {
   Age,
   Allowance,
@@ -14,7 +15,7 @@ import type {
   Percent,
 } from '../../../src/records/eligibility.ts';
 import { summarizeEligibility } from '../../../src/records/summary.ts';
-import type { Delivery } from '../../contract.ts';
+import type { ClaimDelivery, Delivery } from '../../contract.ts';
 import { type Field, segment } from './outbound.ts';
 
 const WHOSE = ['set_id', 'appointment_id', 'coverage', 'delivery_key'] as const;
@@ -51,6 +52,24 @@ export const ROW_FIELDS = {
   ZTH: [...WHOSE, 'date', 'code', 'teeth', 'surfaces', 'quadrants'],
 } as const;
 
+/**
+ * The fields of ZCM in their order, described in README.md. New ones are only ever added at the
+ * end.
+ */
+export const CLAIM_ROW_FIELDS = [
+  'set_id',
+  'claim_id',
+  'delivery_key',
+  'code',
+  'answered',
+  'paid',
+  'patient_responsibility',
+  'applied_to_deductible',
+  'denial_reason',
+  'appeal_info',
+  'adjustment',
+] as const;
+
 type RowName = keyof typeof ROW_FIELDS;
 type Values<Name extends RowName> = { [Field_ in (typeof ROW_FIELDS)[Name][number]]?: Field };
 
@@ -79,6 +98,32 @@ function rows<Name extends RowName>(
     const row: Record<string, Field | undefined> = { ...values, ...whose };
     return segment(name, ...ROW_FIELDS[name].map((field) => row[field] ?? null));
   });
+}
+
+/** The rows of a claim, one a procedure code (ZCM). */
+export function claimRowsOf({ key, claim, record }: ClaimDelivery): string[] {
+  return record.claim.codes.map((code, index) => {
+    const row: Record<(typeof CLAIM_ROW_FIELDS)[number], Field> = {
+      set_id: String(index + 1),
+      claim_id: claim.source_id,
+      delivery_key: key,
+      ...claimFields(code),
+    };
+    return segment('ZCM', ...CLAIM_ROW_FIELDS.map((name) => row[name]));
+  });
+}
+
+function claimFields(entry: ClaimCode) {
+  return {
+    code: entry.code,
+    answered: entry.answered ? 'Y' : 'N',
+    paid: moneyField(entry.paid),
+    patient_responsibility: moneyField(entry.patient_responsibility),
+    applied_to_deductible: moneyField(entry.applied_to_deductible),
+    denial_reason: entry.denial_reason,
+    appeal_info: entry.appeal_info,
+    adjustment: entry.adjustment,
+  };
 }
 
 const AMOUNTS = [

@@ -1,0 +1,42 @@
+/** What a payer said about a claim, value for value, as each message that has a place for it says it. */
+import { type ClaimSummary, summarizeClaim } from '../../../src/records/summary.ts';
+import type { ClaimDelivery } from '../../contract.ts';
+import { writeInstant } from '../v2/times.ts';
+import type { Observation } from './segments.ts';
+
+const SCALARS = [
+  'claim_status',
+  'said_status',
+  'received_on',
+  'processed_on',
+  'paid_on',
+  'processed_up_to',
+  'turnaround',
+  'status',
+  'completeness',
+  'confidence',
+  'reference_number',
+  'representative',
+  'call_summary',
+] as const satisfies readonly (keyof ClaimSummary)[];
+
+/** Asked and not answered is "unknown"; not asked is "" (G8). */
+export function claimValues(
+  { claim, record, revision, notes }: ClaimDelivery,
+  time_zone: string,
+): Observation[] {
+  const summary = summarizeClaim(record);
+  const ended = summary.call_ended_at;
+  return [
+    ['claim_id', '', claim.source_id],
+    ['date_of_service', '', claim.date_of_service ?? ''],
+    ['payer_claim_number', '', summary.claim_number],
+    ...SCALARS.map((name): Observation => [name, '', summary[name]]),
+    ['called_at', '', ended === '' || ended === 'unknown' ? ended : writeInstant(ended, time_zone)],
+    ['inquiry', '', record.inquiry_id],
+    ['revision', '', String(revision)],
+    ...[...notes, ...summary.notes].map(
+      (note, index): Observation => ['note', String(index + 1), note],
+    ),
+  ];
+}
