@@ -5,8 +5,7 @@ import type {
   FieldProblem,
 } from '../../../src/domain/appointment.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
-import type { FieldReader } from '../v2/fields.ts';
-import type { Message } from '../v2/message.ts';
+import type { FieldReader, Scope } from '../v2/fields.ts';
 import { readInstant } from '../v2/times.ts';
 
 /** What the trigger event alone says (table 0003); the others leave it to SCH-25. */
@@ -67,30 +66,31 @@ type ReadVisit = Omit<AppointmentInput, 'patient' | 'coverages' | 'insurance' | 
   starts_at: string | { field: string; fault: string };
 };
 
+/** `scope`: the segments of the appointment and of the patient who is seen. */
 export function visitOf(
-  message: Message,
+  { event, scope }: { event: string; scope: Scope },
   fields: FieldReader,
   statusOf: ReturnType<typeof statusReader>,
   time_zone: string,
 ): ReadVisit {
   const problems: FieldProblem[] = [];
   const codes = (name: 'procedure_codes' | 'diagnosis_codes', form: RegExp) => {
-    const found = fields.all(message, name).map((code) => code.toUpperCase());
+    const found = fields.all(scope, name).map((code) => code.toUpperCase());
     return found.filter((code) => form.test(code));
   };
   return {
-    source_id: fields.one(message, 'appointment_id'),
-    starts_at: startOf(message, fields, time_zone),
-    status: statusOf(message.event, fields.all(message, 'status')),
+    source_id: fields.one(scope, 'appointment_id'),
+    starts_at: startOf(scope, fields, time_zone),
+    status: statusOf(event, fields.all(scope, 'status')),
     // Numbers of the vendor's own stand in the same fields; only an NPI is one.
     provider: {
-      rendering_npi: fields.all(message, 'rendering_npi').find(isNpi) ?? '',
+      rendering_npi: fields.all(scope, 'rendering_npi').find(isNpi) ?? '',
       billing_npi: '',
       tax_id: '',
       is_specialist: null,
       in_network: null,
     },
-    location: fields.one(message, 'location') || null,
+    location: fields.one(scope, 'location') || null,
     specialty: null,
     procedure_codes: codes('procedure_codes', PROCEDURE_CODE),
     diagnosis_codes: codes('diagnosis_codes', DIAGNOSIS_CODE),
@@ -102,13 +102,13 @@ export function visitOf(
  * The first value that is a time counts, because a sender may fill one of the fields with a day
  * alone.
  */
-function startOf(message: Message, fields: FieldReader, time_zone: string): ReadVisit['starts_at'] {
-  const values = fields.all(message, 'starts_at');
+function startOf(scope: Scope, fields: FieldReader, time_zone: string): ReadVisit['starts_at'] {
+  const values = fields.all(scope, 'starts_at');
   for (const value of values) {
     const read = readInstant(value, time_zone);
     if (typeof read === 'string') return read;
   }
-  const { value, at } = fields.first(message, 'starts_at');
+  const { value, at } = fields.first(scope, 'starts_at');
   const read = value === '' ? { fault: 'empty' } : readInstant(value, time_zone);
   return { field: at, fault: typeof read === 'string' ? 'not a time' : read.fault };
 }

@@ -3,8 +3,8 @@ import type { CoverageInput, FieldProblem } from '../../../src/domain/appointmen
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
 import { readAmount, sumOf } from '../../../src/records/values.ts';
-import { type FieldReader, scopeOf } from '../v2/fields.ts';
-import type { Message, Segment } from '../v2/message.ts';
+import { type FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
+import type { Segment } from '../v2/message.ts';
 import { readDate } from '../v2/times.ts';
 import { DIAGNOSIS_CODE, PROCEDURE_CODE } from './appointments.ts';
 import { coveragesOf, patientOf } from './patients.ts';
@@ -27,29 +27,29 @@ const NO_COVERAGE: CoverageInput = {
 const kind = (segment: Segment) => segment.value(6).toUpperCase();
 
 /**
- * Whether all that is in the message is a copay or a deposit at the desk, which says nothing about
- * what the payer does.
+ * Whether all that was posted for the patient is a copay or a deposit at the desk, which says
+ * nothing about what the payer does.
  */
-export function isOfPatientAlone(message: Message): boolean {
-  const transactions = message.all('FT1');
+export function isOfPatientAlone(group: Scope): boolean {
+  const transactions = group.all('FT1');
   return transactions.length > 0 && transactions.every((segment) => OF_PATIENT.has(kind(segment)));
 }
 
 /**
- * One claim a message: the charges together, sent to the first insurance. A message without a
- * charge, of payments, credits and adjustments, settles the claim with its id. The id is empty when
- * no path has one.
+ * One claim for each patient of a message: the charges together, sent to the first insurance.
+ * Payments, credits and adjustments without a charge settle the claim with their id. The id is
+ * empty when no path has one.
  */
-export function claimOf(message: Message, fields: FieldReader): ClaimInput {
-  const transactions = message.all('FT1');
+export function claimOf(group: Scope, fields: FieldReader): ClaimInput {
+  const transactions = group.all('FT1');
   const charges = transactions.filter(
     (segment) => !OF_PATIENT.has(kind(segment)) && !SETTLING.has(kind(segment)),
   );
   const scope = scopeOf(
-    message.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)),
+    group.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)),
   );
-  const { patient, problems: of_patient } = patientOf(message, fields);
-  const insurance = coveragesOf(message, fields);
+  const { patient, problems: of_patient } = patientOf(group, fields);
+  const insurance = coveragesOf(group, fields);
   const [coverage] = insurance.coverages ?? [];
   const service = serviceDay(
     fields.all(scope, 'date_of_service'),
@@ -57,9 +57,9 @@ export function claimOf(message: Message, fields: FieldReader): ClaimInput {
   );
   const billed = billedAmount(charges);
   return {
-    source_id: fields.one(message, 'claim_id'),
+    source_id: fields.one(group, 'claim_id'),
     status: charges.length === 0 && transactions.length > 0 ? 'settled' : 'open',
-    claim_number: fields.one(message, 'claim_number'),
+    claim_number: fields.one(group, 'claim_number'),
     date_of_service: service.date,
     billed_amount: billed.amount,
     patient,
@@ -76,12 +76,12 @@ export function claimOf(message: Message, fields: FieldReader): ClaimInput {
       is_specialist: null,
       in_network: null,
     },
-    location: fields.one(message, 'location') || null,
+    location: fields.one(group, 'location') || null,
     place_of_service: '',
     specialty: null,
     procedure_codes: codesAt(fields.all(scope, 'charged_codes'), PROCEDURE_CODE),
     diagnosis_codes: codesAt(
-      [...fields.all(scope, 'charge_diagnoses'), ...fields.all(message, 'diagnosis_codes')],
+      [...fields.all(scope, 'charge_diagnoses'), ...fields.all(group, 'diagnosis_codes')],
       DIAGNOSIS_CODE,
     ),
     problems: [...of_patient, ...insurance.problems, ...service.problems, ...billed.problems],

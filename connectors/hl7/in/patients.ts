@@ -9,7 +9,7 @@ import type {
 } from '../../../src/domain/appointment.ts';
 import type { FieldReader, Scope } from '../v2/fields.ts';
 import { scopeOf } from '../v2/fields.ts';
-import type { Message, Segment } from '../v2/message.ts';
+import type { Segment } from '../v2/message.ts';
 import { readDate } from '../v2/times.ts';
 
 type ReadPatient = { patient: Patient; problems: FieldProblem[] };
@@ -26,14 +26,14 @@ export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
 }
 
 /**
- * Null: the message has no IN1, so it says nothing about insurance. Empty: it says that there is
- * none.
+ * The insurance of the patient whose scope it is. Null: there is no IN1, so nothing is said about
+ * insurance. Empty: it says that there is none.
  */
 export function coveragesOf(
-  message: Message,
+  patient: Scope,
   fields: FieldReader,
 ): { coverages: CoverageInput[] | null; problems: FieldProblem[] } {
-  const groups = insuranceGroups(message.segments);
+  const groups = insuranceGroups(patient.segments);
   if (groups.length === 0) return { coverages: null, problems: [] };
   const problems: FieldProblem[] = [];
   const ordered = groups

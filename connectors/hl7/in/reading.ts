@@ -2,7 +2,11 @@
  * One message: what is in it for eligd, and whether it can be taken. Pure; the same message reads
  * the same.
  */
-import type { AppointmentInput, AppointmentStatus } from '../../../src/domain/appointment.ts';
+import type {
+  AppointmentInput,
+  AppointmentStatus,
+  Patient,
+} from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
 import type { RejectedItem } from '../../contract.ts';
@@ -10,6 +14,7 @@ import { type FieldOverrides, FieldReader, type Scope, scopeOf } from '../v2/fie
 import type { Message, Segment } from '../v2/message.ts';
 import { NO_APPOINTMENT, statusReader, visitOf } from './appointments.ts';
 import { claimOf, isOfPatientAlone } from './charges.ts';
+import { patientGroups } from './patient-groups.ts';
 import { coveragesOf, patientOf } from './patients.ts';
 
 /** What a message holds, in the words of the contract. */
@@ -70,12 +75,7 @@ export function messageReader(settings: ReadingSettings): (message: Message) => 
     if (DESCRIBES_PATIENT.has(event)) return readPatient(message, fields, settings);
     if (MERGES_PATIENTS.has(event)) return readMerges(message, fields);
     if (event !== DELETES_PATIENT) return { kind: 'ignored' };
-    const { patient } = patientOf(message, fields);
-    if (patient.id === null) return withoutPatientId();
-    return {
-      kind: 'content',
-      content: { ...NOTHING, patients: [{ kind: 'deleted', patient_id: patient.id }] },
-    };
+    return readDeletions(message, fields);
   };
 }
 
@@ -104,11 +104,12 @@ function faulty(
   };
 }
 
-function withoutPatientId(): Reading {
+function withoutPatientId(rest: Partial<Content>): Reading {
   const remedy = 'Have the sender fill PID-3, or say in "fields: patient_id:" where the id stands.';
   return faulty(
     { code: 101, at: 'PID-3', what: 'the patient has no id' },
     { field: 'PID-3', value_class: 'empty', remedy },
+    rest,
   );
 }
 
@@ -118,7 +119,9 @@ function readSchedule(
   statusOf: ReturnType<typeof statusReader>,
   { time_zone }: ReadingSettings,
 ): Reading {
-  const visit = visitOf(message, fields, statusOf, time_zone);
+  const [first = message, ...others] = patientGroups(message);
+  const about = { event: message.event, scope: first };
+  const visit = visitOf(about, fields, statusOf, time_zone);
   if (visit.source_id === '') {
     const remedy =
       'Have the sender fill SCH-2 or SCH-1, or say in "fields: appointment_id:" where the id ' +
@@ -128,28 +131,13 @@ function readSchedule(
       { field: 'SCH-2', value_class: 'empty', remedy },
     );
   }
-  const { patient, problems } = patientOf(message, fields);
+  const { patient, problems } = patientOf(first, fields);
   const has_patient = patient.id !== null || patient.last_name !== '';
   // Of a visit that does not take place nothing else matters.
   if (visit.status === 'cancelled' && (typeof visit.starts_at !== 'string' || !has_patient))
     return { kind: 'content', content: { ...NOTHING, cancelled_ids: [visit.source_id] } };
-  if (typeof visit.starts_at !== 'string') {
-    const { field, fault } = visit.starts_at;
-    return faulty(
-      {
-        code: fault === 'empty' ? 101 : 102,
-        at: field,
-        what: `the start of the appointment is ${fault}`,
-      },
-      {
-        source_id: visit.source_id,
-        field,
-        value_class: fault,
-        remedy: 'Correct the time in the practice management system.',
-      },
-    );
-  }
-  const insurance = coveragesOf(message, fields);
+  if (typeof visit.starts_at !== 'string') return withoutStart(visit.source_id, visit.starts_at);
+  const insurance = coveragesOf(first, fields);
   const appointment: AppointmentInput = {
     ...visit,
     starts_at: visit.starts_at,
@@ -162,36 +150,56 @@ function readSchedule(
   if (patient.id === null && insurance.coverages !== null)
     appointment.coverages = insurance.coverages;
   else appointment.insurance = 'of_patient';
-  const patients: PatientUpdate[] =
-    patient.id !== null && insurance.coverages !== null
-      ? [
-          {
-            kind: 'described',
-            patient: { ...patient, id: patient.id },
-            coverages: insurance.coverages,
-          },
-        ]
-      : [];
   return {
     kind: 'content',
     content: {
       ...NOTHING,
       appointments: [appointment],
-      patients,
-      rejected: visit.status === 'cancelled' ? [] : otherPatients(message, visit.source_id),
+      patients: [first, ...others].flatMap((group) => insuredPatient(group, fields)),
+      rejected:
+        visit.status === 'cancelled' ? [] : otherPatients(others, patient, visit.source_id, fields),
     },
   };
 }
 
+function withoutStart(source_id: string, start: { field: string; fault: string }): Reading {
+  const { field, fault } = start;
+  return faulty(
+    {
+      code: fault === 'empty' ? 101 : 102,
+      at: field,
+      what: `the start of the appointment is ${fault}`,
+    },
+    {
+      source_id,
+      field,
+      value_class: fault,
+      remedy: 'Correct the time in the practice management system.',
+    },
+  );
+}
+
+/** What a patient group says about insurance, when it has an IN1 and the patient an id. */
+function insuredPatient(group: Scope, fields: FieldReader): PatientUpdate[] {
+  const patient = identified(group, fields);
+  const { coverages } = coveragesOf(group, fields);
+  return patient === null || coverages === null ? [] : [{ kind: 'described', patient, coverages }];
+}
+
 /**
- * A group visit names several patients; the first one is asked about, and a person is told of the
- * others.
+ * A group visit names several patients. eligd asks about the first one; the others go on the
+ * attention list.
  */
-function otherPatients(message: Message, source_id: string): RejectedItem[] {
-  return message
-    .all('PID')
-    .slice(1)
-    .map((_, index) => ({
+function otherPatients(
+  groups: readonly Scope[],
+  first: Patient,
+  source_id: string,
+  fields: FieldReader,
+): RejectedItem[] {
+  return groups.flatMap((group, index) => {
+    const { patient } = patientOf(group, fields);
+    if (patient.id !== null && patient.id === first.id) return [];
+    return {
       position: `message, patient ${index + 2}`,
       // Once for the visit, however often a message about it comes.
       source_id: `${source_id}, patient ${index + 2}`,
@@ -200,38 +208,78 @@ function otherPatients(message: Message, source_id: string): RejectedItem[] {
       remedy:
         'Only the first patient of a visit is asked about. Call the payers of the others ' +
         'yourself, or schedule them apart.',
-    }));
+    };
+  });
 }
 
+/** One claim for each patient group with charges. */
 function readCharges(message: Message, fields: FieldReader): Reading {
   if (message.all('FT1').length === 0) return { kind: 'ignored' };
-  if (isOfPatientAlone(message)) return { kind: 'content', content: NOTHING };
-  const claim = claimOf(message, fields);
-  if (claim.source_id !== '') return { kind: 'content', content: { ...NOTHING, claims: [claim] } };
-  const remedy =
-    'Have the sender fill FT1-34 or PV1-19, or say in "fields: claim_id:" where the id of ' +
-    'the claim stands.';
+  const groups = patientGroups(message);
+  const posted = groups.filter((group) => group.all('FT1').length > 0);
+  const claims = posted
+    .filter((group) => !isOfPatientAlone(group))
+    .map((group) => claimOf(group, fields));
+  const own = claims.filter(
+    ({ source_id }, at) =>
+      source_id !== '' && claims.findIndex((each) => each.source_id === source_id) === at,
+  );
+  const content = { ...NOTHING, claims: own };
+  const placed = posted.reduce((sum, group) => sum + group.all('FT1').length, 0);
+  if (placed < message.all('FT1').length) {
+    const remedy = 'Have the sender put each FT1 after the PID of its patient.';
+    return faulty(
+      { code: 100, at: 'FT1', what: 'there are charges before the first patient' },
+      { field: 'FT1', value_class: 'before the first PID of several', remedy },
+      content,
+    );
+  }
+  if (own.length === claims.length) return { kind: 'content', content };
+  const is_nameless = claims.some(({ source_id }) => source_id === '');
+  const remedy = is_nameless
+    ? 'Have the sender fill FT1-34 or PV1-19, or say in "fields: claim_id:" where the id of ' +
+      'the claim stands.'
+    : 'Have the sender give the charges of each patient a claim id of their own.';
+  const value_class = is_nameless ? 'empty' : 'the same for several patients';
+  const what = is_nameless
+    ? 'the charges have no id of a claim'
+    : 'the charges of several patients have the same claim id';
   return faulty(
-    { code: 101, at: 'PV1-19', what: 'the charges have no id of a claim' },
-    { field: 'PV1-19', value_class: 'empty', remedy },
+    { code: 101, at: 'PV1-19', what },
+    { field: 'PV1-19', value_class, remedy },
+    content,
   );
 }
 
+/** Each patient of the message as they are now; one without an id is named on its own (G7). */
 function readPatient(
   message: Message,
   fields: FieldReader,
   { without_insurance }: ReadingSettings,
 ): Reading {
-  const { patient } = patientOf(message, fields);
-  if (patient.id === null) return withoutPatientId();
-  const { coverages } = coveragesOf(message, fields);
-  const known = coverages ?? (without_insurance === 'self_pay' ? [] : null);
-  const update: PatientUpdate = {
-    kind: 'described',
-    patient: { ...patient, id: patient.id },
-    coverages: known,
-  };
-  return { kind: 'content', content: { ...NOTHING, patients: [update] } };
+  const groups = patientGroups(message);
+  const patients = groups.flatMap((group): PatientUpdate[] => {
+    const patient = identified(group, fields);
+    if (patient === null) return [];
+    const { coverages } = coveragesOf(group, fields);
+    const known = coverages ?? (without_insurance === 'self_pay' ? [] : null);
+    return [{ kind: 'described', patient, coverages: known }];
+  });
+  return ofPatients(patients, groups.length);
+}
+
+function readDeletions(message: Message, fields: FieldReader): Reading {
+  const groups = patientGroups(message);
+  const patients = groups.flatMap((group): PatientUpdate[] => {
+    const { patient } = patientOf(group, fields);
+    return patient.id === null ? [] : [{ kind: 'deleted', patient_id: patient.id }];
+  });
+  return ofPatients(patients, groups.length);
+}
+
+function ofPatients(patients: PatientUpdate[], expected: number): Reading {
+  const content = { ...NOTHING, patients };
+  return patients.length === expected ? { kind: 'content', content } : withoutPatientId(content);
 }
 
 /** A message may merge several pairs: each MRG belongs to the PID before it. */

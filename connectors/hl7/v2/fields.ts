@@ -44,13 +44,13 @@ export const FIELD_NAMES = Object.keys(DEFAULT_PATHS) as FieldName[];
 export type FieldOverrides = Partial<Record<FieldName, string | string[]>>;
 
 /**
- * Segments to read from: a whole message, or the part of it that is about one coverage or one
- * merge.
+ * Segments to read from: a whole message, or the part of it that is about one patient, one coverage
+ * or one merge.
  */
-export type Scope = Pick<Message, 'all'>;
+export type Scope = Pick<Message, 'all' | 'segments'>;
 
 export function scopeOf(segments: readonly Segment[]): Scope {
-  return { all: (name) => segments.filter((segment) => segment.name === name) };
+  return { segments, all: (name) => segments.filter((segment) => segment.name === name) };
 }
 
 export class FieldReader {

@@ -70,7 +70,8 @@ export function adt(
   ].join('\r');
 }
 
-function numbered(name: string, fields: Readonly<Record<number, string>>): string {
+/** A segment by the numbers of its fields. */
+export function numbered(name: string, fields: Readonly<Record<number, string>>): string {
   const last = Math.max(...Object.keys(fields).map(Number));
   return `${name}|${Array.from({ length: last }, (_, at) => fields[at + 1] ?? '').join('|')}`;
 }

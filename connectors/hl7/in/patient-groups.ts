@@ -1,0 +1,44 @@
+/**
+ * Which segments of a message are about which patient. A PID opens a patient group; what follows is
+ * about that patient until the next PID or the first resource (HL7 v2.5.1, section 10.3.1, SIU_S12;
+ * chapter 3 for ADT, chapter 6 for DFT).
+ */
+import type { Scope } from '../v2/fields.ts';
+import { scopeOf } from '../v2/fields.ts';
+import type { Message, Segment } from '../v2/message.ts';
+
+/** Segments of the message or of the appointment as a whole, wherever they come. */
+const OF_MESSAGE = new Set(['MSH', 'SFT', 'EVN', 'SCH', 'ARQ', 'TQ1']);
+
+/** Segments of the resources group. In SIU it follows the last patient, so it closes that group. */
+const OF_RESOURCES = new Set(['RGS', 'AIS', 'AIG', 'AIL', 'AIP']);
+
+/**
+ * One scope for each patient, in the order of their PIDs: the patient's own segments, with those of
+ * the message and its resources. A message with one PID or none is one scope, whatever its order.
+ *
+ * With several patients, a segment that is in nobody's group belongs to nobody: an IN1 before the
+ * first PID or after the resources might be any of theirs, and a wrong chart costs more than a
+ * missing value (G8). Segments of vendors (Z…) outside of the groups belong to the message.
+ */
+export function patientGroups(message: Message): Scope[] {
+  const patients = message.all('PID');
+  if (patients.length < 2) return [message];
+  const own = new Map(patients.map((pid) => [pid, new Set<Segment>()]));
+  const shared = new Set<Segment>();
+  let group: Set<Segment> | undefined;
+  for (const segment of message.segments) {
+    if (segment.name === 'PID') group = own.get(segment);
+    else if (OF_RESOURCES.has(segment.name)) group = undefined;
+    if (isShared(segment, group)) shared.add(segment);
+    else group?.add(segment);
+  }
+  return [...own.values()].map((segments) =>
+    scopeOf(message.segments.filter((each) => segments.has(each) || shared.has(each))),
+  );
+}
+
+function isShared({ name }: Segment, group: Set<Segment> | undefined): boolean {
+  if (OF_MESSAGE.has(name) || OF_RESOURCES.has(name)) return true;
+  return group === undefined && name.startsWith('Z');
+}
