@@ -146,7 +146,7 @@ class Inbox {
     const fresh = (names: readonly string[]) => names.filter((name) => !this.told.has(name));
     const other = fresh(listing.other);
     for (const name of other) this.told.add(name);
-    if (other.length > 0) this.env.log('csv_file_ignored', { connector, count: other.length });
+    if (other.length > 0) this.env.log('csv_file_ignored', { connector, files: other.length });
     this.tellUnreadable(listing);
   }
 

@@ -121,7 +121,7 @@ export async function backUp({ config, env }: { config: Config; env: Env }): Pro
     const now = env.clock.now();
     const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
     const gone = rotateBackups(folder, keep);
-    env.log('backup_written', { total: content.appointments, count: gone });
+    env.log('backup_written', { appointments: content.appointments, deleted_copies: gone });
   } catch (error) {
     env.log('backup_failed', {
       error_name: error instanceof Error ? error.name : typeof error,
@@ -142,17 +142,17 @@ export async function purgeOld(
   const before = now - days * DAY_MS;
   const { appointments, inquiries } = await purge(store, before, now);
   const copies = deleteOldCopies(config.state.path, config.backup.folder, before);
-  if (appointments + copies > 0)
-    env.log('purged', { total: appointments, count: inquiries, copies });
+  if (appointments + copies > 0) env.log('purged', { appointments, inquiries, copies });
 }
 
 /** One line that says where everything is. */
 export async function logSummary(store: Store, env: Env): Promise<void> {
   const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now());
-  const { closed, ...open } = counts;
+  const { closed, total, ...open } = counts;
   const oldest = await oldestWaiting(store.db);
   env.log('daily_summary', {
     ...open,
+    appointments: total,
     closed: Object.values(closed).reduce((sum, count) => sum + count, 0),
     uncertain: inquiries.uncertain,
     overdue: inquiries.overdue,

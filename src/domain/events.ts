@@ -78,17 +78,17 @@ export const EVENTS = {
   },
   webhook_silent: {
     level: 'warn',
-    fields: ['count'],
+    fields: ['missed_answers'],
     means:
-      'Answers were found by asking that no report has told of (count); asking takes over. ' +
-      'Said once until reports come again.',
+      'Answers were found by asking that no report has told of (missed_answers); asking takes ' +
+      'over. Said once until reports come again.',
     next:
       'eligd check tries the whole way from outside; eligd subscription show says where the ' +
       'service reports to.',
   },
   webhook_unreadable: {
     level: 'warn',
-    fields: ['count'],
+    fields: ['messages'],
     means:
       'Reports that are signed rightly and hold something else than inquiries; they are ' +
       'dropped, and asking finds what they meant.',
@@ -98,8 +98,8 @@ export const EVENTS = {
   },
   webhook_strangers: {
     level: 'info',
-    fields: ['count'],
-    means: 'Reports told of inquiries that are nobody’s here; count is how many.',
+    fields: ['unknown_inquiries'],
+    means: 'Webhook messages referred to inquiries unknown to this installation.',
   },
   subscription_set: {
     level: 'info',
@@ -126,10 +126,10 @@ export const EVENTS = {
   },
   webhook_refused: {
     level: 'warn',
-    fields: ['count', 'error_code', 'http_status', 'reason'],
+    fields: ['error_code', 'http_status', 'reason', 'refusals'],
     means:
-      'A delivery to the webhook was refused; reason says why and count how many were since ' +
-      'the start. Said once a minute for each reason.',
+      'A delivery to the webhook was refused; reason says why, and refusals how many ' +
+      'there were since the start. Said once a minute for each reason.',
     next:
       'bad_signature: compare ELIGD_WEBHOOK_SECRET with what the operator of the service gave ' +
       'you; no_commit: look at the disk.',
@@ -154,10 +154,10 @@ export const EVENTS = {
   },
   batch_accepted: {
     level: 'info',
-    fields: ['accepted', 'connector', 'count', 'rejected', 'unchanged'],
+    fields: ['accepted', 'connector', 'rejected', 'unchanged', 'vanished'],
     means:
-      'Appointments of a connector are committed; count is how many have vanished from a ' +
-      'full export.',
+      'Appointments of a connector are committed; vanished is how many are missing ' +
+      'from a full export.',
   },
   appointment_planned: {
     level: 'info',
@@ -175,7 +175,7 @@ export const EVENTS = {
   },
   inquiries_sent: {
     level: 'info',
-    fields: ['accepted', 'count', 'shape', 'specialty'],
+    fields: ['accepted', 'inquiries', 'shape', 'specialty'],
     means: 'Inquiries were sent to the service; accepted is how many it took.',
   },
   inquiry_refused: {
@@ -250,7 +250,7 @@ export const EVENTS = {
   },
   submission_stopped: {
     level: 'error',
-    fields: ['count', 'http_status', 'reason'],
+    fields: ['http_status', 'reason', 'unknown_inquiries'],
     means:
       'The service turns us away, or somebody else uses the account; nothing is sent until ' +
       'that is mended.',
@@ -265,10 +265,10 @@ export const EVENTS = {
   },
   sweep_done: {
     level: 'info',
-    fields: ['count', 'specialty', 'total'],
+    fields: ['listed_inquiries', 'specialty', 'unknown_inquiries'],
     means:
-      'The list of the service was compared with the database; count is how many were ' +
-      'unknown before.',
+      'The list of the service was compared with the database; unknown_inquiries were ' +
+      'not known before.',
   },
   sweep_failed: {
     level: 'warn',
@@ -279,7 +279,7 @@ export const EVENTS = {
   },
   sweep_incomplete: {
     level: 'warn',
-    fields: ['count', 'specialty'],
+    fields: ['specialty', 'unreadable_inquiries'],
     means:
       'The list of the service has no certain end, so it proves nothing about what is ' +
       'missing from it.',
@@ -301,8 +301,10 @@ export const EVENTS = {
   },
   inquiry_unknown_at_service: {
     level: 'warn',
-    fields: ['count', 'inquiry', 'service_id'],
-    means: 'The service does not know an inquiry that it had accepted.',
+    fields: ['inquiry', 'service_id', 'unknown_replies'],
+    means:
+      'The service does not know an inquiry that it had accepted; unknown_replies is how often ' +
+      'it has said so in a row.',
     next:
       'After three such answers it is on the attention list; ask the operator of the service ' +
       'about service_id.',
@@ -314,14 +316,13 @@ export const EVENTS = {
   },
   record_written: {
     level: 'info',
-    fields: ['count', 'inquiry', 'service_id'],
-    means:
-      'An answer became a record; count is how much of it was not understood and kept verbatim.',
+    fields: ['inquiry', 'service_id', 'unparsed_parts'],
+    means: 'An answer became a record; unparsed_parts were not understood and are kept verbatim.',
   },
   verification_received: {
     level: 'info',
-    fields: ['count', 'inquiry'],
-    means: 'Checks of the transcripts of an inquiry’s calls have come; count is of how many calls.',
+    fields: ['inquiry', 'verified_calls'],
+    means: 'Checks of the transcripts of an inquiry’s calls have come, of verified_calls calls.',
   },
   verification_not_read: {
     level: 'warn',
@@ -333,12 +334,14 @@ export const EVENTS = {
   },
   records_delivered: {
     level: 'info',
-    fields: ['connector', 'count', 'delivery_batch', 'total'],
-    means: 'Records were written into the practice management system.',
+    fields: ['connector', 'deliveries', 'delivered', 'delivery_batch'],
+    means:
+      'Records were written into the practice management system; deliveries is how many were ' +
+      'tried, delivered how many of them it took.',
   },
   delivery_failed: {
     level: 'warn',
-    fields: ['connector', 'count', 'delivery_batch', 'reason', 'wait_ms'],
+    fields: ['connector', 'deliveries', 'delivery_batch', 'reason', 'wait_ms'],
     means: 'Records could not be written; they are written again later.',
     next: 'Do what reason says, and run "eligd check". Nothing is lost meanwhile.',
   },
@@ -359,18 +362,18 @@ export const EVENTS = {
   clock_right: { level: 'info', fields: ['skew_ms'], means: 'The clocks agree again.' },
   purged: {
     level: 'info',
-    fields: ['total', 'count', 'copies'],
+    fields: ['appointments', 'inquiries', 'copies'],
     means:
-      'What is older than retention.days was deleted for good: total appointments, count ' +
-      'inquiries with their answers, and copies of the database that upgrades and restores ' +
+      'What is older than retention.days was deleted for good: appointments, inquiries ' +
+      'with their answers, and copies of the database that upgrades and restores ' +
       'had left.',
   },
   backup_written: {
     level: 'info',
-    fields: ['count', 'total'],
+    fields: ['appointments', 'deleted_copies'],
     means:
-      'A copy of the database was written, opened and checked; total is its appointments, ' +
-      'count how many old copies were deleted.',
+      'A copy of the database was written, opened and checked; appointments is how ' +
+      'many it holds, deleted_copies how many old copies were deleted.',
   },
   backup_failed: {
     level: 'error',
@@ -381,7 +384,7 @@ export const EVENTS = {
   daily_summary: {
     level: 'info',
     fields: [
-      'total', 'waiting', 'planned', 'asking', 'answered', 'delivered', 'attention', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
+      'appointments', 'waiting', 'planned', 'asking', 'answered', 'delivered', 'attention', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
     ], // biome-ignore format: a list of words reads better in lines than in a column
     means:
       'Where every appointment is, once a day, with the inquiries that are looked for or ' +
@@ -460,7 +463,7 @@ export const EVENTS = {
   },
   csv_file_ignored: {
     level: 'info',
-    fields: ['connector', 'count'],
+    fields: ['connector', 'files'],
     means: 'Files in inbox/ are neither .csv, .txt nor .tsv; they stay where they are.',
   },
   fhir_capability_unknown: {
@@ -510,17 +513,17 @@ export const EVENTS = {
   },
   hl7_connection_ended: {
     level: 'debug',
-    fields: ['connector', 'count', 'size'],
+    fields: ['connector', 'junk_bytes', 'messages'],
     means:
-      'An HL7 connection was closed; count is how many messages came, size how many bytes ' +
-      'stood outside of frames.',
+      'An HL7 connection was closed; messages is how many came, junk_bytes how many ' +
+      'bytes were outside of frames.',
   },
   hl7_message_refused: {
     level: 'warn',
-    fields: ['connector', 'reason', 'count'],
+    fields: ['connector', 'messages', 'reason'],
     means:
       'Messages were answered with AR or CR and not kept: they are none that are read here, ' +
-      'or no HL7 at all. It is said once a minute for each reason; count is how many came.',
+      'or no HL7 at all. It is said once a minute for each reason; messages is how many came.',
     next: 'Have the interface of the sender send SIU, ADT and DFT only, to this connector.',
   },
   hl7_message_faulty: {
@@ -553,12 +556,12 @@ export const EVENTS = {
   },
   hl7_file_read: {
     level: 'info',
-    fields: ['connector', 'count', 'size'],
-    means: 'A file of HL7 messages was read to its end; count is how many it held.',
+    fields: ['connector', 'messages', 'size'],
+    means: 'A file of HL7 messages was read to its end; messages is how many it held.',
   },
   hl7_file_rejected: {
     level: 'warn',
-    fields: ['connector', 'count', 'size'],
+    fields: ['connector', 'messages', 'size'],
     means: 'A file without a readable HL7 message was moved to rejected/.',
     next: 'Look at the file in rejected/, and have the sender write HL7 v2 messages into inbox/.',
   },

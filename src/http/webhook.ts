@@ -155,7 +155,7 @@ function refusalLog(
     env.log('webhook_refused', {
       reason: refusal,
       http_status: REFUSAL_STATUS[refusal],
-      count,
+      refusals: count,
       error_code,
     });
   };

@@ -147,7 +147,7 @@ describe('refused, counted, and logged without a word of the content', () => {
     expect(await receiver.rows()).toEqual([]);
     expect(receiver.counts[outcome]).toBe(1);
     const said = receiver.logged.filter(({ event }) => event === 'webhook_refused');
-    expect(said).toMatchObject([{ fields: { reason: outcome, http_status: status, count: 1 } }]);
+    expect(said).toMatchObject([{ fields: { reason: outcome, http_status: status, refusals: 1 } }]);
     expect(JSON.stringify(receiver.logged)).not.toContain(SECRET_WORD);
   });
 

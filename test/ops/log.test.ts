@@ -92,6 +92,11 @@ describe('the log', () => {
     );
   });
 
+  test('says what it counts: no field is called count or total, which mean anything', () => {
+    const vague = ['count', 'total'];
+    expect(LOG_FIELDS.filter((name) => vague.includes(name))).toEqual([]);
+  });
+
   test('is readable in a terminal, in one line whatever a value holds', () => {
     const { lines, log } = capture({ pretty: true });
     log('daemon_started', { version: '1.2.3', path: 'two\nlines' });

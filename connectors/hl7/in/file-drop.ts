@@ -108,7 +108,7 @@ export class FileDrop {
     if (file === null) return;
     const read = await this.#read(file, name, call).finally(() => file.close());
     if (read === null) return;
-    const is_empty = read.count === 0;
+    const is_empty = read.messages === 0;
     const moved = await this.#guarded(() =>
       moveInto(path, is_empty ? this.#folder.rejected : this.#folder.processed, name),
     );
@@ -128,7 +128,7 @@ export class FileDrop {
     file: FileHandle,
     name: string,
     call: PullCall,
-  ): Promise<{ count: number; size: number } | null> {
+  ): Promise<{ messages: number; size: number } | null> {
     const splitter = new MessageSplitter(this.#bytes_max);
     const buffer = Buffer.alloc(READ_BYTES);
     let waiting: FoundMessage[] = [];
@@ -156,7 +156,7 @@ export class FileDrop {
           ? null
           : miscounted(splitter.batch_fault);
     if (fault !== null) await this.#tellOf(fault, name, after, call);
-    return { count, size };
+    return { messages: count, size };
   }
 
   async #commit(messages: readonly FoundMessage[], call: PullCall): Promise<number> {

@@ -161,7 +161,11 @@ export class MessageIntake implements FrameIntake {
       is_due ? { count: 0, next_ms: now_ms + REFUSED_TOLD_MS } : { ...told, count },
     );
     if (is_due)
-      this.#env.log('hl7_message_refused', { connector: this.#env.connector_id, reason, count });
+      this.#env.log('hl7_message_refused', {
+        connector: this.#env.connector_id,
+        reason,
+        messages: count,
+      });
   }
 
   #replySettings(): ReplySettings {

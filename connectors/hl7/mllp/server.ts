@@ -160,8 +160,8 @@ class Listener {
     this.#connections.delete(socket);
     this.#env.log('hl7_connection_ended', {
       connector: this.#env.connector_id,
-      count: session.messages,
-      size: session.junk_bytes,
+      messages: session.messages,
+      junk_bytes: session.junk_bytes,
     });
   }
 

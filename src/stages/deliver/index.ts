@@ -100,7 +100,7 @@ async function deliver(
     env.log('delivery_failed', {
       connector: connector_id,
       delivery_batch: batch.id,
-      count: batch.deliveries.length,
+      deliveries: batch.deliveries.length,
       wait_ms,
       reason: `${error.message} ${error.next}`,
     });
@@ -134,8 +134,8 @@ async function deliver(
   env.log('records_delivered', {
     connector: connector_id,
     delivery_batch: batch.id,
-    count: delivered,
-    total: batch.deliveries.length,
+    deliveries: batch.deliveries.length,
+    delivered,
   });
   return batch.deliveries.length;
 }

@@ -102,7 +102,7 @@ function tell({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts)
     accepted: counts.new + counts.changed,
     unchanged: counts.unchanged,
     rejected: counts.rejected,
-    ...(counts.vanished > 0 ? { count: counts.vanished } : {}),
+    ...(counts.vanished > 0 ? { vanished: counts.vanished } : {}),
   });
   if (counts.new + counts.changed + counts.vanished > 0) onAccepted();
 }

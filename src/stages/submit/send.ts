@@ -62,7 +62,7 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
     : await sendSingly(deps, claimed.intents, options.signal);
   deps.env.log('inquiries_sent', {
     specialty: first.row.specialty,
-    count: claimed.intents.length,
+    inquiries: claimed.intents.length,
     accepted: sent.accepted,
     shape: is_bulk ? bulk.kind : 'single',
   });

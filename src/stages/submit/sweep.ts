@@ -51,13 +51,16 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
     return false;
   }
   if (!listed.value.is_complete)
-    env.log('sweep_incomplete', { specialty, count: listed.value.unreadable_count });
+    env.log('sweep_incomplete', {
+      specialty,
+      unreadable_inquiries: listed.value.unreadable_count,
+    });
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
     await resolveAttention(tx, sweepSubject(specialty), started_at);
     return await compare(tx, deps, { specialty, seen, last, started_at });
   });
-  env.log('sweep_done', { specialty, total: seen.length, count: fresh });
+  env.log('sweep_done', { specialty, listed_inquiries: seen.length, unknown_inquiries: fresh });
   const skew_ms = deps.clockSkew();
   sweeps.sweeps.set(specialty, {
     at: started_at,
@@ -312,5 +315,5 @@ async function stopForStrangers(
     },
     now,
   );
-  deps.env.log('submission_stopped', { reason: 'foreign', count: strangers });
+  deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers });
 }

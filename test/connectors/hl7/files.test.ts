@@ -101,7 +101,7 @@ describe('a file', () => {
     await pull();
     expect(await ids()).toEqual(['A-1', 'A-4']);
     expect(said).toContain(
-      'hl7_message_refused {"connector":"interface","reason":"too large","count":1}',
+      'hl7_message_refused {"connector":"interface","reason":"too large","messages":1}',
     );
   });
 

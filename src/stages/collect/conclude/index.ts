@@ -113,7 +113,7 @@ async function concludeOne(
   deps.env.log('record_written', {
     inquiry: row.id,
     service_id: row.service_id,
-    count: record.unparsed.length,
+    unparsed_parts: record.unparsed.length,
   });
   await attendVerification(tx, deps, row, record.verification, now);
   const is_verification_alone = await isVerificationAlone(tx, answer);

@@ -96,12 +96,12 @@ async function drain(
   const drained: Drained = { hastened: [], answers: 0 };
   const message = webhookMessageSchema.safeParse(JSON.parse(body.toString('utf8')));
   if (!message.success) {
-    deps.env.log('webhook_unreadable', { count: 1 });
+    deps.env.log('webhook_unreadable', { messages: 1 });
     return drained;
   }
   const inquiries = message.data.inquiries.map(parseInquiry);
   const unreadable = inquiries.filter((inquiry) => inquiry === null).length;
-  if (unreadable > 0) deps.env.log('webhook_unreadable', { count: unreadable });
+  if (unreadable > 0) deps.env.log('webhook_unreadable', { messages: unreadable });
   const readable = inquiries.filter((inquiry) => inquiry !== null);
   const reported: Map<string, Inquiry[]> = Map.groupBy(readable, (inquiry) => inquiry.id);
   const rows = await byServiceIds(tx, [...reported.keys()]);
@@ -187,7 +187,7 @@ async function settleUnknown({ store, env }: CollectDeps): Promise<number[]> {
     await hasten(tx, ended, now);
     return { known: ended, forgotten: await forgetUnknown(tx) };
   });
-  if (forgotten > 0) env.log('webhook_strangers', { count: forgotten });
+  if (forgotten > 0) env.log('webhook_strangers', { unknown_inquiries: forgotten });
   return known;
 }
 

@@ -445,7 +445,7 @@ async function countUnknown(
   deps.env.log('inquiry_unknown_at_service', {
     inquiry: row.id,
     service_id: row.service_id,
-    count: row.empty_polls + 1,
+    unknown_replies: row.empty_polls + 1,
   });
   const empty_polls = row.empty_polls + 1;
   if (empty_polls < UNKNOWN_LOOKS || row.state !== 'open') {

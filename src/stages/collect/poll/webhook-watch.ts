@@ -75,7 +75,7 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
     if (missed === 0) return false;
     await noteWebhook(tx, 'silent', now);
     if (state === 'silent') return false;
-    env.log('webhook_silent', { count: missed });
+    env.log('webhook_silent', { missed_answers: missed });
     await raiseAttention(
       tx,
       ABOUT,

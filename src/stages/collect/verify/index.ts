@@ -123,7 +123,8 @@ async function keep(
   const is_new = await storeVerifications(tx, id, verifications, now);
   const answer = await latestAnswer(tx, id);
   if (is_new) await learnDelay(tx, row, { verifications, results: resultsOf(answer?.raw) }, now);
-  if (is_new) deps.env.log('verification_received', { inquiry: id, count: verifications.length });
+  if (is_new)
+    deps.env.log('verification_received', { inquiry: id, verified_calls: verifications.length });
   const calls = callCount(resultsOf(answer?.raw));
   const verify_at = verifications.length >= calls ? null : nextVerifyAt(row, now);
   await updateInquiry(tx, id, { verify_at }, now);
