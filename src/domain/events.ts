@@ -277,6 +277,14 @@ export const EVENTS = {
       'The list of the service could not be read; nothing is sent for this specialty until it can.',
     next: 'Nothing at first: it is tried again by itself. If it goes on, run "eligd check".',
   },
+  label_check_failed: {
+    level: 'warn',
+    fields: ['failure', 'inquiry'],
+    means:
+      'The list of the calling service has no certain end, and the query by label that precedes ' +
+      'a call there has failed. The call waits.',
+    next: 'Nothing at first: eligd tries again. If it goes on, run "eligd check".',
+  },
   sweep_incomplete: {
     level: 'warn',
     fields: ['specialty', 'unreadable_inquiries'],

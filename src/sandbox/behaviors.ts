@@ -70,15 +70,17 @@ export const BEHAVIORS = {
     'Whether the query parameter external_id filters the list.',
   ),
   list_paging: choice(
-    ['none', 'limit_offset', 'page', 'link', 'items_total'],
+    ['none', 'limit_offset', 'page', 'link', 'items_total', 'limit'],
     'none',
     'How the list is cut into pages. "items_total" answers {"items": […], "total": n} and ' +
-      'takes limit and offset, or page.',
+      'takes limit and offset, or page. "limit" shows the first list_page_size inquiries, or ' +
+      'as many as "limit" asks for, and knows no other parameter.',
   ),
   list_page_size: amount(
     1,
     50,
-    'Inquiries on one page, when the list is paged; a smaller "limit" is obeyed.',
+    'Inquiries on one page, when the list is paged; a smaller "limit" is obeyed, and by the ' +
+      'paging "limit" a larger one, too.',
   ),
   list_order: choice(['created', 'reverse', 'random'], 'created', 'The order of the list.'),
   list_truncate: amount(0, 0, 'The list silently ends after so many inquiries; 0: it is whole.'),

@@ -160,6 +160,13 @@ export type InquiryList = {
   inquiries: Inquiry[];
   /** Paging ended for certain and every element was readable. */
   is_complete: boolean;
+  /**
+   * The server showed where the list ends: a link, a total, an empty page, or an empty list. False:
+   * no parameter brought more, which is what a fixed cap looks like, too.
+   */
+  is_end_proven: boolean;
+  /** Elements that the server sent, whatever their label. */
+  total_count: number;
   unreadable_count: number;
   /** The server returned inquiries under other external_ids although it was asked to filter. */
   ignored_filter: boolean;

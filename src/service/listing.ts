@@ -9,8 +9,11 @@
  *   - nothing: the server knows `offset`, and this was all;
  *   - new inquiries: it knows `offset`, and there is more; so on until a page is empty;
  *   - the first page again, or a refusal: it does not know `offset`. Then `page=2` is asked in the
- *     same way, and `page=1` too where pages are known, in case they count from zero. When neither
- *     parameter is known, the first page was the whole list.
+ *     same way, and `page=1` too where pages are known, in case they count from zero.
+ *
+ * When neither parameter is known, the first page may still be cut: `limit` may raise a cap. It is
+ * doubled until nothing new comes. The end of such a list is assumed and never proven, because a
+ * fixed cap looks the same; the caller decides what an assumed end is good for (G1).
  *
  * What was found out about a server is remembered by the caller (`PagingMemory`), so that it costs
  * its requests once and not with every list. A server that pages is asked for the empty page behind
@@ -65,6 +68,7 @@ class Walk {
   #pages = 0;
   #total: number | null = null;
   #is_ended = false;
+  #is_end_proven = true;
 
   constructor(source: PageSource) {
     this.#source = source;
@@ -78,7 +82,7 @@ class Walk {
     if (first.page.next.kind !== 'unsaid') return this.#followLinks(first.page.next);
     if (this.#total !== null && this.#elements.size >= this.#total) return this.#end(true);
     if (first.page.elements.length === 0) return this.#end(this.#total === null);
-    if (this.#total === null && this.#source.memory.known === 'none') return this.#end(true);
+    if (this.#total === null && this.#source.memory.known === 'none') return this.#raiseLimit();
     return this.#probe(first.page.elements.length);
   }
 
@@ -97,6 +101,8 @@ class Walk {
         this.#is_ended &&
         unreadable_count === 0 &&
         (this.#total === null || this.#elements.size >= this.#total),
+      is_end_proven: this.#is_end_proven,
+      total_count: readable.length,
       unreadable_count,
       ignored_filter: own.length < inquiries.length,
     };
@@ -139,8 +145,32 @@ class Walk {
       if (this.#take(first.page) === 'repeated') memory.known = 'page';
       return null;
     }
-    if (this.#total === null) memory.known = 'none';
-    return this.#end(true); // with a total that was not reached, `list` says incomplete
+    // With a total that was not reached, `list` says incomplete.
+    if (this.#total !== null) return this.#end(true);
+    memory.known = 'none';
+    return this.#raiseLimit();
+  }
+
+  /**
+   * No parameter walks through the list, so `limit` is doubled until it brings nothing new: a cap
+   * that it raises is gone then, and a fixed one cannot be told from the end.
+   */
+  async #raiseLimit(): Promise<ServiceFailure | null> {
+    this.#is_end_proven = false;
+    while (this.#pages < PAGES_MAX) {
+      const known = this.#elements.size;
+      const fetched = await this.#fetch(this.#address({ limit: String(2 * known) }));
+      if (!fetched.ok) {
+        // A limit that the server refuses changes nothing; any other failure leaves the list open.
+        const is_unknown =
+          fetched.failure.class === 'refused' ||
+          (fetched.failure.class === 'stopped' && fetched.failure.status === 404);
+        return is_unknown ? this.#end(true) : fetched.failure;
+      }
+      this.#take(fetched.page);
+      if (this.#elements.size === known) return this.#end(true);
+    }
+    return this.#end(false);
   }
 
   /**

@@ -98,7 +98,7 @@ describe('in lists', () => {
   test.each(
     named([
       { list_filter: 'ignored' },
-      ...(['limit_offset', 'page', 'link', 'items_total'] as const).map((list_paging) => ({
+      ...(['limit_offset', 'page', 'link', 'items_total', 'limit'] as const).map((list_paging) => ({
         list_paging,
         list_page_size: 3,
       })),

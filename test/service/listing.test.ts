@@ -26,16 +26,32 @@ async function listWith(
 
 function found(result: Awaited<ReturnType<typeof listWith>>['result']) {
   if (!result.ok) throw new Error(JSON.stringify(result.failure));
-  return { ...result.value, inquiries: result.value.inquiries.map((one) => one.id).sort() };
+  const { total_count: _, ...list } = result.value;
+  return { ...list, inquiries: list.inquiries.map((one) => one.id).sort() };
 }
 
-const COMPLETE = { is_complete: true, unreadable_count: 0, ignored_filter: false };
+const COMPLETE = {
+  is_complete: true,
+  is_end_proven: true,
+  unreadable_count: 0,
+  ignored_filter: false,
+};
+/** No parameter brings more, which is what a fixed cap looks like, too. */
+const ASSUMED = { ...COMPLETE, is_end_proven: false };
 
-test('A server without paging is found out with two requests, once', async () => {
+test('A server without paging is found out once, and its end is assumed each time', async () => {
   const { result, requests, again } = await listWith(() => ({ json: forms(3) }));
-  expect(found(result)).toEqual({ inquiries: ids(3), ...COMPLETE });
-  expect(requests).toBe(3);
-  expect((await again()).requests).toBe(1);
+  expect(found(result)).toEqual({ inquiries: ids(3), ...ASSUMED });
+  expect(requests).toBe(4);
+  expect((await again()).requests).toBe(2);
+});
+
+test.each([1, 2, 7, 20, 59, 60])('A cap of %i that only "limit" raises is raised', async (cap) => {
+  const { result, again } = await listWith((query) => ({
+    json: forms(60).slice(0, Number(query.get('limit') ?? cap)),
+  }));
+  expect(found(result)).toEqual({ inquiries: ids(60), ...ASSUMED });
+  expect(found((await again()).repeated).inquiries).toEqual(ids(60));
 });
 
 test('An empty list is complete with one request', async () => {
@@ -94,7 +110,7 @@ test('A server that refuses unknown parameters has no paging', async () => {
   const { result } = await listWith((query) =>
     query.size > 0 ? { status: 422, json: { detail: [] } } : { json: forms(2) },
   );
-  expect(found(result)).toEqual({ inquiries: ids(2), ...COMPLETE });
+  expect(found(result)).toEqual({ inquiries: ids(2), ...ASSUMED });
 });
 
 test(
@@ -186,6 +202,7 @@ test('An element that cannot be read is counted, and the others are kept', async
   expect(found(result)).toEqual({
     inquiries: ['i0'],
     is_complete: false,
+    is_end_proven: false,
     unreadable_count: 2,
     ignored_filter: false,
   });
@@ -199,6 +216,7 @@ test('A filter that the server ignores is noticed, and applied here', async () =
   expect(found(result)).toEqual({
     inquiries: ['i0'],
     is_complete: true,
+    is_end_proven: false,
     unreadable_count: 0,
     ignored_filter: true,
   });

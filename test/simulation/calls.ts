@@ -144,12 +144,12 @@ export class Calls {
     if (this.clone_from !== null) return;
     const { settle_ms } = this.#world.plan.config;
     const { plan, service } = this.#world;
-    // A list that leaves it out for good, and of which nothing says that it does: it is not
-    // listable.
+    // No list shows it, not even the one of its label, and nothing says so: it is not listable.
     const is_hidden =
       plan.service.list_cap !== null &&
       first.visible_at <= call.accepted_at &&
-      (this.is_state_lost || (!service.shows(first) && !this.#unproven.has(first.external_id)));
+      !service.shows(first) &&
+      (this.is_state_lost || !this.#unproven.has(first.external_id));
     // After the word that it is accepted, nothing that a list shows or hides allows another call
     // (design, "Absence is proven").
     const is_told = is_known === 'surely' && !this.is_state_lost;

@@ -125,7 +125,7 @@ export function drawPlan(seed: number) {
       bulk_max: random.pick([1000, 1000, 2, 5]),
       bulk_max_status: random.pick([413, 422]),
       list_filter,
-      list_paging: random.mostly('none', ['offset', 'page', 'link', 'envelope'] as const),
+      list_paging: random.mostly('none', ['offset', 'page', 'link', 'envelope', 'limit'] as const),
       page_size: random.pick([2, 5, 50]),
       list_order: random.pick(['oldest', 'newest', 'any'] as const),
       /** Shows only so many, and says nothing about it. */

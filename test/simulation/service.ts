@@ -523,6 +523,7 @@ function page(
   query: URLSearchParams,
 ): ServiceReply {
   if (paging === 'none') return reply(200, forms);
+  if (paging === 'limit') return reply(200, forms.slice(0, Number(query.get('limit') ?? size)));
   if (paging === 'offset') {
     const offset = Number(query.get('offset') ?? 0);
     return reply(

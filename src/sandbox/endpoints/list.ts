@@ -32,10 +32,12 @@ export function listInquiries({ state, query, url }: Call, specialty: Specialty)
   const listed = behaviors.list_truncate > 0 ? seqs.slice(0, behaviors.list_truncate) : seqs;
   if (behaviors.list_paging === 'none') return ok(formsOf(state, listed));
 
-  const size = Math.min(
-    behaviors.list_page_size,
-    Number(query.get('limit') ?? Number.POSITIVE_INFINITY),
-  );
+  const asked = Number(query.get('limit') ?? Number.POSITIVE_INFINITY);
+  if (behaviors.list_paging === 'limit') {
+    const most = Number.isFinite(asked) ? asked : behaviors.list_page_size;
+    return ok(formsOf(state, listed.slice(0, most)));
+  }
+  const size = Math.min(behaviors.list_page_size, asked);
   const start = startOfPage(state, query, size);
   const page = formsOf(state, listed.slice(start, start + size));
   if (behaviors.list_paging === 'items_total') return ok({ items: page, total: listed.length });
@@ -53,6 +55,7 @@ function startOfPage(state: State, query: URLSearchParams, size: number): number
   const pages_before = Number(query.get('page') ?? 1) - 1;
   switch (state.behaviors.list_paging) {
     case 'none':
+    case 'limit':
       return 0;
     case 'limit_offset':
       return Number(query.get('offset') ?? 0);

@@ -39,10 +39,16 @@ export type SubmitSettings = {
 };
 
 /**
- * `at`: by this machine's clock. `service_at`: by the service's, null when it is not known.
+ * `hides_calls`: the list may be cut, so that each first send needs a query by label. `at`: by this
+ * machine's clock. `service_at`: by the service's, null when it is not known.
  * `is_due`: it has to be swept again.
  */
-export type Swept = { at: number; service_at: number | null; is_due: boolean };
+export type Swept = {
+  at: number;
+  service_at: number | null;
+  is_due: boolean;
+  hides_calls: boolean;
+};
 
 export type SweepMemory = {
   /** Per specialty: when this process last compared the service's list. */

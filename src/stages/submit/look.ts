@@ -32,9 +32,10 @@ import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
 import { CLOCKS_DIFFER_MS, isOlder, takeForExtra } from './extra.ts';
+import { isUsualCap } from './label-check.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
-import { seenInquiry } from './sweep.ts';
+import { seenInquiry } from './seen.ts';
 
 /** How long a filtered query that showed one of ours is trusted to show ours. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
@@ -113,7 +114,10 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
     return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
   const late = await adoptable(store, row, all.value.inquiries);
   if (late.length > 0) return { kind: 'found', matches: late };
-  if (!all.value.is_complete) return { kind: 'inconclusive', why: 'the list has no certain end' };
+  // The filter proves nothing here, so a fixed cap could hide the call for good (G1).
+  const is_end_doubtful = !all.value.is_end_proven && isUsualCap(all.value.total_count);
+  if (!all.value.is_complete || is_end_doubtful)
+    return { kind: 'inconclusive', why: 'the list has no certain end' };
   const shows_ours = await listShowsOurs(
     store,
     row.specialty,

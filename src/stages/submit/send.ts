@@ -13,6 +13,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { adoptExisting } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import type { SubmitDeps } from './deps.ts';
+import { checkLabels } from './label-check.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
   backToPlanned,
@@ -46,9 +47,9 @@ type Sent = { accepted: number; settled: number };
  */
 export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<number> {
   const bulk = await planBulk(deps, options.specialties[0] ?? 'dental');
-  const claimed = await deps.store.write((tx) =>
-    claim(tx, deps, { ...options, limit: Math.min(options.limit, bulk.claim_size) }),
-  );
+  const limited = { ...options, limit: Math.min(options.limit, bulk.claim_size) };
+  const checked = await checkedByLabel(deps, limited);
+  const claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
   const [first] = claimed.intents;
   if (claimed.adopted > 0) deps.onOpen();
   if (first === undefined) return claimed.adopted;
@@ -69,6 +70,24 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   return claimed.adopted + sent.settled;
 }
 
+/** The rows whose labels were asked for; null where the lists of all specialties have a certain end. */
+async function checkedByLabel(
+  deps: SubmitDeps,
+  { specialties, limit, external_id_template, signal }: SendOptions,
+): Promise<ReadonlySet<number> | null> {
+  const { store, env, sweeps } = deps;
+  if (!specialties.some((each) => sweeps.sweeps.get(each)?.hides_calls === true)) return null;
+  const now = env.clock.now();
+  const due = await store.write(async (tx) =>
+    dueForSubmission(tx, {
+      now,
+      limit: Math.min(limit, await budgetLeft(tx, deps, now)),
+      specialties,
+    }),
+  );
+  return await checkLabels(deps, due, { external_id_template, signal });
+}
+
 /**
  * In one transaction: what may go (the nearest visit first, within the budget, one specialty at a
  * time because each has its own path), what needs no call because the service holds it already, and
@@ -78,6 +97,7 @@ async function claim(
   tx: Tx,
   deps: SubmitDeps,
   options: SendOptions,
+  checked: ReadonlySet<number> | null,
 ): Promise<{ intents: Intent[]; adopted: number }> {
   const now = deps.env.clock.now();
   const room = await budgetLeft(tx, deps, now);
@@ -89,6 +109,7 @@ async function claim(
   const intents: Intent[] = [];
   let adopted = 0;
   for (const row of due) {
+    if (checked !== null && !checked.has(row.id)) continue;
     const service_id = await adoptExisting(tx, deps, row, options.external_id_template, now);
     if (service_id !== null) {
       adopted += 1;

@@ -1,8 +1,7 @@
-import { canonicalExternalId, givenName, matchKeyOfEcho } from '../../domain/matching.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
-import type { Inquiry, ServiceFailure } from '../../service/api.ts';
-import { parseWireTimestamp } from '../../service/dates.ts';
+import type { ServiceFailure } from '../../service/api.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import {
@@ -17,7 +16,9 @@ import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps, Swept } from './deps.ts';
 import { CLOCKS_DIFFER_MS, isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
+import { mayHideCalls } from './label-check.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
+import { seenInquiry } from './seen.ts';
 
 /** When the list could not be read, nothing is sent, and it is asked for again. */
 export const SWEEP_RETRY_MS = MINUTE_MS;
@@ -66,6 +67,7 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
     at: started_at,
     service_at: skew_ms === null ? null : started_at - skew_ms,
     is_due: false,
+    hides_calls: await mayHideCalls(store.db, specialty, listed.value),
   });
   sweeps.failures.delete(specialty);
   return true;
@@ -167,17 +169,6 @@ export async function allowStrangers({ store, env, settings }: SubmitDeps): Prom
     await resolveAttention(tx, haltSubject('foreign'), env.clock.now());
   });
   env.log('submission_resumed');
-}
-
-export function seenInquiry(inquiry: Inquiry): SeenInquiry {
-  return {
-    service_id: inquiry.id,
-    external_id: canonicalExternalId(inquiry.request.external_id),
-    match_key: matchKeyOfEcho(inquiry.request) ?? '',
-    given_name: givenName(inquiry.request.patient_name),
-    service_status: inquiry.status,
-    created_at: inquiry.creation_ts === null ? null : parseWireTimestamp(inquiry.creation_ts),
-  };
 }
 
 /** `last`: when this process compared the list before; null for the first time. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -123,6 +124,18 @@ export async function unownedMatches(
   return rows.sort(
     (a, b) => (a.created_at ?? 0) - (b.created_at ?? 0) || a.service_id.localeCompare(b.service_id),
   );
+}
+
+/** Whether lists have shown calls of the specialty that serve no inquiry of this database. */
+export async function hasUnclaimed(db: Db, specialty: Specialty): Promise<boolean> {
+  const row = await db
+    .selectFrom('service_inquiries')
+    .select('service_id')
+    .where('inquiry', 'is', null)
+    .where('specialty', '=', sql.lit(specialty))
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** Calls too many that were made for the inquiries, oldest first. */

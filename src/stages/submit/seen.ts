@@ -1,0 +1,16 @@
+import { canonicalExternalId, givenName, matchKeyOfEcho } from '../../domain/matching.ts';
+import type { Inquiry } from '../../service/api.ts';
+import { parseWireTimestamp } from '../../service/dates.ts';
+import type { SeenInquiry } from '../../store/calls/ledger.ts';
+
+/** What the ledger keeps of an inquiry that a list showed: labels, keys and times, no results. */
+export function seenInquiry(inquiry: Inquiry): SeenInquiry {
+  return {
+    service_id: inquiry.id,
+    external_id: canonicalExternalId(inquiry.request.external_id),
+    match_key: matchKeyOfEcho(inquiry.request) ?? '',
+    given_name: givenName(inquiry.request.patient_name),
+    service_status: inquiry.status,
+    created_at: inquiry.creation_ts === null ? null : parseWireTimestamp(inquiry.creation_ts),
+  };
+}

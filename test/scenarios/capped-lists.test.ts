@@ -1,0 +1,64 @@
+/** A service whose list is cut without a word, and a database that has lost what it knew (G1). */
+import { copyFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+const VISITS = 30;
+
+/** How the list is cut: `limit` raises the cap and nothing else does, or nothing does at all. */
+const CUTS = [
+  ...[1, 2, 7, 20, 29, 30].map((list_page_size) => ({ list_paging: 'limit', list_page_size })),
+  { list_paging: 'none', list_truncate: 10 },
+  { list_paging: 'none', list_truncate: 10, list_order: 'reverse' },
+];
+
+test.each(CUTS)(
+  'the database was lost, and the list is cut (%o): nobody is called twice',
+  async (cut) => {
+    setMachineClock();
+    const service = await startService();
+    await service.behave({ ...cut });
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('one.csv', exportOf(visits(VISITS)));
+    await clinic.once();
+    rmSync(clinic.state, { recursive: true });
+    clinic.drop('two.csv', exportOf([...visits(VISITS)].reverse()));
+    await clinic.once();
+    expect(labelsOf(await service.ledger())).toEqual(labelsOf(visits(VISITS)));
+  },
+);
+
+test.each(CUTS)(
+  'a backup is put back, and the list is cut (%o): nobody is called twice',
+  async (cut) => {
+    setMachineClock();
+    const service = await startService();
+    await service.behave({ ...cut });
+    const clinic = makeClinic({ base_url: service.url });
+    const all = visits(VISITS);
+    clinic.drop('one.csv', exportOf(all.slice(0, 10)));
+    await clinic.once();
+    const database = join(clinic.state, 'eligd.db');
+    const copy = join(clinic.folder, 'copy.db');
+    await clinic.run('backup', copy);
+    clinic.drop('two.csv', exportOf(all));
+    await clinic.once();
+    // By hand, as an administrator may do it: nothing tells eligd that time has gone back.
+    for (const end of ['-wal', '-shm']) rmSync(database + end, { force: true });
+    copyFileSync(copy, database);
+    clinic.drop('three.csv', exportOf([...all].reverse()));
+    await clinic.once();
+    expect(labelsOf(await service.ledger())).toEqual(labelsOf(all));
+  },
+);
+
+/** The labels of calls, or the IDs of visits, sorted; a label that is there twice is a second call. */
+function labelsOf(
+  of: readonly { external_id?: string | null; appointment_id?: string }[],
+): string[] {
+  return of.map(({ external_id, appointment_id }) => external_id ?? appointment_id ?? '').sort();
+}
