@@ -8,7 +8,8 @@ const TABLES = [
   // One row per configured connector that ever ran.
   `CREATE TABLE connectors (
     id TEXT PRIMARY KEY,
-    cursor TEXT                                -- the connector's own; committed with the batch that brought it (G3)
+    -- The connector's own; committed with the batch that brought it (G3).
+    cursor TEXT
   ) STRICT`,
 
   // Files, messages, pages: what a connector read from.
@@ -33,9 +34,10 @@ const TABLES = [
     patient_key TEXT NOT NULL,                 -- connector, patient id and birth date
     last_source INTEGER,                       -- the source that mentioned it last
     missing_since INTEGER,                     -- absent from a full export since
-    closed_reason TEXT,                        -- cancelled, past, no_coverage, skipped, replaced; null while open
+    -- cancelled, past, no_coverage, skipped, replaced; null while open
+    closed_reason TEXT,
     closed_at INTEGER,
-    plan_due_at INTEGER,                       -- when planning looks at it next; null: when it changes
+    plan_due_at INTEGER,                       -- when it is planned next; null: on a change
     plan_wait TEXT,                            -- why planning waits until then
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL
@@ -53,7 +55,7 @@ const TABLES = [
     connector TEXT NOT NULL,
     need_base TEXT NOT NULL,                   -- patient, coverage, tax id and question set
     benefit_year INTEGER NOT NULL,
-    attempt INTEGER NOT NULL,                  -- counts calls for the same need: after UNSUCCESSFUL, or verified anew
+    attempt INTEGER NOT NULL,                  -- counts the calls for the same need
     retry INTEGER NOT NULL,                    -- unsuccessful calls right before this one
     patient_key TEXT NOT NULL,
     specialty TEXT NOT NULL,
@@ -68,7 +70,7 @@ const TABLES = [
     hold_reason TEXT,                          -- why it is not sent although due
     service_id TEXT,
     is_verified INTEGER NOT NULL DEFAULT 0,    -- a read form under service_id matched this row
-    reply_group TEXT,                          -- ids that came in one reply are believed or doubted together
+    reply_group TEXT,                          -- the ids of one reply are trusted together
     was_accepted INTEGER NOT NULL DEFAULT 0,   -- a reply said success: never goes back to planned
     sent_at INTEGER,
     look_at INTEGER,                           -- uncertain: when to look for it
@@ -154,7 +156,8 @@ const TABLES = [
     coverage_rank INTEGER NOT NULL,
     notes TEXT NOT NULL,                       -- JSON array of sentences
     state TEXT NOT NULL,                       -- domain/states.ts
-    batch TEXT,                                -- committed before the write, so that a repetition is the same batch (G4)
+    -- Committed before the write, so that a repetition is the same batch (G4).
+    batch TEXT,
     failures INTEGER NOT NULL DEFAULT 0,
     due_at INTEGER NOT NULL,
     delivered_at INTEGER,

@@ -14,7 +14,7 @@ const STATEMENTS = [
   `CREATE TABLE patients (
     connector TEXT NOT NULL,
     patient_id TEXT NOT NULL,                  -- the PMS's id
-    coverages TEXT NOT NULL,                   -- CoverageInput[] as JSON, primary first; empty: the patient pays
+    coverages TEXT NOT NULL,                   -- CoverageInput[] as JSON; empty: self-pay
     updated_at INTEGER NOT NULL,
     PRIMARY KEY (connector, patient_id)
   ) STRICT, WITHOUT ROWID`,

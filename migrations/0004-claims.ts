@@ -14,7 +14,8 @@ const STATEMENTS = [
   // verification came later is another revision of it, with the same raw and content_hash.
   `ALTER TABLE answers ADD COLUMN verifications TEXT`,
 
-  `ALTER TABLE inquiries ADD COLUMN verify_at INTEGER`, // when the verification is asked for; null: not any more
+  // When the verification is asked for; null: no longer.
+  `ALTER TABLE inquiries ADD COLUMN verify_at INTEGER`,
   `ALTER TABLE inquiries ADD COLUMN verify_until INTEGER`, // asked for no longer
   `CREATE INDEX inquiries_verify ON inquiries (verify_at) WHERE verify_at IS NOT NULL`,
 

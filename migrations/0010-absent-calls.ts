@@ -16,8 +16,10 @@ const STATEMENTS = [
   // Of calls before this version the trail knows that there were some: the inquiry's present label
   // and content stand for them.
   `INSERT INTO absent_calls (inquiry, specialty, external_id, match_key, given_name, sent_at)
-    SELECT id, specialty, upper(trim(external_id)), match_key, '', coalesce(sent_at, updated_at) FROM inquiries WHERE EXISTS (
-      SELECT 1 FROM audit WHERE subject = 'inquiry:' || inquiries.id AND from_state = 'uncertain' AND to_state = 'planned'
+    SELECT id, specialty, upper(trim(external_id)), match_key, '', coalesce(sent_at, updated_at)
+    FROM inquiries WHERE EXISTS (
+      SELECT 1 FROM audit WHERE subject = 'inquiry:' || inquiries.id
+        AND from_state = 'uncertain' AND to_state = 'planned'
     )`,
 ];
 

@@ -107,7 +107,8 @@ function licenceOf(root: string, path: string, { version, license }: LockedPacka
   const files = readdirSync(join(root, path)).filter((name) => LICENCE_FILE.test(name));
   const texts = files.map((name) => readFileSync(join(root, path, name), 'utf8').trim());
   const title = `${nameOf(path)} ${version}, ${license ?? 'see below'}`;
-  return `${title}\n${'='.repeat(title.length)}\n\n${texts.length === 0 ? 'Its package has no licence file.' : texts.join('\n\n')}\n`;
+  const body = texts.length === 0 ? 'Its package has no licence file.' : texts.join('\n\n');
+  return `${title}\n${'='.repeat(title.length)}\n\n${body}\n`;
 }
 
 function nameOf(path: string): string {
@@ -117,5 +118,6 @@ function nameOf(path: string): string {
 /** A UUID that the text decides (RFC 9562, version 8). */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex');
-  return `urn:uuid:${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  const groups = [hex.slice(0, 8), hex.slice(8, 12), `8${hex.slice(13, 16)}`];
+  return `urn:uuid:${[...groups, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join('-')}`;
 }

@@ -128,7 +128,7 @@ function failureTests<Config>(bench: Bench<Config>): void {
     await bench.expectUnacknowledged(0);
   });
 
-  it('acknowledges nothing that was not accepted, and hands it over again under the same key (G3)', async () => {
+  it('keeps what was not accepted and offers it again under the same key (G3)', async () => {
     const appointments = [appointment(1), appointment(2)];
     bench.core.fate = 'refuse';
     await bench.receiveFailing(() => bench.pms.offer({ name: 'refused', appointments }));
@@ -143,7 +143,7 @@ function failureTests<Config>(bench: Bench<Config>): void {
     await bench.expectUnacknowledged(0);
   });
 
-  it('comes to the same end when the power goes between commit and acknowledgement (G3)', async () => {
+  it('ends the same when power fails between commit and acknowledgment (G3)', async () => {
     const appointments = [appointment(1), appointment(2)];
     bench.core.fate = 'commit and die';
     await bench.receiveFailing(() => bench.pms.offer({ name: 'interrupted', appointments }));

@@ -4,8 +4,9 @@
  */
 
 const SINGLE = [
-  'appointment_id', 'appointment_at', 'appointment_date', 'appointment_time', 'status', 'patient_id', 'patient_name', 'last_name',
-  'first_name', 'dob', 'rendering_npi', 'procedure_codes', 'diagnosis_codes', 'specialty', 'location', 'tax_id', 'billing_npi',
+  'appointment_id', 'appointment_at', 'appointment_date', 'appointment_time', 'status',
+  'patient_id', 'patient_name', 'last_name', 'first_name', 'dob', 'rendering_npi',
+  'procedure_codes', 'diagnosis_codes', 'specialty', 'location', 'tax_id', 'billing_npi',
   'is_specialist', 'in_network', 'place_of_service', 'billed_amount',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
@@ -22,8 +23,8 @@ const NOT_OF_CLAIMS: readonly string[] = [
 ];
 
 const COVERAGE = [
-  'carrier', 'payor_id', 'member_id', 'group_id', 'subscriber_name', 'subscriber_last_name', 'subscriber_first_name', 'subscriber_dob',
-  'relationship',
+  'carrier', 'payor_id', 'member_id', 'group_id', 'subscriber_name', 'subscriber_last_name',
+  'subscriber_first_name', 'subscriber_dob', 'relationship',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 export type CoverageColumn = (typeof COVERAGE)[number];

@@ -29,29 +29,35 @@ import {
  * added at the end.
  */
 export const RESULT_COLUMNS = [
-  'delivery_key', 'revision', 'appointment_id', 'appointment_at', 'location', 'patient_id', 'patient_name', 'dob', 'coverage', 'carrier',
-  'payor_id', 'member_id', 'group_id', 'status', 'completeness', 'is_active', 'in_network', 'plan_name', 'plan_type', 'effective_date',
-  'termination_date', 'individual_deductible', 'individual_deductible_remaining', 'family_deductible', 'family_deductible_remaining',
-  'annual_maximum', 'annual_maximum_remaining', 'individual_out_of_pocket_remaining', 'family_out_of_pocket_remaining',
-  'procedure_codes', 'procedure_classes', 'reference_number', 'representative', 'called_at', 'call_summary', 'notes', 'inquiry_id',
-  'json_file', 'written_at', 'individual_out_of_pocket_maximum', 'family_out_of_pocket_maximum', 'pays_first', 'primary_coverage',
-  'referral_required', 'provider_is_pcp', 'confidence', 'estimate',
+  'delivery_key', 'revision', 'appointment_id', 'appointment_at', 'location', 'patient_id',
+  'patient_name', 'dob', 'coverage', 'carrier', 'payor_id', 'member_id', 'group_id', 'status',
+  'completeness', 'is_active', 'in_network', 'plan_name', 'plan_type', 'effective_date',
+  'termination_date', 'individual_deductible', 'individual_deductible_remaining',
+  'family_deductible', 'family_deductible_remaining', 'annual_maximum', 'annual_maximum_remaining',
+  'individual_out_of_pocket_remaining', 'family_out_of_pocket_remaining', 'procedure_codes',
+  'procedure_classes', 'reference_number', 'representative', 'called_at', 'call_summary', 'notes',
+  'inquiry_id', 'json_file', 'written_at', 'individual_out_of_pocket_maximum',
+  'family_out_of_pocket_maximum', 'pays_first', 'primary_coverage', 'referral_required',
+  'provider_is_pcp', 'confidence', 'estimate',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 type ResultLine = Record<(typeof RESULT_COLUMNS)[number], string>;
 
 /** Columns of `claims-<batch>.csv`, in order. */
 export const CLAIM_RESULT_COLUMNS = [
-  'delivery_key', 'revision', 'claim_id', 'claim_number', 'date_of_service', 'billed_amount', 'location', 'patient_id', 'patient_name',
-  'dob', 'coverage', 'carrier', 'payor_id', 'member_id', 'group_id', 'status', 'completeness', 'claim_status', 'said_status',
-  'payer_claim_number', 'received_on', 'processed_on', 'paid_on', 'processed_up_to', 'turnaround', 'procedure_codes',
-  'reference_number', 'representative', 'called_at', 'call_summary', 'confidence', 'notes', 'inquiry_id', 'json_file', 'written_at',
+  'delivery_key', 'revision', 'claim_id', 'claim_number', 'date_of_service', 'billed_amount',
+  'location', 'patient_id', 'patient_name', 'dob', 'coverage', 'carrier', 'payor_id', 'member_id',
+  'group_id', 'status', 'completeness', 'claim_status', 'said_status', 'payer_claim_number',
+  'received_on', 'processed_on', 'paid_on', 'processed_up_to', 'turnaround', 'procedure_codes',
+  'reference_number', 'representative', 'called_at', 'call_summary', 'confidence', 'notes',
+  'inquiry_id', 'json_file', 'written_at',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 type ClaimLine = Record<(typeof CLAIM_RESULT_COLUMNS)[number], string>;
 
 export const ATTENTION_COLUMNS = [
-  'appointment_id', 'appointment_at', 'patient_name', 'carrier', 'reason', 'what_happened', 'what_to_do', 'since', 'claim_id',
+  'appointment_id', 'appointment_at', 'patient_name', 'carrier', 'reason', 'what_happened',
+  'what_to_do', 'since', 'claim_id',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 const RECORDS = 'records';

@@ -46,10 +46,17 @@ export type DateParts = { year: number; month: number; day: number; rest: string
 const ISO_DATE = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?:[T ,]+(.*))?$/is;
 const COMPACT_DATE = /^(\d{4})(\d{2})(\d{2})(?:[T ]?(\d{4,6}.*))?$/is;
 const NUMERIC_DATE = /^(\d{1,2})([-/.])(\d{1,2})\2(\d{4}|\d{2})(?:[T ,]+(.*))?$/is;
-const NAMED_MONTH_FIRST =
-  /^(?:[a-z]{3,9}\.?,? +)?([a-z]{3,9})\.? +(\d{1,2})(?:st|nd|rd|th)?,? +(\d{4})(?:[T ,]+(?:at )?(.*))?$/is;
-const NAMED_DAY_FIRST =
-  /^(?:[a-z]{3,9}\.?,? +)?(\d{1,2})(?:st|nd|rd|th)?[- .]+([a-z]{3,9})\.?[- ,]+(\d{4})(?:[T ,]+(.*))?$/is;
+const WEEKDAY = String.raw`(?:[a-z]{3,9}\.?,? +)?`;
+const MONTH_NAME = String.raw`([a-z]{3,9})\.?`;
+const DAY_NUMBER = String.raw`(\d{1,2})(?:st|nd|rd|th)?`;
+const NAMED_MONTH_FIRST = new RegExp(
+  String.raw`^${WEEKDAY}${MONTH_NAME} +${DAY_NUMBER},? +(\d{4})(?:[T ,]+(?:at )?(.*))?$`,
+  'is',
+);
+const NAMED_DAY_FIRST = new RegExp(
+  String.raw`^${WEEKDAY}${DAY_NUMBER}[- .]+${MONTH_NAME}[- ,]+(\d{4})(?:[T ,]+(.*))?$`,
+  'is',
+);
 
 /**
  * The date at the beginning of a cell. An order is configured and never guessed: 13/04/2026 under
@@ -142,8 +149,16 @@ export type TimeParts = {
   offset_minutes: number | null;
 };
 
-const CLOCK_TIME =
-  /^(\d{1,2})(?:[:.](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?)? ?(am?|pm?|a\.m\.?|p\.m\.?)?(?: ?(z|utc|gmt|[+-]\d{2}(?::?\d{2})?))?(?: ?\[[\w/+-]+\])?$/i;
+/** Hour, minute, second, fraction; morning or afternoon; offset; a zone's name in brackets. */
+const CLOCK_TIME = new RegExp(
+  [
+    String.raw`^(\d{1,2})(?:[:.](\d{2})(?:[:.](\d{2})(?:[.,](\d{1,9}))?)?)?`,
+    String.raw` ?(am?|pm?|a\.m\.?|p\.m\.?)?`,
+    String.raw`(?: ?(z|utc|gmt|[+-]\d{2}(?::?\d{2})?))?`,
+    String.raw`(?: ?\[[\w/+-]+\])?$`,
+  ].join(''),
+  'i',
+);
 const COMPACT_TIME = /^(\d{1,2})(\d{2})(\d{2})?(?: ?(z|[+-]\d{2}(?::?\d{2})?))?$/i;
 
 /** `14:30`, `2:30 PM`, `1430`, `14:30:00.5-06:00`; null when it is no time of a day. */
@@ -271,7 +286,10 @@ const SPECIALTY_WORDS: [Specialty, RegExp][] = [
   ['dental', /dent|ortho(?!p)|endo(?!c)|perio|prostho|oral|pedo|hygien/],
   [
     'medical',
-    /medic|physician|primary care|family|internal|cardio|pediatric|surgery|ob ?gyn|orthop|endoc|derm|urgent/,
+    new RegExp(
+      'medic|physician|primary care|family|internal|cardio|pediatric|surgery|ob ?gyn|orthop' +
+        '|endoc|derm|urgent',
+    ),
   ],
 ];
 

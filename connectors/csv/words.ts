@@ -94,8 +94,11 @@ export type PersonName = { first_name: string; last_name: string };
 export type NameOrder = 'auto' | 'last_first' | 'first_last';
 
 const SUFFIX = /^(?:jr|sr|ii|iii|iv|v|md|dds|dmd|phd|esq)\.?$/i;
-const PARTICLE =
-  /^(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben|st\.?|ste\.?|ter|ten|zu|y|mc|mac|'t)$/i;
+const PARTICLE = new RegExp(
+  '^(?:van|von|der|den|de|del|della|di|da|dos|das|du|la|le|el|al|bin|ibn|ben' +
+    String.raw`|st\.?|ste\.?|ter|ten|zu|y|mc|mac|'t)$`,
+  'i',
+);
 
 /**
  * Splits a name in one cell. What goes to the payer is "First Last", so a name split at the wrong

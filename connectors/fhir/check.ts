@@ -204,7 +204,9 @@ async function ignoredLines(
   return [
     {
       ok: false,
-      what: `The server ignores ${[...ignored].join(', ')} in a search of Appointment (search_by:).`,
+      what:
+        `The server ignores ${[...ignored].join(', ')} in a search of Appointment ` +
+        '(search_by:).',
       next,
     },
   ];

@@ -71,7 +71,8 @@ export function demoExport(today: string, count: number): string {
   const rows = Array.from({ length: count }, (_, index) =>
     appointment(today, index, Math.min(index, count - 2)),
   );
-  return `${[HEADER.join(','), ...rows.map((row) => HEADER.map((column) => row[column]).join(','))].join('\r\n')}\r\n`;
+  const lines = rows.map((row) => HEADER.map((column) => row[column]).join(','));
+  return `${[HEADER.join(','), ...lines].join('\r\n')}\r\n`;
 }
 
 function appointment(today: string, index: number, person: number): Row {
@@ -85,7 +86,11 @@ function appointment(today: string, index: number, person: number): Row {
     status: 'scheduled',
     patient_id: String(300 + person),
     patient_name: `${FIRST[person % FIRST.length]} ${LAST[person % LAST.length]}`,
-    dob: `${1950 + ((person * 7) % 60)}-${String(1 + (person % 12)).padStart(2, '0')}-${String(1 + ((person * 5) % 28)).padStart(2, '0')}`,
+    dob: [
+      String(1950 + ((person * 7) % 60)),
+      String(1 + (person % 12)).padStart(2, '0'),
+      String(1 + ((person * 5) % 28)).padStart(2, '0'),
+    ].join('-'),
     carrier,
     payor_id,
     member_id: `W${String(40_100_200 + person * 977)}`,

@@ -51,13 +51,15 @@ export type LogFields = {
 };
 
 export const LOG_FIELDS = [
-  'stage', 'connector', 'specialty', 'inquiry', 'service_id', 'delivery_batch', 'accepted', 'rejected', 'unchanged',
-  'status', 'http_status', 'failure', 'cause', 'reason', 'duration_ms', 'retry_after_ms', 'wait_ms', 'skew_ms',
-  'version', 'node', 'path', 'host', 'port', 'from', 'to', 'planned', 'attention', 'delivered',
-  'pid', 'error_name', 'error_code', 'shape', 'size', 'limit', 'until', 'field', 'appointment', 'connectors', 'mode',
-  'look_ahead_days', 'reverify_after_days', 'attempts', 'calls_per_day', 'calls_per_month', 'settle_seconds', 'timeout_seconds',
-  'poll_minutes', 'webhook', 'waiting', 'asking', 'answered', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
-  'copies', 'deleted_copies', 'appointments', 'inquiries', 'deliveries', 'messages', 'files', 'vanished', 'refusals',
-  'missed_answers', 'unknown_inquiries', 'listed_inquiries', 'unreadable_inquiries', 'unknown_replies', 'unparsed_parts',
-  'verified_calls', 'junk_bytes',
+  'stage', 'connector', 'specialty', 'inquiry', 'service_id', 'delivery_batch', 'accepted',
+  'rejected', 'unchanged', 'status', 'http_status', 'failure', 'cause', 'reason', 'duration_ms',
+  'retry_after_ms', 'wait_ms', 'skew_ms', 'version', 'node', 'path', 'host', 'port', 'from', 'to',
+  'planned', 'attention', 'delivered', 'pid', 'error_name', 'error_code', 'shape', 'size', 'limit',
+  'until', 'field', 'appointment', 'connectors', 'mode', 'look_ahead_days', 'reverify_after_days',
+  'attempts', 'calls_per_day', 'calls_per_month', 'settle_seconds', 'timeout_seconds',
+  'poll_minutes', 'webhook', 'waiting', 'asking', 'answered', 'closed', 'uncertain', 'overdue',
+  'parked', 'oldest_since', 'copies', 'deleted_copies', 'appointments', 'inquiries', 'deliveries',
+  'messages', 'files', 'vanished', 'refusals', 'missed_answers', 'unknown_inquiries',
+  'listed_inquiries', 'unreadable_inquiries', 'unknown_replies', 'unparsed_parts', 'verified_calls',
+  'junk_bytes',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column

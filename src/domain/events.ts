@@ -18,8 +18,9 @@ export const EVENTS = {
   daemon_started: {
     level: 'info',
     fields: [
-      'version', 'node', 'pid', 'host', 'path', 'connectors', 'webhook', 'mode', 'size', 'limit', 'settle_seconds', 'timeout_seconds',
-      'look_ahead_days', 'reverify_after_days', 'attempts', 'calls_per_day', 'calls_per_month', 'poll_minutes',
+      'version', 'node', 'pid', 'host', 'path', 'connectors', 'webhook', 'mode', 'size', 'limit',
+      'settle_seconds', 'timeout_seconds', 'look_ahead_days', 'reverify_after_days', 'attempts',
+      'calls_per_day', 'calls_per_month', 'poll_minutes',
     ], // biome-ignore format: a list of words reads better in lines than in a column
     means:
       'The daemon is up; the line holds version and effective settings: batch size, requests ' +
@@ -392,7 +393,8 @@ export const EVENTS = {
   daily_summary: {
     level: 'info',
     fields: [
-      'appointments', 'waiting', 'planned', 'asking', 'answered', 'delivered', 'attention', 'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
+      'appointments', 'waiting', 'planned', 'asking', 'answered', 'delivered', 'attention',
+      'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
     ], // biome-ignore format: a list of words reads better in lines than in a column
     means:
       'Where every appointment is, once a day, with the inquiries that are looked for or ' +
@@ -488,7 +490,9 @@ export const EVENTS = {
     means:
       'The FHIR server said that its list of appointments is not whole. What is in it was ' +
       'taken; nothing missing counts as vanished.',
-    next: 'Nothing at first. If it goes on, ask the operator of the FHIR server what it leaves out.',
+    next:
+      'Nothing at first. If it goes on, ask the operator of the FHIR server what it leaves ' +
+      'out.',
   },
   fhir_fallback_used: {
     level: 'warn',
@@ -507,7 +511,9 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'host'],
     means: 'Somebody connected who is not on the list "allow", or who could not agree on TLS.',
-    next: 'When it is one of your systems, add its address to "allow:", or look at its certificate.',
+    next:
+      'When it is one of your systems, add its address to "allow:", or look at its ' +
+      'certificate.',
   },
   hl7_connections_full: {
     level: 'warn',

@@ -71,8 +71,10 @@ export function lettersAndDigits(text: string): string {
 function canonicalDate(text: string): string {
   const trimmed = text.trim();
   const month_first = /^(\d{1,2})[-/](\d{1,2})[-/](\d{4})$/.exec(trimmed);
-  if (month_first !== null)
-    return `${month_first[3]}-${month_first[1]?.padStart(2, '0')}-${month_first[2]?.padStart(2, '0')}`;
+  if (month_first !== null) {
+    const [, month = '', day = '', year = ''] = month_first;
+    return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+  }
   return trimmed.slice(0, 10);
 }
 

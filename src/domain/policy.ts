@@ -71,8 +71,8 @@ export type ClaimPolicy = {
 };
 
 export const REQUIRED_FIELDS = [
-  'patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'rendering_npi', 'group_id', 'payor_id', 'carrier', 'procedure_codes',
-  'diagnosis_codes', 'place_of_service', 'billed_amount',
+  'patient_name', 'dob', 'member_id', 'tax_id', 'billing_npi', 'rendering_npi', 'group_id',
+  'payor_id', 'carrier', 'procedure_codes', 'diagnosis_codes', 'place_of_service', 'billed_amount',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 export type RequiredField = (typeof REQUIRED_FIELDS)[number];

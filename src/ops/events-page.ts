@@ -14,9 +14,10 @@ export function eventsPage(): string {
   });
   return `# Every event of the log
 
-Written by \`npm run schemas\` out of \`src/domain/events.ts\`. A line is JSON: \`time\`, \`level\`, \`event\`, fields of the event, and for warnings
-and errors also \`what\` it means and what to do \`next\`. No line holds patient data. \`inquiry\` is the number that \`eligd show inquiry:N\`
-takes; \`appointment\` is a keyed hash of the PMS's id, which \`eligd explain\` prints.
+Written by \`npm run schemas\` out of \`src/domain/events.ts\`. A line is JSON: \`time\`, \`level\`,
+\`event\`, fields of the event, and for warnings and errors also \`what\` it means and what to do
+\`next\`. No line holds patient data. \`inquiry\` is the number that \`eligd show inquiry:N\` takes;
+\`appointment\` is a keyed hash of the PMS's id, which \`eligd explain\` prints.
 
 | event | level | fields | means | what to do |
 | ----- | ----- | ------ | ----- | ---------- |

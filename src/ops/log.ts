@@ -136,5 +136,6 @@ export function prettyLine(line: string): string {
     return `${styleText('dim', `${name}=`)}${plain}`;
   });
   // The day is left out only for the eye: a terminal shows what happens now.
-  return `${[styleText('dim', time.slice(11, 23)), styleText(COLORS[level], level.padEnd(5)), event, ...shown].join(' ')}\n`;
+  const seen = [styleText('dim', time.slice(11, 23)), styleText(COLORS[level], level.padEnd(5))];
+  return `${[...seen, event, ...shown].join(' ')}\n`;
 }

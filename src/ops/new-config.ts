@@ -23,12 +23,14 @@ export type NewInstallation = {
 export function newConfigText(values: NewInstallation): string {
   // A JSON text is a YAML text, whatever stands in it.
   const quoted = (text: string) => JSON.stringify(text);
-  return `# The configuration of eligd, written by "eligd init". Every other key, with its default, is in config/example.yaml of the program.
+  return `# The configuration of eligd, written by "eligd init". Every other key, with its
+# default, is in config/example.yaml of the program.
 # After a change: "eligd check", then restart the daemon. Secrets do not belong here.
 clinic:
   name: ${quoted(values.clinic_name)} # as the payer should hear it
   time_zone: ${quoted(values.time_zone)} # appointment times and "today" are meant in it
-  specialty: ${quoted(values.specialty)} # dental | medical | mental_health; an appointment may say otherwise
+  # dental | medical | mental_health; an appointment may say otherwise
+  specialty: ${quoted(values.specialty)}
   tax_id: ${quoted(values.tax_id)}
   billing_npi: ${quoted(values.billing_npi)}
 service:
@@ -37,7 +39,8 @@ service:
 connectors:
   - id: front-desk # goes into the log; letters, digits, dashes
     type: csv
-    folder: ${quoted(values.folder)} # inbox/ processing/ processed/ rejected/ outbox/ are made inside
+    # inbox/ processing/ processed/ rejected/ outbox/ are made inside
+    folder: ${quoted(values.folder)}
 state:
   path: ${quoted(values.state_path)} # holds patient data
 

@@ -134,7 +134,7 @@ function columnsOf(header: string[], file: string): string[] {
       const meant = nearest(name, PAYER_COLUMNS);
       return [
         `- line 1: "${name}" is not a known column. ` +
-          `${meant === null ? `Known: ${PAYER_COLUMNS.join(', ')}.` : `The nearest is "${meant}".`}`,
+          (meant === null ? `Known: ${PAYER_COLUMNS.join(', ')}.` : `The nearest is "${meant}".`),
       ];
     }
     return names.indexOf(name) < index

@@ -80,5 +80,6 @@ async function status({ notifier, statusLine }: Supervision): Promise<string> {
   if (!notifier.is_heard) return '';
   // A database that cannot be read at the moment is the stages' affair; the line says only what is
   // known.
-  return `STATUS=${await statusLine().catch(() => 'The database cannot be read; the log says why.')}`;
+  const line = await statusLine().catch(() => 'The database cannot be read; the log says why.');
+  return `STATUS=${line}`;
 }

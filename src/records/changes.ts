@@ -14,7 +14,8 @@ const SENTENCES_MAX = 12;
  * asked, how the parts add up, and what the program itself derives.
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
-  'schema', 'inquiry_id', 'inquiry_created_at', 'specialty', 'summary', 'asked', 'calls', 'confidence', 'verification', 'unparsed', 'answered',
+  'schema', 'inquiry_id', 'inquiry_created_at', 'specialty', 'summary', 'asked', 'calls',
+  'confidence', 'verification', 'unparsed', 'answered',
 ]); // biome-ignore format: a list of words reads better in lines than in a column
 
 /** Parts whose name a reader does not need, or knows by another word. */

@@ -45,8 +45,24 @@ const unreadable = (why: Why) => ({ is: 'unreadable', why }) as const;
  * Words that payers use on purpose where an amount, a percentage or an age belongs. They are kept,
  * and need no second look.
  */
-const USUAL_WORDS =
-  /^(?:unlimited|no (?:limit|maximum|max|minimum|age limit)|none|n\/?a|not (?:applicable|available|covered|provided|disclosed)|unknown)\.?$/i;
+const USUAL_WORDS = new RegExp(
+  '^(?:unlimited|no (?:limit|maximum|max|minimum|age limit)|none|n/?a|unknown' +
+    String.raw`|not (?:applicable|available|covered|provided|disclosed))\.?$`,
+  'i',
+);
+
+/** A copay with the words around it, such as "$25 per office visit". */
+const COPAY = new RegExp(
+  String.raw`^(?:copay(?:ment)?:? )?(\$? ?[\d.,]+)(?: copay(?:ment)?)?` +
+    '(?: ?(?:/|per|each) ?(?:office )?(?:visit|session|service))?$',
+  'i',
+);
+
+/** ISO 8601: date, time, fraction of a second, and "Z" or an offset. */
+const TIMESTAMP = new RegExp(
+  String.raw`^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?` +
+    String.raw`\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?$`,
+);
 
 /** Whether nothing was said: missing, null, or a string of white space. */
 export function isSilent(raw: unknown): raw is undefined | null | string {
@@ -211,10 +227,7 @@ function namedShares(said: string): { plan: number; patient: number } | null {
  */
 export function readCopay(raw: unknown): Reading<Money> {
   if (typeof raw !== 'string') return readAmount(raw);
-  const amount =
-    /^(?:copay(?:ment)?:? )?(\$? ?[\d.,]+)(?: copay(?:ment)?)?(?: ?(?:\/|per|each) ?(?:office )?(?:visit|session|service))?$/i.exec(
-      raw.trim(),
-    )?.[1];
+  const amount = COPAY.exec(raw.trim())?.[1];
   return readAmount(amount === undefined || readAmount(amount).is !== 'read' ? raw : amount);
 }
 
@@ -255,10 +268,7 @@ export function readDate(raw: unknown): Reading<string> {
 export function readTimestamp(raw: unknown): Reading<string> {
   if (isSilent(raw)) return SILENT;
   if (typeof raw !== 'string') return unreadable('not a timestamp');
-  const parts =
-    /^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?$/.exec(
-      raw.trim(),
-    );
+  const parts = TIMESTAMP.exec(raw.trim());
   if (parts === null) return unreadable('not a timestamp');
   const number = (index: number) => Number(parts[index] ?? 0);
   const [year, month, day, hour, minute, second] = [

@@ -203,7 +203,8 @@ function prepareAll(db: Database.Database) {
     ),
     addInquiry: db.prepare<NewRow, { seq: number; attempt: number }>(`
       INSERT INTO inquiries (id, specialty, external_id, request, created_ms, subject, attempt)
-      VALUES (?, ?, ?, ?, ?, ?, (SELECT coalesce(max(attempt), 0) + 1 FROM inquiries WHERE subject = ?))
+      VALUES (?, ?, ?, ?, ?, ?,
+        (SELECT coalesce(max(attempt), 0) + 1 FROM inquiries WHERE subject = ?))
       RETURNING seq, attempt`),
     inquiryById: db.prepare<[string], InquiryRow>('SELECT * FROM inquiries WHERE id = ?'),
     inquiryBySeq: db.prepare<[number], InquiryRow>('SELECT * FROM inquiries WHERE seq = ?'),
@@ -232,9 +233,11 @@ function prepareAll(db: Database.Database) {
       'SELECT id, callback_url, update_frequency_min, created_ms FROM subscriptions',
     ),
     saveSubscription: db.prepare<[string, string, number, number]>(`
-      INSERT INTO subscriptions (only_one, id, callback_url, update_frequency_min, created_ms) VALUES (1, ?, ?, ?, ?)
+      INSERT INTO subscriptions (only_one, id, callback_url, update_frequency_min, created_ms)
+      VALUES (1, ?, ?, ?, ?)
       ON CONFLICT (only_one) DO UPDATE SET
-        callback_url = excluded.callback_url, update_frequency_min = excluded.update_frequency_min`),
+        callback_url = excluded.callback_url,
+        update_frequency_min = excluded.update_frequency_min`),
     deleteSubscription: db.prepare<[]>('DELETE FROM subscriptions'),
   };
 }

@@ -41,8 +41,11 @@ function isRealDate(year: number, month: number, day: number): boolean {
   );
 }
 
-const TIMESTAMP =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s*(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$/;
+/** ISO 8601: date, time, fraction of a second, and "Z" or an offset. */
+const TIMESTAMP = new RegExp(
+  String.raw`^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?` +
+    String.raw`\s*(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$`,
+);
 
 /**
  * An ISO 8601 date-time to epoch milliseconds, cut off below; without a zone it is UTC. Null when

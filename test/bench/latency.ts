@@ -35,7 +35,8 @@ const port = await freePort();
 const outbox = join(folder, 'dropbox/outbox');
 writeFileSync(
   join(folder, 'eligd.yaml'),
-  `clinic: { name: A, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
+  `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: "${sandbox.url}", auth: oauth, submission: { max_per_minute: 0 } }
 connectors: [{ id: front-desk, type: csv, folder: ./dropbox, stable_seconds: 0 }]
 state: { path: ./state/eligd.db }

@@ -38,7 +38,7 @@ function everyFile(folder: string): string[] {
 }
 
 describe('eligd check', () => {
-  test('says in a line each that all is well, with the versions first, and ends with 0', async () => {
+  test('prints one line per check, with the versions first, and ends with 0', async () => {
     const installation = install(await sandboxUrl());
     await makeDatabase(installation);
     mkdirSync(join(installation.folder, 'dropbox'), { mode: 0o700 });
@@ -228,7 +228,9 @@ describe('the exit code of eligd check', () => {
 describe('a connector of its own', () => {
   const withConnector = async (check: string) => {
     const installation = install(await sandboxUrl());
-    const source = `export default { name: 'own', config: { safeParse: (data) => ({ success: true, data }) },
+    const source = `export default {
+      name: 'own',
+      config: { safeParse: (data) => ({ success: true, data }) },
       create: () => ({ deliver: async () => [], check: async () => { ${check} } }) };`;
     writeFileSync(join(installation.folder, 'own.mjs'), source);
     const text = readFileSync(installation.file, 'utf8');

@@ -164,7 +164,8 @@ test(
     const file = join(folder, 'eligd.yaml');
     writeFileSync(
       file,
-      `clinic: { name: A, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
+      `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: "https://service.example", auth: oauth }
 connectors: [{ id: front-desk, type: csv, folder: /srv/clinic/drop }]
 state: { path: /var/lib/eligd/eligd.db }

@@ -36,7 +36,8 @@ export function install(
   const file = join(folder, 'eligd.yaml');
   writeFileSync(
     file,
-    `clinic: { name: A, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
+    `clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: "${base_url}", auth: ${auth}, timeout_seconds: 5${submission} }
 connectors: [{ id: front-desk, type: csv, folder: ./dropbox }]
 state: { path: ./state/eligd.db }

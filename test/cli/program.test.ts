@@ -92,7 +92,7 @@ describe('the configuration file', () => {
     return { ...result, file };
   };
 
-  test('is that of --config, before or after the command, relative to the working directory', async () => {
+  test('is that of --config, before or after the command, from the working directory', async () => {
     expect((await seen(['probe', '--config', 'a.yaml'])).file).toBe(join(folder, 'a.yaml'));
     expect((await seen(['--config', 'a.yaml', 'probe'], { ELIGD_CONFIG: 'b.yaml' })).file).toBe(
       join(folder, 'a.yaml'),

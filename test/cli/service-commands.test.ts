@@ -76,7 +76,7 @@ describe('inquiry', () => {
     expect(stderr).toContain('there may be more');
   });
 
-  test('shows one inquiry, and its request and answer only when everything is asked for', async () => {
+  test('shows one inquiry, and its request and answer only with --full', async () => {
     const { sandbox, create } = await bench();
     const id = await create('dental', { external_id: 'A-1' });
     const { run } = install(sandbox.url);
@@ -128,7 +128,7 @@ describe('inquiry', () => {
 });
 
 describe('verification', () => {
-  test('shows each criterion, and quotes of the call only when everything is asked for', async () => {
+  test('shows each criterion, and quotes of the call only with --full', async () => {
     const { sandbox, create, advance } = await bench();
     const id = await create('dental');
     await advance({ days: 10 });
@@ -272,7 +272,7 @@ describe('a failure of the service', () => {
     expect(stderr).toContain(told);
   });
 
-  test('that refuses the content ends with 1; its words are shown only where no patient is in them', async () => {
+  test('that refuses the content ends with 1 and shows words without patient data', async () => {
     const detail = [
       { loc: ['body', 'callback_url'], msg: 'Jane Roe is no URL', type: 'url_parsing' },
     ];

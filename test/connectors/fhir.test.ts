@@ -42,7 +42,7 @@ connectorSuite('fhir', {
         return written
           .map((resource) =>
             JSON.stringify(resource).replaceAll(
-              /"[0-9a-f-]{36}"|Request\/[0-9a-f-]{36}|Response\/[0-9a-f-]{36}|"lastUpdated":"[^"]*"/g,
+              /"[0-9a-f-]{36}"|(?:Request|Response)\/[0-9a-f-]{36}|"lastUpdated":"[^"]*"/g,
               '…',
             ),
           )

@@ -69,7 +69,7 @@ describe('a claim', () => {
     },
   );
 
-  it('is a need of its own: by claim, coverage and tax id, and not by number, amount or codes', () => {
+  it('is a need by claim, coverage and tax id, not by number, amount or codes', () => {
     const base = asked().need_base;
     expect(asked({ claim_number: '', billed_amount: '', procedure_codes: [] }).need_base).toBe(
       base,

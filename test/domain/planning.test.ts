@@ -374,7 +374,7 @@ describe('tax id, NPI, network and specialist', () => {
     expect(draftOf({ ...place, provider: rendering }, { clinic }).tax_id).toBe('222222222');
   });
 
-  test("are those of the specialty, which is the provider's where the appointment does not say it", () => {
+  test('are those of the specialty, or the provider’s if the appointment names none', () => {
     const doctor = { providers: new Map([['1245319599', { specialty: 'medical' as const }]]) };
     expect(draftOf({ specialty: null, provider: rendering }, { clinic: doctor }).specialty).toBe(
       'medical',

@@ -68,7 +68,7 @@ describe('an open inquiry is asked about', () => {
     expect(nextPollAt(facts(back))).toBe(Date.UTC(2030, 10, 3, 13, 30));
   });
 
-  test('ever more often as the visit comes nearer, and no more often than the urgent interval', () => {
+  test('more often as the visit comes nearer, but not beyond the urgent interval', () => {
     const times = asked();
     const waits = times.slice(1).map((at, index) => ({ at, wait_ms: at - (times[index] ?? 0) }));
     const day = waits.filter(({ at }) => at > chicago(10, 12) && at < chicago(11, 9));
@@ -103,7 +103,7 @@ describe('an open inquiry is asked about', () => {
 });
 
 describe('while the service tells by itself, it', () => {
-  test('is not asked before the morning of the completion date is over, and then more rarely', () => {
+  test('starts after the morning of the completion date, and is rarer later', () => {
     const times = asked({ is_told: true });
     expect(times[0]).toBe(chicago(10, 13, 30));
     expect(times.length).toBeLessThan(asked().length / 2);

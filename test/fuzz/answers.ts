@@ -25,7 +25,10 @@ const REQUEST: InquiryRequest = {
 };
 /** The first byte of an input chooses the status, so that the corpus holds both. */
 // biome-ignore format: a list of numbers
-const STATUSES = [200, 200, 200, 200, 201, 202, 204, 301, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 413, 422, 422, 429, 500, 501, 502, 503, 504];
+const STATUSES = [
+  200, 200, 200, 200, 201, 202, 204, 301, 302, 400, 401, 402, 403, 404, 405, 407, 408, 409, 413,
+  422, 422, 429, 500, 501, 502, 503, 504,
+];
 /**
  * A single create was provably not taken only then (design, "Failures are classed where they
  * happen").
@@ -169,7 +172,11 @@ export async function answersTarget(): Promise<Target> {
       '\x18<html><body>Bad gateway</body></html>',
     ],
     // biome-ignore format: a list of words
-    telling: ['{', '}', '[', ']', ',', ':', 'null', 'true', 'false', '""', '"', '-1', '1e999', '0', '"N/A"', '"unlimited"', '"13-45-2026"', '"__proto__"', '{"a":{}}', '[[]]', '\\u0000', '\\ud800', '\ufeff', '\xff', ID],
+    telling: [
+      '{', '}', '[', ']', ',', ':', 'null', 'true', 'false', '""', '"', '-1', '1e999', '0', '"N/A"',
+      '"unlimited"', '"13-45-2026"', '"__proto__"', '{"a":{}}', '[[]]', '\\u0000', '\\ud800',
+      '\ufeff', '\xff', ID,
+    ],
     check,
     close: service.close,
   };

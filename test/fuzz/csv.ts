@@ -91,12 +91,17 @@ export async function csvTarget(): Promise<Target> {
       exportOf(visits(3)),
       `${HEADER}\nA1,01/07/2031 9:30 AM,booked,P1,"Doe, Ann",02/03/1980,Delta,12345,W1\n`,
       `\ufeff${HEADER.replaceAll(',', ';')}\r\nA1;2031-01-07T09:30;x;P1;Ann;1980-02-03;;;\r\n`,
-      'claim_id,date_of_service,patient_id,patient_name,dob,carrier,member_id,claim_number,billed_amount\nC1,2030-12-01,P1,Ann ' +
+      'claim_id,date_of_service,patient_id,patient_name,dob,carrier,member_id,claim_number,' +
+        'billed_amount\nC1,2030-12-01,P1,Ann ' +
         '' +
         'Doe,1980-02-03,Delta,W1,77,"1,500.00"\n',
     ],
     // biome-ignore format: a list of words reads better in lines than in a column
-    telling: [',', ';', '\t', '"', '""', '\n', '\r\n', '\r', '\0', '\ufeff', '\ufffe', 'é', '\u2028', '2031-02-30', '02/29/2031', '=1+1', '__proto__', 'cancelled', 'appointment_id', 'A1', '99999999999999999999', '24:00', '😀'],
+    telling: [
+      ',', ';', '\t', '"', '""', '\n', '\r\n', '\r', '\0', '\ufeff', '\ufffe', 'é', '\u2028',
+      '2031-02-30', '02/29/2031', '=1+1', '__proto__', 'cancelled', 'appointment_id', 'A1',
+      '99999999999999999999', '24:00', '😀',
+    ],
     check,
     close: async () => {
       await store.close();

@@ -50,7 +50,11 @@ const corpus: Buffer[] = [
 
 /** Bytes that mean something somewhere between a socket and a field. */
 // biome-ignore format: a list of words reads better in lines than in a column
-const TELLING = ['\x0b', '\x1c', '\r', '\n', '|', '^', '~', '\\', '&', '\0', '\xff', '"', '""', 'MSH', 'MSH|^~\\&', 'IN1|', 'PID|', '\\X', '\\X0', '\\.br\\', '\x1c\r\x0b', '[', '999999999', '20269999', '-2500', '\xc3', '\u{1f600}'];
+const TELLING = [
+  '\x0b', '\x1c', '\r', '\n', '|', '^', '~', '\\', '&', '\0', '\xff', '"', '""', 'MSH', 'MSH|^~\\&',
+  'IN1|', 'PID|', '\\X', '\\X0', '\\.br\\', '\x1c\r\x0b', '[', '999999999', '20269999', '-2500',
+  '\xc3', '\u{1f600}',
+];
 
 const world: ConnectorEnv = {
   connector_id: 'fuzz',

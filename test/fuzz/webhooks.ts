@@ -111,7 +111,10 @@ export async function webhooksTarget(): Promise<Target> {
       '{}',
     ],
     // biome-ignore format: a list of words
-    telling: ['{', '}', '[', ']', ',', ':', 'null', 'true', '""', '"', '0', '"id"', '"message_hash":', '"inquiries":', '\\u0000', '\\ud800', '\ufeff', '\xff', '"__proto__":{}'],
+    telling: [
+      '{', '}', '[', ']', ',', ':', 'null', 'true', '""', '"', '0', '"id"', '"message_hash":',
+      '"inquiries":', '\\u0000', '\\ud800', '\ufeff', '\xff', '"__proto__":{}',
+    ],
     check,
     close: async () => {
       await agent.close();

@@ -66,7 +66,7 @@ const connected = (sockets: readonly { socket: { connecting: boolean } }[]) =>
     .toBe(0);
 
 describe('genuine deliveries pass', () => {
-  test('while 500 connections idle and 50 send byte by byte, and all of those are still there', async () => {
+  test('while 500 connections idle and 50 send byte by byte, and all stay open', async () => {
     const receiver = await startReceiver();
     const idle = crowd(receiver, 500, () => {});
     const slow = crowd(receiver, 50, (write, index) => {
@@ -160,7 +160,7 @@ describe('genuine deliveries pass', () => {
       .toBeLessThanOrEqual(20);
   });
 
-  test('when everybody else sends and never ends: the one that has been sending longest makes room', async () => {
+  test('when all others never finish sending: the longest sender makes room', async () => {
     const receiver = await startReceiver({ limits: { connections_max: 20 } });
     const slow = crowd(receiver, 20, (write) => write(`${head('Content-Length: 100000')}x`));
     await connected(slow);
@@ -168,7 +168,7 @@ describe('genuine deliveries pass', () => {
     expect(slow.filter(({ isClosed }) => isClosed()).length).toBeGreaterThan(0);
   });
 
-  test('when unfinished bodies would fill the memory: the longest of them is given up', async () => {
+  test('when unfinished bodies would fill the memory: the longest is dropped', async () => {
     const receiver = await startReceiver({
       body_bytes_max: 50_000,
       limits: { refusal_patience_ms: 100 },

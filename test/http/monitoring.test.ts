@@ -8,7 +8,7 @@ import { signatureOf } from './receiver.ts';
 
 const inTenDays = () => new Date(Date.now() + 10 * 86_400_000).toISOString().slice(0, 10);
 
-test('health, readiness and metrics say how the daemon stands, and nothing of a patient', async () => {
+test('health, readiness and metrics show the daemon’s state and no patient data', async () => {
   const service = await startService();
   const port = await freePort();
   const listen = `127.0.0.1:${port}`;

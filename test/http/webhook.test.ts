@@ -3,7 +3,7 @@ import { purge } from '../../src/store/bookkeeping/purge.ts';
 import { message, PATH, SECRET, signatureOf, startReceiver } from './receiver.ts';
 
 describe('a delivery', () => {
-  test('is in the inbox byte for byte when it is acknowledged, and wakes whoever drains it', async () => {
+  test('is in the inbox byte for byte when acknowledged, and wakes its reader', async () => {
     const receiver = await startReceiver();
     // Spaces and an escaped letter that parsing and writing anew would not keep.
     const body = `{ "message_hash":"h-1",  "inquiries": [], "note":"\\u00e9 é" }\n`;
@@ -73,7 +73,7 @@ describe('a delivery', () => {
     },
   );
 
-  test('is taken under either secret while one is being replaced, and under an empty one never', async () => {
+  test('is accepted under both secrets during a change, never under an empty one', async () => {
     const receiver = await startReceiver({ secrets: ['the-new-one', SECRET, ''] });
     const body = message('h-1');
     expect((await receiver.deliver(body)).status).toBe(200);

@@ -79,7 +79,9 @@ describe('the minimal configuration', () => {
     const source = `${changed('  specialty', '  closed: [2026-12-24]\n  specialty')}
 locations: { " North Office ": { tax_id: 98-7654321 } }
 providers: { 1245319599: { is_specialist: true } }
-questions: { dental: [{ name: ortho, when_codes: [d8000-D8999, D0120], benefits_query: [MY_OWN] }, { name: rest, call_script_id: s1, with_codes: false }] }
+questions: { dental: [
+  { name: ortho, when_codes: [d8000-D8999, D0120], benefits_query: [MY_OWN] },
+  { name: rest, call_script_id: s1, with_codes: false }] }
 `;
     const config = await load(source);
     const profile = clinicProfile(config);

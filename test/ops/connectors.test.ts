@@ -18,7 +18,10 @@ function addConnector(path: string, source: string): string {
 const GOOD = `export default {
   name: 'good',
   config: { safeParse: (data) => ({ success: true, data }) },
-  create: (config, env) => ({ config, id: env.connector_id, zone: env.time_zone, path: env.resolvePath('./a'), token: env.secret('token') }),
+  create: (config, env) => ({
+    config, id: env.connector_id, zone: env.time_zone,
+    path: env.resolvePath('./a'), token: env.secret('token'),
+  }),
 };`;
 
 beforeEach(() => {
@@ -60,9 +63,10 @@ describe('connectors', () => {
     await expect(refused).rejects.toMatchObject({ kind: 'configuration' });
   });
 
-  test('are made with their id, the time zone and paths relative to the configuration', async () => {
+  test('are made with their id, the time zone and paths relative to the file', async () => {
     const source = `
-clinic: { name: A, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
+clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: http://127.0.0.1:1, auth: oauth }
 connectors: [{ id: one, type: ./connectors/good/index.ts, any: 1 }]
 state: { path: a.db }

@@ -23,7 +23,8 @@ describe('the log', () => {
     const { lines, log } = capture();
     log('daemon_started', { version: '1.2.3', attempts: 3 });
     expect(lines).toEqual([
-      '{"level":"info","time":"1970-01-01T00:00:00.000Z","event":"daemon_started","version":"1.2.3","attempts":3}\n',
+      '{"level":"info","time":"1970-01-01T00:00:00.000Z","event":"daemon_started",' +
+        '"version":"1.2.3","attempts":3}\n',
     ]);
   });
 
@@ -60,7 +61,7 @@ describe('the log', () => {
     expect(lines).toEqual([]);
   });
 
-  test('says of a warning or an error what it means and what to do, in the words of the catalogue', () => {
+  test('gives the catalog’s meaning and next step for a warning or an error', () => {
     const { lines, log } = capture();
     log('stage_failed', { stage: 'plan', error_code: 'SQLITE_FULL' });
     expect(JSON.parse(lines[0]!)).toMatchObject({

@@ -267,7 +267,7 @@ describe('the estimate of a procedure', () => {
     ]);
   });
 
-  it('of a service with a copay and no coinsurance does not say that the plan pays everything', () => {
+  it('with a copay and no coinsurance does not say that the plan pays everything', () => {
     const rule = { is_covered: true, copay_amount: '40', coinsurance_percentage: '0' };
     const record = recordOf(
       { procedure_codes: [[{ procedure_code: '99213' }, rule]] },

@@ -539,7 +539,8 @@ describe('odd shapes that are understood', () => {
 
   it('are names that an object inherits', () => {
     const results: unknown = JSON.parse(
-      '{"procedure_classes":{"__proto__":{"is_covered":true}},"__proto__":{"maximums":{"name":"x"}}}',
+      '{"procedure_classes":{"__proto__":{"is_covered":true}},' +
+        '"__proto__":{"maximums":{"name":"x"}}}',
     );
     const record = recordOf(results);
     expect(record.procedure_classes?.classes).toMatchObject([

@@ -120,9 +120,8 @@ function placeOf([part, ...inner]: readonly Key[], results: Record<string, unkno
     );
   }
   if (part === 'procedure_codes' && inner.length > 2 && name !== 'procedure_code') {
-    return new RegExp(
-      `^/procedure_codes/codes/${inner[0]}/${inner[1] === 0 ? name : `benefits/[^/]*${name}`}(?:/|$)`,
-    );
+    const place = inner[1] === 0 ? name : `benefits/[^/]*${name}`;
+    return new RegExp(`^/procedure_codes/codes/${inner[0]}/${place}(?:/|$)`);
   }
   if (part === 'procedure_classes' && inner.length > 1) {
     const at = Object.keys(results.procedure_classes as object).indexOf(String(inner[0]));

@@ -99,7 +99,7 @@ describe('Inquiry request', () => {
     expect(inquiryRequest(DRAFT, 'A-1')).not.toHaveProperty('npi');
   });
 
-  test('claims_date_of_service, claim_number and beneficiary are used only for claims inquiries', () => {
+  test('claims_date_of_service, claim_number, beneficiary are only for claims', () => {
     const request = inquiryRequest(DRAFT, 'A-1');
     for (const field of ['claims_date_of_service', 'claim_number', 'beneficiary'])
       expect(request).not.toHaveProperty(field);

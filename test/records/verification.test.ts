@@ -85,7 +85,7 @@ describe('the verification of a record', () => {
     );
   });
 
-  it('does not take one check of a call for another of the same name, or for one without a name', () => {
+  it('does not confuse checks of one name, or one without a name', () => {
     expect(recordWith([call(item('a', 'MET'), item('a', 'NOT_MET'))]).confidence).toBe('low');
     const unnamed = (status: string) => ({ ...item('', status), name: null });
     expect(recordWith([call(unnamed('MET'), unnamed('NOT_MET'))]).confidence).toBe('low');

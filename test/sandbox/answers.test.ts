@@ -151,7 +151,7 @@ describe('dental answers', () => {
     expect(JSON.stringify(silent.results)).not.toContain('null');
   });
 
-  it('of WEIRD hold words for amounts, an impossible date and unknown values and fields', async () => {
+  it('of WEIRD hold words for amounts, an impossible date, unknown fields', async () => {
     const [weird] = await finals(await bench(), 'dental', [{ member_id: 'WEIRD1' }]);
     const { maximums, plan_information, payer_portal_note } = weird.results;
     expect(maximums).toMatchObject({
@@ -216,7 +216,7 @@ describe('medical and mental health answers', () => {
     }
   });
 
-  it('give basic plan information without being asked, and prior authorization per code', async () => {
+  it('always give basic plan information, and prior authorization per code', async () => {
     const [form] = await finals(await bench(), 'medical', [
       {
         benefits_query: ['CODE_LOOKUP_PRIOR_AUTH', 'PULMONARY_REHAB_COVERAGE'],
@@ -314,7 +314,7 @@ it.each([
   expect(items.filter(({ status }) => status !== 'MET').map(({ name }) => name)).toEqual(not_met);
 });
 
-it('Without a prefix a few inquiries fail, are cancelled, find no plan or lack answers', async () => {
+it('Without a prefix a few inquiries fail, are cancelled or lack answers', async () => {
   const on = await bench();
   const items = members(1500, 'M').map((member_id) =>
     request({ member_id, desired_completion_date: '01-08-2030' }),

@@ -80,7 +80,7 @@ describe.each([
 });
 
 describe('faults', () => {
-  it('meet the requests that match method and path, after those to skip, as often as ordered', async () => {
+  it('hit requests of that method and path, after a skip, as often as ordered', async () => {
     const on = await bench();
     await order(on, {
       method: 'post',
@@ -118,7 +118,7 @@ describe('faults', () => {
     expect((await on.call('POST', path, request())).status).toBe(500);
   });
 
-  it('may be ordered several at once, combine a delay with another, are shown and cleared', async () => {
+  it('can be combined, such as with a delay, and are shown and cleared', async () => {
     const on = await bench();
     const { body } = await order(on, [
       { when: 'before', action: 'delay', delay_ms: 30 },

@@ -191,7 +191,7 @@ describe('answers', () => {
     desired_completion_date: '01-08-2030',
   };
 
-  it('are the same for the same seed and request, whatever the id, label and time of creation', async () => {
+  it('are the same for a seed and request, whatever the id, label and time', async () => {
     const results: Loose[] = [];
     for (const [delay_ms, external_id] of [
       [0, 'a'],

@@ -68,7 +68,7 @@ describe('a subscription', () => {
     },
   );
 
-  it('hears of the call being under way as well as of its end, no more often than its frequency', async () => {
+  it('hears of a call’s progress and end, no more often than its frequency', async () => {
     const on = await bench();
     const received = await subscriber(on, { minutes: 2 });
     const id = await on.create('dental', { desired_completion_date: '01-07-2030' });
@@ -90,7 +90,7 @@ describe('a subscription', () => {
     ]);
   });
 
-  it('is not told of what was over before it was made, and of nothing after it is deleted', async () => {
+  it('hears nothing of what ended before it, and nothing after its deletion', async () => {
     const on = await bench();
     await on.create('dental');
     await on.advance({ days: 5 });
@@ -163,7 +163,7 @@ describe('a delivery', () => {
     expect(received[0]!.message.inquiries).toHaveLength(3);
   });
 
-  it('that is refused is not sent again, unless the service retries: then it is the same message', async () => {
+  it('that is refused is sent again only if the service retries, unchanged', async () => {
     const { on, received } = await created({}, 1, () => 503);
     await vi.waitUntil(() => received.length === 1);
     await on.advance({ hours: 2 });

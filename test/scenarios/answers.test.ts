@@ -105,7 +105,7 @@ describe('a call that brought nothing', () => {
     );
   });
 
-  test('because it never ends is given up two weeks after the visit, with a line on the list', async () => {
+  test('that never ends is given up two weeks after the visit, with an item', async () => {
     const { machine, service, clinic } = await sent('NEVER');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -121,7 +121,7 @@ describe('a call that brought nothing', () => {
 });
 
 describe('an answer', () => {
-  test('that the plan is not active reads as no, and what was not asked then is empty', async () => {
+  test('that the plan is not active reads as no; what was not asked stays empty', async () => {
     const { service, clinic } = await sent('INACTIVE');
     await service.advance({ days: 9 });
     await clinic.once();
@@ -177,7 +177,7 @@ describe('an answer', () => {
     expect(clinic.written()[1]?.record).not.toEqual(clinic.written()[0]?.record);
   });
 
-  test('with what nobody expects is written all the same, and the rest is kept under unparsed', async () => {
+  test('with unexpected content is written, and the rest is kept under unparsed', async () => {
     const { service, clinic } = await sent('WEIRD');
     await service.advance({ days: 9 });
     await clinic.once();

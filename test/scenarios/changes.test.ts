@@ -76,7 +76,7 @@ describe('nothing is sent again', () => {
     expect(await service.ledger()).toHaveLength(1);
   });
 
-  test('for a second visit of the same patient and coverage, which gets the same record', async () => {
+  test('for a second visit of the same patient and coverage gets the same record', async () => {
     const { service, clinic, drop } = await scene();
     const [first, second, later] = visits(3, (index) => ({
       patient_id: 'P1',
@@ -169,7 +169,7 @@ describe('a change of what is asked', () => {
     },
   );
 
-  test('of other content than the member id sends a refused row again under the same need', async () => {
+  test('outside the match key sends a refused row again under the same need', async () => {
     const { service, clinic, drop } = await scene();
     const all = visits(2);
     await service.fault({
@@ -203,7 +203,7 @@ describe('a change of what is asked', () => {
   });
 });
 
-test('an export that is the same as an earlier one takes back what the one between them changed', async () => {
+test('an export equal to an earlier one undoes the changes of the one between', async () => {
   const { service, clinic, drop } = await scene();
   const all = visits(3);
   await drop(...all);

@@ -192,7 +192,7 @@ describe('when a claim is asked about', () => {
     expect(await scene.service.ledger()).toHaveLength(1);
   });
 
-  test('one that is not settled is asked about again every ask_again_days until it is', async () => {
+  test('one that is not settled is asked about every ask_again_days until it is', async () => {
     const scene = await asked([claimOf('PENDING1-1')]);
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['pending']);
     await nextDays(scene, 12);
@@ -232,7 +232,7 @@ describe('when a claim is asked about', () => {
     expect(await scene.service.ledger()).toHaveLength(1);
   });
 
-  test('one that was denied and is looked at again by the payer is asked about until it is paid', async () => {
+  test('one that was denied and is under review is asked about until it is paid', async () => {
     const scene = await asked([claimOf('OVERTURNED-1', { member_id: 'REVISE-1' })]);
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['denied']);
     await nextDays(scene, 6);
@@ -326,7 +326,7 @@ describe('when a claim is asked about', () => {
 });
 
 describe('a call about a claim', () => {
-  test('that was unsuccessful is tried once more, and the claim is asked about again later', async () => {
+  test('that was unsuccessful is tried once more, and asked about again later', async () => {
     const scene = await asked([claimOf('PAID-1', { member_id: 'UNSUCC-1' })]);
     await nextDays(scene, 1);
     await nextDays(scene, 4);
@@ -343,7 +343,7 @@ describe('a call about a claim', () => {
     expect(await scene.service.ledger()).toHaveLength(3);
   });
 
-  test('that brought nothing leaves the attention list when the claim is settled or withdrawn', async () => {
+  test('without a result leaves the attention list once the claim is settled', async () => {
     const claims = [
       claimOf('PAID-1', { member_id: 'CANCEL-1' }),
       claimOf('PAID-2', { member_id: 'CANCEL-2' }),

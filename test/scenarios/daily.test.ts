@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('the work of the day is done as soon as a computer that slept through its times is awake', async () => {
+test('daily work is done as soon as a computer wakes that slept through its time', async () => {
   vi.useFakeTimers({
     toFake: ['Date'],
     shouldAdvanceTime: true,

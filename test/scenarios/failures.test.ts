@@ -56,7 +56,7 @@ async function expectDone(
 const explained = async (clinic: Clinic, id = '9001') => (await clinic.run('explain', id)).stdout;
 
 describe('the service is away', () => {
-  test('because nothing listens there: everything due is kept, and goes when it is back', async () => {
+  test('because nothing listens: everything due is kept, and sent when it is back', async () => {
     const machine = setMachineClock();
     const first = await startService();
     const port = Number(new URL(first.url).port);
@@ -164,7 +164,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
     await expectDone(made);
   });
 
-  test('a lost reply is waited out, looked for twice when nothing is there, and explained', async () => {
+  test('a lost reply is waited out, looked up twice if absent, and explained', async () => {
     const made = await scene({ service: { submission, settle_seconds: 300 } });
     await made.service.fault(post({ when: 'before', action: 'reset' }));
     await made.clinic.once();

@@ -147,7 +147,7 @@ describe('S12, then the insurance, then S13, then S15', () => {
   });
 });
 
-test('an answer goes back as a message of its own, for the time to which the visit was moved', async () => {
+test('an answer goes out as its own message, for the visit’s new time', async () => {
   const { service, daemon, receiver, clinic, say } = await scene();
   await say(siu(visit()));
   await until(

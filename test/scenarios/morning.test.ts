@@ -16,7 +16,7 @@ import { judge, makeExport, readExport, SHAPES } from '../support/pms-export.ts'
 import { startService } from '../support/service.ts';
 
 describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
-  test('ends with a record for every good row, a reason for every bad one, and one call per need', async () => {
+  test('ends with a record per good row, a reason per bad one, one call per need', async () => {
     const machine = setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });
@@ -69,7 +69,7 @@ describe.each(SHAPES)('an export of 200 rows in the shape %s', (shape) => {
     expect(impossible).toHaveLength(bad.filter(({ dob }) => dob.endsWith('-02-30')).length);
   });
 
-  test('lists every bad row with a reason on the first morning, and self-pay not at all', async () => {
+  test('lists every bad row with a reason on the first morning, and no self-pay', async () => {
     setMachineClock();
     const service = await startService();
     const clinic = makeClinic({ base_url: service.url });

@@ -88,7 +88,7 @@ test.each([
   60_000,
 );
 
-test('calls made right before a restore, which the service lists late, are not made again (G1)', async () => {
+test('calls made right before a restore and listed late are not repeated (G1)', async () => {
   const machine = setMachineClock(Date.now());
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { service: { settle_seconds: 60 } } });
@@ -240,7 +240,7 @@ test(
   },
 );
 
-test('a damaged database gives no backup and says what mends it; restore keeps it beside', async () => {
+test('a damaged database gives no backup and names the fix; restore keeps it', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
@@ -265,7 +265,7 @@ test('a damaged database gives no backup and says what mends it; restore keeps i
   expect(await service.ledger()).toHaveLength(3);
 });
 
-test('backups go into their folder with mode 600, the newest are kept, and other files stay', async () => {
+test('backups have mode 600, the newest are kept, and other files stay', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { backup: { keep: 2 } } });

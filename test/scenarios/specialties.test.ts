@@ -103,7 +103,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     });
   });
 
-  test('is answered with money, rules per code and an explained estimate, each in its own measure', async () => {
+  test('is answered with money, rules per code and an explained estimate', async () => {
     const { clinic } = await answered(rows);
     const [medical, mental, dental] = ['M1', 'H1', 'D1'].map((id) => lineOf(clinic, id));
     const amount = /^\d+\.\d\d$/;
@@ -121,7 +121,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
         expect.stringMatching(/^(?:yes|no)$/),
       ]);
       expect(line?.estimate).toMatch(
-        /(?:copay \d|plan pays \d+%, patient \d+%).*(?:out of pocket remaining \d|out-of-pocket maximum met)/,
+        /(?:copay \d|plan pays \d+%, patient \d+%).*(?:out of pocket remaining \d|maximum met)/,
       );
     }
     expect(mental?.procedure_codes).toMatch(/limitations "/);
@@ -136,8 +136,9 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     const { clinic } = await answered(rows);
     const { stdout } = await clinic.run('show', 'D1');
     expect(stdout).toMatch(/For the visit D1: An estimate .* not a guarantee of payment\./);
-    expect(stdout).toMatch(
-      / {4}D1110: covered \(procedure_codes\.codes\[0\]\.benefits\.is_covered is true; plan\.is_active is true\)/,
+    expect(stdout).toContain(
+      '    D1110: covered (procedure_codes.codes[0].benefits.is_covered is true; ' +
+        'plan.is_active is true)',
     );
     const { inquiries } = JSON.parse((await clinic.run('show', 'M1', '--json')).stdout);
     const [{ appointment, procedures }] = inquiries[0].answer.estimates;
@@ -231,7 +232,7 @@ describe('what the configuration says by specialty', () => {
     expect(lineOf(clinic, 'S1').notes).toMatch(/SCRIPT_QUESTION_1: /);
   });
 
-  test('requires other fields, and a line on the attention list says which one is missing', async () => {
+  test('requires other fields, and the attention list names the missing one', async () => {
     const required_fields = {
       medical: ['dob', 'member_id', 'place_of_service', 'billed_amount', 'diagnosis_codes'],
     };
@@ -293,7 +294,7 @@ describe('two coverages of one visit', () => {
       member_id_2: `${second}-2`,
     });
 
-  test('are asked about one by one and joined, with the primary one as the payers said', async () => {
+  test('are asked about one by one and joined, the payers’ primary one first', async () => {
     const { service, clinic } = await answered([both('PRIMARY', 'SECONDARY')]);
     expect((await service.ledger()).map(({ request }) => request.member_id)).toEqual([
       'PRIMARY-1',

@@ -127,7 +127,7 @@ const everythingWritten = ({ clinic }: Running, count: number) =>
     .toBe(count);
 
 describe('answers arrive by themselves', () => {
-  test('with one question each, and the messages leave nothing behind but their hashes', async () => {
+  test('with one question each, and only the hashes of the messages stay', async () => {
     const system = await running(6);
     const before = await reads(system.service);
     await system.service.advance({ days: 9 });
@@ -202,7 +202,7 @@ describe('answers arrive by themselves', () => {
     expect(await system.service.ledger()).toHaveLength(6);
   });
 
-  test('a revised answer is delivered again as it is reported, and says what has changed', async () => {
+  test('a revised answer is delivered again at its webhook, naming the changes', async () => {
     const system = await running(1, { member: 'REVISE' });
     const [entry] = await system.service.ledgerWithSteps();
     const ended = entry?.steps.find(({ status }) => status === 'SUCCESS')?.at ?? '';
@@ -452,7 +452,8 @@ describe('eligd check tries the whole way from outside', () => {
       proxy.closeAllConnections();
       proxy.close();
     });
-    const public_url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/webhooks/inquiries`;
+    const { port: proxy_port } = proxy.address() as AddressInfo;
+    const public_url = `http://127.0.0.1:${proxy_port}/webhooks/inquiries`;
     return await running(1, {
       webhook: { listen: `127.0.0.1:${port}`, path: '/inside', public_url },
     });

@@ -87,7 +87,7 @@ test('A given expires_in counts, as a number or as text', async () => {
   }
 });
 
-test('A token that was revoked early is renewed once for all, and each call repeated once', async () => {
+test('A token revoked early is renewed once for all, and each call repeated once', async () => {
   let revoked = '';
   const server = await tokenServer((token) => token !== revoked);
   const { client } = testClient(server.base_url, { credentials: OAUTH, concurrency: 8 });
@@ -189,7 +189,7 @@ test(
   },
 );
 
-test('A caller that gives up while the token is fetched is unsent, and the others get it', async () => {
+test('A caller that gives up during the login is unsent; the others get the token', async () => {
   const server = await tokenServer();
   const { client } = testClient(server.base_url, { credentials: OAUTH });
   const abort = new AbortController();
@@ -202,7 +202,7 @@ test('A caller that gives up while the token is fetched is unsent, and the other
   expect(await second).toMatchObject({ ok: true });
 });
 
-test('login proves the credentials, and tells a missing subscription from a wrong address', async () => {
+test('login proves the credentials; no subscription differs from a wrong address', async () => {
   const good = await serve((seen) =>
     seen.url.includes('subscription') ? { status: 404, json: {} } : { json: [] },
   );

@@ -39,9 +39,21 @@ test('A bulk is sent as a bare array or as an object, and an empty one not at al
 });
 
 test.each<[string, unknown, BulkItem[]]>([
-  ['creation responses in order', [ok('a'), ok('b'), ok('c')], [created('a'), created('b'), created('c')]],
-  ['inquiry_ids', { success: true, inquiry_ids: ['a', 'b', 'c'] }, [created('a'), created('b'), created('c')]],
-  ['creation responses under inquiries', { inquiries: [ok('a'), ok('b'), ok('c')] }, [created('a'), created('b'), created('c')]],
+  [
+    'creation responses in order',
+    [ok('a'), ok('b'), ok('c')],
+    [created('a'), created('b'), created('c')],
+  ],
+  [
+    'inquiry_ids',
+    { success: true, inquiry_ids: ['a', 'b', 'c'] },
+    [created('a'), created('b'), created('c')],
+  ],
+  [
+    'creation responses under inquiries',
+    { inquiries: [ok('a'), ok('b'), ok('c')] },
+    [created('a'), created('b'), created('c')],
+  ],
   [
     'read forms in another order',
     [echo(2, 'c'), echo(0, 'a'), echo(1, 'b')],
@@ -50,27 +62,83 @@ test.each<[string, unknown, BulkItem[]]>([
   [
     'successes and errors mixed',
     [ok('a'), { success: false, detail: [{ loc: ['tax_id'], msg: 'bad', type: 't' }] }, ok('c')],
-    [created('a'), { outcome: 'refused', errors: [{ loc: ['tax_id'], msg: 'bad', type: 't' }] }, created('c')],
+    [
+      created('a'),
+      { outcome: 'refused', errors: [{ loc: ['tax_id'], msg: 'bad', type: 't' }] },
+      created('c'),
+    ],
   ],
-  ['an error as a sentence', [ok('a'), { error: { detail: 'no' } }, ok('c')], [created('a'), { outcome: 'refused', errors: [{ loc: [], msg: 'no', type: '' }] }, created('c')]],
-  ['an error that names another item', [ok('a'), { detail: [{ loc: ['body', 0, 'dob'], msg: 'bad', type: 't' }] }, ok('c')], [created('a'), UNKNOWN, created('c')]],
+  [
+    'an error as a sentence',
+    [ok('a'), { error: { detail: 'no' } }, ok('c')],
+    [
+      created('a'),
+      { outcome: 'refused', errors: [{ loc: [], msg: 'no', type: '' }] },
+      created('c'),
+    ],
+  ],
+  [
+    'an error that names another item',
+    [ok('a'), { detail: [{ loc: ['body', 0, 'dob'], msg: 'bad', type: 't' }] }, ok('c')],
+    [created('a'), UNKNOWN, created('c')],
+  ],
   ['success alone', { success: true }, [ACCEPTED, ACCEPTED, ACCEPTED]],
-  ['fewer ids than requests', { success: true, inquiry_ids: ['a', 'b'] }, [ACCEPTED, ACCEPTED, ACCEPTED]],
+  [
+    'fewer ids than requests',
+    { success: true, inquiry_ids: ['a', 'b'] },
+    [ACCEPTED, ACCEPTED, ACCEPTED],
+  ],
   ['more ids than requests', [ok('a'), ok('b'), ok('c'), ok('d')], [ACCEPTED, ACCEPTED, ACCEPTED]],
   ['an id twice', [ok('a'), ok('b'), ok('a')], [ACCEPTED, created('b'), ACCEPTED]],
-  ['an empty id', { success: true, inquiry_ids: ['a', '', 'c'] }, [created('a'), ACCEPTED, created('c')]],
-  ['a null among ids', { success: true, inquiry_ids: ['a', null, 'c'] }, [created('a'), ACCEPTED, created('c')]],
+  [
+    'an empty id',
+    { success: true, inquiry_ids: ['a', '', 'c'] },
+    [created('a'), ACCEPTED, created('c')],
+  ],
+  [
+    'a null among ids',
+    { success: true, inquiry_ids: ['a', null, 'c'] },
+    [created('a'), ACCEPTED, created('c')],
+  ],
   ['a null among responses', [ok('a'), null, ok('c')], [created('a'), UNKNOWN, created('c')]],
-  ['a success without an id', [ok('a'), { success: true }, ok('c')], [created('a'), ACCEPTED, created('c')]],
-  ['an external_id of another item', [ok('a'), { ...ok('b'), external_id: 'APPT-3 ' }, ok('c')], [created('a'), ACCEPTED, created('c')]],
-  ['read forms of some', [echo(2, 'c'), echo(0, 'a')], [created('a', 'read_form'), UNKNOWN, created('c', 'read_form')]],
-  ['read forms and an error in order', [echo(0, 'a'), { success: false }, echo(2, 'c')], [created('a', 'read_form'), { outcome: 'refused', errors: [] }, created('c', 'read_form')]],
-  ['read forms out of order and an error', [echo(2, 'c'), { success: false }, echo(0, 'a')], [created('a', 'read_form'), UNKNOWN, created('c', 'read_form')]],
-  ['two read forms of one request', [echo(0, 'a'), echo(0, 'b'), echo(2, 'c')], [ACCEPTED, ACCEPTED, created('c', 'read_form')]],
-  ['a read form of nobody', [echo(0, 'a'), aReadForm('z'), echo(2, 'c')], [created('a', 'read_form'), ACCEPTED, created('c', 'read_form')]],
+  [
+    'a success without an id',
+    [ok('a'), { success: true }, ok('c')],
+    [created('a'), ACCEPTED, created('c')],
+  ],
+  [
+    'an external_id of another item',
+    [ok('a'), { ...ok('b'), external_id: 'APPT-3 ' }, ok('c')],
+    [created('a'), ACCEPTED, created('c')],
+  ],
+  [
+    'read forms of some',
+    [echo(2, 'c'), echo(0, 'a')],
+    [created('a', 'read_form'), UNKNOWN, created('c', 'read_form')],
+  ],
+  [
+    'read forms and an error in order',
+    [echo(0, 'a'), { success: false }, echo(2, 'c')],
+    [created('a', 'read_form'), { outcome: 'refused', errors: [] }, created('c', 'read_form')],
+  ],
+  [
+    'read forms out of order and an error',
+    [echo(2, 'c'), { success: false }, echo(0, 'a')],
+    [created('a', 'read_form'), UNKNOWN, created('c', 'read_form')],
+  ],
+  [
+    'two read forms of one request',
+    [echo(0, 'a'), echo(0, 'b'), echo(2, 'c')],
+    [ACCEPTED, ACCEPTED, created('c', 'read_form')],
+  ],
+  [
+    'a read form of nobody',
+    [echo(0, 'a'), aReadForm('z'), echo(2, 'c')],
+    [created('a', 'read_form'), ACCEPTED, created('c', 'read_form')],
+  ],
 ])('A bulk reply of %s is read item by item', async (_name, json, items) => {
   expect((await bulk({ json })).result).toEqual({ ok: true, items });
-}); // biome-ignore format: one case a line
+});
 
 test('Read forms of two equal requests cannot be told apart and are looked up', async () => {
   const twice = [REQUESTS[0]!, REQUESTS[0]!];

@@ -20,7 +20,7 @@ async function createWith(reply: Reply) {
   return result;
 }
 
-test('A create sends exactly the JSON of the request to its specialty and gives the id', async () => {
+test('A create sends exactly the request’s JSON to its specialty, returns the id', async () => {
   const server = await serve(() => ({ json: { success: true, inquiry_id: 'abc-1' } }));
   const { client } = testClient(`${server.base_url}/prefix/`);
   const request = aRequest({ custom: 'kept', patient_name: 'Zoë' });
@@ -212,7 +212,7 @@ test(
   },
 );
 
-test('A cut ends what is on the wire, which is ambiguous then, and gives back what waits', async () => {
+test('A cut ends what is on the wire as ambiguous and returns what waits', async () => {
   const server = await serve(() => undefined);
   const { client, gate } = testClient(server.base_url, { concurrency: 1 });
   const [first, second] = [

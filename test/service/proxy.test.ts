@@ -52,7 +52,7 @@ test('everything goes through service.proxy, and check says whether it works', a
   expect(new Set(proxy.tunnels)).toEqual(new Set([new URL(service.url).host]));
 });
 
-test('a proxy that is away keeps everything due, and nothing is sent twice when it is back', async () => {
+test('a proxy that is away keeps everything due, and nothing is sent twice later', async () => {
   const service = await startService();
   const clinic = makeClinic({
     base_url: service.url,

@@ -6,7 +6,7 @@ async function readWith(reply: Reply) {
   return testClient(server.base_url).client.read('medical', id('a/b'));
 }
 
-test('An inquiry is read as an object or an array of one, with everything the service said', async () => {
+test('An inquiry is read as an object or an array of one, with all its content', async () => {
   const form = aReadForm('a/b', {
     status: 'brand_new',
     novelty: { deep: [1] },
@@ -72,7 +72,7 @@ test.each<[string, Reply, object]>([
   expect(await readWith(reply)).toMatchObject({ ok: false, failure });
 });
 
-test('Verifications are read with or without their envelope, and an unknown inquiry has none', async () => {
+test('Verifications are read with or without envelope; an unknown id has none', async () => {
   const one = {
     id: 'v',
     inquiry_id: 'a b',

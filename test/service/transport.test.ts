@@ -68,7 +68,7 @@ test('A first connection that is reset after the request was read is ambiguous, 
   expect(requests).toEqual([1]);
 });
 
-test('Requests that wait for a connection survive the loss of another and are written once each', async () => {
+test('Requests waiting for a connection survive another’s loss, written once each', async () => {
   const { address, requests } = await rawServer((socket, connection) => {
     if (connection === 0) socket.resetAndDestroy();
     else socket.write(OK);
@@ -81,7 +81,7 @@ test('Requests that wait for a connection survive the loss of another and are wr
   expect(requests.reduce((sum, count) => sum + count, 0)).toBe(9);
 });
 
-test('Connections are kept and shared, and never more requests are under way than allowed', async () => {
+test('Connections are kept and shared, within the limit of requests under way', async () => {
   let under_way = 0;
   let most = 0;
   const server = await serve(async () => {

@@ -161,9 +161,8 @@ export class Calls {
     this.#fail(
       `Two calls for one need (${need.key}): ${first.id} of ${iso(first.accepted_at)} and ` +
         `${call.id} of ${iso(call.accepted_at)}. ` +
-        (`The first one's request ended ` +
-          (`${iso(first.carrier.ended_at ?? first.accepted_at)}${is_told ? ' with the word that it is accepted' : ''}, ` +
-            '') +
+        (`The first one's request ended ${iso(first.carrier.ended_at ?? first.accepted_at)}` +
+          `${is_told ? ' with the word that it is accepted' : ''}, ` +
           `and the list showed it from ${iso(first.visible_at)}; the settle time is ` +
           `${settle_ms / 1000} s.`),
       [...about, first.external_id, first.id],
@@ -196,7 +195,8 @@ export class Calls {
       const read = raw
         .prepare(
           `select service_id from inquiries where is_verified = 1 and service_id is not null
-             and (state = 'open' or sent_at = (select max(sent_at) from inquiries where is_verified = 1))`,
+             and (state = 'open'
+               or sent_at = (select max(sent_at) from inquiries where is_verified = 1))`,
         )
         .pluck()
         .all() as string[];

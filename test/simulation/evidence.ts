@@ -32,7 +32,9 @@ export function evidence(
   } catch (error) {
     return {
       inquiries: [],
-      text: `The database cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      text:
+        'The database cannot be read: ' +
+        `${error instanceof Error ? error.message : String(error)}`,
     };
   }
 }

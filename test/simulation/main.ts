@@ -21,9 +21,12 @@ type Outcome = {
 
 type Order = { seeds: number[]; mutation: string | null; tell: 'about' | 'all' };
 
-const USAGE = `npm run simulate -- [--seeds N] [--from N] [--keep_going] [--workers N]   lives N worlds (100), beginning with a seed (1)
-npm run simulate -- --seed N [--all]                                     lives one world; --all tells everything
-npm run simulate -- --mutations [--seeds N] | --mutation NAME            shows which seed catches each change for the worse`;
+const USAGE = `npm run simulate -- [--seeds N] [--from N] [--keep_going] [--workers N]
+    runs N simulated worlds (100), starting with a seed (1)
+npm run simulate -- --seed N [--all]
+    runs one world; --all prints everything
+npm run simulate -- --mutations [--seeds N] | --mutation NAME
+    shows which seed catches each planted fault`;
 
 const options = {
   seeds: { type: 'string', default: '100' },

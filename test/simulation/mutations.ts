@@ -1,7 +1,9 @@
 /**
- * Faults that somebody might build into eligd, as changes of its source text. `npm run simulate -- --mutations` lives worlds with
- * each; the oracle has to catch every one. The text is changed while it is loaded, in the simulation's own process: nothing in
- * `src/` knows of it, and a text that is not found (because the code has changed) is an error and not a missed mutation.
+ * Faults that somebody might build into eligd, as changes of its source text.
+ * `npm run simulate -- --mutations` runs worlds with each; the oracle has to catch every one. The
+ * text is changed while it is loaded, in the simulation's own process: nothing in `src/` knows of
+ * it, and a text that is not found (because the code has changed) is an error and not a missed
+ * mutation.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
@@ -30,17 +32,25 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       {
         file: 'src/stages/submit/send.ts',
         find: "  await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending',",
-        put: "  (async (..._given: unknown[]) => {})(tx, [row.id], { from: 'planned', to: 'sending',",
+        put:
+          "  (async (..._given: unknown[]) => {})(tx, [row.id], { from: 'planned', to: " +
+          "'sending',",
       },
       {
         file: 'src/stages/submit/send.ts',
         find: '      await deps.store.write(async (tx) => {\n        if (result.ok) {',
-        put: "      await deps.store.write(async (tx) => {\n        await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '' }, { body: row.body, sent_at: now }, now);\n        if (result.ok) {",
+        put:
+          '      await deps.store.write(async (tx) => {\n        await moveInquiries(tx, ' +
+          "[row.id], { from: 'planned', to: 'sending', reason: '' }, { body: row.body, " +
+          'sent_at: now }, now);\n        if (result.ok) {',
       },
       {
         file: 'src/stages/submit/send.ts',
         find: '  return await deps.store.write(async (tx) => {\n    await learnFromBulk(',
-        put: "  return await deps.store.write(async (tx) => {\n    for (const row of rows) await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '' }, { body: row.body, sent_at: now }, now);\n    await learnFromBulk(",
+        put:
+          '  return await deps.store.write(async (tx) => {\n    for (const row of rows) await ' +
+          "moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '' }, { " +
+          'body: row.body, sent_at: now }, now);\n    await learnFromBulk(',
       },
     ],
   },
@@ -90,13 +100,16 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'A batch is acknowledged before its commit.',
     'src/stages/pull/index.ts',
     'tell(deps, await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())));',
-    'void store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())).catch(() => {});',
+    'void store.write((tx) => acceptBatch(tx, connector_id, batch, ' +
+      'env.clock.now())).catch(() => {});',
   ),
   delivered_before_written: one(
     'A delivery is marked before it is written.',
     'src/stages/deliver/index.ts',
     '    outcomes = await write(deps, batch, signal);',
-    "    await store.write(async (tx) => { for (const each of batch.deliveries) await settleDelivery(tx, each, { to: 'delivered', reason: '', due_at: 0 }, env.clock.now()); });\n    outcomes = await write(deps, batch, signal);",
+    '    await store.write(async (tx) => { for (const each of batch.deliveries) await ' +
+      "settleDelivery(tx, each, { to: 'delivered', reason: '', due_at: 0 }, " +
+      'env.clock.now()); });\n    outcomes = await write(deps, batch, signal);',
   ),
   limit_in_memory: one(
     'The slots of the rate limit are forgotten with the process.',
@@ -141,7 +154,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '',
   ),
   changed_not_awaited: {
-    what: 'Deliveries do not wait until planning has seen what has changed, which takes it a while.',
+    what:
+      'Deliveries do not wait until planning has seen what has changed, which takes it a ' +
+      'while.',
     changes: [
       {
         file: 'src/store/answers/deliveries.ts',
@@ -170,8 +185,10 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   refused_unsaid: one(
     'What the service refused is on no list.',
     'src/stages/submit/outcome.ts',
-    '  await raiseAttention(\n    tx,\n    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id,',
-    '  (async () => {})(\n    tx,\n    { connector: row.connector, appointment: appointment?.id ?? null, inquiry: row.id,',
+    '  await raiseAttention(\n    tx,\n    { connector: row.connector, appointment: ' +
+      'appointment?.id ?? null, inquiry: row.id,',
+    '  (async () => {})(\n    tx,\n    { connector: row.connector, appointment: ' +
+      'appointment?.id ?? null, inquiry: row.id,',
   ),
   unknown_is_no: one(
     'What the payer did not say reads as no.',
@@ -204,17 +221,23 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '      strangers += 0;',
   ),
   clock_trusted_for_looks: {
-    what: 'Looks are timed by a clock that was set meanwhile, and what is due by it is looked for often.',
+    what:
+      'Looks are timed by a clock that was set meanwhile, and what is due by it is looked for ' +
+      'often.',
     changes: [
       {
         file: 'src/stages/submit/notice-clock.ts',
-        find: 'if (is_anew) await restartLooks(tx, now + settings.timeout_ms + settings.settle_ms);',
+        find:
+          'if (is_anew) await restartLooks(tx, now + settings.timeout_ms + ' +
+          'settings.settle_ms);',
         put: '',
       },
       {
         file: 'src/stages/submit/index.ts',
         find: 'earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)) };',
-        put: '((at) => (at === null ? next_try : Math.min(at, now + 30_000)))(await nextSubmissionDue(store.db, now)) };',
+        put:
+          '((at) => (at === null ? next_try : Math.min(at, now + 30_000)))(await ' +
+          'nextSubmissionDue(store.db, now)) };',
       },
     ],
   },
@@ -222,13 +245,17 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'The hashes of reports are remembered for ten minutes.',
     'src/store/answers/inbox.ts',
     "  const rows = await tx\n    .insertInto('inbox')",
-    "  await tx.deleteFrom('inbox').where('received_at', '<', Number(messages[0]?.received_at) - 600_000).execute();\n  const rows = await tx\n    .insertInto('inbox')",
+    "  await tx.deleteFrom('inbox').where('received_at', '<', " +
+      'Number(messages[0]?.received_at) - 600_000).execute();\n  const rows = await tx\n    ' +
+      ".insertInto('inbox')",
   ),
   report_acknowledged_early: one(
     'A report is acknowledged before its commit.',
     'src/http/webhook.ts',
-    'outcome = await options.inbox.accept({ message_hash, body, received_at: options.env.clock.now() });',
-    "outcome = 'stored'; void options.inbox.accept({ message_hash, body, received_at: options.env.clock.now() }).catch(() => {});",
+    'outcome = await options.inbox.accept({ message_hash, body, received_at: ' +
+      'options.env.clock.now() });',
+    "outcome = 'stored'; void options.inbox.accept({ message_hash, body, received_at: " +
+      'options.env.clock.now() }).catch(() => {});',
   ),
   forged_report_believed: one(
     'A report is taken whatever its signature.',
@@ -252,7 +279,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'That a call was proven absent is forgotten when its successor is lost, too.',
     'src/stages/submit/outcome.ts',
     "for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });",
-    "for (const { id } of moved) await tx.deleteFrom('absent_calls').where('inquiry', '=', id).execute();",
+    "for (const { id } of moved) await tx.deleteFrom('absent_calls').where('inquiry', '=', " +
+      'id).execute();',
   ),
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
@@ -276,7 +304,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-/** Finds `find` however the formatter breaks its lines: white space and trailing commas do not count. */
+/** Finds `find` despite the formatter: white space and trailing commas do not count. */
 function pattern(find: string): RegExp {
   const tokens = find.match(/\w+|[^\w\s]/g) ?? [];
   const escaped = tokens.map((token) => token.replace(/[^\w\s]/, '\\$&'));

@@ -18,8 +18,10 @@ import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
 
 /** Values that the world makes up for patients; nothing like them may be said outside (G6). */
-const PHI =
-  /Zfirst|Zlast|Zcarrier|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}/;
+const PHI = new RegExp(
+  String.raw`Zfirst|Zlast|Zcarrier|Zsecret|Mx-\d|REFUSED-|Probe\d|Nw\d-|Sx\d` +
+    String.raw`|19[4-9]\d-\d\d-\d\d|\bA9\d{3}|probe9\d{3}`,
+);
 
 type Row = { source_id: string; closed_reason: string | null; content: string; updated_at: number };
 
@@ -260,24 +262,33 @@ export class Oracle {
       if (table === undefined) return [];
       return raw
         .prepare(
-          `select source_id as id, 'the appointment is open, waits for nothing and stands on no inquiry' as what from appointments a
+          `select source_id as id,
+             'the appointment is open, waits for nothing and stands on no inquiry' as what
+             from appointments a
              where closed_reason is null and superseded_at is null and plan_due_at is null
                and not exists (select 1 from inquiry_appointments where appointment = a.id)
-               and not exists (select 1 from attention where appointment = a.id and resolved_at is null)
+               and not exists (
+                 select 1 from attention where appointment = a.id and resolved_at is null)
            union all
-           select i.external_id, 'the inquiry is ' || i.state || ' and nothing will ever happen to it' from inquiries i
-             where ((state = 'uncertain' and look_at is null) or (state = 'open' and poll_at is null) or state in ('rejected', 'undecidable'))
+           select i.external_id,
+             'the inquiry is ' || i.state || ' and nothing will ever happen to it' from inquiries i
+             where ((state = 'uncertain' and look_at is null)
+                 or (state = 'open' and poll_at is null) or state in ('rejected', 'undecidable'))
                and not exists (select 1 from attention where inquiry = i.id and resolved_at is null)
-               and exists (select 1 from inquiry_appointments j join appointments a on a.id = j.appointment
+               and exists (select 1 from inquiry_appointments j
+                           join appointments a on a.id = j.appointment
                            where j.inquiry = i.id and a.closed_reason is null)
            union all
-           select a.source_id, 'the delivery is parked and nobody is told' from deliveries d join appointments a on a.id = d.appointment
+           select a.source_id, 'the delivery is parked and nobody is told'
+             from deliveries d join appointments a on a.id = d.appointment
              where d.state = 'parked' and a.superseded_at is null
-               and exists (select 1 from inquiry_appointments where appointment = a.id and inquiry = d.inquiry and coverage_rank = d.coverage_rank)
+               and exists (select 1 from inquiry_appointments where appointment = a.id
+                           and inquiry = d.inquiry and coverage_rank = d.coverage_rank)
                and a.closed_reason is null
                and not exists (select 1 from attention where subject = 'delivery:' || d.key)
                -- A newer answer took its place, and is judged in its stead.
-               and not exists (select 1 from deliveries n where n.appointment = d.appointment and n.inquiry = d.inquiry
+               and not exists (select 1 from deliveries n
+                               where n.appointment = d.appointment and n.inquiry = d.inquiry
                                and n.coverage_rank = d.coverage_rank and n.record > d.record)`,
         )
         .all() as { id: string; what: string }[];
@@ -434,7 +445,8 @@ export class Oracle {
       const told = raw
         .prepare(
           `select service_id from service_inquiries as s where role = 'extra'
-             and exists (select 1 from attention as a where a.inquiry = s.inquiry and a.reason = 'extra_call')`,
+             and exists (select 1 from attention as a
+                         where a.inquiry = s.inquiry and a.reason = 'extra_call')`,
         )
         .pluck()
         .all() as string[];
@@ -519,7 +531,8 @@ export class Oracle {
       raw
         .prepare(
           `select id, external_id, match_key from inquiries i where state = 'undecidable'
-             and exists (select 1 from attention where inquiry = i.id and reason = 'undecidable' and resolved_at is null)`,
+             and exists (select 1 from attention where inquiry = i.id
+                         and reason = 'undecidable' and resolved_at is null)`,
         )
         .all(),
     ) as { id: number; external_id: string; match_key: string }[] | null;

@@ -235,7 +235,8 @@ export class Service {
     const random = this.#random;
     const { now } = this.#scheduler;
     this.#last += 1;
-    const id = `${random.int(0x10000000, 0x7fffffff).toString(16)}-0000-4000-8000-${String(this.#last).padStart(12, '0')}`;
+    const beginning = random.int(0x10000000, 0x7fffffff).toString(16);
+    const id = `${beginning}-0000-4000-8000-${String(this.#last).padStart(12, '0')}`;
     const hidden_ms = {
       at_once: 0,
       seconds: random.int(0, 20_000),
@@ -265,7 +266,8 @@ export class Service {
       now,
       'service',
       `accepts ${id} for ${item.external_id} (${item.member_id}, ` +
-        `${item.dob})${hidden_ms > 0 ? `, listed in ${Math.round(hidden_ms / 1000)} s` : ''}${!carrier.is_stray ? '' : ', whose sender is gone'}`,
+        `${item.dob})${hidden_ms > 0 ? `, listed in ${Math.round(hidden_ms / 1000)} s` : ''}` +
+        `${carrier.is_stray ? ', whose sender is gone' : ''}`,
       [inquiry.external_id, id],
     );
     this.onAccepted(inquiry);

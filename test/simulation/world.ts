@@ -169,7 +169,8 @@ class LivingWorld {
   #told(broken: Broken | null, tell: 'about' | 'all'): string {
     const rows =
       broken === null ? { inquiries: [], text: '' } : evidence(this.#machine, broken.about);
-    return `${this.story.text(tell === 'all' ? 'all' : [...(broken?.about ?? []), ...rows.inquiries])}\n${rows.text}`;
+    const about = tell === 'all' ? 'all' : [...(broken?.about ?? []), ...rows.inquiries];
+    return `${this.story.text(about)}\n${rows.text}`;
   }
 
   // ---- the beginning

@@ -90,7 +90,8 @@ function configure(folder: string, port: number, service_port: number): string {
   const file = join(folder, 'eligd.yaml');
   writeFileSync(
     file,
-    `clinic: { name: Soak, time_zone: America/Chicago, specialty: dental, tax_id: "123456789", billing_npi: "1234567893" }
+    `clinic: { name: Soak, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
 service: { base_url: "http://127.0.0.1:${service_port}", auth: oauth }
 state: { path: ./state/eligd.db }
 connectors: [{ id: interface, type: hl7, listen: "127.0.0.1:${port}", write_back: none }]

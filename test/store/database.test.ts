@@ -133,7 +133,8 @@ describe('a database', () => {
         import { openStore } from '${SOURCE}/store.ts';
         while (Date.now() < ${at});
         const store = await openStore(${JSON.stringify(path)});
-        await store.write((tx) => tx.insertInto('rate_slots').values({ taken_at: 1, ended_at: null }).execute());
+        await store.write((tx) =>
+          tx.insertInto('rate_slots').values({ taken_at: 1, ended_at: null }).execute());
         await store.close();
         console.log('done');`;
       const starts = [1, 2, 3].map(() =>

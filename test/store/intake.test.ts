@@ -192,7 +192,7 @@ describe('an appointment that comes back', () => {
     });
   });
 
-  test('with another birth date and another member id is another one: the old one closes', async () => {
+  test('with another birth date and member id is a new one, and the old one closes', async () => {
     const { id } = await row('A-1');
     const other = on(1, {
       patient: { id: 'P-9', first_name: 'Eve', last_name: 'Other', birth_date: '1999-09-09' },
@@ -301,7 +301,7 @@ describe('an appointment that is missing', () => {
     expect(await missing()).toEqual([]);
   });
 
-  test('from one that does not say counts as vanished when most of the days are there', async () => {
+  test('in a silent export counts as vanished when most of its days are there', async () => {
     expect(await next([on(1), on(5)], 'unknown')).toMatchObject({ vanished: 0 });
     expect(await next([on(1), on(2), on(5)], 'unknown', 'sha256:3')).toMatchObject({ vanished: 2 });
     expect(await missing()).toEqual(['A-3', 'A-4']);

@@ -109,7 +109,7 @@ test('a cancellation of an appointment that is not known changes nothing', async
   expect(await statuses()).toEqual([]);
 });
 
-test('an item that could not be read leaves the attention list when it comes readable', async () => {
+test('an unreadable item leaves the attention list when it comes readable', async () => {
   const rejected = [
     {
       position: 'message 1',

@@ -78,7 +78,7 @@ describe('an appointment', () => {
     expect((await explained(appointment)).why).toContain('missing from the last export');
   });
 
-  test('waits again when it changes before its inquiry is sent, and not when it changes after', async () => {
+  test('waits again if changed before its inquiry is sent, and not if changed after', async () => {
     const before = await clinic.planned('1');
     const after = await clinic.planned('2');
     await clinic.open(after.inquiry);
@@ -100,7 +100,7 @@ describe('an appointment', () => {
     expect(await explained(appointment)).toMatchObject({ situation: 'asking', until });
   });
 
-  test('is answered until the newest answer is written, also when a written one is revised', async () => {
+  test('is answered until the newest answer, even a revised one, is written', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.answer(inquiry, { deliver_to: [appointment] });
@@ -178,7 +178,7 @@ describe('an appointment', () => {
     expect(await situationOf(appointment)).toBe('planned');
   });
 
-  test('of which nothing says what it waits for needs a person, so that none is lost (G2)', async () => {
+  test('with no known reason to wait needs a person, so that none is lost (G2)', async () => {
     const id = await clinic.appointment('1', { plan: { due_at: null } });
     expect(await explained(id)).toMatchObject({
       situation: 'attention',

@@ -88,7 +88,7 @@ describe('the rate limit', () => {
     },
   );
 
-  test('lets as many go at once as it allows, and the next one a minute after the first has ended', async () => {
+  test('allows the limit at once, and the next a minute after the first ended', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 3);
     const done = await clock.runUntil(
@@ -167,7 +167,7 @@ describe('the rate limit', () => {
     expect(await waited(limiter, clock)).toBe(WINDOW_MS);
   });
 
-  test('lets sending go first, then what is urgent, and among equals whoever came first', async () => {
+  test('lets sending go first, then urgent work, then in order of arrival', async () => {
     const clock = virtualClock();
     const limiter = createRateLimiter(await temporaryStore(), clock, 1);
     const order: string[] = [];

@@ -46,7 +46,7 @@ describe('the write queue', () => {
     expect(await names(store)).toEqual(['a', 'b']);
   });
 
-  test('does the work in the order in which it came, and each sees what was done before', async () => {
+  test('runs work in the order of arrival, and each sees the writes before it', async () => {
     const store = await temporaryStore();
     const seen = await Promise.all(
       Array.from({ length: 450 }, (_, index) =>
@@ -82,7 +82,7 @@ describe('the write queue', () => {
     expect(await names(watcher)).toHaveLength(100);
   });
 
-  test('resolves after the commit, so that another process sees what was written (G3)', async () => {
+  test('resolves after the commit, so that another process sees the write (G3)', async () => {
     const path = temporaryPath();
     const [store, watcher] = [await temporaryStore(path), await temporaryStore(path)];
     for (const name of ['a', 'b', 'c']) {
@@ -161,8 +161,9 @@ describe('the write queue', () => {
   test('does not fail work that reads first because another process writes meanwhile', async () => {
     const path = temporaryPath();
     const store = await temporaryStore(path);
+    const store_file = resolve(import.meta.dirname, '../../src/store/engine/store.ts');
     const script = `
-      import { openStore } from '${resolve(import.meta.dirname, '../../src/store/engine/store.ts')}';
+      import { openStore } from '${store_file}';
       const store = await openStore(${JSON.stringify(path)});
       for (let round = 0; round < 100; round += 1) {
         await store.write(async (tx) => {

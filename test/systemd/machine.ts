@@ -117,7 +117,8 @@ mkdir "$cgroup"
 export SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1
 ( read -r self _ </proc/self/stat; echo "$self" >"$cgroup/cgroup.procs"
   # Without --system-call-filter=bpf, IPAddressDeny= and device filters would be ignored in silence.
-  exec systemd-nspawn -q -D "$work/root" -M "$name" -b --register=no --keep-unit --console=pipe --private-network --system-call-filter=bpf
+  exec systemd-nspawn -q -D "$work/root" -M "$name" -b --register=no --keep-unit \\
+    --console=pipe --private-network --system-call-filter=bpf
 ) || true
 find "$cgroup" -depth -type d -exec rmdir {} +
 `;

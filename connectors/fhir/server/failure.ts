@@ -141,7 +141,8 @@ export function failureOfReply(
 ): FhirError {
   const kind = kindOfStatus(status);
   const codes = outcomeCodes(body);
-  const what = `The FHIR server answered ${status}${codes === '' ? '' : ` (${codes})`} to ${doing}.`;
+  const answer = `${status}${codes === '' ? '' : ` (${codes})`}`;
+  const what = `The FHIR server answered ${answer} to ${doing}.`;
   return new FhirError(kind, {
     what,
     words: outcomeWords(body),

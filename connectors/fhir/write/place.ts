@@ -85,7 +85,9 @@ export async function place(parts: WriteParts, wanted: Slot, signal: AbortSignal
     }
     if (tries >= TRIES)
       throw new FhirError('broken', {
-        what: `The FHIR server does not show the ${slot.resource.resourceType} that it said it has.`,
+        what:
+          `The FHIR server does not show the ${slot.resource.resourceType} that it said it ` +
+          'has.',
       });
   }
 }

@@ -154,7 +154,8 @@ export class InquiryWriter {
   ): Promise<Placed> {
     const { resourceType } = resource;
     if (this.capability.interaction(resourceType, 'create') === false) {
-      const what = `The FHIR server takes no ${resourceType} (it says so in its CapabilityStatement).`;
+      const source = '(it says so in its CapabilityStatement)';
+      const what = `The FHIR server takes no ${resourceType} ${source}.`;
       throw new FhirError('unsupported', { what });
     }
     const known_id = note.ids[resourceType] ?? null;

@@ -120,7 +120,8 @@ export function repliesToUnreadable(
   if (message !== null)
     return answer(message, { accept: 'CR', application: 'AR', fault }, settings);
   return [
-    `MSH|^~\\&|||||${settings.at}||ACK|${settings.at.slice(0, 14)}|P|2.5.1\rMSA|AR||${fault.what}\rERR|||${fault.code}^^HL70357|E||||${fault.what}\r`,
+    `MSH|^~\\&|||||${settings.at}||ACK|${settings.at.slice(0, 14)}|P|2.5.1\rMSA|AR||` +
+      `${fault.what}\rERR|||${fault.code}^^HL70357|E||||${fault.what}\r`,
   ];
 }
 

@@ -50,7 +50,8 @@ export function at(fields: Readonly<Record<number, Field>>): Field[] {
  * characters, which every version allows.
  */
 function controlId(delivery_key: string, service_id: string): string {
-  return `E${createHash('sha256').update(`${delivery_key} ${service_id}`).digest('hex').slice(0, 19).toUpperCase()}`;
+  const digest = createHash('sha256').update(`${delivery_key} ${service_id}`).digest('hex');
+  return `E${digest.slice(0, 19).toUpperCase()}`;
 }
 
 /** A message to send, and its MSH-10. */

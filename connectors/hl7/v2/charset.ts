@@ -29,7 +29,7 @@ const CHARSETS: Readonly<Record<string, string>> = {
  * run of bytes is text in the end.
  */
 export function decodeMessage(raw: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape character begins another character set in ISO 2022.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ESC switches sets in ISO 2022
   if (!/[\x1b\x80-\xff]/.test(raw)) return raw;
   const bytes = Buffer.from(raw, 'latin1');
   const label = declared(raw);

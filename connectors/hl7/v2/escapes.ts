@@ -76,7 +76,7 @@ function meaning(code: string, separators: Separators): string | null {
  * feeds.
  */
 export function encode(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not get into a message.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these must be escaped
   return text.replaceAll(/\r\n|[\x00-\x1f\x7f|^~\\&]/g, (found) => ENCODED[found] ?? hex(found));
 }
 

@@ -145,7 +145,9 @@ export function parseMessage(text: string): Message | null {
   );
 }
 
-const USUAL_HEADER = `MSH${USUAL.field}${USUAL.component}${USUAL.repetition}${USUAL.escape}${USUAL.subcomponent}${USUAL.field}`;
+const USUAL_HEADER =
+  `MSH${USUAL.field}${USUAL.component}${USUAL.repetition}` +
+  `${USUAL.escape}${USUAL.subcomponent}${USUAL.field}`;
 
 /** MSH-1 and MSH-2. A character that is left out of MSH-2 is not used by the message. */
 function separatorsOf(text: string): Separators | null {

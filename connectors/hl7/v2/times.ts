@@ -5,8 +5,10 @@
 import { Temporal } from 'temporal-polyfill';
 import { isDate } from '../../../src/domain/time.ts';
 
-const FORM =
-  /^(\d{4})-?(\d{2})-?(\d{2})(?:[T ]?(\d{2})(?::?(\d{2})(?::?(\d{2})(?:\.(\d{1,9}))?)?)?)?\s*(Z|[+-]\d{2}:?(?:\d{2})?)?$/;
+const DATE = String.raw`(\d{4})-?(\d{2})-?(\d{2})`;
+const CLOCK = String.raw`(\d{2})(?::?(\d{2})(?::?(\d{2})(?:\.(\d{1,9}))?)?)?`;
+const OFFSET = String.raw`(Z|[+-]\d{2}:?(?:\d{2})?)`;
+const FORM = new RegExp(String.raw`^${DATE}(?:[T ]?${CLOCK})?\s*${OFFSET}?$`);
 
 /** What kind of value was found instead of the one that was wanted; never the value (G6). */
 export type Fault = { fault: string };

@@ -29,7 +29,8 @@ async function checkDatabase(path: string): Promise<CheckedLine[]> {
   try {
     await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
-    const what = `The folder ${folder} cannot be read and written (${errorCode(error) ?? 'unknown'}).`;
+    const code = errorCode(error) ?? 'unknown';
+    const what = `The folder ${folder} cannot be read and written (${code}).`;
     return [
       bad(
         'database',

@@ -36,9 +36,9 @@ Examples:
   eligd check --config /etc/eligd/eligd.yaml
   eligd check --json
 
-Lines begin with "ok", with "!!" (a fault, with what to do after the arrow), or with "--" (not looked at).
-It ends with 0 when nothing is wrong, 78 when configuration or secrets are, 75 when only the service or a practice management
-system is away, and 1 otherwise.
+Lines begin with "ok", with "!!" (a fault, with what to do after the arrow), or with "--" (not
+looked at). It ends with 0 when nothing is wrong, 78 when configuration or secrets are, 75 when
+only the service or a practice management system is away, and 1 otherwise.
 `,
     )
     .action(async (options: { json?: true }) => {

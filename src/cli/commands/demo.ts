@@ -165,9 +165,8 @@ function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
       'are closed with a reason.',
     '',
     `  ${outbox}/`,
-    '    ' +
-      (`${files[0] ?? 'eligibility-….csv'}${files.length > 1 ? ` and ${files.length - 1} more` : ''}: ` +
-        '') +
+    `    ${files[0] ?? 'eligibility-….csv'}` +
+      `${files.length > 1 ? ` and ${files.length - 1} more` : ''}: ` +
       'a line for each answer, for the office',
     `    records/: ${records} full records as JSON, for programs`,
     '    attention.csv: what needs a person, why, and what to do',

@@ -119,7 +119,9 @@ function inquirySentence(from_state: string | null, to_state: string): string {
     case 'sending':
       return 'the request to the service was begun.';
     case 'uncertain':
-      return 'it became unclear whether the service has it, so it is looked for and not sent again.';
+      return (
+        'it became unclear whether the service has it, ' + 'so it is looked for and not sent again.'
+      );
     case 'open':
       return from_state === 'answered'
         ? 'the service took its answer back.'

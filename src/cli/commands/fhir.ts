@@ -41,7 +41,8 @@ Examples:
   eligd fhir keygen --key config/fhir-key.pem > fhir-jwks.json
   eligd fhir keygen --key /etc/eligd/fhir-key.pem --algorithm RS384
 
-Then write key_file: and client_id: into the connector's part of the configuration, and run "eligd check".
+Then write key_file: and client_id: into the connector's part of the configuration, and run
+"eligd check".
 `,
     )
     .action(async ({ key, algorithm }: { key: string; algorithm: string }) => {

@@ -187,7 +187,9 @@ function statusLines(status: StatusOverview, config: Config, { now, budget }: Mo
               .map(
                 ({ detail, since, next_try_at }) =>
                   `stopped since ${time(since)}: ${detail} ` +
-                  `${next_try_at === null ? 'A person has to let them go on.' : `Next try ${time(next_try_at)}.`}`,
+                  (next_try_at === null
+                    ? 'A person has to let them go on.'
+                    : `Next try ${time(next_try_at)}.`),
               )
               .join(' ')
       }`,

@@ -120,7 +120,9 @@ function writeCredential(name: string, value: string): string {
 
 function dropIn(folder: string, credentials: readonly string[]): string {
   const escaped = folder.replaceAll('%', '%%').replaceAll(/["\\]/g, '\\$&');
-  return `# Written by "eligd init --system": what belongs to this clinic. "systemctl daemon-reload" after a change.
+  const home = '# The folder lies in a home: the others stay unseen.\nProtectHome=tmpfs\n';
+  return `# Written by "eligd init --system": what belongs to this clinic. After a change:
+# "systemctl daemon-reload".
 [Unit]
 # The drop folder may lie on a share: the daemon starts when it is mounted.
 RequiresMountsFor="${escaped}"
@@ -128,7 +130,8 @@ RequiresMountsFor="${escaped}"
 [Service]
 # Nothing else of this machine's files is there for the daemon (RootDirectory= in eligd.service).
 BindPaths="${escaped}"
-${folder.startsWith('/home/') ? '# The folder lies in a home: the others stay unseen.\nProtectHome=tmpfs\n' : ''}# Secrets, readable by the daemon alone and only while it runs. To change one: systemd-creds encrypt --name=NAME - FILE
+${folder.startsWith('/home/') ? home : ''}# Secrets, readable by the daemon alone while it runs.
+# To change one: systemd-creds encrypt --name=NAME - FILE
 ${credentials.join('\n')}
 `;
 }

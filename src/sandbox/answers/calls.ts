@@ -57,8 +57,10 @@ export function callRecords(context: AnswerContext, ends_ms: readonly number[]):
 
 function callRecord(context: AnswerContext, call_number: number, ended_ms: number): JsonObject {
   const dice = context.call.of('call', call_number);
-  const representative = `${dice.pick('first name', FIRST_NAMES)} ${dice.pick('initial', INITIALS)}`;
-  const reference = `${dice.pick('reference letter', ['C', 'I', 'R', 'W'])}${dice.integer('reference', 10_000_000, 99_999_999)}`;
+  const first_name = dice.pick('first name', FIRST_NAMES);
+  const representative = `${first_name} ${dice.pick('initial', INITIALS)}`;
+  const letter = dice.pick('reference letter', ['C', 'I', 'R', 'W']);
+  const reference = `${letter}${dice.integer('reference', 10_000_000, 99_999_999)}`;
   const log_id = callLogId(context, call_number);
   return compact({
     call_end_time: context.formats.timestamp(ended_ms - dice.integer('before', 1, 2) * MINUTE_MS),

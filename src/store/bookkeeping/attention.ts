@@ -273,9 +273,8 @@ export async function listForMapping(
     {
       reason: 'payer_unmapped',
       what:
-        'The payer ' +
-        (`${payer.carrier || '(no name)'}${payer.payor_id === '' ? '' : `, payor id ${payer.payor_id},`} ` +
-          '') +
+        `The payer ${payer.carrier || '(no name)'}` +
+        `${payer.payor_id === '' ? '' : `, payor id ${payer.payor_id},`} ` +
         'is not in the payer map. Calls are made all the same, without saying which carrier it ' +
         'is.',
       next: 'Add a line for it to payers.csv (policy.payers in the configuration).',

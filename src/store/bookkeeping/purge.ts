@@ -152,7 +152,8 @@ async function purgeRest(tx: Tx, before: number): Promise<void> {
             .select('appointments.id')
             .whereRef('appointments.connector', '=', 'patients.connector')
             .where(
-              sql<boolean>`json_extract(appointments.content, '$.patient.id') = patients.patient_id`,
+              sql<boolean>`
+                json_extract(appointments.content, '$.patient.id') = patients.patient_id`,
             ),
         ),
       ),

@@ -92,7 +92,8 @@ const needsPerson = sql`
   select l.appointment from attention t
   join inquiry_appointments l on l.inquiry = t.inquiry
   join inquiries i on i.id = l.inquiry
-  where t.resolved_at is null and t.reason not in (${informational}) and t.subject like 'inquiry:%' and i.state <> 'withdrawn'`;
+  where t.resolved_at is null and t.reason not in (${informational})
+    and t.subject like 'inquiry:%' and i.state <> 'withdrawn'`;
 
 const leastAdvanced = sql`
   select min(${stageOfLink}) from inquiry_appointments l join inquiries i on i.id = l.inquiry
@@ -106,11 +107,14 @@ export function situationAt(now: number) {
   return sql<SituationWord>`case
     when appointments.closed_reason is not null then 'closed'
     when appointments.id in (${needsPerson}) then 'attention'
-    when appointments.plan_wait in (${sql.join(COVERAGE_WAITS.map((wait) => sql.lit(wait)))}) then 'waiting'
+    when appointments.plan_wait in (${sql.join(COVERAGE_WAITS.map((wait) => sql.lit(wait)))})
+      then 'waiting'
     else case coalesce((${leastAdvanced}), ${sql.lit(STAGES.none)})
-      when ${sql.lit(STAGES.none)} then case when appointments.plan_due_at is null then 'attention' else 'waiting' end
+      when ${sql.lit(STAGES.none)}
+        then case when appointments.plan_due_at is null then 'attention' else 'waiting' end
       when ${sql.lit(STAGES.blocked)} then 'attention'
-      when ${sql.lit(STAGES.planned)} then case when appointments.plan_due_at <= ${now} then 'waiting' else 'planned' end
+      when ${sql.lit(STAGES.planned)}
+        then case when appointments.plan_due_at <= ${now} then 'waiting' else 'planned' end
       when ${sql.lit(STAGES.asking)} then 'asking'
       when ${sql.lit(STAGES.answered)} then 'answered'
       else 'delivered' end

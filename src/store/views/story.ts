@@ -77,7 +77,8 @@ export async function momentOf(db: Db, limits: CallLimits, now: number): Promise
     return { now, budget: { why, until: instantOf(next_month, 0, time_zone) } };
   }
   if (await is_used_up(calls_per_day, today)) {
-    const why = `The ${calls_per_day} calls that policy.calls_per_day allows are used up for today.`;
+    const allowed = `The ${calls_per_day} calls that policy.calls_per_day allows`;
+    const why = `${allowed} are used up for today.`;
     return { now, budget: { why, until: instantOf(addDays(today, 1), 0, time_zone) } };
   }
   return { now, budget: null };
@@ -375,7 +376,8 @@ export async function openEntries(db: Db, appointments: readonly number[]): Prom
     select l.appointment, t.reason, t.what, t.next, t.since, t.id from attention t
     join inquiry_appointments l on l.inquiry = t.inquiry
     join inquiries i on i.id = l.inquiry
-    where t.resolved_at is null and l.appointment in (${ids}) and t.subject like 'inquiry:%' and i.state <> 'withdrawn'
+    where t.resolved_at is null and l.appointment in (${ids})
+      and t.subject like 'inquiry:%' and i.state <> 'withdrawn'
     order by 6`.execute(db);
   return rows.map(({ appointment, reason, what, next, since }) => ({
     appointment,

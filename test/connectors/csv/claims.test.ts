@@ -10,7 +10,9 @@ beforeEach(async () => {
 afterEach(() => folder.remove());
 
 const HEADER =
-  'claim_id,claim_number,date_of_service,billed_amount,procedure_codes,claim_status,coverage,patient_id,patient_name,dob,carrier,payor_id,member_id,group_id,rendering_npi,diagnosis_codes,specialty,place_of_service\n';
+  'claim_id,claim_number,date_of_service,billed_amount,procedure_codes,claim_status,coverage,' +
+  'patient_id,patient_name,dob,carrier,payor_id,member_id,group_id,rendering_npi,' +
+  'diagnosis_codes,specialty,place_of_service\n';
 const ROW =
   '7001,ICN77,10/01/2026,"$1,180.50",99213;87880,Sent,secondary,P7,"Quill, ' +
   'Ada",02/14/1987,Aetna,60054,W123,G9,1245319599,J02.0,medical,11\n';
@@ -111,7 +113,8 @@ describe('a file claims-*.csv', () => {
 
   it('loses one bad row and no neighbour (G7), and leaves out one bad value', async () => {
     const { claims, rejected } = await read(
-      'claim_id,date_of_service,billed_amount,coverage\n1,2026-10-01,10,1\n,2026-10-01,10,1\n3,2026-02-30,much,5th\n',
+      'claim_id,date_of_service,billed_amount,coverage\n1,2026-10-01,10,1\n,2026-10-01,10,1\n' +
+        '3,2026-02-30,much,5th\n',
     );
     expect(
       claims.map(({ source_id, date_of_service, billed_amount, coverage_rank }) => [

@@ -40,11 +40,37 @@ describe('header names', () => {
 
   it('of Open Dental are known', () => {
     expect(
-      found(['AptNum', 'AptDateTime', 'AptStatus', 'PatNum', 'LName', 'FName', 'Birthdate', 'CarrierName', 'ElectID', 'SubscriberID', 'GroupNum', 'NationalProvID', 'ProcCodes', 'IsNewPatient']),
+      found([
+        'AptNum',
+        'AptDateTime',
+        'AptStatus',
+        'PatNum',
+        'LName',
+        'FName',
+        'Birthdate',
+        'CarrierName',
+        'ElectID',
+        'SubscriberID',
+        'GroupNum',
+        'NationalProvID',
+        'ProcCodes',
+        'IsNewPatient',
+      ]),
     ).toEqual({
-      appointment_id: 'AptNum', appointment_at: 'AptDateTime', status: 'AptStatus', patient_id: 'PatNum', last_name: 'LName', first_name: 'FName', dob: 'Birthdate',
-      carrier: 'CarrierName', payor_id: 'ElectID', member_id: 'SubscriberID', group_id: 'GroupNum', rendering_npi: 'NationalProvID', procedure_codes: 'ProcCodes',
-    }); // biome-ignore format: side by side
+      appointment_id: 'AptNum',
+      appointment_at: 'AptDateTime',
+      status: 'AptStatus',
+      patient_id: 'PatNum',
+      last_name: 'LName',
+      first_name: 'FName',
+      dob: 'Birthdate',
+      carrier: 'CarrierName',
+      payor_id: 'ElectID',
+      member_id: 'SubscriberID',
+      group_id: 'GroupNum',
+      rendering_npi: 'NationalProvID',
+      procedure_codes: 'ProcCodes',
+    });
   });
 
   it('of a second coverage are known in several spellings', () => {

@@ -100,7 +100,7 @@ describe('a file', () => {
     expect(opened.said()).toContain('csv_file_repeated');
   });
 
-  it('with the content of an earlier one is read again when the settings have changed', async () => {
+  it('with the content of an earlier one is read again after the settings changed', async () => {
     await folder.drop('a.csv', text(1));
     const first = openCsv(folder);
     await first.pull();
@@ -205,7 +205,7 @@ describe('files', () => {
     expect(await folder.names('processing')).toEqual(['a.csv']);
   });
 
-  it('of which one was left in processing/ by a crash are read again, with their reasons', async () => {
+  it('that a crash left in processing/ are read again, with their reasons', async () => {
     await folder.drop('a.csv', `${text(1)}bad,row\r\n`);
     const before = openCsv(folder);
     await before.pull();
@@ -300,7 +300,7 @@ describe('any bytes at all', () => {
     expect(moved).toHaveLength(files);
   });
 
-  it('in the rows of a table lose no row: each is accepted, or rejected with its position', async () => {
+  it('in a table lose no row: each is accepted, or rejected with its position', async () => {
     const cell = fc
       .string({ unit: 'grapheme', maxLength: 12 })
       .filter((value) => !/[\r\n\0\ud800-\udfff]/.test(value));

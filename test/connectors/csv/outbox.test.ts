@@ -27,9 +27,18 @@ describe('a delivered batch', () => {
     expect(Object.keys(lines[0] ?? {})).toEqual([...RESULT_COLUMNS]);
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatchObject({
-      appointment_id: 'A-1', appointment_at: '2026-11-24T09:30:00-06:00', patient_name: 'Zebulon Quillfeather-1', coverage: '1', is_active: 'yes',
-      in_network: 'unknown', plan_name: 'PPO Plus', annual_maximum: '', member_id: 'MEMBER001', json_file: 'records/d-1-1.json', written_at: '2026-11-23T12:00:00-06:00',
-    }); // biome-ignore format: side by side
+      appointment_id: 'A-1',
+      appointment_at: '2026-11-24T09:30:00-06:00',
+      patient_name: 'Zebulon Quillfeather-1',
+      coverage: '1',
+      is_active: 'yes',
+      in_network: 'unknown',
+      plan_name: 'PPO Plus',
+      annual_maximum: '',
+      member_id: 'MEMBER001',
+      json_file: 'records/d-1-1.json',
+      written_at: '2026-11-23T12:00:00-06:00',
+    });
     const record = JSON.parse(await folder.read('outbox', 'records/d-1-1.json'));
     expect(eligibilityRecordSchema.parse(record)).toEqual(batchOf(1, [1]).deliveries[0]?.record);
   });
@@ -73,9 +82,15 @@ describe('a delivered batch', () => {
 
 describe('attention.csv', () => {
   const entry = {
-    source_id: null, starts_at: null, patient_name: null, carrier: null, reason: 'file_rejected', what: 'A file was rejected.',
-    next: '=HYPERLINK("x")', since: '2026-11-23T18:00:00.000Z',
-  }; // biome-ignore format: side by side
+    source_id: null,
+    starts_at: null,
+    patient_name: null,
+    carrier: null,
+    reason: 'file_rejected',
+    what: 'A file was rejected.',
+    next: '=HYPERLINK("x")',
+    since: '2026-11-23T18:00:00.000Z',
+  };
 
   it('holds the header alone when nothing waits', async () => {
     await openCsv(folder).connector.publishAttention?.([], signal);

@@ -61,7 +61,7 @@ describe.each(SHAPES)('the shape %s of make.mjs', (shape) => {
       bad.map(({ patient, problems }) => [patient.birth_date, problems[0]?.value_class]),
     ).toEqual([[null, 'impossible date']]);
     expect(reasons).toMatch(
-      /^\ufeffrow,column,value_class,remedy,row_used\r\n19,[^,]+,impossible date,"?There is no such day/,
+      /^\ufeffrow,column,value_class,remedy,row_used\r\n19,[^,]+,impossible date,"?There is no such/,
     );
     expect(reasons).not.toContain('1987');
   });
@@ -263,7 +263,9 @@ describe('settings', () => {
 
 describe('the second coverage and the policy holder', () => {
   const header =
-    'appointment_id,appointment_date,appointment_time,last_name,first_name,dob,carrier,member_id,relationship,subscriber_name,subscriber_dob,carrier_2,member_id_2,relationship_2,subscriber_name_2\n';
+    'appointment_id,appointment_date,appointment_time,last_name,first_name,dob,carrier,' +
+    'member_id,relationship,subscriber_name,subscriber_dob,carrier_2,member_id_2,' +
+    'relationship_2,subscriber_name_2\n';
   const read = async (row: string) => (await readOne(header + row)).appointments[0]?.coverages;
 
   it('are there only when a column of theirs is filled', async () => {

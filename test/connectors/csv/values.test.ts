@@ -173,7 +173,8 @@ describe('words', () => {
       'Family Medicine',
     ];
     expect(words.map((word) => values.readSpecialty(word).value)).toEqual([
-      'dental', 'dental', 'medical', 'mental_health', 'mental_health', 'dental', 'medical', 'medical',
+      'dental', 'dental', 'medical', 'mental_health', 'mental_health', 'dental', 'medical',
+      'medical',
     ]); // biome-ignore format: side by side
     expect(values.readSpecialty('Podiatry')).toEqual({ value: null, fault: 'unknown word' });
   });

@@ -76,7 +76,7 @@ describe('the attention list', () => {
     expect(await peer.all('Task')).toHaveLength(2);
   });
 
-  test('stands there as what the server takes, where it only says so when it is tried', async () => {
+  test('uses the resource that the server takes, even if only a try shows which', async () => {
     const { peer, connector, restart, said } = await bench();
     peer.fault = ({ method, path }) =>
       method === 'POST' && path === '/Task'
@@ -94,7 +94,7 @@ describe('the attention list', () => {
     expect(await peer.all('Task')).toEqual([]);
   });
 
-  test('is written to once though the reply is lost, also where it cannot be searched', async () => {
+  test('is written once although the reply is lost, even where search is missing', async () => {
     const { peer, connector } = await bench({
       conditional_create: false,
       refuse_search: ['Task.identifier'],

@@ -110,7 +110,7 @@ describe('eligd check of a FHIR server', () => {
     },
   );
 
-  test('says when there is no visit to try the rest with, as with a place that is not there', async () => {
+  test('says when there is no visit to try the rest with, or no such place', async () => {
     const search_by = [{ location: 'Location/nowhere' }];
     const { connector, offer } = await bench({}, { search_by });
     await offer(appointment(1));

@@ -170,7 +170,7 @@ describe('an answer about a claim', () => {
   });
   const money = (amount: string) => ({ amount, currency: 'USD' });
 
-  test('becomes a valid ClaimResponse with what was paid for each item, and where it comes from', async () => {
+  test('becomes a valid ClaimResponse with the amount paid per item and its source', async () => {
     const codes = [
       code({ paid: money('40.10'), applied_to_deductible: money('5.00') }),
       code({ code: 'D1110', paid: money('60.20'), patient_responsibility: money('0.00') }),

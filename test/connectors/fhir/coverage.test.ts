@@ -46,14 +46,14 @@ describe('a coverage', () => {
     ]);
   });
 
-  test('that has ended is asked about when there is no other: front desks forget to prolong it', async () => {
+  test('that has ended is asked about if there is no other, as it may be renewed', async () => {
     const { visit } = await readWith(
       coverage((one) => Object.assign(one, { period: { end: '2025-12-31' } })),
     );
     expect(members(visit)).toEqual(['MEMBER001']);
   });
 
-  test('of a type that the clinic does not ask about is left out, one without a type never', async () => {
+  test('of a type outside the list is skipped, but one without a type never is', async () => {
     const vision = { type: { coding: [{ code: 'VISPOL' }] } };
     expect(
       members(
@@ -183,7 +183,7 @@ describe('a coverage', () => {
     expect((await readWith(change, { systems })).visit?.coverages[0]?.payor_id).toBe('77');
   });
 
-  test('of another patient is never taken, even from a server that ignores what it is asked', async () => {
+  test('of another patient is never taken, even if the server ignores the query', async () => {
     const world = await bench();
     await world.offer(appointment(1), appointment(2));
     const all = await world.peer.all('Coverage');

@@ -314,7 +314,7 @@ describe('the other ways to log in', () => {
     expect(read(await pull()).size).toBe(1);
   });
 
-  test('a token that the server does not accept is a fault for a person, and is not tried for ever', async () => {
+  test('a token that the server rejects needs a person and is not retried forever', async () => {
     const { pull, peer } = await bench(
       { authorization: 'Bearer right' },
       { auth: 'bearer' },

@@ -16,7 +16,7 @@ const cancelledBy = (batches: readonly PullBatch[]) =>
 const FAILS = { when: 'before', action: 'status', status: 500 } as const;
 
 describe('the first pull', () => {
-  test('asks for the window of days in the time zone of the clinic, whatever the status', async () => {
+  test('asks for the window of days in the clinic’s time zone, for every status', async () => {
     const { peer, pull, offer } = await bench({}, { days_back: 1, days_ahead: 10 });
     await offer(appointment(1));
     await pull();
@@ -134,7 +134,7 @@ describe('pages that do not end well', () => {
     expect(read(error?.batches ?? []).size).toBe(3);
   });
 
-  test('because the server fails on one of them cost only what stands on it and after it (G7)', async () => {
+  test('that fail on the server cost only their own and later visits (G7)', async () => {
     const { peer, pull, offer, cursor } = await bench({ page_max: 3 });
     await offer(...visits(8));
     peer.fault = ({ query }) => (query.includes('_getpages') ? FAILS : null);
@@ -150,7 +150,7 @@ describe('pages that do not end well', () => {
 });
 
 describe('further pulls', () => {
-  test('ask for what has changed since, by the clock of the server and with an overlap', async () => {
+  test('ask for changes since the last one, by the server’s clock, with an overlap', async () => {
     const { peer, pull, offer } = await bench();
     await offer(...visits(3));
     await pull();
@@ -297,7 +297,7 @@ describe('a server that wants a place or a person', () => {
 });
 
 describe('a server in trouble', () => {
-  test('is asked again after 429, 5xx, a broken line, half an answer and the page of a proxy', async () => {
+  test('is repeated after 429, 5xx, a lost connection, a cut reply, a proxy’s page', async () => {
     const { peer, pull, offer } = await bench();
     await offer(appointment(1));
     const faults = [
@@ -340,7 +340,7 @@ describe('a server in trouble', () => {
     await expect(pull()).rejects.toMatchObject({ failure: 'transient', retry_after_ms: 120_000 });
   });
 
-  test('with one patient keeps nobody else from being read (G7), and is asked about that one again', async () => {
+  test('with one patient delays nobody else (G7), and is asked for again', async () => {
     const { peer, pull, offer, cursor } = await bench();
     await offer(...visits(3));
     peer.fault = ({ path, query }) =>

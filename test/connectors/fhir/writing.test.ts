@@ -47,7 +47,7 @@ describe('an answer', () => {
     },
   );
 
-  test('stands beside the coverage of its own patient, though the family shares a member id', async () => {
+  test('goes to its own patient’s coverage although the family shares a member id', async () => {
     const { peer, connector, offer } = await bench();
     const [delivery] = batchOf(1, [1]).deliveries;
     const { member_id } = delivery!.appointment.coverage;
@@ -64,7 +64,7 @@ describe('an answer', () => {
     expect(response?.insurance?.[0]?.coverage.reference).toBe('Coverage/coverage-P-1-1');
   });
 
-  test('stands beside its coverage where the server knows coverages by their beneficiary only', async () => {
+  test('goes to its coverage where the server finds coverages only by beneficiary', async () => {
     const { peer, connector, offer } = await bench({ refuse_search: ['Coverage.patient'] });
     await offer(appointment(1));
     await deliver(connector, batchOf(1, [1]));
@@ -197,7 +197,7 @@ describe.each(SERVERS)('a server %s', (_, options) => {
 });
 
 describe('a server that has it already', () => {
-  test('twice, because somebody copied it, gets no third one, and the older one counts', async () => {
+  test('that exists twice, as a copy, gets no third one, and the older one counts', async () => {
     const { peer, connector } = await bench();
     await deliver(connector, batchOf(1, [1]));
     const [first] = await peer.all('CoverageEligibilityResponse');

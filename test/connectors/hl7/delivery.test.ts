@@ -50,7 +50,7 @@ describe('the answer of the receiver', () => {
     expect(await outcomes(connector(), batchOf(1, [1]))).toEqual([outcome]);
   });
 
-  test('goes to the attention list with its words, and costs its neighbours nothing (G7)', async () => {
+  test('goes to the attention list with its words; its neighbors are sent (G7)', async () => {
     receiver.answering = (message) =>
       field(message, 'PID', 3).startsWith('P-2')
         ? ack('AE', message, 'Unknown patient')
@@ -150,7 +150,7 @@ describe('a late acknowledgment', () => {
     expect(events).toContain('hl7_answer_unmatched');
   });
 
-  test('from a receiver that answers everything but the question is silence in the end', async () => {
+  test('to other messages only counts as no reply in the end', async () => {
     receiver.answering = (_, socket) => {
       for (let count = 0; count < 50; count += 1)
         socket.write(framed(ack('AA', 'MSH|^~\\&|A|B|C|D|2026||X|OTHER|P|2.5')));

@@ -139,7 +139,7 @@ describe('a file', () => {
     },
   );
 
-  test('without a message is rejected and told of, and what is no .hl7 file is left alone', async () => {
+  test('without a message is rejected and reported; other file names stay untouched', async () => {
     await drop('letter.hl7', 'Dear colleague');
     await drop('empty.hl7', '');
     for (const name of ['readme.txt', 'a.hl7.tmp', '.a.hl7', '~a.hl7']) await drop(name, visit(1));
@@ -177,7 +177,7 @@ describe('a file', () => {
 describe('a batch', () => {
   const batch = (...lines: string[]) => ['FHS|^~\\&', 'BHS|^~\\&', ...lines].join('\r');
 
-  test('whose trailer counts other messages, or is missing, is taken, and a person is told', async () => {
+  test('with a wrong or missing trailer count is read and reported', async () => {
     await drop('a.hl7', batch(visit(1), visit(2), 'BTS|3', 'FTS|1'));
     await drop('b.hl7', batch(visit(3)));
     const { pull, ids, attention } = await fileDrop();

@@ -64,7 +64,7 @@ describe('frames', () => {
     expect(bodies(fresh(), ...stream)).toEqual(expected);
   });
 
-  test('that are too large are passed over with their beginning kept, and the next one is whole', () => {
+  test('that are too large are skipped, keeping their beginning, and the next is whole', () => {
     const reader = new FrameReader(10);
     const frames = ['\x0b0123456', '789abcdef', 'x'.repeat(9000), '\x1c\r\x0bgood\x1c\r'].flatMap(
       (chunk) => reader.push(Buffer.from(chunk)),

@@ -17,7 +17,10 @@ export function msh(type: string, control_id: string, more = ''): string {
 }
 
 export function pid({ patient }: Pick<AppointmentInput, 'patient'>): string {
-  return `PID|1||${patient.id ?? ''}^^^PMS^MR||${patient.last_name}^${patient.first_name}||${patient.birth_date?.replaceAll('-', '') ?? ''}`;
+  return (
+    `PID|1||${patient.id ?? ''}^^^PMS^MR||${patient.last_name}^${patient.first_name}||` +
+    `${patient.birth_date?.replaceAll('-', '') ?? ''}`
+  );
 }
 
 export function insurance({ coverages }: Pick<AppointmentInput, 'coverages'>): string[] {

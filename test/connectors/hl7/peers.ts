@@ -125,7 +125,8 @@ export class RawSender {
 export type Answering = (message: string, socket: Socket) => string | null;
 
 export const ack = (code: string, message: string, text = '') =>
-  `MSH|^~\\&|PMS|CLINIC|ELIGD||20261123090000||ACK|A${field(message, 'MSH', 10)}|P|2.5.1\rMSA|${code}|${field(message, 'MSH', 10)}|${text}\r`;
+  `MSH|^~\\&|PMS|CLINIC|ELIGD||20261123090000||ACK|A${field(message, 'MSH', 10)}|P|` +
+  `2.5.1\rMSA|${code}|${field(message, 'MSH', 10)}|${text}\r`;
 
 /** A receiver that keeps every message by its control id, as one that knows repetitions does. */
 export class Receiver {

@@ -57,7 +57,7 @@ describe('original mode', () => {
     },
   );
 
-  test('answers AE to what cannot be read, names the field, and puts it on the attention list', async () => {
+  test('answers AE to an unreadable message, names the field, raises attention', async () => {
     const clinic = await startInterface();
     const answer = await (await clinic.sender()).ask(brokenSiu('A-9'));
     expect(code(answer)).toBe('AE');
@@ -175,7 +175,7 @@ describe('the same message again', () => {
 });
 
 describe('a line that is not clean', () => {
-  test('costs no good message: junk, garbage frames, frames cut short, and everything in one piece', async () => {
+  test('costs no good message: junk, bad frames, cut frames, all in one write', async () => {
     const clinic = await startInterface();
     const sender = await clinic.sender();
     const good = [1, 2, 3, 4].map((number) =>
@@ -280,7 +280,7 @@ describe('when the database cannot commit', () => {
     },
   );
 
-  test('a sender that does not wait is slowed down, and every message is answered in the end', async () => {
+  test('a sender that does not wait is slowed down, and every message is answered', async () => {
     const real = await temporaryStore();
     let release = () => {};
     const slow = new Promise<void>((resolve) => {

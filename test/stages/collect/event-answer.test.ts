@@ -148,7 +148,7 @@ test.each<[string, (form: Form) => unknown[]]>([
   expect(clinic.events).not.toContain('stage_failed');
 });
 
-test('a report of a call that ended hours ago leads to a question: a newer one may have been lost', async () => {
+test('an event of a call that ended hours ago leads to a GET: newer ones may be lost', async () => {
   const { clinic, forms, reads } = await believed(1);
   clinic.pass(3 * HOUR_MS);
   await clinic.report('late', forms);
@@ -215,7 +215,7 @@ test('a whole report is compared with the reply now and then', async () => {
   expect(await states(clinic)).toEqual(['answered', 'answered', 'answered', 'answered']);
 });
 
-test('a step that fails leaves no request on the wire, for which a stop would have to wait', async () => {
+test('a step that fails leaves no request on the wire that a stop waits for', async () => {
   const { clinic, forms } = await believed(2, { collecting: { verify_for_ms: 48 * HOUR_MS } });
   await clinic.report('h-1', forms);
   await clinic.drainNow();
@@ -279,7 +279,8 @@ test(
     await clinic.report('h-1', forms);
     const [, , last] = await clinic.inquiries();
     await clinic.store.write(async (tx) => {
-      const create = sql`create unique index one_too_many on answers (service_status) where inquiry >= ${sql.lit((last?.id ?? 0) - 1)}`;
+      const create = sql`create unique index one_too_many on answers (service_status)
+        where inquiry >= ${sql.lit((last?.id ?? 0) - 1)}`;
       await create.execute(tx);
     });
     await clinic.drainNow();

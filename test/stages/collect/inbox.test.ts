@@ -66,7 +66,7 @@ test(
   },
 );
 
-test('what a report tells of is asked about once, however long its questions wait for their turn', async () => {
+test('an inquiry in webhook events is asked about once, however long it waits', async () => {
   const clinic = await install();
   await callsFor(clinic, 3, 3, 3);
   await clinic.service.advance({ days: 3 });
@@ -98,7 +98,9 @@ test(
     await clinic.collectAll();
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     const [row] = await clinic.inquiries();
-    const body = `{"inquiries":[{"id":"${row?.service_id}","status":"SUCCESS","request":{},"results":${deep}}]}`;
+    const body =
+      `{"inquiries":[{"id":"${row?.service_id}","status":"SUCCESS","request":{},` +
+      `"results":${deep}}]}`;
     await clinic.store.write((tx) =>
       tx
         .insertInto('inbox')
@@ -159,7 +161,7 @@ test(
   },
 );
 
-test('an answer does not wait for the checks of its call when there is no place for them', async () => {
+test('an answer does not wait for its call’s checks when no slot is free', async () => {
   const gate = { ...gateWithout() };
   const clinic = await install({
     gate,

@@ -30,7 +30,7 @@ test('an inquiry that cannot be read is given up after the visit, with attention
   expect(await clinic.attention()).toEqual(['no_answer']);
 });
 
-test('an inquiry that was given up is asked about again when a later visit stands on it', async () => {
+test('an inquiry that was given up is polled again when a later visit needs it', async () => {
   const clinic = await install();
   const coverages = [aCoverage({ member_id: 'W1' })];
   await send(clinic, clinic.visit('A-1', { coverages }));
@@ -142,7 +142,7 @@ test(
   },
 );
 
-test('an inquiry whose answer cannot be committed holds up neither the others nor the stage', async () => {
+test('an answer that cannot be committed delays neither others nor the stage', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1', 'A-2');
   const { read } = clinic.client;
@@ -186,7 +186,7 @@ test(
   },
 );
 
-test('an answer that cannot be made a record holds up neither the others nor the stage', async () => {
+test('an answer that cannot be normalized delays neither others nor the stage', async () => {
   const clinic = await install();
   await callFor(clinic, 'A-1', 'A-2');
   await clinic.store.write((tx) =>
@@ -202,7 +202,7 @@ test('an answer that cannot be made a record holds up neither the others nor the
   expect(await clinic.attention()).toContain('answer_unusable');
 });
 
-test('a cancelled visit puts nothing on the attention list when its call brings nothing', async () => {
+test('a cancelled visit raises no attention when its call brings nothing', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
   await send(clinic, visit);
@@ -355,7 +355,7 @@ test('a call about a claim that is answered after all needs no other one either 
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
-test('a revised answer that a report tells of after the visit is asked for until it is read', async () => {
+test('a revised answer in a webhook event after the visit is polled until read', async () => {
   const clinic = await install();
   const answer = answering(clinic);
   await callFor(clinic, 'A-1');
@@ -386,7 +386,7 @@ test('a revised answer that a report tells of after the visit is asked for until
   expect((await clinic.inquiries())[0]?.poll_at).toBeNull();
 });
 
-test('an unsuccessful answer that is revised while its other attempt is planned needs no person', async () => {
+test('an unsuccessful answer revised while its retry is planned needs no person', async () => {
   const clinic = await install();
   const answer = answering(clinic);
   await callFor(clinic, 'A-1');

@@ -16,7 +16,7 @@ async function answered(clinic: Installation, ...ids: string[]): Promise<void> {
   await clinic.collectAll();
 }
 
-test('a record that the connector stumbles over holds up no other and is parked at last', async () => {
+test('a record that the connector fails on delays no other and is parked at last', async () => {
   const clinic = await install();
   await answered(clinic, 'A-1', 'A-2', 'A-3');
   const written: string[] = [];

@@ -91,7 +91,7 @@ describe('an appointment whose insurance has not come', () => {
 });
 
 describe('insurance that is known', () => {
-  test('serves an appointment that comes later, and one that names its own is left alone', async () => {
+  test('serves a later appointment; one that names its own coverage is left alone', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage({ member_id: 'OF-PATIENT' })]));
     await clinic.read(
@@ -177,7 +177,7 @@ describe('two records of one person that are merged', () => {
     expect(await clinic.service.ledger()).toHaveLength(1);
   });
 
-  test('of which one was called about and the other only planned keep the one that was', async () => {
+  test('with one that was called about and one only planned keep the former', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]), described([aCoverage()], { ...ADA, id: 'P-2' }));
     await clinic.read(clinic.visit('A-1', OF_PATIENT));
@@ -203,7 +203,7 @@ describe('claims of a patient', () => {
     await clinic.submitNow();
   }
 
-  test('who is merged are the other record’s, and nobody is called about them again (G1)', async () => {
+  test('who is merged belong to the other record, and no call is repeated (G1)', async () => {
     const clinic = await install();
     await claimed(clinic);
     await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } });

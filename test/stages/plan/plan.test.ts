@@ -44,7 +44,7 @@ test(
   },
 );
 
-test('a coverage that the export names twice is one call, and the answer is written for the first', async () => {
+test('a coverage named twice in the export is one call, written for the first', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', { coverages: [aCoverage(), aCoverage()] }));
   await clinic.planNow();
@@ -354,7 +354,7 @@ test(
   },
 );
 
-test('an earlier attempt follows its coverage, so that its revised answer reaches the right one', async () => {
+test('an earlier attempt follows its coverage, so a revision reaches the right one', async () => {
   const clinic = await install();
   const [one, other] = [aCoverage(), aCoverage({ member_id: 'W-OTHER' })];
   await send(clinic, clinic.visit('A-1', { coverages: [one, other] }));

@@ -10,7 +10,7 @@ import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send, sweep } from '../installation.ts';
 import { callsBringNothing, goToYearsEnd, look, TWINS, twin } from './lost-calls.ts';
 
-test('the inquiry under the label of the very visit is adopted before one under another label', async () => {
+test('the inquiry under the visit’s own label is adopted before any other', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({
     ...TWINS,
@@ -75,7 +75,7 @@ test(
   },
 );
 
-test('what names a twin is not adopted, although the label was given to the other one since', async () => {
+test('an inquiry that names a twin is not adopted, although the label moved', async () => {
   const clinic = await install();
   const ben = await clinic.service.createBeside({
     ...TWINS,
@@ -164,7 +164,7 @@ test(
   },
 );
 
-test('what was asked for a visit of the next benefit year does not serve one of this year (G1)', async () => {
+test('a call for a visit of the next benefit year does not serve this year (G1)', async () => {
   const clinic = await install();
   const last_day = await goToYearsEnd(clinic);
   const fields = {
@@ -257,7 +257,7 @@ test(
   },
 );
 
-test('the year of a visit that was cancelled says nothing of the call that was made for it', async () => {
+test('a cancelled visit’s year says nothing about the call made for it', async () => {
   const clinic = await install();
   const last_day = await goToYearsEnd(clinic);
   const fields = {
@@ -273,7 +273,7 @@ test('the year of a visit that was cancelled says nothing of the call that was m
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([asked]);
 });
 
-test('unsuccessful calls from before the last answer counted are no attempts of today', async () => {
+test('unsuccessful calls before the last answer that counted are no attempts now', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', twin('Ada')));
   await clinic.planNow();

@@ -79,7 +79,7 @@ test(
   },
 );
 
-test('of two calls that no list showed, the last is reported when the first was taken over', async () => {
+test('of two unlisted calls, the second is reported once the first is adopted', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   await send(clinic, clinic.visit('A-1'));
@@ -170,7 +170,7 @@ test('of two calls that are listed when nothing needs them any more one is repor
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
-test('a call too many whose request arrives long after it was sent is reported, and no stranger', async () => {
+test('a duplicate call whose request arrives late is reported, not as a stranger', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   await send(clinic, clinic.visit('A-1'));
@@ -332,7 +332,7 @@ test(
   },
 );
 
-test('of two late calls that are listed at once, one serves and the other is reported', async () => {
+test('of two late calls that are listed at once, one serves, one is reported', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 2);
   await send(clinic, clinic.visit('A-1'));
@@ -434,7 +434,7 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
   expect(ada?.service_id).not.toBe(ben);
 });
 
-test('a call that the lost reply of another inquiry may be about is no call too many (G1)', async () => {
+test('a call that another lost reply may be about is no duplicate call (G1)', async () => {
   const clinic = await install();
   await goToYearsEnd(clinic);
   await clinic.service.fault({
@@ -469,7 +469,7 @@ test('a call that the lost reply of another inquiry may be about is no call too 
   expect(await clinic.attention()).toEqual([]);
 });
 
-test('the call of a claim is known by what it asked, although the claim has got its number since', async () => {
+test('a claim’s call is recognized although the claim has got its number since', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   const date_of_service = new Date(clinic.now() - 30 * DAY_MS).toISOString().slice(0, 10);

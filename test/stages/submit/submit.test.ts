@@ -19,7 +19,7 @@ async function loseRequest({ planNow, submitNow, service }: Installation): Promi
   await submitNow();
 }
 
-test('a visit that was cancelled while its lost call was looked for is not called for', async () => {
+test('a visit cancelled during the lookup of its lost call is not called for', async () => {
   const clinic = await install();
   const visit = clinic.visit('A-1');
   await clinic.read(visit);
@@ -49,7 +49,7 @@ test(
   },
 );
 
-test('a visit that took place while its lost call was looked for is not called for, and is closed', async () => {
+test('a visit past during the lookup of its lost call is closed without a call', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', {}, 1));
   await loseRequest(clinic);
@@ -113,9 +113,17 @@ test(
     const clinic = await install();
     await send(clinic, clinic.visit('A-1'));
     await clinic.service.createBeside({
-    type: 'BENEFITS', desired_completion_date: '12-31-2026', patient_name: 'Some Body', dob: '01-02-1970', member_id: 'X1',
-    tax_id: '999999999', benefits_query: ['STANDARD'], insurance: 'CIGNA', billing_npi: '1234567893', external_id: 'Z-1',
-  }); // biome-ignore format: as on the wire
+      type: 'BENEFITS',
+      desired_completion_date: '12-31-2026',
+      patient_name: 'Some Body',
+      dob: '01-02-1970',
+      member_id: 'X1',
+      tax_id: '999999999',
+      benefits_query: ['STANDARD'],
+      insurance: 'CIGNA',
+      billing_npi: '1234567893',
+      external_id: 'Z-1',
+    });
     await clinic.service.advance({ seconds: 60 });
     demandSweeps(clinic.submit);
     await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
@@ -204,7 +212,7 @@ test('a service that is away is told to a person after an hour', async () => {
   expect(await clinic.attention()).toEqual(['submission_stopped']);
 });
 
-test('a lost reply that stays unproven for an hour is told to a person until it is found', async () => {
+test('a lost reply unproven for an hour is on the attention list until found', async () => {
   const clinic = await install();
   await clinic.service.fault({
     method: 'POST',
@@ -264,7 +272,7 @@ test(
   },
 );
 
-test('a list that shows what was accepted a moment ago proves that a lost request was not', async () => {
+test('a list that shows a call of a moment ago proves that a lost one is absent', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1'));
   await loseRequest(clinic);
@@ -322,7 +330,7 @@ function restartWithOtherClock(clinic: Installation): void {
   clinic.submit.clockSkew = () => HOUR_MS;
 }
 
-test('looks begin anew when the clock was set while nothing ran, as the service shows (G1)', async () => {
+test('lookups begin again when the clock was set while nothing ran (G1)', async () => {
   const clinic = await install();
   const { show } = await loseAndHide(clinic, 1);
   await send(clinic, clinic.visit('A-1'));

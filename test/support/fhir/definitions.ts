@@ -9,9 +9,11 @@ import { Fhir } from 'fhir';
 
 /** The types that the tests store, validate or search; all of R4 would take seconds to index. */
 const TYPES = new Set([
-  'Resource', 'DomainResource', 'Bundle', 'OperationOutcome', 'CapabilityStatement', 'Appointment', 'Patient', 'RelatedPerson', 'Coverage',
-  'Organization', 'Practitioner', 'PractitionerRole', 'Location', 'ServiceRequest', 'Condition', 'CoverageEligibilityRequest',
-  'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
+  'Resource', 'DomainResource', 'Bundle', 'OperationOutcome', 'CapabilityStatement', 'Appointment',
+  'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner', 'PractitionerRole',
+  'Location', 'ServiceRequest', 'Condition', 'CoverageEligibilityRequest',
+  'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference',
+  'Task', 'Communication',
 ]); // biome-ignore format: a list of words reads better in lines than in a column
 
 let is_indexed = false;

@@ -53,8 +53,10 @@ export type Loose = any;
 
 const BASE = '/fhir/R4';
 const TYPES: Resource['resourceType'][] = [
-  'Appointment', 'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner', 'PractitionerRole', 'Location', 'ServiceRequest',
-  'Condition', 'CoverageEligibilityRequest', 'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference', 'Task', 'Communication',
+  'Appointment', 'Patient', 'RelatedPerson', 'Coverage', 'Organization', 'Practitioner',
+  'PractitionerRole', 'Location', 'ServiceRequest', 'Condition', 'CoverageEligibilityRequest',
+  'CoverageEligibilityResponse', 'Claim', 'ClaimResponse', 'Provenance', 'DocumentReference',
+  'Task', 'Communication',
 ]; // biome-ignore format: a list of words reads better in lines than in a column
 
 export class FhirPeer {

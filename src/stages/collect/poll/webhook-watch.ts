@@ -8,8 +8,8 @@
  *                                 inquiry is scheduled again
  *     unproven, heard ─▶ silent   polling found an answer that no event announced; every open
  *                                 inquiry is scheduled again
- *     silent ─▶ heard             an event came before we polled, an hour or more after the last one
- *                                 was missed
+ *     silent ─▶ heard             an event came before we polled, an hour or more after the last
+ *                                 one was missed
  */
 import type { InquiryDraft } from '../../../domain/inquiry.ts';
 import { isAnswerDue, nextPollAt } from '../../../domain/polling.ts';
