@@ -56,7 +56,9 @@ test.each(CUTS)(
   },
 );
 
-/** The labels of calls, or the IDs of visits, sorted; a label that is there twice is a second call. */
+/**
+ * The labels of calls, or the IDs of visits, sorted; a label that is there twice is a second call.
+ */
 function labelsOf(
   of: readonly { external_id?: string | null; appointment_id?: string }[],
 ): string[] {

@@ -1,4 +1,4 @@
-/** ADT^A08, update of a patient (HL7 v2.5.1, chapter 3): the insurance as the payer confirmed it. */
+/** ADT^A08, update of a patient (HL7 v2.5.1, chapter 3): the insurance that the payer confirmed. */
 import { summarizeEligibility } from '../../../src/records/summary.ts';
 import type { Delivery } from '../../contract.ts';
 import { writeInstant } from '../v2/times.ts';

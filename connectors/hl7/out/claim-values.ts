@@ -1,4 +1,4 @@
-/** What a payer said about a claim, value for value, as each message that has a place for it says it. */
+/** The values of a payer's answer about a claim, for each message that has a place for them. */
 import { type ClaimSummary, summarizeClaim } from '../../../src/records/summary.ts';
 import type { ClaimDelivery } from '../../contract.ts';
 import { writeInstant } from '../v2/times.ts';

@@ -1,6 +1,6 @@
 /**
- * ORU^R01, unsolicited observations (HL7 v2.5.1, chapter 7): an answer about eligibility or a claim, one
- * OBX a value.
+ * ORU^R01, unsolicited observations (HL7 v2.5.1, chapter 7): an answer about eligibility or a
+ * claim, one OBX a value.
  */
 import { estimateSentences } from '../../../src/records/estimate.ts';
 import {

@@ -1,6 +1,6 @@
 /**
- * PIN^I07, unsolicited insurance information (HL7 v2.5.1, chapter 11): an answer about eligibility or
- * a claim, as sentences (NTE) and as rows (the Z-segments).
+ * PIN^I07, unsolicited insurance information (HL7 v2.5.1, chapter 11): an answer about eligibility
+ * or a claim, as sentences (NTE) and as rows (the Z-segments).
  */
 import { estimateSentences } from '../../../src/records/estimate.ts';
 import { type EligibilitySummary, summarizeEligibility } from '../../../src/records/summary.ts';

@@ -16,8 +16,8 @@ import { seenInquiry } from './seen.ts';
 /**
  * Whether a fixed cap may hide calls of ours behind the list. A proven end hides nothing. An
  * assumed end is doubted when the list is as long as caps are, when it leaves out what is known to
- * be there, or when it shows calls that this database does not know: then the database has forgotten
- * some, and perhaps more than the list shows.
+ * be there, or when it shows calls that this database does not know: then the database has
+ * forgotten some, and perhaps more than the list shows.
  */
 export async function mayHideCalls(
   db: Db,

@@ -70,7 +70,9 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   return claimed.adopted + sent.settled;
 }
 
-/** The rows whose labels were asked for; null where the lists of all specialties have a certain end. */
+/**
+ * The rows whose labels were asked for; null where the lists of all specialties have a certain end.
+ */
 async function checkedByLabel(
   deps: SubmitDeps,
   { specialties, limit, external_id_template, signal }: SendOptions,

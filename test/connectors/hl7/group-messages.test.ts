@@ -60,7 +60,8 @@ function group(person: Person): string[] {
     pidOf(person),
     ...(has_visit
       ? [
-          `PV1|1|O|ROOM-${number}^^^PLACE-${number}||||${NPIS[number - 1]}${'|'.repeat(12)}V-${number}`,
+          `PV1|1|O|ROOM-${number}^^^PLACE-${number}||||${NPIS[number - 1]}` +
+            `${'|'.repeat(12)}V-${number}`,
         ]
       : []),
     ...(has_allergy ? [`AL1|1|DA|ALLERGY-${number}`] : []),
@@ -91,7 +92,11 @@ function charges(person: Person): string[] {
 function peopleIn(value: unknown): Set<number> {
   const text = JSON.stringify(value);
   const found = text.matchAll(
-    /(?:[PLFMGVC]|CARRIER|ROOM|PLACE|CLAIM)-(\d)|K0(\d)\.|D0(\d)20|10(\d)000000\d|198(\d)-01|"C(\d)"/g,
+    new RegExp(
+      String.raw`(?:[PLFMGVC]|CARRIER|ROOM|PLACE|CLAIM)-(\d)|K0(\d)\.|D0(\d)20` +
+        String.raw`|10(\d)000000\d|198(\d)-01|"C(\d)"`,
+      'g',
+    ),
   );
   return new Set(
     [...found].map((match) => Number(match.slice(1).find((part) => part !== undefined))),
