@@ -12,13 +12,13 @@ export type CommandModule = {
 
 /**
  * `is_own`: it does not work on the installation's data, so that root's call of it stays root's
- * (installed.ts).
+ * (installed.ts); for a command of several, by its arguments.
  */
 export type CommandEntry = {
   name: string;
   summary: string;
   load: () => Promise<CommandModule>;
-  is_own?: true;
+  is_own?: true | ((args: readonly string[]) => boolean);
 };
 
 /**
@@ -78,6 +78,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'explain',
     summary: 'the story of one appointment, and what it waits for',
     load: () => import('./commands/explain.ts'),
+  },
+  {
+    name: 'payers',
+    summary: 'insurance companies that the payer map does not have, and how to map one',
+    load: () => import('./commands/payers.ts'),
+    is_own: (args) => args.includes('map'),
   },
   {
     name: 'retry',

@@ -70,7 +70,8 @@ async function createProgram(
   const context = createContext(host, () => program.opts<{ config?: string }>().config);
   for (const { name, summary, load, is_own } of commands) {
     const command = program.command(name).summary(summary).description(summary);
-    if (is_own === undefined) command.hook('preAction', () => carryOut(args, context));
+    if (is_own === undefined || (is_own !== true && !is_own(args)))
+      command.hook('preAction', () => carryOut(args, context));
     if (args.includes(name)) (await load()).register(command, context);
   }
   return program;

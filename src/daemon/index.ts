@@ -42,6 +42,7 @@ import {
   type Parts,
   type RunningConnector,
 } from './parts.ts';
+import { followPayers } from './payers.ts';
 import { subscriptionStep } from './subscription.ts';
 import { beginReports, subscriptionDeps, webhookService } from './webhook.ts';
 
@@ -149,7 +150,10 @@ function stages(parts: Parts, signal: AbortSignal) {
   return {
     pull: (each: RunningConnector) => pullStep(intake(each), signal),
     listen: (each: RunningConnector) => listenStep(intake(each), signal),
-    plan: () => planStep(parts.plan),
+    plan: async () => {
+      await followPayers(parts.plan, parts.payers);
+      return await planStep(parts.plan);
+    },
     submit: async () => {
       const result = await submitStep(parts.submit, { external_id_template, signal });
       // What was refused is on the attention list now, which goes to the practice with the

@@ -7,7 +7,7 @@ import type { Policy } from '../domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { newWebhookCounts, type WebhookCounts } from '../http/webhook.ts';
 import type { Config } from '../ops/config.ts';
-import { loadPayers, NO_PAYERS } from '../ops/payers.ts';
+import { PayerFile } from '../ops/payer-file.ts';
 import { clinicProfile, policyOf } from '../ops/profile.ts';
 import type { Progress } from '../ops/progress.ts';
 import { revealCredentials, type SecretSource, type ServiceCredentials } from '../ops/secrets.ts';
@@ -20,10 +20,11 @@ import type { DeliverMemory } from '../stages/deliver/index.ts';
 import { logStageFailure, Waker } from '../stages/loop.ts';
 import type { PlanDeps } from '../stages/plan/deps.ts';
 import { newSweepMemory, type SubmitDeps } from '../stages/submit/index.ts';
-import { raiseAttention, resolveAttention, resolveMapped } from '../store/bookkeeping/attention.ts';
+import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { logKey } from '../store/bookkeeping/log-key.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
 import type { Store } from '../store/engine/store.ts';
+import { adoptPayers } from './payers.ts';
 import { webhookWatch } from './webhook.ts';
 
 export type DaemonOptions = {
@@ -67,6 +68,7 @@ export type Parts = {
   submit: SubmitDeps;
   collect: CollectDeps;
   plan: PlanDeps;
+  payers: PayerFile;
   wakers: Wakers;
   webhook_counts: WebhookCounts;
 };
@@ -149,7 +151,8 @@ export async function assemble(
     subscription: new Waker(),
   };
   const policy = policyOf(options.config);
-  const means: Means = { options, policy, store, client, connectors, wakers };
+  const payers = new PayerFile(options.config);
+  const means: Means = { options, policy, payers, store, client, connectors, wakers };
   return {
     options,
     store,
@@ -157,6 +160,7 @@ export async function assemble(
     clock_watch,
     connectors,
     ...watched,
+    payers,
     wakers,
     webhook_counts: newWebhookCounts(),
     plan: await planDeps(means, clock_watch),
@@ -168,18 +172,16 @@ export async function assemble(
 /** What the stages' dependencies are made of. */
 type Means = Pick<Parts, 'options' | 'store' | 'client' | 'connectors' | 'wakers'> & {
   policy: Policy;
+  payers: PayerFile;
 };
 
 async function planDeps(
-  { options, policy, store, connectors, wakers }: Means,
+  { options, policy, payers, store, connectors, wakers }: Means,
   clock_watch: ClockWatch,
 ): Promise<PlanDeps> {
   const { config, env } = options;
   const clinic = clinicProfile(config);
-  const payers = config.policy.payers === null ? NO_PAYERS : await loadPayers(config.policy.payers);
-  await store.write((tx) =>
-    resolveMapped(tx, (id, name) => (payers.find(id, name)?.carrier ?? '') !== '', env.clock.now()),
-  );
+  await adoptPayers(store, payers, clinic, env.clock.now());
   return {
     store,
     env,

@@ -18,7 +18,11 @@ export const ATTENTION_REASONS = {
   insurance_awaited:
     'The practice management system has said nothing about the patient’s insurance yet.',
   payer_needs_attention: 'The payer map says that a person takes care of this payer.',
-  payer_unmapped: 'The payer is not in the payer map; the call is made by its payor id alone.',
+  payer_unsupported: 'The payer map says that the calling service cannot call this payer.',
+  payer_not_callable:
+    'Nobody could phone this payer: its name is not in the payer map, and there is no payer ID.',
+  payer_unmapped: 'Payers of the PMS are not in the payer map.',
+  payers_unreadable: 'The payer map was changed and has an error; the one before it is used.',
   vanished: 'The appointment was missing from the last full export.',
   row_unreadable: 'A row or message could not be read.',
   planning_failed: 'eligd failed to plan the appointment, and tries again.',
@@ -60,6 +64,8 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'too_late_to_call',
   'insurance_awaited',
   'payer_needs_attention',
+  'payer_unsupported',
+  'payer_not_callable',
   'planning_failed',
 ];
 

@@ -3,7 +3,8 @@ import { desiredCompletionDate } from './business-days.ts';
 import { type ClaimInput, claimHorizon } from './claim.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
-import { isInsured, type PlanningFacts, payerAttention, requestOf } from './planning.ts';
+import { payerAttention } from './payers.ts';
+import { isInsured, type PlanningFacts, requestOf } from './planning.ts';
 import { effectiveProvider } from './provider.ts';
 import { missingClaimFields } from './required-fields.ts';
 import { addDays, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
@@ -77,7 +78,7 @@ export function planClaim(
   if (payer?.action === 'skip') return { kind: 'close', reason: 'skipped' };
   const provider = effectiveProvider(claim, clinic);
   const attention = [
-    ...payerAttention(payer),
+    ...payerAttention({ specialty: provider.specialty, payer, coverage: claim.coverage }),
     ...missingClaimFields(claim, provider, policy.claims.required_fields),
   ];
   if (attention.length > 0 || date_of_service === null) return { kind: 'attend', attention };

@@ -45,6 +45,17 @@ export const EVENTS = {
       'http_status.',
     next: 'It is a defect worth reporting.',
   },
+  payers_changed: {
+    level: 'info',
+    fields: [],
+    means: 'payers.csv was changed; eligd read it again and plans every open visit again.',
+  },
+  payers_unreadable: {
+    level: 'warn',
+    fields: [],
+    means: 'payers.csv was changed and has an error; eligd uses the payer map it had before.',
+    next: 'Run "eligd check", which names the lines, and correct them.',
+  },
   webhook_exposed: {
     level: 'warn',
     fields: [],

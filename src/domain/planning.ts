@@ -3,6 +3,15 @@ import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
+import {
+  carrierOf,
+  carrierSentence,
+  isUnmapped,
+  networkOf,
+  payerAttention,
+  payerIdOf,
+  type UnmappedPayer,
+} from './payers.ts';
 import type {
   ClinicProfile,
   CodeRange,
@@ -13,7 +22,6 @@ import type {
 } from './policy.ts';
 import { effectiveProvider, type Provider } from './provider.ts';
 import { missingFields } from './required-fields.ts';
-import type { Specialty } from './specialty.ts';
 import {
   addDays,
   HOUR_MS,
@@ -55,12 +63,6 @@ export type PlanningDecision =
       unmapped: UnmappedPayer[];
       is_too_late: boolean;
     };
-
-/**
- * A dental payer as the PMS names it, without a line in the payer map that says which carrier it
- * is.
- */
-export type UnmappedPayer = { carrier: string; payor_id: string };
 
 export type PlannedCoverage = {
   /** 1 is the primary. */
@@ -209,15 +211,16 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
   const payer = payers.find(coverage.payor_id, coverage.carrier);
   if (payer?.action === 'skip')
     return { planned: null, attention: [], is_skipped: true, is_unmapped: false };
-  const provider = effectiveProvider(appointment, clinic);
+  const provider = effectiveProvider(treatedUnder(appointment, rank), clinic);
   const { specialty } = provider;
+  const called = { specialty, payer, coverage };
+  const is_unmapped = isUnmapped(called);
   const visit = localDate(starts_at, clinic.time_zone);
   const attention = [
-    ...payerAttention(payer),
+    ...payerAttention(called),
     ...missingFields({ appointment, coverage, provider, rank }, policy.required_fields[specialty]),
   ];
-  if (attention.length > 0)
-    return { planned: null, attention, is_skipped: false, is_unmapped: false };
+  if (attention.length > 0) return { planned: null, attention, is_skipped: false, is_unmapped };
 
   const questions = questionRule(
     policy.questions[specialty],
@@ -248,8 +251,17 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
     },
     attention: [],
     is_skipped: false,
-    is_unmapped: specialty === 'dental' && (payer === null || payer.carrier === ''),
+    is_unmapped,
   };
+}
+
+/**
+ * What the PMS says of the network with a visit is about the first coverage: each payer has its
+ * own networks.
+ */
+function treatedUnder(appointment: AppointmentInput, rank: number): AppointmentInput {
+  if (rank === 1) return appointment;
+  return { ...appointment, provider: { ...appointment.provider, in_network: null } };
 }
 
 type DraftParts = {
@@ -309,29 +321,17 @@ export function requestOf(
     tax_id: provider.tax_id,
     billing_npi: provider.billing_npi,
     rendering_npi: provider.rendering_npi,
-    insurance: carrierOf(specialty, payer, coverage),
-    insurance_payor_id:
-      payer !== null && payer.payor_id !== '' ? payer.payor_id : coverage.payor_id,
-    insurance_in_network: provider.in_network,
+    insurance: carrierOf({ specialty, payer, coverage }),
+    insurance_payor_id: payerIdOf({ payer, coverage }),
+    insurance_in_network: networkOf(payer, provider.tax_id) ?? provider.in_network,
     is_specialist: provider.is_specialist,
     practice_billing_address: clinic.practice_billing_address ?? '',
     diagnosis_codes: asked.diagnosis_codes,
-    additional_info: subscriberSentence(coverage),
+    additional_info: [carrierSentence({ specialty, payer, coverage }), subscriberSentence(coverage)]
+      .filter((sentence) => sentence !== '')
+      .join(' '),
     ...Object.fromEntries(Object.entries(additional).filter(([, value]) => (value ?? '') !== '')),
   };
-}
-
-/**
- * Dental carriers are an enumeration that ends in UNKNOWN; elsewhere the name as text will do
- * (specification, "Carrier").
- */
-function carrierOf(
-  specialty: Specialty,
-  payer: PayerEntry | null,
-  coverage: CoverageInput,
-): string {
-  if (payer !== null && payer.carrier !== '') return payer.carrier;
-  return specialty === 'dental' ? 'UNKNOWN' : coverage.carrier;
 }
 
 /** Who holds the policy, when it is not the patient: the request has no field for that person. */
@@ -370,15 +370,4 @@ function questionRule(
       benefits_form_name: null,
     }
   );
-}
-
-export function payerAttention(payer: PayerEntry | null): Attention[] {
-  if (payer?.action !== 'attention') return [];
-  return [
-    {
-      reason: 'payer_needs_attention',
-      what: 'The payer map has the action "attention" for this payer, so no call is made.',
-      next: 'Take care of it by hand, or change the action in payers.csv.',
-    },
-  ];
 }

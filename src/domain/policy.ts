@@ -114,10 +114,13 @@ export type PayerEntry = {
   /** The service's carrier identifier, e.g. `DELTA_DENTAL_OF_ILLINOIS`; empty: unmapped. */
   carrier: string;
   payor_id: string;
-  action: 'call' | 'skip' | 'attention';
+  /** `unsupported`: the calling service cannot call this payer, so the office has to. */
+  action: 'call' | 'skip' | 'attention' | 'unsupported';
   reverify_after_days: number | null;
-  /** The payer's telephone number, for medical; empty: not said. */
+  /** The payer's telephone number; empty: not said. */
   phone_number: string;
+  /** Whether the provider is in network, by tax ID of nine digits; under '': for every tax ID. */
+  in_network: ReadonlyMap<string, boolean>;
 };
 
 /** Looks a PMS's payer up by id or by name. */

@@ -23,7 +23,7 @@ const LABELS: Readonly<Record<ClaimRequiredField, string>> = {
   rendering_npi: "the provider's NPI",
   group_id: 'the group number',
   payor_id: 'the payor id',
-  carrier: 'the insurance carrier',
+  carrier: 'the insurance company',
   procedure_codes: 'the procedure codes',
   diagnosis_codes: 'the diagnosis codes',
   place_of_service: 'the place of service',

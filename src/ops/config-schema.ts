@@ -254,7 +254,10 @@ const policy = z
     payers: nonEmpty
       .nullable()
       .default(null)
-      .describe('Path of payers.csv, which says how the service calls the payers of the PMS.')
+      .describe(
+        'Path of payers.csv, which says how the service calls the payers of the PMS; null: ' +
+          'payers.csv beside the configuration, if there is one.',
+      )
       .meta({ examples: ['./payers.csv'] }),
   })
   .prefault({})

@@ -16,6 +16,40 @@ export function nearest(word: string, known: Iterable<string>): string | null {
   return best.candidate;
 }
 
+/** Words that names of payers have in common without being the same payer. */
+const COMMON_WORDS = new Set(
+  'dental health insurance life plan plans ppo hmo of the and company co inc group fund'.split(' '),
+);
+const LIKENESS_MIN = 0.55;
+
+/** Up to `count` of `known` whose names are like `name`, the nearest first. */
+export function nearestNames<Known extends { name: string }>(
+  name: string,
+  known: readonly Known[],
+  count: number,
+): Known[] {
+  return known
+    .map((each) => ({ each, likeness: likeness(name, each.name) }))
+    .filter((candidate) => candidate.likeness >= LIKENESS_MIN)
+    .toSorted((a, b) => b.likeness - a.likeness)
+    .slice(0, count)
+    .map(({ each }) => each);
+}
+
+/** From 0 to 1: how near two names are by their letters, or by the words that tell payers apart. */
+function likeness(one: string, other: string): number {
+  const words = (text: string) => text.toLowerCase().match(/[a-z0-9]+/g) ?? [];
+  const [a, b] = [words(one), words(other)];
+  const [letters_a, letters_b] = [a.join(''), b.join('')];
+  const longest = Math.max(letters_a.length, letters_b.length);
+  if (longest === 0) return 0;
+  const telling_a = new Set(a.filter((word) => !COMMON_WORDS.has(word)));
+  const telling_b = new Set(b.filter((word) => !COMMON_WORDS.has(word)));
+  const shared = [...telling_a].filter((word) => telling_b.has(word)).length;
+  const of = Math.max(telling_a.size, telling_b.size);
+  return Math.max(1 - distance(letters_a, letters_b) / longest, of === 0 ? 0 : shared / of);
+}
+
 /** `a, b or c`, for sentences. */
 export function oneOf(words: readonly string[]): string {
   if (words.length < 2) return words.join('');

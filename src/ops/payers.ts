@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { PayerEntry, PayerMap } from '../domain/policy.ts';
+import { SHIPPED_PAYERS } from './known-payers.ts';
 import { nearest, oneOf } from './nearest.ts';
 
-const PAYER_COLUMNS = [
+export const PAYER_COLUMNS = [
   'pms_name',
   'pms_id',
   'carrier',
@@ -12,16 +13,23 @@ const PAYER_COLUMNS = [
   'action',
   'reverify_after_days',
   'phone_number',
+  'in_network',
 ] as const;
 
 type Column = (typeof PAYER_COLUMNS)[number];
 type Row = { line: number; values: Partial<Record<Column, string>> };
 
-/** For an installation without payers.csv: every payer is unmapped. */
-export const NO_PAYERS: PayerMap = { find: () => null };
+/** A payer that has a carrier identifier, by the name that people know it by. */
+export type KnownPayer = { name: string; carrier: string; payor_id: string };
+
+/** The payer map of an installation, with every payer that it can name. */
+export type PayerList = PayerMap & { known: readonly KnownPayer[] };
+
+/** For an installation without payers.csv: what eligd itself knows, and nothing else. */
+export const SHIPPED_ONLY: PayerList = payerList(new Map(), new Map(), []);
 
 /** Reads payers.csv. Throws with every bad line at once. */
-export function loadPayers(file: string): PayerMap {
+export function loadPayers(file: string): PayerList {
   try {
     return parsePayers(readFileSync(file, 'utf8'), file);
   } catch (error) {
@@ -39,10 +47,11 @@ export function loadPayers(file: string): PayerMap {
 }
 
 /** `payers.csv` as a map; `file` is for errors only. */
-export function parsePayers(text: string, file: string): PayerMap {
+export function parsePayers(text: string, file: string): PayerList {
   const problems: string[] = [];
   const by_id = new Map<string, PayerEntry>();
   const by_name = new Map<string, PayerEntry>();
+  const known: KnownPayer[] = [];
   for (const { line, values } of readRows(text, file)) {
     const refuse = (problem: string) => problems.push(`- line ${line}: ${problem}`);
     const id = plainId(values.pms_id ?? '');
@@ -61,15 +70,46 @@ export function parsePayers(text: string, file: string): PayerMap {
       );
     if (id !== '') by_id.set(id, entry);
     if (name !== '' && !by_name.has(name)) by_name.set(name, entry);
+    if (entry.carrier !== '' && (values.pms_name ?? '') !== '')
+      known.push({ name: values.pms_name ?? '', ...entry });
   }
   if (problems.length > 0) throw payersError(file, problems);
+  return payerList(by_id, by_name, known);
+}
+
+/** What the file says wins over what eligd ships, also where the file leaves the carrier empty. */
+function payerList(
+  by_id: ReadonlyMap<string, PayerEntry>,
+  by_name: ReadonlyMap<string, PayerEntry>,
+  known: readonly KnownPayer[],
+): PayerList {
   return {
-    find: (payor_id, name) => by_id.get(plainId(payor_id)) ?? by_name.get(plainName(name)) ?? null,
+    find: (payor_id, name) =>
+      by_id.get(plainId(payor_id)) ??
+      by_name.get(plainName(name)) ??
+      shippedPayer(plainId(payor_id), plainName(name)),
+    known: [...known, ...SHIPPED_PAYERS.filter(({ name }) => !by_name.has(plainName(name)))],
   };
 }
 
+function shippedPayer(id: string, name: string): PayerEntry | null {
+  const found =
+    SHIPPED_PAYERS.find(({ payor_id }) => payor_id !== '' && payor_id === id) ??
+    SHIPPED_PAYERS.find((each) => plainName(each.name) === name);
+  return found === undefined ? null : { ...NOTHING_SAID, carrier: found.carrier };
+}
+
+const NOTHING_SAID: PayerEntry = {
+  carrier: '',
+  payor_id: '',
+  action: 'call',
+  reverify_after_days: null,
+  phone_number: '',
+  in_network: new Map(),
+};
+
 /** A name without case, punctuation and repeated blanks. Empty stays empty and finds nothing. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   return name
     .normalize('NFKD')
     .toLowerCase()
@@ -77,14 +117,16 @@ function plainName(name: string): string {
     .trim();
 }
 
-function plainId(id: string): string {
+export function plainId(id: string): string {
   return id.trim().toUpperCase();
 }
 
 function payerEntry(values: Row['values'], refuse: (problem: string) => void): PayerEntry {
   const action = (values.action ?? '').toLowerCase() || 'call';
   if (!isAction(action))
-    refuse(`its action is "${action}". Write call, skip or attention, or leave it empty for call.`);
+    refuse(
+      `its action is "${action}". Write call, skip, attention or unsupported, or leave it empty for call.`,
+    );
   const days = values.reverify_after_days ?? '';
   if (!/^\d{0,4}$/.test(days))
     refuse(
@@ -97,11 +139,30 @@ function payerEntry(values: Row['values'], refuse: (problem: string) => void): P
     action: isAction(action) ? action : 'attention',
     reverify_after_days: days === '' ? null : Number(days),
     phone_number: values.phone_number ?? '',
+    in_network: networks(values.in_network ?? '', refuse),
   };
 }
 
+/** `yes`, `no`, or by tax ID: `123456789=yes; 987654321=no`. */
+function networks(text: string, refuse: (problem: string) => void): ReadonlyMap<string, boolean> {
+  const found = new Map<string, boolean>();
+  for (const part of text.split(';').map((each) => each.trim())) {
+    if (part === '') continue;
+    const [, id = '', word = ''] = /^(?:(\d{2}-?\d{7})\s*=\s*)?(yes|no)$/i.exec(part) ?? [];
+    if (word === '') {
+      refuse(
+        `its in_network is "${text}". Write yes, no, or tax IDs such as ` +
+          '123456789=yes; 987654321=no.',
+      );
+      break;
+    }
+    found.set(id.replace('-', ''), word.toLowerCase() === 'yes');
+  }
+  return found;
+}
+
 function isAction(word: string): word is PayerEntry['action'] {
-  return word === 'call' || word === 'skip' || word === 'attention';
+  return word === 'call' || word === 'skip' || word === 'attention' || word === 'unsupported';
 }
 
 function readRows(text: string, file: string): Row[] {

@@ -6,8 +6,8 @@ import { install } from './installation.ts';
 import { differences, pathsOf } from './json-page.ts';
 
 const EXPORT =
-  'appointment_id,appointment_at,status,patient_id\nA-1,2020-01-02 ' +
-  '09:00,booked,1\nA-2,2020-01-02 09:00,cancelled,2\n';
+  'appointment_id,appointment_at,status,patient_id,carrier,member_id\nA-1,2020-01-02 ' +
+  '09:00,booked,1,,\nA-2,2020-01-02 09:00,cancelled,2,,\nA-3,2099-01-02 09:00,booked,3,Cygna,7\n';
 
 describe('JSON.md', () => {
   test('documents what the commands that talk to the service print', async () => {
@@ -20,6 +20,7 @@ describe('JSON.md', () => {
     const url = ['--url', 'https://clinic.example/hook'];
     const commands = [
       ['once'],
+      ['payers'],
       ['check'],
       ['inquiry', 'list'],
       ['inquiry', 'get', id],

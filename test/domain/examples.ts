@@ -59,6 +59,7 @@ export function aPayer(over: Partial<PayerEntry> = {}): PayerEntry {
     action: 'call',
     reverify_after_days: null,
     phone_number: '',
+    in_network: new Map(),
     ...over,
   };
 }

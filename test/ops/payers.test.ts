@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { EligdError } from '../../src/domain/errors.ts';
-import { loadPayers, NO_PAYERS, parsePayers } from '../../src/ops/payers.ts';
+import { loadPayers, parsePayers, SHIPPED_ONLY } from '../../src/ops/payers.ts';
 
 const HEADER = 'pms_name,pms_id,carrier,payor_id,action,reverify_after_days\n';
 
@@ -30,6 +30,7 @@ describe('the payer map', () => {
       action: 'call',
       reverify_after_days: null,
       phone_number: '',
+      in_network: new Map(),
     };
     expect(map.find('', '  delta dental of   ILLINOIS. ')).toEqual(delta);
     expect(map.find('', 'Aetna')).toMatchObject({ action: 'call', reverify_after_days: 14 });
@@ -44,14 +45,14 @@ describe('the payer map', () => {
   test('finds nothing for nothing', () => {
     expect(map.find('', '')).toBeNull();
     expect(map.find(' ', '--')).toBeNull();
-    expect(NO_PAYERS.find('05030', 'Aetna')).toBeNull();
+    expect(SHIPPED_ONLY.find('', '')).toBeNull();
   });
 
   test.each([
     [
       'an unknown action',
       `${HEADER}Aetna,,A,,cal,\n`,
-      '- line 2: its action is "cal". Write call, skip or attention',
+      '- line 2: its action is "cal". Write call, skip, attention or unsupported',
     ],
     [
       'an age that is no number',
@@ -88,6 +89,11 @@ describe('the payer map', () => {
       'a short line',
       `${HEADER}Aetna,,A\n`,
       '- line 2: it has another number of columns than the first line',
+    ],
+    [
+      'a network that is neither yes nor no',
+      'pms_name,in_network\nAetna,12345=yes\n',
+      '- line 2: its in_network is "12345=yes". Write yes, no, or tax IDs',
     ],
     ['a quote that does not end', `${HEADER}"Aetna,,A,,,\n`, 'its quotes do not match'],
   ])('refuses %s and names the line', (_, text, told) => {

@@ -118,7 +118,7 @@ describe('a claim that is old enough', () => {
         claims_date_of_service: '12-10-2029',
         billed_amount: 180,
         billing_npi: '1234567893',
-        insurance: 'Aetna',
+        insurance: 'AETNA',
         insurance_payor_id: '60054',
         claim_number: 'PAID-1',
         beneficiary: 'PRIMARY',

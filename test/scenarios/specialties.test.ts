@@ -89,7 +89,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
       benefits_codes: ['99213', '70551'],
       place_of_service: '11',
       billed_amount: 250,
-      insurance: 'Aetna',
+      insurance: 'AETNA',
     });
     expect(await requestOf(service, 'H1')).toMatchObject({
       path: 'mental_health',
@@ -98,7 +98,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     });
     expect(await requestOf(service, 'D1')).toMatchObject({
       path: 'dental',
-      insurance: 'UNKNOWN',
+      insurance: 'AETNA',
       benefits_codes: ['D1110', 'D2740'],
     });
   });

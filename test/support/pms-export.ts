@@ -108,6 +108,11 @@ function monthFirst(text: string): string {
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
+/** A payer ID says whom to phone; of the names, make.mjs has one that nobody has mapped. */
+function isCallable({ carrier, payor_id }: { carrier: string; payor_id: string }): boolean {
+  return payor_id !== '' || (carrier !== '' && !carrier.startsWith('Local 134'));
+}
+
 /**
  * What has to become of a row, by the design's planning rules and the faults that make.mjs makes.
  */
@@ -121,14 +126,17 @@ export function judge(rows: readonly PmsRow[], today: string) {
     const insured = row.coverages.filter(
       (each) => each.carrier + each.payor_id + each.member_id + each.group_id !== '',
     );
+    const is_named = insured.every(isCallable);
     const is_readable = !row.dob.endsWith('-02-30') && row.npi !== '1234567890';
     if (row.is_cancelled) cancelled.push(row);
     else if (row.day < today) past.push(row);
     else if (insured.length === 0) self_pay.push(row);
-    else if (!is_readable || insured.some(({ member_id }) => member_id === '')) bad.push(row);
+    else if (!is_readable || !is_named || insured.some(({ member_id }) => member_id === ''))
+      bad.push(row);
     if (row.is_cancelled || row.day < today || !is_readable) continue;
-    for (const { rank, carrier, payor_id, member_id } of insured) {
-      if (member_id === '') continue;
+    for (const coverage of insured) {
+      const { rank, carrier, payor_id, member_id } = coverage;
+      if (member_id === '' || !isCallable(coverage)) continue;
       const { appointment_id, patient_id, dob } = row;
       questions.push({
         appointment_id,

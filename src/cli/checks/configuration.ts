@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import type { Config } from '../../ops/config.ts';
-import { loadPayers } from '../../ops/payers.ts';
+import { payersPath, readPayers } from '../../ops/payer-file.ts';
 import { configNotes } from '../../ops/profile.ts';
 import {
   namesFor,
@@ -20,19 +21,14 @@ export async function checkConfiguration(config: Config): Promise<CheckedLine[]>
   ];
 }
 
-async function checkPayers({ policy }: Config): Promise<CheckedLine[]> {
-  const { payers } = policy;
-  if (payers === null) {
-    return [
-      fine(
-        'payer map',
-        'There is none (policy.payers): dental payers are called as UNKNOWN with their payor id.',
-      ),
-    ];
-  }
+async function checkPayers(config: Config): Promise<CheckedLine[]> {
+  const file = payersPath(config);
   return await checked('payer map', () => {
-    loadPayers(payers);
-    return [fine('payer map', `${payers} is in order.`)];
+    const { known } = readPayers(config);
+    const what = existsSync(file)
+      ? `${file} is in order.`
+      : `There is no ${file}: eligd knows the ${known.length} names that it ships.`;
+    return [fine('payer map', what)];
   });
 }
 

@@ -15,13 +15,13 @@ import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
 import {
-  listForMapping,
   raiseAgain,
   raiseAttention,
   replaceAttention,
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
 import {
   addPlanned,
   type InquiryRow,
@@ -155,8 +155,7 @@ export async function ask(
     }
   }
   await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
-  for (const payer of decision.unmapped)
-    await listForMapping(tx, appointment.connector, payer, now);
+  await listForMapping(tx, decision.unmapped, now);
   const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
   const next =
     wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;

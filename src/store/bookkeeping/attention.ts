@@ -4,8 +4,6 @@ import type { Db, Tx } from '../engine/database.ts';
 import type { SubjectKind } from '../engine/tables.ts';
 import { writeAudit } from './audit.ts';
 
-const PAYER_SUBJECT = 'payer:';
-
 export type AttentionSubject = {
   connector: string | null;
   appointment: number | null;
@@ -249,55 +247,4 @@ export async function openAttention(db: Db, connector?: string): Promise<Attenti
     );
   }
   return await query.execute();
-}
-
-/**
- * Lists a payer for mapping: once, however many patients have it, because one line in payers.csv
- * settles it for all. Its name and id stand in the subject, so that it is found again when the map
- * has it.
- */
-export async function listForMapping(
-  tx: Tx,
-  connector: string,
-  payer: { carrier: string; payor_id: string },
-  now: number,
-): Promise<void> {
-  await raiseAttention(
-    tx,
-    {
-      connector,
-      appointment: null,
-      inquiry: null,
-      subject: `${PAYER_SUBJECT}${JSON.stringify([payer.payor_id, payer.carrier])}`,
-    },
-    {
-      reason: 'payer_unmapped',
-      what:
-        `The payer ${payer.carrier || '(no name)'}` +
-        `${payer.payor_id === '' ? '' : `, payor id ${payer.payor_id},`} ` +
-        'is not in the payer map. Calls are made all the same, without saying which carrier it ' +
-        'is.',
-      next: 'Add a line for it to payers.csv (policy.payers in the configuration).',
-    },
-    now,
-  );
-}
-
-/** Takes payers off the list that the payer map knows now. */
-export async function resolveMapped(
-  tx: Tx,
-  isMapped: (payor_id: string, carrier: string) => boolean,
-  now: number,
-): Promise<void> {
-  const open = await tx
-    .selectFrom('attention')
-    .select('subject')
-    .where('reason', '=', 'payer_unmapped')
-    .where('subject', 'like', `${PAYER_SUBJECT}%`)
-    .where('resolved_at', 'is', null)
-    .execute();
-  for (const { subject } of open) {
-    const [payor_id, carrier] = JSON.parse(subject.slice(PAYER_SUBJECT.length)) as [string, string];
-    if (isMapped(payor_id, carrier)) await resolveAttention(tx, subject, now);
-  }
 }

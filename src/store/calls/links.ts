@@ -202,6 +202,21 @@ export async function appointmentDueForPlanning(
   return { ...rest, input: JSON.parse(content) as unknown } as AppointmentRow | ClaimRow;
 }
 
+/** Every open visit and claim is planned again, and those that the payer map had skipped. */
+export async function planAllAgain(tx: Tx, now: number): Promise<void> {
+  await tx
+    .updateTable('appointments')
+    .set({ plan_due_at: now })
+    .where('superseded_at', 'is', null)
+    .where((where) =>
+      where.or([
+        where('closed_reason', 'is', null),
+        where.and([where('closed_reason', '=', 'skipped'), where('starts_at', '>', now)]),
+      ]),
+    )
+    .execute();
+}
+
 /** Says when planning looks again: `null` until the appointment changes. */
 export async function setPlanDue(
   tx: Tx,

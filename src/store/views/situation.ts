@@ -34,6 +34,7 @@ export type SituationWord = (typeof SITUATIONS)[number];
 /** Entries that tell a person something while the appointment goes on by itself. */
 export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payer_unmapped',
+  'payers_unreadable',
   'extra_call',
   'answer_late',
 ];

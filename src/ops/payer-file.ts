@@ -1,0 +1,153 @@
+/** The payer map while eligd runs: read again when the file changes, and written by a command. */
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import type { PayerMap } from '../domain/policy.ts';
+import type { Config } from './config.ts';
+import {
+  loadPayers,
+  PAYER_COLUMNS,
+  type PayerList,
+  parsePayers,
+  plainName,
+  SHIPPED_ONLY,
+} from './payers.ts';
+
+/** What looking at the file found. `error`: it cannot be used, and the map stays as it was. */
+export type PayerChange =
+  | { kind: 'same' }
+  | { kind: 'changed' }
+  | { kind: 'error'; error: EligdError };
+
+/** The file of the payer map: as configured, otherwise payers.csv beside the configuration. */
+export function payersPath({ policy, folder }: Pick<Config, 'policy' | 'folder'>): string {
+  return policy.payers ?? join(folder, 'payers.csv');
+}
+
+/**
+ * Reads the installation's payer map. Throws when a file that the configuration names is not there,
+ * and when the file has errors.
+ */
+export function readPayers(config: Pick<Config, 'policy' | 'folder'>): PayerList {
+  const file = payersPath(config);
+  return config.policy.payers === null && !existsSync(file) ? SHIPPED_ONLY : loadPayers(file);
+}
+
+/** The payer map of a running daemon. */
+export class PayerFile implements PayerMap {
+  readonly #config: Pick<Config, 'policy' | 'folder'>;
+  #list: PayerList;
+  #stamp: string;
+
+  /** Throws as `readPayers` does. */
+  constructor(config: Pick<Config, 'policy' | 'folder'>) {
+    this.#config = config;
+    this.#stamp = this.#look();
+    this.#list = readPayers(config);
+  }
+
+  find(...[payor_id, name]: Parameters<PayerMap['find']>): ReturnType<PayerMap['find']> {
+    return this.#list.find(payor_id, name);
+  }
+
+  /** A hash of what the file holds now, to know after a restart whether it was changed. */
+  contentHash(): string {
+    const file = payersPath(this.#config);
+    const content = existsSync(file) ? readFileSync(file) : '';
+    return createHash('sha256').update(content).digest('hex');
+  }
+
+  /** Reads the file again if it was changed since the last look. */
+  refresh(): PayerChange {
+    const stamp = this.#look();
+    if (stamp === this.#stamp) return { kind: 'same' };
+    this.#stamp = stamp;
+    try {
+      this.#list = readPayers(this.#config);
+      return { kind: 'changed' };
+    } catch (error) {
+      if (error instanceof EligdError) return { kind: 'error', error };
+      throw error;
+    }
+  }
+
+  #look(): string {
+    try {
+      const { mtimeMs, size, ino } = statSync(payersPath(this.#config));
+      return `${mtimeMs} ${size} ${ino}`;
+    } catch {
+      return '';
+    }
+  }
+}
+
+/** What a line of the payer map is to say; keys that are left out stay as they are. */
+export type PayerLine = { pms_name: string } & Partial<
+  Record<'carrier' | 'payor_id' | 'phone_number', string>
+>;
+
+/**
+ * Writes a line of payers.csv: changes the one with this name, or adds it. The other lines keep
+ * their values. The file appears as a whole or not at all. Throws when it cannot be written.
+ */
+export function writePayer(
+  config: Pick<Config, 'policy' | 'folder' | 'file'>,
+  line: PayerLine,
+): void {
+  const file = payersPath(config);
+  const before = existsSync(file) ? readFileSync(file, 'utf8') : `${PAYER_COLUMNS.join(',')}\n`;
+  // A file with errors stays as it is, and its errors are told.
+  parsePayers(before, file);
+  const text = withLine(before, line);
+  parsePayers(text, file);
+  const { uid, gid } = statSync(existsSync(file) ? file : config.file);
+  const mode = existsSync(file) ? statSync(file).mode & 0o777 : 0o640;
+  const fresh = `${file}.new`;
+  try {
+    writeFileSync(fresh, text, { mode });
+    chmodSync(fresh, mode);
+    if (process.getuid?.() === 0) chownSync(fresh, uid, gid);
+    renameSync(fresh, file);
+  } catch (error) {
+    if (existsSync(fresh)) unlinkSync(fresh);
+    throw new EligdError('failed', {
+      what: `The payer map ${file} could not be written.`,
+      why: `The system said ${errorCode(error) ?? 'no'}.`,
+      next: 'Run the command as a user who may write it, such as root.',
+      cause: error,
+    });
+  }
+}
+
+function withLine(text: string, line: PayerLine): string {
+  const rows: string[][] = parse(text, { bom: true, skip_empty_lines: true, trim: true });
+  const header = (rows[0] ?? []).map((name) => name.toLowerCase());
+  for (const column of Object.keys(line)) {
+    if (header.includes(column)) continue;
+    header.push(column);
+    for (const row of rows.slice(1)) row.push('');
+  }
+  const at = header.indexOf('pms_name');
+  const same = rows.slice(1).find((row) => plainName(row[at] ?? '') === plainName(line.pms_name));
+  const changed = same ?? header.map(() => '');
+  for (const [column, value] of Object.entries(line)) {
+    if (same === undefined || column !== 'pms_name') changed[header.indexOf(column)] = value;
+  }
+  const all = [header, ...rows.slice(1), ...(same === undefined ? [changed] : [])];
+  return all.map((row) => `${row.map(cell).join(',')}\n`).join('');
+}
+
+function cell(value: string): string {
+  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
