@@ -10,7 +10,8 @@
 import type { ZodType } from 'zod';
 import type { AppointmentInput, FieldProblem } from '../src/domain/appointment.ts';
 import type { ClaimInput } from '../src/domain/claim.ts';
-import type { Env } from '../src/domain/env.ts';
+import type { Env, LogField, LogFields } from '../src/domain/env.ts';
+import type { EventDescription } from '../src/domain/events.ts';
 import type { PatientUpdate } from '../src/domain/patient-update.ts';
 import type { ClaimStatusRecord } from '../src/records/claim-status.ts';
 import type { Coordination } from '../src/records/coordination.ts';
@@ -25,10 +26,35 @@ export type ConnectorType<Config = unknown> = {
    * the documentation.
    */
   config: ZodType<Config>;
+  /** What only this connector logs, by name; left out when it logs nothing. */
+  events?: ConnectorEvents;
   create: (config: Config, env: ConnectorEnv) => Connector;
 };
 
-export type ConnectorEnv = Env & {
+/**
+ * Events that a connector brings, by name. A name begins with the connector's, a dash as `_`
+ * (`mypms_file_read`), and holds lower-case letters, digits and `_`. What a line says is in the
+ * description; its fields are some of those that every log line is held to, so patient data has no
+ * way in (G6).
+ */
+export type ConnectorEvents = Readonly<
+  Record<string, EventDescription & { fields: readonly LogField[] }>
+>;
+
+/**
+ * Writes one of the connector's events. One that it does not declare is logged as `event_unknown`;
+ * logging never throws.
+ */
+export type ConnectorLog<Events extends ConnectorEvents = ConnectorEvents> = <
+  Name extends keyof Events & string,
+>(
+  event: Name,
+  fields?: Pick<LogFields, Events[Name]['fields'][number]>,
+) => void;
+
+/** `Events` are the connector's own, so that the compiler knows their names and fields. */
+export type ConnectorEnv<Events extends ConnectorEvents = ConnectorEvents> = Omit<Env, 'log'> & {
+  log: ConnectorLog<Events>;
   /** The connector's `id:` in the configuration. */
   connector_id: string;
   /** The clinic's IANA time zone, for wall times without an offset. */

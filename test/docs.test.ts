@@ -2,6 +2,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ConnectorType } from '../connectors/contract.ts';
 import { COMMANDS } from '../src/cli/commands.ts';
 import { EXIT_CODES } from '../src/cli/exit.ts';
 import { EVENTS } from '../src/domain/events.ts';
@@ -129,17 +130,26 @@ function isThere(page: string, target: string): boolean {
   return slugs.includes(heading);
 }
 
+async function eventsOf(folder: string): Promise<object> {
+  const module: { default: ConnectorType } = await import(join(ROOT, folder, 'index.ts'));
+  return module.default.events ?? {};
+}
+
 describe('the events of the log', () => {
-  test('are each logged somewhere, and nothing else is', () => {
-    const source = [...find('src/**/*.ts'), ...find('connectors/**/*.ts')].map(read).join('\n');
-    // The first argument of every call of a log; notes on the configuration carry the name of
-    // theirs.
-    const named = [...source.matchAll(/\blog\(([^,)]*)|\bevent: ('\w+')/g)].map(
-      ([, argument, event]) => argument ?? event ?? '',
-    );
-    const logged = new Set(
-      named.flatMap((text) => [...text.matchAll(/'(\w+)'/g)].map(([, name]) => name)),
-    );
-    expect([...logged].toSorted()).toEqual(Object.keys(EVENTS).toSorted());
-  });
+  test.each(['src', ...find('connectors/*/index.ts').map(dirname)])(
+    'are each logged somewhere in %s, and nothing else is',
+    async (folder) => {
+      const source = find(`${folder}/**/*.ts`).map(read).join('\n');
+      // The first argument of every call of a log; notes on the configuration carry the name of
+      // theirs.
+      const named = [...source.matchAll(/\blog\(([^,)]*)|\bevent: ('\w+')/g)].map(
+        ([, argument, event]) => argument ?? event ?? '',
+      );
+      const logged = new Set(
+        named.flatMap((text) => [...text.matchAll(/'(\w+)'/g)].map(([, name]) => name)),
+      );
+      const declared = folder === 'src' ? EVENTS : await eventsOf(folder);
+      expect([...logged].toSorted()).toEqual(Object.keys(declared).toSorted());
+    },
+  );
 });

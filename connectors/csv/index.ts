@@ -12,9 +12,10 @@
  */
 import { join } from 'node:path';
 import { errorCode } from '../../src/domain/errors.ts';
-import type { CheckLine, Connector, ConnectorEnv, ConnectorType, PullCall } from '../contract.ts';
+import type { CheckLine, Connector, ConnectorType, PullCall } from '../contract.ts';
 import { checkFolder } from './check.ts';
 import { type CsvConfig, csvConfigSchema } from './config.ts';
+import { type CsvEnv, EVENTS } from './events.ts';
 import {
   ensureFolder,
   folderAt,
@@ -29,10 +30,15 @@ import {
 import { NotAccepted, takeFile } from './intake.ts';
 import { writeAttention, writeBatch, writeClaims } from './outbox.ts';
 
-const csv: ConnectorType<CsvConfig> = { name: 'csv', config: csvConfigSchema, create };
+const csv: ConnectorType<CsvConfig> = {
+  name: 'csv',
+  config: csvConfigSchema,
+  events: EVENTS,
+  create,
+};
 export default csv;
 
-function create(config: CsvConfig, env: ConnectorEnv): Connector {
+function create(config: CsvConfig, env: CsvEnv): Connector {
   const folder = folderAt(env.resolvePath(config.folder));
   const inbox = new Inbox(config, env);
   return {
@@ -61,14 +67,14 @@ type Work = { name: string; was_left: boolean };
 
 class Inbox {
   private readonly config: CsvConfig;
-  private readonly env: ConnectorEnv;
+  private readonly env: CsvEnv;
   private readonly folder;
   private readonly watch: StabilityWatch;
   private readonly failures = new Map<string, number>();
   /** What was logged about a file's name, so that it is said once and not at every pull. */
   private readonly told = new Set<string>();
 
-  constructor(config: CsvConfig, env: ConnectorEnv) {
+  constructor(config: CsvConfig, env: CsvEnv) {
     this.config = config;
     this.env = env;
     this.folder = folderAt(env.resolvePath(config.folder));

@@ -2,11 +2,12 @@
 import { join } from 'node:path';
 import type { AppointmentInput, FieldProblem } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
-import type { ConnectorEnv, PullBatch, PullCall, RejectedItem } from '../contract.ts';
+import type { PullBatch, PullCall, RejectedItem } from '../contract.ts';
 import { type ClaimMapper, ClaimRows, claimMapper } from './claim-rows.ts';
 import type { RowKind } from './columns.ts';
 import { type CsvConfig, readingFingerprint } from './config.ts';
 import { type Encoding, readText, type Survey, surveyFile } from './decode.ts';
+import type { CsvEnv } from './events.ts';
 import {
   type Folder,
   freeName,
@@ -25,7 +26,7 @@ const ROWS_PER_BATCH = 500;
 
 export type Intake = {
   config: CsvConfig;
-  env: ConnectorEnv;
+  env: CsvEnv;
   folder: Folder;
   call: Pick<PullCall, 'accept' | 'isAccepted' | 'signal'>;
 };

@@ -3,9 +3,10 @@
  * do. Changes nothing.
  */
 import { localDate } from '../../src/domain/time.ts';
-import { type CheckLine, type ConnectorEnv, ConnectorError } from '../contract.ts';
+import { type CheckLine, ConnectorError } from '../contract.ts';
 import type { FhirConfig } from './config.ts';
 import { listAt, type Resource } from './element.ts';
+import type { FhirEnv } from './events.ts';
 import { Chart } from './read/chart.ts';
 import { type Cursor, nextReading } from './read/reading.ts';
 import { targetOf, targetType } from './read/references.ts';
@@ -14,7 +15,7 @@ import type { FhirClient } from './server/client.ts';
 import { FhirError, isRefusal, toConnectorError } from './server/failure.ts';
 import { missingScopes, readTypes, writtenTypes } from './server/scopes.ts';
 
-type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
+type Parts = { client: FhirClient; config: FhirConfig; env: FhirEnv };
 
 export async function checkServer(parts: Parts, signal: AbortSignal): Promise<CheckLine[]> {
   const { client } = parts;

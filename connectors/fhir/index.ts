@@ -2,9 +2,10 @@
  * The FHIR R4 connector: appointments come from a FHIR server, answers go back to it. README.md
  * holds the mapping, the configuration, and what is known about the servers.
  */
-import type { Connector, ConnectorEnv, ConnectorType } from '../contract.ts';
+import type { Connector, ConnectorType } from '../contract.ts';
 import { checkServer } from './check.ts';
 import { type FhirConfig, fhirConfigSchema } from './config.ts';
+import { EVENTS, type FhirEnv } from './events.ts';
 import { Puller } from './read/pull.ts';
 import { FhirClient } from './server/client.ts';
 import { FhirError, toConnectorError } from './server/failure.ts';
@@ -12,10 +13,15 @@ import { publishAttention } from './write/attention.ts';
 import { deliver } from './write/deliver.ts';
 import { deliverClaims } from './write/deliver-claims.ts';
 
-const fhir: ConnectorType<FhirConfig> = { name: 'fhir', config: fhirConfigSchema, create };
+const fhir: ConnectorType<FhirConfig> = {
+  name: 'fhir',
+  config: fhirConfigSchema,
+  events: EVENTS,
+  create,
+};
 export default fhir;
 
-function create(config: FhirConfig, env: ConnectorEnv): Connector {
+function create(config: FhirConfig, env: FhirEnv): Connector {
   const client = new FhirClient(config, env);
   const puller = new Puller(client, config, env);
   const parts = { client, config, env };

@@ -1,7 +1,8 @@
 /** What `eligd check` says about an HL7 connector. Looks only. */
 import { createServer } from 'node:net';
-import { type CheckLine, type ConnectorEnv, ConnectorError } from '../contract.ts';
+import { type CheckLine, ConnectorError } from '../contract.ts';
 import type { Hl7Config } from './config.ts';
+import type { Hl7Env } from './events.ts';
 import { canUse, type DropFolder } from './folder.ts';
 import { parseAddress } from './mllp/address.ts';
 import { openConnection } from './mllp/client.ts';
@@ -10,7 +11,7 @@ import { serverTls } from './mllp/tls-files.ts';
 
 export async function checkHl7(
   config: Hl7Config,
-  env: ConnectorEnv,
+  env: Hl7Env,
   folder: DropFolder | null,
   signal: AbortSignal,
 ): Promise<CheckLine[]> {
@@ -34,7 +35,7 @@ export async function checkHl7(
 
 async function checkListen(
   config: Hl7Config & { listen: string },
-  env: ConnectorEnv,
+  env: Hl7Env,
 ): Promise<CheckLine[]> {
   const { listen } = config;
   const address = parseAddress(listen);
@@ -76,7 +77,7 @@ async function checkFolder(folder: DropFolder): Promise<CheckLine> {
 
 async function checkSend(
   config: Hl7Config & { send_to: string },
-  env: ConnectorEnv,
+  env: Hl7Env,
   signal: AbortSignal,
 ): Promise<CheckLine> {
   try {

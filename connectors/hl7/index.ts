@@ -5,9 +5,10 @@
  *     socket ─▶ frames ─▶ message ─▶ reading ─▶ accept (commit) ─▶ acknowledgment
  *     record ─▶ pin-i07, oru-r01 or adt-a08 ─▶ socket ─▶ acknowledgment ─▶ outcome
  */
-import type { Connector, ConnectorEnv, ConnectorType, DeliveryOutcome } from '../contract.ts';
+import type { Connector, ConnectorType, DeliveryOutcome } from '../contract.ts';
 import { checkHl7 } from './check.ts';
 import { type Hl7Config, hl7ConfigSchema } from './config.ts';
+import { EVENTS, type Hl7Env } from './events.ts';
 import { dropFolderAt, ensureDropFolder } from './folder.ts';
 import { FileDrop } from './in/file-drop.ts';
 import { MessageIntake } from './in/intake.ts';
@@ -16,10 +17,15 @@ import { listenForMessages } from './mllp/server.ts';
 import { type Dispatch, deliverOverMllp, deliverToFiles } from './out/deliver.ts';
 import { claimMessageFor, messageFor } from './out/write-back.ts';
 
-const hl7: ConnectorType<Hl7Config> = { name: 'hl7', config: hl7ConfigSchema, create };
+const hl7: ConnectorType<Hl7Config> = {
+  name: 'hl7',
+  config: hl7ConfigSchema,
+  events: EVENTS,
+  create,
+};
 export default hl7;
 
-function create(config: Hl7Config, env: ConnectorEnv): Connector {
+function create(config: Hl7Config, env: Hl7Env): Connector {
   const { listen, send_to } = config;
   const folder = config.folder === undefined ? null : dropFolderAt(env.resolvePath(config.folder));
   const { time_zone } = env;

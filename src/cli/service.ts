@@ -1,8 +1,8 @@
 import type { Env } from '../domain/env.ts';
 import { EligdError } from '../domain/errors.ts';
-import { EVENTS } from '../domain/events.ts';
 import { MINUTE_MS } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
+import { describedEvent } from '../ops/event-catalog.ts';
 import {
   namesFor,
   revealCredentials,
@@ -153,7 +153,7 @@ export async function commandEnv(context: CliContext): Promise<Env> {
   return {
     ...env,
     log: (event, fields) => {
-      const { level } = EVENTS[event];
+      const level = describedEvent(event)?.level;
       if (level === 'warn' || level === 'error') env.log(event, fields);
     },
   };

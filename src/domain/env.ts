@@ -47,8 +47,10 @@ export type FieldsOf<Name extends EventName> = Pick<
  * not name.
  */
 export type LogFields = {
-  [Field in (typeof LOG_FIELDS)[number]]?: string | number | boolean | null;
+  [Field in LogField]?: string | number | boolean | null;
 };
+
+export type LogField = (typeof LOG_FIELDS)[number];
 
 export const LOG_FIELDS = [
   'stage', 'connector', 'specialty', 'inquiry', 'service_id', 'delivery_batch', 'accepted',
@@ -61,5 +63,5 @@ export const LOG_FIELDS = [
   'parked', 'oldest_since', 'copies', 'deleted_copies', 'appointments', 'inquiries', 'deliveries',
   'messages', 'files', 'vanished', 'refusals', 'missed_answers', 'unknown_inquiries',
   'listed_inquiries', 'unreadable_inquiries', 'unknown_replies', 'unparsed_parts', 'verified_calls',
-  'junk_bytes',
+  'junk_bytes', 'event_name',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column

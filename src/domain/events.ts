@@ -1,7 +1,7 @@
 /**
- * Every event that eligd can log, with its level and its meaning. The catalogue is the only source
- * of event names: a call with another name does not compile, and a name that nobody logs is found
- * by a test.
+ * Every event that eligd itself can log, with its level and its meaning. The catalogue is the only
+ * source of event names: a call with another name does not compile, and a name that nobody logs is
+ * found by a test. A connector declares its own events (`connectors/contract.ts`).
  */
 export type EventLevel = 'debug' | 'info' | 'warn' | 'error';
 
@@ -442,179 +442,13 @@ export const EVENTS = {
       'sent there, so the list counts as incomplete.',
     next: 'Compare service.base_url with the address that the service calls itself.',
   },
-  csv_file_read: {
-    level: 'info',
-    fields: ['accepted', 'connector', 'duration_ms', 'rejected', 'size'],
-    means:
-      'A file of the drop folder was read to its end and moved to processed/, or to ' +
-      'rejected/ when no row could be used.',
-  },
-  csv_file_repeated: {
-    level: 'info',
-    fields: ['connector', 'size'],
-    means:
-      'A file with the content of the one that was read last was moved to processed/ without ' +
-      'reading it again.',
-  },
-  csv_file_rejected: {
+  event_unknown: {
     level: 'warn',
-    fields: ['connector', 'reason', 'size'],
+    fields: ['connector', 'event_name'],
     means:
-      'A file could not be understood as a whole and was moved to rejected/; the line holds ' +
-      'the class of the fault.',
-    next: 'Read the .reasons.csv beside it.',
-  },
-  csv_file_changed: {
-    level: 'warn',
-    fields: ['connector', 'size'],
-    means:
-      'A file was written to while it was read; it went back to inbox/ and is read again ' +
-      'when it is still.',
-    next:
-      'If it happens often, raise stable_seconds, or let the export write to a temporary name ' +
-      'first.',
-  },
-  csv_file_unusable: {
-    level: 'warn',
-    fields: ['cause', 'connector'],
-    means:
-      'A file of the drop folder could not be read or moved. The others go on; it is tried ' +
-      'again at every look.',
-    next: 'Check permissions and disk; eligd check counts such files.',
-  },
-  csv_file_ignored: {
-    level: 'info',
-    fields: ['connector', 'files'],
-    means: 'Files in inbox/ are neither .csv, .txt nor .tsv; they stay where they are.',
-  },
-  fhir_capability_unknown: {
-    level: 'warn',
-    fields: ['connector', 'failure'],
-    means:
-      'The FHIR server gives no CapabilityStatement that can be read, so nothing is taken ' +
-      'for granted: no includes, no conditional create.',
-    next: 'Check base_url; eligd check tells what the server lacks.',
-  },
-  fhir_answer_partial: {
-    level: 'warn',
-    fields: ['connector'],
-    means:
-      'The FHIR server said that its list of appointments is not whole. What is in it was ' +
-      'taken; nothing missing counts as vanished.',
-    next:
-      'Nothing at first. If it goes on, ask the operator of the FHIR server what it leaves ' +
-      'out.',
-  },
-  fhir_fallback_used: {
-    level: 'warn',
-    fields: ['connector', 'from', 'to'],
-    means:
-      'The FHIR server does not take one kind of resource (from), so answers are written as ' +
-      'another (to).',
-    next: 'Set write_back: to the one that it takes, or have the server accept the other.',
-  },
-  hl7_listening: {
-    level: 'info',
-    fields: ['connector', 'host', 'port'],
-    means: 'HL7 senders can connect.',
-  },
-  hl7_connection_refused: {
-    level: 'warn',
-    fields: ['connector', 'host'],
-    means: 'Somebody connected who is not on the list "allow", or who could not agree on TLS.',
-    next:
-      'When it is one of your systems, add its address to "allow:", or look at its ' +
-      'certificate.',
-  },
-  hl7_connections_full: {
-    level: 'warn',
-    fields: ['connector', 'limit'],
-    means:
-      'Somebody connected when there were as many connections as max_connections allows, and ' +
-      'was turned away.',
-    next:
-      'Look whether a sender opens connections and never closes them; otherwise set ' +
-      'max_connections: higher.',
-  },
-  hl7_connection_ended: {
-    level: 'debug',
-    fields: ['connector', 'junk_bytes', 'messages'],
-    means:
-      'An HL7 connection was closed; messages is how many came, junk_bytes how many ' +
-      'bytes were outside of frames.',
-  },
-  hl7_message_refused: {
-    level: 'warn',
-    fields: ['connector', 'messages', 'reason'],
-    means:
-      'Messages were answered with AR or CR and not kept: they are none that are read here, ' +
-      'or no HL7 at all. It is said once a minute for each reason; messages is how many came.',
-    next: 'Have the interface of the sender send SIU, ADT and DFT only, to this connector.',
-  },
-  hl7_message_faulty: {
-    level: 'warn',
-    fields: ['connector', 'field'],
-    means:
-      'A message was answered with AE, because something in it cannot be read; it is on the ' +
-      'attention list.',
-    next:
-      'Do what the attention list says (eligd list --attention); have the sender mend the ' +
-      'field and send again.',
-  },
-  hl7_not_stored: {
-    level: 'error',
-    fields: ['connector'],
-    means:
-      'Messages could not be committed, so they were not acknowledged and the connection was ' +
-      'ended; the sender sends them again.',
-    next: 'Look at disk space and permissions of the database.',
-  },
-  hl7_message_unstorable: {
-    level: 'error',
-    fields: ['connector', 'error_code'],
-    means:
-      'A message could not be committed again and again while others were; it was answered ' +
-      'with AE, so that it does not hold up the others.',
-    next:
-      'It is a defect worth reporting. Enter what the message says by hand; the sender has it ' +
-      'under its control id.',
-  },
-  hl7_file_read: {
-    level: 'info',
-    fields: ['connector', 'messages', 'size'],
-    means: 'A file of HL7 messages was read to its end; messages is how many it held.',
-  },
-  hl7_file_rejected: {
-    level: 'warn',
-    fields: ['connector', 'messages', 'size'],
-    means: 'A file without a readable HL7 message was moved to rejected/.',
-    next: 'Look at the file in rejected/, and have the sender write HL7 v2 messages into inbox/.',
-  },
-  hl7_file_unusable: {
-    level: 'warn',
-    fields: ['cause', 'connector'],
-    means:
-      'A file in inbox/ could not be read or moved. The others go on; it is tried again at ' +
-      'every look.',
-    next: 'Check permissions and disk.',
-  },
-  hl7_answer_unmatched: {
-    level: 'warn',
-    fields: ['connector'],
-    means:
-      'The receiver acknowledged a message that was not waiting for it, as after a time-out. ' +
-      'It counts for nothing.',
-    next:
-      'Nothing while it is rare. Otherwise raise the time-out of this connector, or look why ' +
-      'the receiver is slow.',
-  },
-  hl7_writes_registrations: {
-    level: 'warn',
-    fields: ['connector'],
-    means:
-      'Answers are written back as ADT^A08, which may change the registration of patients in ' +
-      'the receiving system.',
-    next: 'Use write_back: pin_i07 or oru_r01 unless the receiver’s maker asked for A08.',
+      'A connector logged an event that it does not declare, so the line was left out. The ' +
+      'connector goes on.',
+    next: 'Have the author of the connector add the event to the "events" of the connector.',
   },
 } as const satisfies Record<string, EventDescription>;
 

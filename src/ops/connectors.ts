@@ -1,10 +1,19 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { Connector, ConnectorEnv, ConnectorType, Journal } from '../../connectors/contract.ts';
+import type {
+  Connector,
+  ConnectorEnv,
+  ConnectorEvents,
+  ConnectorLog,
+  ConnectorType,
+  Journal,
+} from '../../connectors/contract.ts';
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
+import type { EventName } from '../domain/events.ts';
 import type { Config } from './config-schema.ts';
+import { declareEvents, eventNameToLog } from './event-catalog.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { connectorSecretName, type SecretSource } from './secrets.ts';
 
@@ -62,6 +71,14 @@ export async function loadConnectorType(type: string, root = PROJECT_ROOT): Prom
       what: `The connector ${type} could not be used.`,
       why: `The default export of ${file} has not the parts name, config and create.`,
       next: 'See connectors/README.md for what a connector exports.',
+    });
+  }
+  const fault = declareEvents(module.default);
+  if (fault !== null) {
+    throw new EligdError('configuration', {
+      what: `The connector ${type} could not be used.`,
+      why: `In ${file}, ${fault}.`,
+      next: 'See "ConnectorEvents" in connectors/contract.ts for what an event may be.',
     });
   }
   return module.default;
@@ -122,9 +139,10 @@ export async function createConnectors(
 ): Promise<OpenConnector[]> {
   return await Promise.all(
     config.connectors.map(async ({ id, type, options }) => {
-      const { create } = await loadConnectorType(type);
+      const { create, events } = await loadConnectorType(type);
       const own: ConnectorEnv = {
         ...env,
+        log: connectorLog(env, id, events ?? {}),
         connector_id: id,
         time_zone: config.clinic.time_zone,
         resolvePath: (path) => resolve(config.folder, path),
@@ -137,4 +155,16 @@ export async function createConnectors(
       return { id, type, connector: create(options, own) };
     }),
   );
+}
+
+/**
+ * The log as a connector sees it: the events that it declares, and nothing of eligd's. An event
+ * that it does not declare must not fail its pull (G7), so that is a line of its own.
+ */
+function connectorLog(env: Env, id: string, events: ConnectorEvents): ConnectorLog {
+  return (event, fields) => {
+    // Declared when the connector was loaded, so the catalog has it.
+    if (Object.hasOwn(events, event)) env.log(event as EventName, fields);
+    else env.log('event_unknown', { connector: id, event_name: eventNameToLog(event) });
+  };
 }

@@ -2,7 +2,8 @@ import { fstatSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { type DestinationStream, destination, pino } from 'pino';
 import type { Log, LogFields } from '../domain/env.ts';
-import { EVENTS, type EventDescription, type EventLevel } from '../domain/events.ts';
+import type { EventDescription, EventLevel } from '../domain/events.ts';
+import { describedEvent, eventNameToLog } from './event-catalog.ts';
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies readonly EventLevel[];
 
@@ -26,8 +27,8 @@ export type LogOptions = {
 
 /**
  * A log of JSON lines: `time`, `level`, `event` and the fields of the event; a warning or an error
- * also says `what` it means and what to do `next`. All of these stand in the catalogue
- * (domain/events.ts). Fields that are not in the event's entry and values that are not plain are
+ * also says `what` it means and what to do `next`. All of these come from the catalog
+ * (event-catalog.ts). An event that is not in it is logged as `event_unknown`. Fields that are not in the event's entry and values that are not plain are
  * dropped, even if a cast has brought them past the compiler (G6).
  */
 export function createLog({
@@ -49,10 +50,12 @@ export function createLog({
     },
     stream,
   );
-  return (event, fields) => {
-    const entry: EventDescription = EVENTS[event];
-    logger[entry.level]({ event, ...allowed(entry, fields ?? {}), ...advice(entry) });
+  const log: Log = (event, fields) => {
+    const entry = describedEvent(event);
+    if (entry === null) log('event_unknown', { event_name: eventNameToLog(event) });
+    else logger[entry.level]({ event, ...allowed(entry, fields ?? {}), ...advice(entry) });
   };
+  return log;
 }
 
 /**

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseConfig } from '../../src/ops/config.ts';
 import { builtInTypes, createConnectors, loadConnectorType } from '../../src/ops/connectors.ts';
 import { createEnv } from '../../src/ops/env.ts';
+import { createLog } from '../../src/ops/log.ts';
 import { openSecrets } from '../../src/ops/secrets.ts';
 
 let root: string;
@@ -23,6 +24,14 @@ const GOOD = `export default {
     path: env.resolvePath('./a'), token: env.secret('token'),
   }),
 };`;
+
+const CONFIG = (type: string, option = '') => `
+clinic: { name: A, time_zone: America/Chicago, specialty: dental,
+  tax_id: "123456789", billing_npi: "1234567893" }
+service: { base_url: http://127.0.0.1:1, auth: oauth }
+connectors: [{ id: one, type: ${type}${option === '' ? '' : `, ${option}`} }]
+state: { path: a.db }
+`;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'eligd-connectors-'));
@@ -63,14 +72,70 @@ describe('connectors', () => {
     await expect(refused).rejects.toMatchObject({ kind: 'configuration' });
   });
 
+  test.each([
+    ['{ bad_file_read: { level: "info", fields: [], means: "x" } }', 'must begin with "good_"'],
+    ['{ good_Jane: { level: "info", fields: [], means: "x" } }', 'lower-case letters'],
+    [
+      '{ good_seen: { level: "info", fields: ["patient_name"], means: "x" } }',
+      'its event "good_seen" has a bad fields.0',
+    ],
+    [
+      '{ good_seen: { level: "warn", fields: [], means: "x" } }',
+      'its event "good_seen" has a bad next',
+    ],
+    ['{ good_seen: null }', 'its event "good_seen" has a bad description'],
+    ['7', 'its "events" are not an object'],
+  ])('are refused with events that no log may have: %s', async (events, told) => {
+    const source = GOOD.replace("name: 'good',", `name: 'good', events: ${events},`);
+    const path = addConnector(`mine/${Math.random()}.js`, source);
+    await expect(loadConnectorType(path)).rejects.toThrow(told);
+  });
+
+  test('log the events that they declare; any other is said to be unknown', async () => {
+    const source = `export default {
+      name: 'mypms',
+      events: { mypms_read: { level: 'info', fields: ['connector', 'files'], means: 'x' } },
+      config: { safeParse: (data) => ({ success: true, data }) },
+      create: (config, env) => ({
+        pull: async () => {
+          env.log('mypms_read', { connector: 'one', files: 3, patient_name: 'Jane Roe' });
+          env.log('mypms_lost', { patient_name: 'Jane Roe' });
+          env.log('daemon_stopped');
+          env.log('Jane Roe');
+          env.log();
+        },
+      }),
+    };`;
+    const path = addConnector('mine/mypms.js', source);
+    const config = await parseConfig(CONFIG(path), join(root, 'eligd.yaml'));
+    const lines: string[] = [];
+    const log = createLog({ level: 'info', to: { write: (line) => void lines.push(line) } });
+    const means = {
+      secrets: openSecrets(root, {}),
+      journal: () => ({ read: async () => null, write: async () => {} }),
+    };
+    const [made] = await createConnectors(config, createEnv({ log }), means);
+    await made?.connector.pull?.({
+      cursor: null,
+      accept: async () => ({ reply: null }),
+      isAccepted: async () => false,
+      signal: new AbortController().signal,
+    });
+    const said = lines
+      .map((line) => JSON.parse(line))
+      .map(({ event, event_name, files }) => ({ event, event_name, files }));
+    expect(said).toEqual([
+      { event: 'mypms_read', files: 3 },
+      { event: 'event_unknown', event_name: 'mypms_lost' },
+      { event: 'event_unknown', event_name: 'daemon_stopped' },
+      { event: 'event_unknown', event_name: null },
+      { event: 'event_unknown', event_name: null },
+    ]);
+    expect(lines.join()).not.toContain('Jane Roe');
+  });
+
   test('are made with their id, the time zone and paths relative to the file', async () => {
-    const source = `
-clinic: { name: A, time_zone: America/Chicago, specialty: dental,
-  tax_id: "123456789", billing_npi: "1234567893" }
-service: { base_url: http://127.0.0.1:1, auth: oauth }
-connectors: [{ id: one, type: ./connectors/good/index.ts, any: 1 }]
-state: { path: a.db }
-`;
+    const source = CONFIG('./connectors/good/index.ts', 'any: 1');
     const schema = async () => (await import('zod')).z.looseObject({});
     const config = await parseConfig(source, join(root, 'eligd.yaml'), schema);
     const means = {

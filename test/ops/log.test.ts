@@ -1,5 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { EVENTS as CSV } from '../../connectors/csv/events.ts';
+import { EVENTS as FHIR } from '../../connectors/fhir/events.ts';
+import { EVENTS as HL7 } from '../../connectors/hl7/events.ts';
 import { type FieldsOf, LOG_FIELDS } from '../../src/domain/env.ts';
 import { EVENTS, type EventName } from '../../src/domain/events.ts';
 import { createLog, isJournal, logLevel, prettyLine } from '../../src/ops/log.ts';
@@ -88,9 +91,25 @@ describe('the log', () => {
   });
 
   test('has in its catalogue only fields that a line may have, and every one of these', () => {
-    expect([...new Set(Object.values(EVENTS).flatMap(({ fields }) => fields))].sort()).toEqual(
+    const events = [EVENTS, CSV, FHIR, HL7].flatMap((each) => Object.values(each));
+    expect([...new Set(events.flatMap(({ fields }) => fields))].sort()).toEqual(
       LOG_FIELDS.toSorted(),
     );
+  });
+
+  test.each([
+    ['made_up', 'made_up'],
+    ['Jane Roe, 1987-02-14', null],
+    ['jane', null],
+  ])('says that it does not know the event "%s", and never throws', (event, event_name) => {
+    const { lines, log } = capture();
+    log(event as EventName, { reason: 'Jane Roe' } as object);
+    expect(JSON.parse(lines[0]!)).toMatchObject({
+      level: 'warn',
+      event: 'event_unknown',
+      event_name,
+    });
+    expect(lines.join()).not.toContain('Jane Roe');
   });
 
   test('says what it counts: no field is called count or total, which mean anything', () => {

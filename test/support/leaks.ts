@@ -4,8 +4,13 @@
  */
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { EVENTS as CSV } from '../../connectors/csv/events.ts';
+import { EVENTS as FHIR } from '../../connectors/fhir/events.ts';
+import { EVENTS as HL7 } from '../../connectors/hl7/events.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
-import { EVENTS, type EventDescription, type EventName } from '../../src/domain/events.ts';
+import { EVENTS, type EventDescription } from '../../src/domain/events.ts';
+
+const KNOWN: Readonly<Record<string, EventDescription>> = { ...EVENTS, ...CSV, ...FHIR, ...HL7 };
 
 /**
  * Which of the secrets stand in the text: as they are, as JSON escapes them, as an address escapes
@@ -49,7 +54,7 @@ export function strangeInLine(line: string): string[] {
     next: ___,
     ...fields
   } = JSON.parse(line) as Record<string, unknown>;
-  const entry: EventDescription | undefined = EVENTS[event as EventName];
+  const entry = KNOWN[String(event)];
   if (entry === undefined || entry.level !== level)
     return [`${String(level)} ${String(event)} is not in the catalogue`];
   return Object.keys(fields)

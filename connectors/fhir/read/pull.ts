@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import { HOUR_MS, localDate, MINUTE_MS } from '../../../src/domain/time.ts';
 import {
-  type ConnectorEnv,
   ConnectorError,
   type PullBatch,
   type PullCall,
@@ -10,6 +9,7 @@ import {
 } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { type Resource, textAt } from '../element.ts';
+import type { FhirEnv } from '../events.ts';
 import type { FhirClient, SearchEnd } from '../server/client.ts';
 import {
   concernsAll,
@@ -71,12 +71,12 @@ type Taken = { cursor: Cursor; failure: ConnectorError | null };
 export class Puller {
   private readonly client: FhirClient;
   private readonly config: FhirConfig;
-  private readonly env: ConnectorEnv;
+  private readonly env: FhirEnv;
   private read_at: number | null = null;
   private refuses_changes = false;
   private failures = 0;
 
-  constructor(client: FhirClient, config: FhirConfig, env: ConnectorEnv) {
+  constructor(client: FhirClient, config: FhirConfig, env: FhirEnv) {
     this.client = client;
     this.config = config;
     this.env = env;

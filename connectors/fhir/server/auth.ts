@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, importJWK, importPKCS8, type JWK, SignJWT } from 'jose';
 import { errorCode } from '../../../src/domain/errors.ts';
-import { type ConnectorEnv, ConnectorError } from '../../contract.ts';
+import { ConnectorError } from '../../contract.ts';
 import { type FhirConfig, isExposed } from '../config.ts';
 import { isJson, listAt, textAt, textsAt } from '../element.ts';
+import type { FhirEnv } from '../events.ts';
 import { FhirError, failureOfReply, retryAfterMs } from './failure.ts';
 import { scopesV1, scopesV2 } from './scopes.ts';
 import type { HttpReply, Transport } from './transport.ts';
@@ -36,7 +37,7 @@ const MARGIN_MS = 30_000;
 /** The life of a token whose server does not tell it: SMART recommends five minutes at most. */
 const LIFE_SECONDS = 300;
 
-type Parts = { config: FhirConfig; env: ConnectorEnv; transport: Transport };
+type Parts = { config: FhirConfig; env: FhirEnv; transport: Transport };
 
 export function createAuthorizer(parts: Parts): Authorizer {
   const { config, env } = parts;
@@ -60,7 +61,7 @@ function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-function secretOf(env: ConnectorEnv, last_part: string): string {
+function secretOf(env: FhirEnv, last_part: string): string {
   const { name, value } = env.secret(last_part);
   if (value !== null) return value;
   throw new ConnectorError('permanent', {
@@ -301,7 +302,7 @@ async function assertion({ config, env }: Parts, audience: string): Promise<stri
  * The private key: PKCS #8 in PEM, or a JWK. RSA signs with RS384, an elliptic curve with ES384
  * (SMART asks for no other).
  */
-export async function privateKey(config: Pick<FhirConfig, 'key_file'>, env: ConnectorEnv) {
+export async function privateKey(config: Pick<FhirConfig, 'key_file'>, env: FhirEnv) {
   const source =
     config.key_file === undefined
       ? secretOf(env, 'private_key')

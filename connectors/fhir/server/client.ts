@@ -5,9 +5,10 @@
  */
 import PQueue from 'p-queue';
 import { backoffMs } from '../../../src/domain/backoff.ts';
-import { type ConnectorEnv, ConnectorError } from '../../contract.ts';
+import { ConnectorError } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { at, isResource, listAt, type Resource, textAt } from '../element.ts';
+import type { FhirEnv } from '../events.ts';
 import { type Authorizer, createAuthorizer } from './auth.ts';
 import { type Capability, readCapability } from './capability.ts';
 import { FhirError, failureOfReply, isPassing, retryAfterMs } from './failure.ts';
@@ -47,7 +48,7 @@ export type Written = { resource: Resource | null; id: string; is_new: boolean }
 
 export class FhirClient {
   readonly base_url: string;
-  private readonly env: ConnectorEnv;
+  private readonly env: FhirEnv;
   private readonly transport: Transport;
   private readonly authorizer: Authorizer;
   private readonly queue: PQueue;
@@ -58,7 +59,7 @@ export class FhirClient {
    */
   private resume_at = 0;
 
-  constructor(config: FhirConfig, env: ConnectorEnv) {
+  constructor(config: FhirConfig, env: FhirEnv) {
     this.env = env;
     this.base_url = config.base_url;
     this.transport = createTransport({

@@ -5,9 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { Communication, Reference, Task } from '@medplum/fhirtypes';
-import type { AttentionEntry, ConnectorEnv } from '../../contract.ts';
+import type { AttentionEntry } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, listAt, type Resource, textAt } from '../element.ts';
+import type { FhirEnv } from '../events.ts';
 import { targetType } from '../read/references.ts';
 import type { Capability } from '../server/capability.ts';
 import type { FhirClient } from '../server/client.ts';
@@ -15,7 +16,7 @@ import { concernsAll, FhirError, unlessRefused } from '../server/failure.ts';
 import { place, type Slot } from './place.ts';
 import { refusalOf } from './writer.ts';
 
-type Parts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
+type Parts = { client: FhirClient; config: FhirConfig; env: FhirEnv };
 type Kind = 'Task' | 'Communication';
 /** By the entry's key: what the server holds for it (`id` null: maybe), and a mark of its words. */
 type OpenList = { [key: string]: { type: Kind; id: string | null; mark: string } };

@@ -13,8 +13,9 @@
  * 4. what is there and differs is updated with `If-Match`, and after a conflict read and judged
  *    anew.
  */
-import type { ConnectorEnv } from '../../contract.ts';
+
 import { isJson, type Resource, textAt } from '../element.ts';
+import type { FhirEnv } from '../events.ts';
 import type { Capability } from '../server/capability.ts';
 import type { FhirClient, Written } from '../server/client.ts';
 import { FhirError, isPassing, unlessRefused } from '../server/failure.ts';
@@ -43,7 +44,7 @@ export type Slot = {
 
 export type Placed = { id: string; is_new: boolean };
 
-type WriteParts = { client: FhirClient; capability: Capability; env: ConnectorEnv };
+type WriteParts = { client: FhirClient; capability: Capability; env: FhirEnv };
 
 const TRIES = 6;
 const PAUSE_MS = 50;

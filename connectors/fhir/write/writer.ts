@@ -1,7 +1,8 @@
 import PQueue from 'p-queue';
-import type { ConnectorEnv, DeliveryOutcome } from '../../contract.ts';
+import type { DeliveryOutcome } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { isJson, type Json, listAt, type Resource, textAt } from '../element.ts';
+import type { FhirEnv } from '../events.ts';
 import { nameOfTarget } from '../read/references.ts';
 import type { Capability } from '../server/capability.ts';
 import type { FhirClient } from '../server/client.ts';
@@ -9,7 +10,7 @@ import { concernsAll, FhirError, isPassing } from '../server/failure.ts';
 import { type Placed, place, type Slot } from './place.ts';
 import type { About } from './resources.ts';
 
-export type DeliverParts = { client: FhirClient; config: FhirConfig; env: ConnectorEnv };
+export type DeliverParts = { client: FhirClient; config: FhirConfig; env: FhirEnv };
 
 /**
  * What the journal holds for an inquiry: the revision that is written, and the ids that the server

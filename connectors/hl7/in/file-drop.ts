@@ -11,8 +11,9 @@ import type { Stats } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../../../src/domain/errors.ts';
-import type { ConnectorEnv, PullCall, RejectedItem } from '../../contract.ts';
+import type { PullCall, RejectedItem } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
+import type { Hl7Env } from '../events.ts';
 import {
   type DropFolder,
   ensureDropFolder,
@@ -31,14 +32,14 @@ const READ_BYTES = 256 * 1024;
 const FAILURES_BEFORE_LAST = 3;
 
 export class FileDrop {
-  readonly #env: ConnectorEnv;
+  readonly #env: Hl7Env;
   readonly #folder: DropFolder;
   readonly #intake: MessageIntake;
   readonly #still: StillFiles;
   readonly #bytes_max: number;
   readonly #failures = new Map<string, number>();
 
-  constructor(config: Hl7Config, env: ConnectorEnv, folder: DropFolder, intake: MessageIntake) {
+  constructor(config: Hl7Config, env: Hl7Env, folder: DropFolder, intake: MessageIntake) {
     this.#env = env;
     this.#folder = folder;
     this.#intake = intake;

@@ -1,8 +1,8 @@
 /** From the bytes of a frame or a file to committed messages and their answers. */
 import { hash } from 'node:crypto';
 import { errorCode } from '../../../src/domain/errors.ts';
-import type { ConnectorEnv } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
+import type { Hl7Env } from '../events.ts';
 import type { Accept, Answers, FrameIntake } from '../mllp/session.ts';
 import { type FoundMessage, splitMessages } from '../v2/batches.ts';
 import { type Message, parseMessage } from '../v2/message.ts';
@@ -30,7 +30,7 @@ const MESSAGES_PER_FRAME_MAX = 5000;
 const REFUSED_TOLD_MS = 60_000;
 
 export class MessageIntake implements FrameIntake {
-  readonly #env: ConnectorEnv;
+  readonly #env: Hl7Env;
   readonly #read: (message: Message) => Reading;
   #stamp = { second: -1, text: '' };
   /**
@@ -42,7 +42,7 @@ export class MessageIntake implements FrameIntake {
   /** By reason: how many were refused since it was said last, and when it may be said again. */
   readonly #refused = new Map<string, { count: number; next_ms: number }>();
 
-  constructor(config: Hl7Config, env: ConnectorEnv) {
+  constructor(config: Hl7Config, env: Hl7Env) {
     this.#env = env;
     this.#read = messageReader({ ...config, time_zone: env.time_zone });
   }

@@ -5,8 +5,9 @@
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
-import { type ConnectorEnv, ConnectorError } from '../../contract.ts';
+import { ConnectorError } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
+import type { Hl7Env } from '../events.ts';
 import { splitMessages } from '../v2/batches.ts';
 import { parseMessage } from '../v2/message.ts';
 import { parseAddress } from './address.ts';
@@ -28,12 +29,12 @@ type Waiting = { control_id: string; answer: (reply: Reply) => void };
  */
 export class MllpClient {
   readonly #config: Hl7Config & { send_to: string };
-  readonly #env: ConnectorEnv;
+  readonly #env: Hl7Env;
   #socket: Socket | null = null;
   #waiting: Waiting | null = null;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(config: Hl7Config & { send_to: string }, env: ConnectorEnv) {
+  constructor(config: Hl7Config & { send_to: string }, env: Hl7Env) {
     this.#config = config;
     this.#env = env;
   }
@@ -121,7 +122,7 @@ export class MllpClient {
  */
 export async function openConnection(
   config: Hl7Config & { send_to: string },
-  env: ConnectorEnv,
+  env: Hl7Env,
   signal: AbortSignal,
 ): Promise<Socket> {
   const address = parseAddress(config.send_to);

@@ -5,8 +5,9 @@
 import { BlockList, createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
-import { type ConnectorEnv, ConnectorError, type ListenCall } from '../../contract.ts';
+import { ConnectorError, type ListenCall } from '../../contract.ts';
 import { addRange, type Hl7Config } from '../config.ts';
+import type { Hl7Env } from '../events.ts';
 import { parseAddress } from './address.ts';
 import { type FrameIntake, Session } from './session.ts';
 import { serverTls } from './tls-files.ts';
@@ -28,7 +29,7 @@ const LISTEN_RETRY_MS = 5000;
  */
 export async function listenForMessages(
   config: Hl7Config & { listen: string },
-  env: ConnectorEnv,
+  env: Hl7Env,
   intake: FrameIntake,
   call: ListenCall,
 ): Promise<void> {
@@ -38,7 +39,7 @@ export async function listenForMessages(
 
 class Listener {
   readonly #config: Hl7Config & { listen: string };
-  readonly #env: ConnectorEnv;
+  readonly #env: Hl7Env;
   readonly #intake: FrameIntake;
   readonly #call: ListenCall;
   readonly #allowed = new BlockList();
@@ -48,7 +49,7 @@ class Listener {
 
   constructor(
     config: Hl7Config & { listen: string },
-    env: ConnectorEnv,
+    env: Hl7Env,
     intake: FrameIntake,
     call: ListenCall,
   ) {

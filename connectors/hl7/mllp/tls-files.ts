@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
-import { type ConnectorEnv, ConnectorError } from '../../contract.ts';
+import { ConnectorError } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
+import type { Hl7Env } from '../events.ts';
 
 /** For the server; null: without TLS. Throws ConnectorError when a file cannot be read. */
-export async function serverTls(config: Hl7Config, env: ConnectorEnv): Promise<TlsOptions | null> {
+export async function serverTls(config: Hl7Config, env: Hl7Env): Promise<TlsOptions | null> {
   const { listen_tls } = config;
   if (listen_tls === undefined) return null;
   const clients =
@@ -25,7 +26,7 @@ export async function serverTls(config: Hl7Config, env: ConnectorEnv): Promise<T
 /** For the client; null: without TLS. Throws ConnectorError when a file cannot be read. */
 export async function clientTls(
   config: Hl7Config,
-  env: ConnectorEnv,
+  env: Hl7Env,
   host: string,
 ): Promise<ConnectionOptions | null> {
   const { send_tls } = config;
@@ -45,7 +46,7 @@ export async function clientTls(
   };
 }
 
-async function load(env: ConnectorEnv, path: string, key: string): Promise<Buffer> {
+async function load(env: Hl7Env, path: string, key: string): Promise<Buffer> {
   try {
     return await readFile(env.resolvePath(path));
   } catch (error) {

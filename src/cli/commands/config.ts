@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
+import type { ConnectorType } from '../../../connectors/contract.ts';
 import type { Config } from '../../ops/config.ts';
 import { builtInTypes, loadConnectorType, PROJECT_ROOT } from '../../ops/connectors.ts';
 import { eventsPage } from '../../ops/events-page.ts';
@@ -103,10 +104,18 @@ function shownYaml(
 }
 
 async function configSchemaWithConnectors(): Promise<JsonSchema> {
-  const types = await Promise.all(
-    builtInTypes().map(async (type) => ({ type, schema: (await loadConnectorType(type)).config })),
+  return configJsonSchema(
+    (await builtInConnectors()).map(({ type, connector: { config } }) => ({
+      type,
+      schema: config,
+    })),
   );
-  return configJsonSchema(types);
+}
+
+async function builtInConnectors(): Promise<{ type: string; connector: ConnectorType }[]> {
+  return await Promise.all(
+    builtInTypes().map(async (type) => ({ type, connector: await loadConnectorType(type) })),
+  );
 }
 
 /**
@@ -123,7 +132,10 @@ export async function generatedFiles(): Promise<Record<string, string>> {
     `schemas/${name}`,
     `${JSON.stringify(schema, null, 2)}\n`,
   ]);
-  return { ...Object.fromEntries(texts), 'events.md': eventsPage() };
+  return {
+    ...Object.fromEntries(texts),
+    'events.md': eventsPage((await builtInConnectors()).map(({ connector }) => connector)),
+  };
 }
 
 async function writeSchemas(): Promise<string[]> {

@@ -1,7 +1,7 @@
 /** An HL7 connector on a real store, listening on a real port. */
 import { afterEach } from 'vitest';
 import { makeSuiteEnv } from '../../../connectors/conformance/harness.ts';
-import type { Connector } from '../../../connectors/contract.ts';
+import type { Connector, ConnectorLog } from '../../../connectors/contract.ts';
 import hl7 from '../../../connectors/hl7/index.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { Env } from '../../../src/domain/env.ts';
@@ -27,7 +27,7 @@ export type Interface = Awaited<ReturnType<typeof startInterface>>;
 
 export function makeConnector(
   config: Record<string, unknown>,
-  log: Env['log'] = () => {},
+  log: ConnectorLog = () => {},
 ): Connector {
   const { env } = makeSuiteEnv();
   const world = { ...env, clock: realClock, log, connector_id: 'interface' };
@@ -47,7 +47,7 @@ export async function startInterface(config: Record<string, unknown> = {}, store
   const kept = store ?? (await temporaryStore());
   const connector = makeConnector(
     { listen: `127.0.0.1:${port}`, write_back: 'none', ...config },
-    env.log,
+    (event) => void events.push(event),
   );
   const stop = new AbortController();
   const listening = listenStep(
