@@ -34,13 +34,16 @@ const PROGRAM = [
   'connectors',
   'migrations',
   'config',
+  'docs',
   'bin/eligd',
   'package.json',
   'README.md',
   'SECURITY.md',
-  'systemd/README.md',
 ];
-const NOT_RUN = [/^connectors\/suite\.ts$/, /^config\/(?:eligd\.yaml|\.env|state|dropbox)/];
+const NOT_RUN = [
+  /^connectors\/conformance(?:\/|$)/,
+  /^config\/(?:eligd\.yaml|\.env|state|dropbox)/,
+];
 /** What packages bring and nothing runs: C sources, headers, and Node's own npm. */
 const NOT_NEEDED = [
   /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
@@ -140,7 +143,7 @@ function stage(tree: string, version: string): void {
   mkdirSync(join(tree, 'etc/eligd'));
   const [columns = ''] = readFileSync(join(ROOT, 'config/payers.example.csv'), 'utf8').split('\n');
   writeFileSync(join(tree, 'etc/eligd/payers.csv'), `${columns}\n`);
-  put('systemd/README.md', 'usr/share/doc/eligd/README.md');
+  put('docs/systemd.md', 'usr/share/doc/eligd/README.md');
   put('SECURITY.md', 'usr/share/doc/eligd/SECURITY.md');
   mkdirSync(join(tree, 'usr/bin'), { recursive: true });
   symlinkSync('../lib/eligd/bin/eligd', join(tree, 'usr/bin/eligd'));

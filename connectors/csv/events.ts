@@ -1,4 +1,4 @@
-/** What this connector logs. `npm run schemas` puts it on the page config/events.md. */
+/** What this connector logs. `npm run schemas` puts it on the page docs/events.md. */
 import type { ConnectorEnv, ConnectorEvents } from '../contract.ts';
 
 export const EVENTS = {

@@ -271,7 +271,7 @@ function writeLines({ config }: Parts, capability: Capability): CheckLine[] {
   if (refused.length > 0) {
     const next =
       'Have the server allow it, or choose what it takes in write_back: and attention:; ' +
-      'connectors/fhir/README.md says what eligd falls back to.';
+      'docs/fhir.md says what eligd falls back to.';
     lines.push({ ok: false, what: `The server takes no ${refused.join(', ')}.`, next });
   } else lines.push({ ok: true, what: `The server takes ${types.join(', ')}.` });
   if (looked.length > 0)

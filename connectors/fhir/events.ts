@@ -1,4 +1,4 @@
-/** What this connector logs. `npm run schemas` puts it on the page config/events.md. */
+/** What this connector logs. `npm run schemas` puts it on the page docs/events.md. */
 import type { ConnectorEnv, ConnectorEvents } from '../contract.ts';
 
 export const EVENTS = {
@@ -16,7 +16,9 @@ export const EVENTS = {
     means:
       'The FHIR server said that its list of appointments is not whole. What is in it was ' +
       'taken; nothing missing counts as vanished.',
-    next: 'Nothing at first. If it goes on, ask the operator of the FHIR server what it leaves out.',
+    next:
+      'Nothing at first. If it goes on, ask the operator of the FHIR server what it leaves ' +
+      'out.',
   },
   fhir_fallback_used: {
     level: 'warn',

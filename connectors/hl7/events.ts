@@ -1,4 +1,4 @@
-/** What this connector logs. `npm run schemas` puts it on the page config/events.md. */
+/** What this connector logs. `npm run schemas` puts it on the page docs/events.md. */
 import type { ConnectorEnv, ConnectorEvents } from '../contract.ts';
 
 export const EVENTS = {
@@ -11,7 +11,9 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector', 'host'],
     means: 'Somebody connected who is not on the list "allow", or who could not agree on TLS.',
-    next: 'When it is one of your systems, add its address to "allow:", or look at its certificate.',
+    next:
+      'When it is one of your systems, add its address to "allow:", or look at its ' +
+      'certificate.',
   },
   hl7_connections_full: {
     level: 'warn',

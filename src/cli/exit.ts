@@ -3,8 +3,8 @@ import { EligdError, type ErrorKind, errorCode } from '../domain/errors.ts';
 import type { Host } from './context.ts';
 
 /**
- * What the process ends with (design, section 7); 75 and 78 are those of sysexits.h, which systemd
- * understands too.
+ * What the process ends with (docs/design.md "Exit codes"); 75 and 78 are those of sysexits.h,
+ * which systemd understands too.
  */
 export const EXIT_CODES = {
   done: 0,

@@ -21,7 +21,7 @@ export function registerOperation(
   command
     .description(description)
     .argument('<id>', ID_HELP)
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.operation/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.operation/1)')
     .addHelpText(
       'after',
       `\nExamples:\n${examples}\n\nIt works while the daemon runs, and stands in the story ` +

@@ -1,7 +1,7 @@
 /**
  * A signal that is aborted by the first Ctrl-C, SIGTERM or SIGHUP, for commands that run until they
  * are told to end. The second one ends the process at once: whoever sends it has lost patience, and
- * the database stands that (design, fact 2).
+ * the database stands that (docs/design.md "No step depends on memory").
  */
 export function stopSignal(): { signal: AbortSignal; release: () => void } {
   const controller = new AbortController();

@@ -70,7 +70,10 @@ export type OnceResult = {
   failed_stages: string[];
 };
 
-/** A clock that jumps by more than this has the service's list swept again (design, "Sweep"). */
+/**
+ * A clock that jumps by more than this has the service's list swept again (docs/design.md
+ * "Reconciliation").
+ */
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
 const IDLE_MS = 30_000;

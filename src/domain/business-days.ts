@@ -33,7 +33,7 @@ export function isBusinessDay(date: LocalDate, closed: ReadonlySet<LocalDate>): 
 
 /**
  * The day by which the call should be done: the last business day before the visit, never earlier
- * than today (design, "Planning rules").
+ * than today (docs/design.md "Planning rules").
  */
 export function desiredCompletionDate(
   visit: LocalDate,

@@ -9,7 +9,7 @@ import { effectiveProvider } from './provider.ts';
 import { missingClaimFields } from './required-fields.ts';
 import { addDays, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
 
-/** What becomes of a claim now (design, "Planning rules", applied to claims). */
+/** What becomes of a claim now (docs/design.md "Planning rules", applied to claims). */
 export type ClaimDecision =
   | { kind: 'close'; reason: 'settled' | 'past' | 'no_coverage' | 'skipped' }
   /** Younger than `ask_after_days`: nothing to ask before `until`. */

@@ -1,7 +1,7 @@
 import type { Clock } from './env.ts';
 import { MINUTE_MS } from './time.ts';
 
-/** How far the clock may be from the service's `Date` header (design, "Time"). */
+/** How far the clock may be from the service's `Date` header (docs/design.md "Time"). */
 export const SKEW_MS_MAX = 10 * MINUTE_MS;
 
 export type SeenServiceDate = { service_ms: number; sent_ms: number; received_ms: number };

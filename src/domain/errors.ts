@@ -1,6 +1,6 @@
 /**
- * What a failure means for whoever started the program; `main.ts` maps it to the exit code (design,
- * section 7).
+ * What a failure means for whoever started the program; `main.ts` maps it to the exit code
+ * (docs/design.md "Exit codes").
  */
 export type ErrorKind = 'failed' | 'usage' | 'temporary' | 'configuration';
 

@@ -71,7 +71,7 @@ export function draftMatchKey(draft: InquiryDraft): string {
 
 /**
  * One draft for several appointments on the same need: the first one's values, the codes of all,
- * and the earliest completion date, so that one call serves every visit (design, "Needs,
+ * and the earliest completion date, so that one call serves every visit (docs/design.md "Needs,
  * appointments, deliveries").
  */
 export function mergeDrafts(drafts: readonly [InquiryDraft, ...InquiryDraft[]]): InquiryDraft {

@@ -1,6 +1,6 @@
 /**
  * The match key: what must agree for an inquiry at the service to be the one that a row meant
- * (design, "Ambiguous"). The service may echo a request with nulls, defaults, other cases or
+ * (docs/design.md "Ambiguous"). The service may echo a request with nulls, defaults, other cases or
  * trimmed values, so nothing is ever compared by equality.
  */
 export type MatchFields = {
@@ -86,7 +86,7 @@ function isTextOrNumber(value: unknown): value is string | number {
  * How much a candidate at the service resembles a request in the fields beyond the match key, for
  * choosing between several matches: the number of fields that agree. Null, "", [], false and absent
  * are alike, arrays are sets, and `desired_completion_date` is ignored because the service may move
- * it (design, "Ambiguous").
+ * it (docs/design.md "Ambiguous").
  */
 export function resemblance(
   sent: Readonly<Record<string, unknown>>,

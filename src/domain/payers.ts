@@ -16,7 +16,7 @@ type Called = {
 
 /**
  * Whether the payer map should have a line for this payer. Outside dental the carrier's name as
- * text will do (specification, "Carrier").
+ * text will do (docs/service.md "Carrier").
  */
 export function isUnmapped({ specialty, payer, coverage }: Called): boolean {
   if (specialty !== 'dental' || (payer?.carrier ?? '') !== '') return false;
@@ -27,7 +27,7 @@ export function isUnmapped({ specialty, payer, coverage }: Called): boolean {
 
 /**
  * Dental carriers are an enumeration that ends in UNKNOWN; elsewhere the name as text will do
- * (specification, "Carrier").
+ * (docs/service.md "Carrier").
  */
 export function carrierOf({ specialty, payer, coverage }: Called): string {
   if (payer !== null && payer.carrier !== '') return payer.carrier;

@@ -35,14 +35,14 @@ import {
 /** What planning knows besides the appointment. */
 export type PlanningFacts = {
   now: Instant;
-  /** "Past" is judged only while the clock is known to be right (design, "Time"). */
+  /** "Past" is judged only while the clock is known to be right (docs/design.md "Time"). */
   is_clock_trusted: boolean;
   clinic: ClinicProfile;
   policy: Policy;
   payers: PayerMap;
 };
 
-/** What becomes of an appointment now (design, "Planning rules"). */
+/** What becomes of an appointment now (docs/design.md "Planning rules"). */
 export type PlanningDecision =
   | { kind: 'close'; reason: 'cancelled' | 'past' | 'no_coverage' | 'skipped' }
   /** Nothing to do before `until`; then it is looked at again. */
@@ -351,7 +351,7 @@ function questionRule(
   codes: readonly string[],
   is_dental: boolean,
 ): QuestionRule {
-  // The D of a dental code may be left out (specification, "benefits_codes").
+  // The D of a dental code may be left out (docs/service.md "benefits_codes").
   const whole = (code: string) => (is_dental && /^\d{4}$/.test(code) ? `D${code}` : code);
   const isWithin = (code: string, { from, to }: CodeRange) =>
     code.length === whole(from).length && code >= whole(from) && code <= whole(to);

@@ -12,7 +12,7 @@ export type ClinicProfile = {
   tax_id: string;
   billing_npi: string;
   is_specialist: boolean;
-  /** Null: left to the service to find out (specification, inquiry request). */
+  /** Null: left to the service to find out (docs/service.md "Inquiry request"). */
   in_network: boolean | null;
   practice_billing_address: string | null;
   /** Where services are given, for medical and mental health; null: not said. */
@@ -37,7 +37,7 @@ export type ProviderOverride = {
   place_of_service?: string;
 };
 
-/** Planning rules (design, section 3, "Planning rules"). */
+/** Planning rules (docs/design.md "Planning rules"). */
 export type Policy = {
   look_ahead_days: number;
   min_lead_hours: number;

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS, type Instant, instantOf, type LocalDate } from './time.ts';
 
 /**
- * Local hour by which calls are typically done on the completion date (specification, "What the
+ * Local hour by which calls are typically done on the completion date (docs/service.md "What the
  * service does").
  */
 const MORNING_HOUR = 7;

@@ -1,5 +1,5 @@
 /**
- * The three specialties of the service; each is its own path group there (specification, "What the
+ * The three specialties of the service; each is its own path group there (docs/service.md "What the
  * service does").
  */
 export const SPECIALTIES = ['dental', 'medical', 'mental_health'] as const;

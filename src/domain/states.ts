@@ -68,7 +68,7 @@ export function isDeliveryStep(from: DeliveryState, to: DeliveryState): boolean 
 }
 
 /**
- * The service's words for an inquiry that has ended (specification, "States and transitions").
+ * The service's words for an inquiry that has ended (docs/service.md "States and transitions").
  * Anything else is still open.
  */
 export const FINAL_STATUSES = ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'] as const;
@@ -76,7 +76,7 @@ export type FinalStatus = (typeof FINAL_STATUSES)[number];
 
 /**
  * The status as a final one, or null; case is ignored, an unknown word counts as still open
- * (silences, "enumerations").
+ * (docs/service.md "Enumerations").
  */
 export function finalStatus(status: string): FinalStatus | null {
   const word = status.trim().toUpperCase();

@@ -27,7 +27,7 @@ export function localDateTime(at: Instant, time_zone: string): string {
 
 /**
  * The instant of a wall time in `time_zone`. A time in a daylight-saving gap moves forward, in an
- * overlap the first counts (design, "Time"; Temporal calls this `compatible`).
+ * overlap the first counts (docs/design.md "Time"; Temporal calls this `compatible`).
  */
 export function instantOf(date: LocalDate, hour: number, time_zone: string): Instant {
   const wall = Temporal.PlainDate.from(date).toPlainDateTime({ hour });

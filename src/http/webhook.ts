@@ -1,6 +1,6 @@
 /**
- * The route for the inquiry service's deliveries (specification, "Events"). A delivery is stored in
- * the inbox in one commit and then acknowledged (G3); what it means is found out later, by the
+ * The route for the inquiry service's deliveries (docs/service.md "Events"). A delivery is stored
+ * in the inbox in one commit and then acknowledged (G3); what it means is found out later, by the
  * stage collect. Nothing of a body is ever logged (G6).
  */
 import { createHash } from 'node:crypto';

@@ -3,7 +3,7 @@ import { EVENTS, type EventDescription } from '../domain/events.ts';
 
 /**
  * The catalog of the log as a page for people, with the events of these connectors; `npm run
- * schemas` writes it to config/events.md, and a test compares them.
+ * schemas` writes it to docs/events.md, and a test compares them.
  */
 export function eventsPage(connectors: readonly Pick<ConnectorType, 'name' | 'events'>[]): string {
   const sections = connectors
@@ -11,11 +11,11 @@ export function eventsPage(connectors: readonly Pick<ConnectorType, 'name' | 'ev
     .map(({ name, events = {} }) => `\n## Of the connector ${name}\n\n${table(events)}`);
   return `# Every event of the log
 
-Written by \`npm run schemas\` out of \`src/domain/events.ts\` and the \`events\` of each connector.
-A line is JSON: \`time\`, \`level\`, \`event\`, fields of the event, and for warnings and errors also
-\`what\` it means and what to do \`next\`. No line holds patient data. \`inquiry\` is the number that
-\`eligd show inquiry:N\` takes; \`appointment\` is a keyed hash of the PMS's id, which
-\`eligd explain\` prints.
+Written by \`npm run schemas\` out of \`src/domain/events.ts\` and the \`events\` of each
+connector. A line is JSON: \`time\`, \`level\`, \`event\`, fields of the event, and for warnings
+and errors also \`what\` it means and what to do \`next\`. No line holds patient data. \`inquiry\`
+is the number that \`eligd show inquiry:N\` takes; \`appointment\` is a keyed hash of the PMS's id,
+which \`eligd explain\` prints.
 
 ${table(EVENTS)}${sections.join('')}`;
 }

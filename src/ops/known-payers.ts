@@ -1,6 +1,6 @@
 /**
- * Payers that eligd knows without a line in payers.csv: those of the specification's examples and of
- * the samples. A line of payers.csv wins. The service does not publish its list of carriers, so
+ * Payers that eligd knows without a line in payers.csv: those of the specification's examples and
+ * of the samples. A line of payers.csv wins. The service does not publish its list of carriers, so
  * names that nobody has tried stay out of this one.
  */
 export const SHIPPED_PAYERS: readonly { name: string; payor_id: string; carrier: string }[] = [

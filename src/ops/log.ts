@@ -28,8 +28,9 @@ export type LogOptions = {
 /**
  * A log of JSON lines: `time`, `level`, `event` and the fields of the event; a warning or an error
  * also says `what` it means and what to do `next`. All of these come from the catalog
- * (event-catalog.ts). An event that is not in it is logged as `event_unknown`. Fields that are not in the event's entry and values that are not plain are
- * dropped, even if a cast has brought them past the compiler (G6).
+ * (event-catalog.ts). An event that is not in it is logged as `event_unknown`. Fields that are not
+ * in the event's entry and values that are not plain are dropped, even if a cast has brought them
+ * past the compiler (G6).
  */
 export function createLog({
   level,

@@ -125,7 +125,8 @@ function payerEntry(values: Row['values'], refuse: (problem: string) => void): P
   const action = (values.action ?? '').toLowerCase() || 'call';
   if (!isAction(action))
     refuse(
-      `its action is "${action}". Write call, skip, attention or unsupported, or leave it empty for call.`,
+      `its action is "${action}". Write call, skip, attention or unsupported, ` +
+        'or leave it empty for call.',
     );
   const days = values.reverify_after_days ?? '';
   if (!/^\d{0,4}$/.test(days))

@@ -1,5 +1,5 @@
 /**
- * What an inquiry asked, told from its query sets (specification, "Allowed values of
+ * What an inquiry asked, told from its query sets (docs/service.md "Allowed values of
  * benefits_query"). It decides between null (asked, not answered) and absent (not asked). Where the
  * specification does not say what a query set asks, the weaker statement is made:
  *

@@ -24,8 +24,8 @@ import {
 type Rule = { benefits: BenefitRule; answered: boolean };
 
 /**
- * A benefits object (specification, "Benefits object"); of what it leaves out, the fields that were
- * asked become null.
+ * A benefits object (docs/service.md "Benefits object"); of what it leaves out, the fields that
+ * were asked become null.
  */
 function readRule(
   raw: unknown,

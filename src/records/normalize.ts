@@ -35,7 +35,7 @@ import { readVerification } from './verification.ts';
 
 export type NormalizeInput = {
   /**
-   * The service's read form of the inquiry (specification, "Inquiry (read form)"). `results` and
+   * The service's read form of the inquiry (docs/service.md "Inquiry (read form)"). `results` and
    * `request`: any JSON.
    */
   inquiry: {

@@ -1,6 +1,6 @@
 /**
  * What an answer shows of itself. A report of the service may be half of an answer (long ones are
- * split) or an old one that comes late, and nothing in it says so (specification, "Events"); so
+ * split) or an old one that comes late, and nothing in it says so (docs/service.md "Events"); so
  * what it has to show is what neither of them would.
  */
 import { asksFreely } from './asked.ts';

@@ -1,7 +1,7 @@
 /**
  * Reads single values of the service's answer: amounts, percentages, ages, dates, timestamps, yes
  * or no, text, codes. Each reader takes any JSON value, never throws, and understands the forms of
- * `spec/silences.md`; what it is not sure of it says so rather than guessing.
+ * `docs/service.md`; what it is not sure of it says so rather than guessing.
  */
 import type { Age, Money, Percent } from './eligibility.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Transcript verifications (specification, "Transcript verification record"), made into the part
+ * Transcript verifications (docs/service.md "Transcript verification record"), made into the part
  * that every record has.
  */
 import type { Check, Confidence, Verification } from './parts.ts';

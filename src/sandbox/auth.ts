@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts';
 import type { State } from './state.ts';
 
 /**
- * POST /api/v0/auth/token (specification, "Authentication"): the OAuth 2.0 password flow,
+ * POST /api/v0/auth/token (docs/service.md "Authentication"): the OAuth 2.0 password flow,
  * form-encoded. Lifetimes follow the service time, so advancing the calls leaves tokens as they
  * are.
  */

@@ -28,7 +28,7 @@ export function ok(body: Json): Reply {
   return { status: 200, body };
 }
 
-/** A validation error (specification, "Validation error"). */
+/** A validation error (docs/service.md "Validation error"). */
 export function invalid(detail: JsonObject[]): Reply {
   return { status: 422, body: { detail } };
 }

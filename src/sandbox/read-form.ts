@@ -41,7 +41,8 @@ const OPTIONAL_FIELDS: { readonly [S in Specialty]: readonly string[] } = {
 const DATE_FIELDS = ['desired_completion_date', 'dob', 'claims_date_of_service'];
 
 /**
- * The inquiry as callers read it at an instant of call time (specification, "Inquiry (read form)").
+ * The inquiry as callers read it at an instant of call time (docs/service.md "Inquiry (read
+ * form)").
  */
 export function readForm(
   state: State,

@@ -3,7 +3,7 @@ export const SPECIALTIES = ['dental', 'medical', 'mental_health'] as const;
 export type Specialty = (typeof SPECIALTIES)[number];
 
 /**
- * The inquiry request (specification, "Inquiry request"), after `validation.ts` has accepted it.
+ * The inquiry request (docs/service.md "Inquiry request"), after `validation.ts` has accepted it.
  * Unknown fields are kept.
  */
 export type InquiryRequest = {

@@ -118,9 +118,9 @@ const CHECKS: { readonly [S in Specialty]: { [field: string]: Check } } = {
 };
 
 /**
- * Checks one inquiry request (specification, "Inquiry request" and "Validation error"). The
- * problems are elements of `detail`; their `loc` begins with `prefix`. An absent optional field and
- * null are alike.
+ * Checks one inquiry request (docs/service.md "Inquiry request" and docs/service.md "Validation
+ * error"). The problems are elements of `detail`; their `loc` begins with `prefix`. An absent
+ * optional field and null are alike.
  */
 export function validateRequest(body: unknown, prefix: Where, rules: ValidationRules): Validated {
   if (!isObject(body)) {

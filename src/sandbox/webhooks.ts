@@ -30,9 +30,9 @@ type Message = {
 };
 
 /**
- * Reports changes to the subscription's URL (specification, "Events"): every `update_frequency_min`
- * of scaled time what has changed since, one element per inquiry, signed, split where it is long.
- * The only part of the sandbox that acts by itself.
+ * Reports changes to the subscription's URL (docs/service.md "Events"): every
+ * `update_frequency_min` of scaled time what has changed since, one element per inquiry, signed,
+ * split where it is long. The only part of the sandbox that acts by itself.
  */
 export class Webhooks implements Reports {
   readonly #secret: string;

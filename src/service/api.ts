@@ -1,6 +1,6 @@
 /**
  * What the rest of eligd sees of the inquiry service: calls, results and the classes of failure
- * (design, "The two legs of an inquiry"). Failures are values, because every caller decides
+ * (docs/design.md "The two legs of an inquiry"). Failures are values, because every caller decides
  * something on them.
  */
 import type { Dispatcher } from 'undici';
@@ -31,7 +31,7 @@ export type GatePass = { leave(): Promise<void> };
 /** Who goes first when there is a queue: `send`, then `urgent`, then `routine`. */
 export type RequestPriority = 'send' | 'urgent' | 'routine';
 
-/** The two schemes of the specification, "Authentication". */
+/** The two schemes of docs/service.md "Authentication". */
 export type ServiceCredentials =
   | { scheme: 'oauth'; username: string; password: string }
   | { scheme: 'basic'; project_id: string; api_key: string };

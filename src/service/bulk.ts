@@ -1,7 +1,7 @@
 /**
- * What the reply to a bulk create says about each of its items (`silences.md`, "bulk response
- * shape", "bulk partial failure"). Nothing is assumed: what a reply does not say beyond doubt is
- * `unknown` and gets looked up by its external_id (G1).
+ * What the reply to a bulk create says about each of its items (docs/service.md "Bulk response
+ * shape", docs/service.md "Bulk partial failure"). Nothing is assumed: what a reply does not say
+ * beyond doubt is `unknown` and gets looked up by its external_id (G1).
  */
 import { canonicalExternalId, matchKey, matchKeyOfEcho } from '../domain/matching.ts';
 import type {

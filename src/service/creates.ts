@@ -1,6 +1,6 @@
 /**
- * What the reply to a single create says (specification, "Creation response"; `silences.md`, "other
- * errors").
+ * What the reply to a single create says (docs/service.md "Creation response"; docs/service.md
+ * "Other errors").
  */
 import type { InquiryId } from '../domain/ids.ts';
 import type { Result } from './api.ts';

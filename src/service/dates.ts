@@ -1,5 +1,5 @@
 /**
- * The dates of the wire (specification, "Resources and their fields"; `silences.md`, "timestamps"
+ * The dates of the wire (docs/service.md "Resources and their fields"; docs/service.md "Timestamps"
  * and "dates") and of HTTP.
  */
 

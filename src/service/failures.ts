@@ -1,7 +1,7 @@
 /**
- * The class of a failure, decided where it happens (design, "The two legs of an inquiry"). One
- * table for each kind of call, because the same status means different things: a 404 on a single
- * create says that the path is wrong, on the bulk path that there is no bulk.
+ * The class of a failure, decided where it happens (docs/design.md "The two legs of an inquiry").
+ * One table for each kind of call, because the same status means different things: a 404 on a
+ * single create says that the path is wrong, on the bulk path that there is no bulk.
  */
 import type { AmbiguousCause, ServiceFailure, UnsentCause, ValidationItem } from './api.ts';
 import type { Exchange, HttpReply } from './transport.ts';

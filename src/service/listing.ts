@@ -1,6 +1,6 @@
 /**
- * Reads a list to its end without knowing how the server pages (`silences.md`, "list paging", "list
- * filter", "list order").
+ * Reads a list to its end without knowing how the server pages (docs/service.md "List paging",
+ * docs/service.md "List filter", docs/service.md "List order").
  *
  * A next link is followed. Where nothing points onward, the end is not assumed, for a bare array of
  * three may be a whole list or the first page of one with a page size of three. It is asked for:

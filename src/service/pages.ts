@@ -1,5 +1,5 @@
 /**
- * One page of a list, in every form that `silences.md` ("list paging") knows: a bare array, an
+ * One page of a list, in every form that docs/service.md "List paging") knows: a bare array, an
  * array with a `Link` header, an envelope such as `{"items": […], "total": n}`; and where the next
  * one is.
  */

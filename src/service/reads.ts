@@ -1,5 +1,5 @@
 /**
- * What the replies to reads say: one inquiry, verifications, the subscription (specification,
+ * What the replies to reads say: one inquiry, verifications, the subscription (docs/service.md
  * "Endpoints").
  */
 import type { InquiryId } from '../domain/ids.ts';
@@ -13,7 +13,7 @@ import {
 } from './wire.ts';
 
 /**
- * One inquiry as an object or an array of one (`silences.md`, "read by id"). Null when it is
+ * One inquiry as an object or an array of one (docs/service.md "Read by ID"). Null when it is
  * absent: 404, 422, or a 2xx with null, `[]` or nothing. A 404 whose body is a web page comes from
  * something in between and proves nothing: *ambiguous*. Another inquiry than the one asked for is
  * never given out.
@@ -59,8 +59,8 @@ export function readVerifications(answered: Answered, id: InquiryId): Result<unk
 }
 
 /**
- * The subscription, or null when there is none: 404, 204, null, `{}` or `[]` (`silences.md`,
- * "subscription bodies").
+ * The subscription, or null when there is none: 404, 204, null, `{}` or `[]` (docs/service.md
+ * "Subscription bodies").
  */
 export function readSubscription(answered: Answered): Result<Subscription | null> {
   const settled = settle(answered);

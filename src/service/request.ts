@@ -3,7 +3,7 @@ import { toWireDate } from './dates.ts';
 import type { InquiryRequest } from './wire.ts';
 
 /**
- * The inquiry of a draft, about benefits or about a claim, in the service's words (specification,
+ * The inquiry of a draft, about benefits or about a claim, in the service's words (docs/service.md
  * "Inquiry request"). Fields that nothing is known about are left out, and so are those that the
  * specialty does not have. Throws a `RangeError` when a date of the draft is none, which planning
  * has ruled out.

@@ -1,5 +1,5 @@
 /**
- * The signature of a webhook (specification, "Events", 5): lower-case hexadecimal HMAC-SHA256 over
+ * The signature of a webhook (docs/service.md "Events"): lower-case hexadecimal HMAC-SHA256 over
  * the raw body.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * The bearer token (specification, "Authentication", 1): kept, renewed in time, and never asked for
+ * The bearer token (docs/service.md "Authentication"): kept, renewed in time, and never asked for
  * twice at once.
  */
 import type { Clock } from '../domain/env.ts';

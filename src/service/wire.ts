@@ -1,5 +1,5 @@
 /**
- * The service's wire shapes (specification, "Resources and their fields"). Every object is loose:
+ * The service's wire shapes (docs/service.md "Resources and their fields"). Every object is loose:
  * fields that the specification does not know are kept. Reading is tolerant, since one odd field
  * must not hide an inquiry (G7); what the results hold is understood in `records/`.
  */
@@ -154,7 +154,7 @@ export const subscriptionSchema = z.looseObject({
 });
 export type Subscription = z.infer<typeof subscriptionSchema>;
 
-/** What a webhook delivery carries (specification, "Events"). */
+/** What a webhook delivery carries (docs/service.md "Events"). */
 export const webhookMessageSchema = z.looseObject({
   subscription_id: z.string().nullish(),
   inquiries: z.array(z.unknown()),

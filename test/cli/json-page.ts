@@ -10,12 +10,12 @@ export function pathsOf(value: unknown, path = ''): string[] {
   );
 }
 
-/** What src/cli/JSON.md and the outputs of a schema do not have in common. */
+/** What docs/json.md and the outputs of a schema do not have in common. */
 export function differences(
   schema: string,
   real: ReadonlySet<string>,
 ): { undocumented: string[]; unseen: string[] } {
-  const page = readFileSync(resolve(import.meta.dirname, '../../src/cli/JSON.md'), 'utf8');
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/json.md'), 'utf8');
   const section = page.split(/^## /m).find((text) => text.startsWith(`${schema}\n`)) ?? '';
   const paths = [...section.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, path]) => path!);
   const covers = (path: string, each: string) =>

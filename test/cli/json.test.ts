@@ -9,7 +9,7 @@ const EXPORT =
   'appointment_id,appointment_at,status,patient_id,carrier,member_id\nA-1,2020-01-02 ' +
   '09:00,booked,1,,\nA-2,2020-01-02 09:00,cancelled,2,,\nA-3,2099-01-02 09:00,booked,3,Cygna,7\n';
 
-describe('JSON.md', () => {
+describe('docs/json.md', () => {
   test('documents what the commands that talk to the service print', async () => {
     const { sandbox, create, advance } = await bench();
     const id = await create('dental', { external_id: 'A-1' });

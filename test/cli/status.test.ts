@@ -271,7 +271,7 @@ describe('explain', () => {
   });
 });
 
-describe('JSON.md', () => {
+describe('docs/json.md', () => {
   test.each([
     ['eligd.status/1', [['status']]],
     ['eligd.list/1', [['list', '--situation', 'closed'], ['list']]],

@@ -30,8 +30,8 @@ const STATUSES = [
   422, 422, 429, 500, 501, 502, 503, 504,
 ];
 /**
- * A single create was provably not taken only then (design, "Failures are classed where they
- * happen").
+ * A single create was provably not taken only then (docs/design.md "Failures are classified where
+ * they happen").
  */
 const UNSENT = new Set([401, 429]);
 const UNSENT_BULK = new Set([...UNSENT, 404, 405, 413, 422, 501]);

@@ -1,5 +1,5 @@
 /**
- * The readings of the specification that `spec/silences.md` lists: under each of them the job is
+ * The readings of the specification that `docs/service.md` lists: under each of them the job is
  * done, and every call is made once.
  */
 import { describe, expect, test } from 'vitest';

@@ -151,7 +151,7 @@ export class Calls {
       !service.shows(first) &&
       (this.is_state_lost || !this.#unproven.has(first.external_id));
     // After the word that it is accepted, nothing that a list shows or hides allows another call
-    // (design, "Absence is proven").
+    // (docs/design.md "Absence is proven").
     const is_told = is_known === 'surely' && !this.is_state_lost;
     if (!is_told && (this.#isShownLate(first) || is_hidden)) {
       this.excused.push({ first, second: call });

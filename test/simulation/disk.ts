@@ -3,7 +3,7 @@
  * and fails when the disk is full. The database itself is a real one in a real file.
  *
  * The files lie on a memory disk where there is one, so the flush that synchronous FULL asks for
- * costs nothing; that a flush really reaches a disk is what `test/scenarios/power-cut.test.ts`
+ * costs nothing; that a flush really reaches a disk is what `test/scenarios/power-cut/main.ts`
  * shows.
  */
 import Database from 'better-sqlite3';

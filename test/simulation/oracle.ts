@@ -77,7 +77,7 @@ export class Oracle {
 
   /**
    * A report that was taken is in the database, once and for good however often it comes; one whose
-   * signature is wrong never is (specification, "Events").
+   * signature is wrong never is (docs/service.md "Events").
    */
   onReported(life: Life, { kind, message_hash, told }: Report, status: number): void {
     if (kind === 'nonsense') {

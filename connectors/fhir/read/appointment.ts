@@ -42,7 +42,7 @@ export function statusOf(appointment: Resource, config: FhirConfig): Appointment
 
 /**
  * The start in UTC; null when there is none that can be read. FHIR's `instant` has a zone; some
- * servers leave it out and mean the clinic's wall clock (design, "Time").
+ * servers leave it out and mean the clinic's wall clock (docs/design.md "Time").
  */
 export function startOf(appointment: Resource, time_zone: string): string | null {
   const text = textAt(appointment, 'start');

@@ -167,9 +167,9 @@ const REMEDIES: Readonly<Record<FailureKind, string>> = {
     'check" names them.',
   absent: 'Check base_url: it must be the base address of a FHIR R4 server.',
   conflict: 'It is tried again by itself.',
-  unsupported: 'See the page about this kind of server in connectors/fhir/README.md.',
+  unsupported: 'See the page about this kind of server in docs/fhir.md.',
   refused:
-    'See the page about this kind of server in connectors/fhir/README.md; "eligd check" ' +
+    'See the page about this kind of server in docs/fhir.md; "eligd check" ' +
     'looks for the cause.',
 };
 

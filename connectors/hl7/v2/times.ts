@@ -15,7 +15,7 @@ export type Fault = { fault: string };
 
 /**
  * The instant in ISO 8601, UTC with milliseconds. Without an offset the wall time is the clinic's
- * (design, "Time").
+ * (docs/design.md "Time").
  */
 export function readInstant(text: string, time_zone: string): string | Fault {
   const found = FORM.exec(text);

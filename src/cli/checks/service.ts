@@ -9,7 +9,7 @@ import { createCommandClient, createCommandGate, unwrap } from '../service.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 import { checkSubscription } from './webhook.ts';
 
-/** Beyond it, whether a visit is past is not judged any more (design, "Time"). */
+/** Beyond it, whether a visit is past is not judged any more (docs/design.md "Time"). */
 const SKEW_MAX_MS = 10 * MINUTE_MS;
 
 type Parts = { config: Config; secrets: SecretSource; env: Env };

@@ -25,7 +25,7 @@ export function register(command: Command, context: CliContext): void {
       '--before-upgrade <version>',
       'used by the package: the copy is named after the version that is replaced',
     )
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.backup/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.backup/1)')
     .addHelpText(
       'after',
       '\nExamples:\n  eligd backup\n  eligd backup /mnt/backup/eligd.db\n\nA backup holds ' +

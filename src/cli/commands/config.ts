@@ -119,8 +119,8 @@ async function builtInConnectors(): Promise<{ type: string; connector: Connector
 }
 
 /**
- * The files under config/ that are made from the program; a test compares them with those that are
- * committed.
+ * The files that are made from the program, by their paths from config/; a test compares them with
+ * those that are committed.
  */
 export async function generatedFiles(): Promise<Record<string, string>> {
   const schemas = {
@@ -134,7 +134,7 @@ export async function generatedFiles(): Promise<Record<string, string>> {
   ]);
   return {
     ...Object.fromEntries(texts),
-    'events.md': eventsPage((await builtInConnectors()).map(({ connector }) => connector)),
+    '../docs/events.md': eventsPage((await builtInConnectors()).map(({ connector }) => connector)),
   };
 }
 

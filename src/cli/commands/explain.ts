@@ -20,7 +20,7 @@ export function register(command: Command, context: CliContext): void {
         'it waits for now, and what you should do. It only reads.',
     )
     .argument('<id>', ID_HELP)
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.explain/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.explain/1)')
     .addHelpText(
       'after',
       `

@@ -39,7 +39,7 @@ export function register(command: Command, context: CliContext): void {
     .option('--connector <id>', 'only those of this connector')
     .option('--limit <number>', 'at most so many', limit, 50)
     .option('--patients', 'with patients’ names; without it no name is shown')
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.list/1 and eligd.attention/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.list/1 and eligd.attention/1)')
     .addHelpText(
       'after',
       `

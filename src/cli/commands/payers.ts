@@ -30,7 +30,7 @@ export function register(command: Command, context: CliContext): void {
       'Lists the insurance companies of open visits that are not in the payer map, the most ' +
         'frequent first, with the nearest names that eligd knows. It only reads.',
     )
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.payers/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.payers/1)')
     .addHelpText(
       'after',
       `
@@ -153,8 +153,8 @@ async function map(
 }
 
 /**
- * The carrier identifier that `id` is, or that belongs to the known payer ID that it is; null: it is
- * a payer ID that nobody has mapped. A payer ID has five characters, a digit among them.
+ * The carrier identifier that `id` is, or that belongs to the known payer ID that it is; null: it
+ * is a payer ID that nobody has mapped. A payer ID has five characters, a digit among them.
  */
 function carrierNamed(id: string, payers: PayerList): string | null {
   const plain = id.trim().toUpperCase();

@@ -21,7 +21,7 @@ export function register(command: Command, context: CliContext): void {
           'is not touched.'),
     )
     .option('--older-than <days>', 'days since the visit (default: retention.days)', wholeDays)
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.purge/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.purge/1)')
     .addHelpText('after', '\nExamples:\n  eligd purge\n  eligd purge --older-than 90\n')
     .action(async (options: { olderThan?: number; json?: true }) => {
       const config = await context.config();

@@ -14,7 +14,7 @@ export function register(command: Command, context: CliContext): void {
         'first why it was stopped; a reason that still holds stops it again.',
     )
     .argument('<what>', 'submission, or the ID of what is on hold')
-    .option('--json', 'of an ID: as JSON (src/cli/JSON.md, eligd.operation/1)')
+    .option('--json', 'of an ID: as JSON (docs/json.md, eligd.operation/1)')
     .addHelpText('after', '\nExamples:\n  eligd release submission\n  eligd release 12045\n')
     .action(async (what: string, options: { json?: true }) => {
       if (what === 'submission') await releaseSubmission(context);

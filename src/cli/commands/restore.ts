@@ -38,7 +38,7 @@ export function register(command: Command, context: CliContext): void {
           'acknowledged since cannot be had again and are named.'),
     )
     .argument('<file>', 'a file that "eligd backup" or the daemon wrote')
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.restore/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.restore/1)')
     .addHelpText(
       'after',
       '\nExamples:\n  eligd restore /var/lib/eligd/backups/eligd-20261121-033000.db\n  eligd ' +

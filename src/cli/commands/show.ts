@@ -34,7 +34,7 @@ export function register(command: Command, context: CliContext): void {
     )
     .argument('<id>', ID_HELP)
     .option('--patients', 'with name, birth date and member ids; without it none of them is shown')
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.show/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.show/1)')
     .addHelpText(
       'after',
       `

@@ -26,7 +26,7 @@ export function register(command: Command, context: CliContext): void {
         'nothing is sent if so, and what waits for a person. ' +
         'It only reads, and works while the daemon runs.',
     )
-    .option('--json', 'as JSON (src/cli/JSON.md, eligd.status/1)')
+    .option('--json', 'as JSON (docs/json.md, eligd.status/1)')
     .addHelpText(
       'after',
       `

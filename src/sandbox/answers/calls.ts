@@ -49,7 +49,7 @@ export function callLogId(context: AnswerContext, call_number: number): string {
 }
 
 /**
- * One call detail record per placed call (specification, "Call detail record"), the latest last.
+ * One call detail record per placed call (docs/service.md "Call detail record"), the latest last.
  */
 export function callRecords(context: AnswerContext, ends_ms: readonly number[]): JsonObject[] {
   return ends_ms.map((ended_ms, index) => callRecord(context, index + 1, ended_ms));

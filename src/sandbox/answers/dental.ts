@@ -26,7 +26,7 @@ const PRIOR_AUTH = 'A pre-treatment estimate with images is asked for.';
 type Tier = keyof (typeof TIERS)[number];
 
 /**
- * The dental part of the results record: only what was asked (specification, "Results record
+ * The dental part of the results record: only what was asked (docs/service.md "Results record
  * (benefits inquiries)").
  */
 export function dentalResults(context: AnswerContext): { [field: string]: Json | undefined } {

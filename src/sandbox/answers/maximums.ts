@@ -4,7 +4,7 @@ import type { AnswerContext } from './context.ts';
 import { coversOrthodontics, isCalendarYear } from './plan.ts';
 
 /**
- * The maximums record (specification, "Maximums record"). Family fields are absent on individual
+ * The maximums record (docs/service.md "Maximums record"). Family fields are absent on individual
  * plans.
  */
 export function maximums(context: AnswerContext): JsonObject {

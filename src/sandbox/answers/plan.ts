@@ -41,7 +41,7 @@ export function basicPlan(context: AnswerContext): JsonObject {
   };
 }
 
-/** The plan information record in full (specification, "Plan information record"). */
+/** The plan information record in full (docs/service.md "Plan information record"). */
 export function fullPlan(context: AnswerContext): JsonObject {
   const { policy, person } = context;
   const type = planType(context);

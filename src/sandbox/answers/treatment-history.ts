@@ -9,7 +9,7 @@ const PRIMARY_TEETH = ['A', 'B', 'I', 'J', 'K', 'L', 'S', 'T'];
 type Item = { code: string; teeth?: string[]; surfaces?: string[]; quadrants?: number[] };
 
 /**
- * Treatment history (specification, "Treatment history item"): recall visits about twice a year
+ * Treatment history (docs/service.md "Treatment history item"): recall visits about twice a year
  * over some years, with what was found at them. A person's history is the same in whichever inquiry
  * it is asked; of children it is a child's.
  */

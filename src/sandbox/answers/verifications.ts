@@ -27,8 +27,8 @@ const CRITERIA = [
 ] as const;
 
 /**
- * The transcript verifications of an inquiry, newest first (specification, "Transcript verification
- * record"): one per call that has ended, some minutes after it.
+ * The transcript verifications of an inquiry, newest first (docs/service.md "Transcript
+ * verification record"): one per call that has ended, some minutes after it.
  */
 export function verificationsOf(
   seed: number,

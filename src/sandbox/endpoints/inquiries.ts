@@ -14,7 +14,7 @@ import { rulesOf, validateRequest } from '../validation.ts';
 import { createInBulk } from './bulk.ts';
 import { listInquiries } from './list.ts';
 
-/** The inquiry endpoints of the three specialties (specification, "Inquiries, per specialty"). */
+/** The inquiry endpoints of the three specialties (docs/service.md "Inquiries, per specialty"). */
 export function inquiryRoutes(): Route[] {
   return SPECIALTIES.flatMap((specialty): Route[] => {
     const base = `/api/v0/${specialty}`;

@@ -5,7 +5,7 @@ import { lifeOf } from '../lifecycle.ts';
 import type { Inquiry } from '../request.ts';
 import type { State } from '../state.ts';
 
-/** Transcript verifications (specification, "Transcript verifications"). */
+/** Transcript verifications (docs/service.md "Transcript verifications"). */
 export function verificationRoutes(): Route[] {
   return [{ method: 'GET', path: '/api/v0/verification', endpoint: readVerifications }];
 }

@@ -27,7 +27,10 @@ const factNames = (specialty: Specialty) => ({
   proven: `bulk_proven:${specialty}`,
 });
 
-/** What the installation has learned about the bulk endpoint decides (silences, "bulk …"). */
+/**
+ * What the installation has learned about the bulk endpoint decides (docs/service.md "Bulk
+ * requests").
+ */
 export async function planBulk(
   { store, settings, env }: SubmitDeps,
   specialty: Specialty,

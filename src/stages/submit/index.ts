@@ -69,7 +69,7 @@ export async function submitStep(
 /**
  * Between two steps no request is out, so a row that is found in `sending` was left there by a
  * process that died, or by a reply that could not be committed: its request may have been out
- * (design, "sending").
+ * (docs/design.md "Sending").
  */
 async function recoverLeft(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');

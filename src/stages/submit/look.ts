@@ -130,8 +130,8 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
 
 /**
  * Whether the whole list is known to show our inquiries: all that were read, and before any was
- * read, one of those that were accepted; before we own any, an empty list does (design, "Absence is
- * proven").
+ * read, one of those that were accepted; before we own any, an empty list does (docs/design.md
+ * "Absence is proven").
  */
 async function listShowsOurs(
   store: SubmitDeps['store'],

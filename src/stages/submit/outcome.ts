@@ -21,7 +21,7 @@ import { takeLateCalls } from './extra.ts';
 /** How soon an id that was assigned by order alone is verified by reading it. */
 const VERIFY_MS = MINUTE_MS;
 const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
-/** The slow schedule on which a stopped submission is tried again (design, "stopped"). */
+/** The slow schedule on which a stopped submission is tried again (docs/design.md "Stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
 /**
@@ -100,8 +100,8 @@ function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
 }
 
 /**
- * What happens to rows in `sending` for which the call failed as a whole (design, "Failures are
- * classed where they happen").
+ * What happens to rows in `sending` for which the call failed as a whole (docs/design.md "Failures
+ * are classified where they happen").
  */
 export async function settleFailure(
   tx: Tx,

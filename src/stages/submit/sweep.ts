@@ -29,9 +29,9 @@ const AWAY_ATTENTION_MS = HOUR_MS;
 
 /**
  * The sweep: the service's whole list against the ledger, at every start, after a clock jump,
- * daily, and always before the next send (design, "Sweep"). What nobody owns is kept and consulted
- * before any call, so that a restored or lost database does not call twice (G1). Returns whether
- * the specialty may be sent for.
+ * daily, and always before the next send (docs/design.md "Reconciliation"). What nobody owns is
+ * kept and consulted before any call, so that a restored or lost database does not call twice (G1).
+ * Returns whether the specialty may be sent for.
  */
 export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, sweeps } = deps;

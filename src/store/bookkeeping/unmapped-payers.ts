@@ -60,7 +60,9 @@ async function keep(tx: Tx, payers: readonly UnmappedPayer[], now: number): Prom
     {
       reason: 'payer_unmapped',
       what:
-        `${payers.length === 1 ? 'An insurance company is' : `${payers.length} insurance companies are`} ` +
+        (payers.length === 1
+          ? 'An insurance company is '
+          : `${payers.length} insurance companies are `) +
         `not in the payer map: ${namesOf(payers)}. Visits without a payer ID get no call; the ` +
         'others are called for by payer ID alone.',
       next: 'Ask IT to run "eligd payers": it shows the nearest known names and how to map one.',

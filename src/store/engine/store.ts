@@ -3,7 +3,8 @@ import { WriteQueue } from './write-queue.ts';
 
 /**
  * The state of one installation. Reads go through `db`; every change goes through `write`, which
- * resolves after the commit. Inside `work` nothing but the store is awaited (design, section 4).
+ * resolves after the commit. Inside `work` nothing but the store is awaited (docs/design.md
+ * "Transactions").
  */
 export type Store = {
   db: Db;

@@ -251,7 +251,7 @@ async function rememberSource(
 
 /**
  * A source id that comes back with another birth date and another member id is another appointment
- * (design, section 3).
+ * (docs/design.md "Needs, appointments, deliveries").
  */
 function isSomebodyElse(row: KnownAppointment, next: PreparedAppointment): boolean {
   if (row.patient_key === next.patient_key) return false;

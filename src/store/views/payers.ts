@@ -3,7 +3,9 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import { isInsured } from '../../domain/planning.ts';
 import type { Db } from '../engine/database.ts';
 
-/** A coverage of an open visit or claim, with what says where and by whom the patient is treated. */
+/**
+ * A coverage of an open visit or claim, with what says where and by whom the patient is treated.
+ */
 export type NamedPayer = {
   treated: Pick<AppointmentInput, 'specialty' | 'provider' | 'location'>;
   coverage: CoverageInput;

@@ -10,7 +10,7 @@ import {
   RESULT_COLUMNS,
 } from '../../../connectors/csv/outbox.ts';
 
-const page = await readFile(join(import.meta.dirname, '../../../connectors/csv/README.md'), 'utf8');
+const page = await readFile(join(import.meta.dirname, '../../../docs/csv.md'), 'utf8');
 /** Without the spaces that the formatter lines tables up with. */
 const readme = page.replaceAll(/ +/g, ' ');
 const [incoming = '', outgoing = ''] = readme.split('## Out');

@@ -6,8 +6,8 @@ import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
 import { STATUSES } from '../../../connectors/fhir/read/appointment.ts';
 import { DEFAULT_SYSTEMS } from '../../../connectors/fhir/systems.ts';
 
-const FOLDER = join(import.meta.dirname, '../../../connectors/fhir');
-const readme = (await readFile(join(FOLDER, 'README.md'), 'utf8')).replaceAll(/ +/g, ' ');
+const FOLDER = join(import.meta.dirname, '../../../docs');
+const readme = (await readFile(join(FOLDER, 'fhir.md'), 'utf8')).replaceAll(/ +/g, ' ');
 
 /** The rows of the table under a heading, as cells. */
 function rows(heading: string, first: string): string[][] {
@@ -64,8 +64,8 @@ describe('the page about FHIR', () => {
   });
 
   it('leads to a page on each family of servers', async () => {
-    for (const name of await readdir(join(FOLDER, 'servers')))
-      expect(readme).toContain(`(servers/${name})`);
+    for (const name of await readdir(join(FOLDER, 'fhir-servers')))
+      expect(readme).toContain(`(fhir-servers/${name})`);
   });
 
   it('is not alone: every setting describes itself', () => {

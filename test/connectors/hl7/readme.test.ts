@@ -10,7 +10,7 @@ import { DEFAULT_PATHS } from '../../../connectors/hl7/v2/fields.ts';
 import { loadConfig } from '../../../src/ops/config.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const README = readFileSync(join(ROOT, 'connectors/hl7/README.md'), 'utf8');
+const README = readFileSync(join(ROOT, 'docs/hl7.md'), 'utf8');
 const EXAMPLE = join(ROOT, 'config/hl7.yaml');
 
 /** The rows of the first table below `heading`, each as its cells. */
@@ -29,7 +29,7 @@ function tableBelow(heading: string): string[][] {
 
 const codes = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, code]) => code);
 
-describe('connectors/hl7/README.md', () => {
+describe('docs/hl7.md', () => {
   test('has every value with its paths in their order', () => {
     const documented = tableBelow('## Where each value stands').map(([value, paths]) => [
       codes(value)[0],

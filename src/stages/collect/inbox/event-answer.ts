@@ -1,8 +1,8 @@
 /**
  * When a report of the service is itself taken for the answer, so that nobody has to ask. The wire
  * carries no time of change, long reports are split, and they come late, twice and in any order
- * (silences, "webhook order"). So it is taken only for the first answer to an inquiry that is open,
- * and only when
+ * (docs/service.md "Webhook order"). So it is taken only for the first answer to an inquiry that is
+ * open, and only when
  *
  * - it is a SUCCESS that answers everything that was asked, so that it is no half
  *   (`records/reported.ts`);
@@ -31,7 +31,7 @@ import type { CollectDeps } from '../deps.ts';
  * A call that ended longer ago may have been followed by another one, of which the report was lost.
  */
 const FRESH_MS = HOUR_MS;
-/** Clocks that differ by no more are right (design, "Time"). */
+/** Clocks that differ by no more are right (docs/design.md "Time"). */
 const CLOCK_SKEW_MS = 10 * MINUTE_MS;
 /** So often a report that could be taken is compared with the reply all the same. */
 const COMPARE_MS = 6 * HOUR_MS;

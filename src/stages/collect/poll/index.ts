@@ -1,7 +1,7 @@
 /**
  * Asks the service about open inquiries, commits each answer as it came, and then makes it a
- * record. The two are apart on purpose: normalizing can be run again over all raw answers (design,
- * section 3).
+ * record. The two are apart on purpose: normalizing can be run again over all raw answers
+ * (docs/design.md "Raw answers are kept").
  */
 import { backoffMs } from '../../../domain/backoff.ts';
 import { inquiryId } from '../../../domain/ids.ts';
@@ -43,7 +43,7 @@ const LIST_WORTHWHILE = 10;
 const FAILURE_LIMITS = { first_ms: MINUTE_MS, max_ms: 30 * MINUTE_MS };
 /**
  * An id that the service had given is unknown: looked at so often before a person is told
- * (silences, "unknown id").
+ * (docs/service.md "Unknown ID").
  */
 const UNKNOWN_LOOKS = 3;
 /** SUCCESS without results is seen right after completion; believed after this. */

@@ -1,6 +1,6 @@
 /**
  * When the checks of an answer's calls are asked for. The answer says when its calls ended, and the
- * checks say when they were made (specification, "Transcript verification record"): how long that
+ * checks say when they were made (docs/service.md "Transcript verification record"): how long that
  * takes is learned, so that one request is enough as a rule.
  */
 import { askAgainAt, DELAYS_KEPT, usuallyThereAt } from '../../../domain/verification-times.ts';
