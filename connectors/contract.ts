@@ -3,9 +3,10 @@
  * `README.md` beside this file says how to write one; `conformance/suite.ts` is the test that every
  * connector passes.
  *
- * A connector module has one default export, a `ConnectorType`. Everything around it (retries,
- * backoff, metrics, logs, the journal of what was delivered) is eligd's and wraps the connector
- * from outside; nothing of that belongs in a connector.
+ * A connector module has one default export, a `ConnectorType`. eligd calls it again after a
+ * failure, with backoff, and keeps the cursor and what was delivered. The requests inside one call
+ * are the connector's: it keeps to the limits of its PMS, and may repeat a read for a few seconds.
+ * It does not log requests.
  */
 import type { ZodType } from 'zod';
 import type { AppointmentInput, FieldProblem } from '../src/domain/appointment.ts';

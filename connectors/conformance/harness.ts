@@ -3,7 +3,11 @@
  * as the suite plays it.
  */
 import { expect } from 'vitest';
-import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
+import type {
+  AppointmentInput,
+  CoverageInput,
+  FieldProblem,
+} from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import type {
   Connector,
@@ -27,10 +31,19 @@ export type TestPms = {
   /**
    * Lets the PMS hand out these appointments as one source: drops a file, sends messages, puts
    * resources on its server. Resolves when it has been done and, for a PMS that sends, answered,
-   * however it was answered. Without `broken_items` everything is well-formed; with it, so many
-   * items that nobody can understand stand between the appointments.
+   * however it was answered. Without `broken_items` everything is well-formed.
    */
   offer: (source: Source) => Promise<void>;
+  /**
+   * The same with a source that cannot be read at all: `text` is the file, the message, the page.
+   * It holds patient data. Left out when nothing of the kind can come.
+   */
+  offerGarbage?: (text: string) => Promise<void>;
+  /**
+   * True when each source holds every appointment of the time that it covers, so that one which is
+   * missing has vanished. Left out when a source holds what changed, or nobody can say.
+   */
+  holds_everything?: true;
   /** The same for claims, as one source; left out when the connector hands over none. */
   offerClaims?: (source: { name: string; claims: ClaimInput[] }) => Promise<void>;
   /** For a PMS that sends: sends again what was not acknowledged. */
@@ -50,8 +63,10 @@ export type TestPms = {
 
 /**
  * `name` tells two sources apart; the same appointments under another name are the same content.
+ * `broken_items`: for each text an item that nobody can understand, between the appointments. The
+ * text holds a patient's name; it is written into the item, best where the time of a visit belongs.
  */
-export type Source = { name: string; appointments: AppointmentInput[]; broken_items?: number };
+export type Source = { name: string; appointments: AppointmentInput[]; broken_items?: string[] };
 
 /** One test's PMS, core and connector. */
 export class Bench<Config> {
@@ -226,6 +241,20 @@ class Core {
   }
 }
 
+/**
+ * What is said about values that nobody can use: the words of the connector, never the value or
+ * what a parser says of it, which quotes the value (G6).
+ */
+export function expectPlainProblems(problems: readonly FieldProblem[]): void {
+  for (const { field, value_class, remedy } of problems) {
+    expectNoPatientData([field, value_class, remedy].join('\n'));
+    expect(value_class, 'value_class: the kind of value in plain words, lower case').toMatch(
+      /^[a-z][^"{}\n]{0,99}$/,
+    );
+    expect(remedy, 'remedy: a sentence that says what to do').toMatch(/^[A-Z].*\.$/s);
+  }
+}
+
 /** A world whose clock stands still until somebody sleeps. */
 export function makeSuiteEnv(): {
   env: ConnectorEnv;
@@ -260,7 +289,7 @@ export function makeSuiteEnv(): {
   return { env, said: () => lines.join('\n'), hear: (words) => void lines.push(words) };
 }
 
-function expectNoPatientData(said: string): void {
+export function expectNoPatientData(said: string): void {
   for (const value of PATIENT_DATA)
     expect(said, 'G6: log lines and messages hold no patient data').not.toContain(value);
 }

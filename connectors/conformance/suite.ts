@@ -17,7 +17,12 @@ import {
   claimEssence,
   essence,
 } from './examples.ts';
-import { Bench, type Harness } from './harness.ts';
+import { Bench, expectNoPatientData, expectPlainProblems, type Harness } from './harness.ts';
+
+/** Where an item should have a time; somebody typed a name there. */
+const BROKEN = ['soon, says Quillfeather', '{"Zebulon": MEMBER00'];
+/** No file, message or page of any PMS. */
+const GARBAGE = 'Quillfeather, Zebulon {1987-02-14';
 
 /** Longer than any connector may take to notice that it should stop, in real time. */
 const PROMPT_MS = 5000;
@@ -106,6 +111,17 @@ function receivingTests<Config>(bench: Bench<Config>): void {
     expect(bench.core.summary()).toEqual([essence(moved)]);
   });
 
+  it('says that a source is full only when it holds every appointment', async () => {
+    await bench.receive(() =>
+      bench.pms.offer({ name: 'all', appointments: [appointment(1), appointment(2)] }),
+    );
+    await bench.receive(() => bench.pms.offer({ name: 'changed', appointments: [appointment(1)] }));
+    const said = new Set(bench.core.batches.map(({ source }) => source.completeness));
+    // Of a source that holds what changed, "full" would have every other visit count as vanished.
+    if (bench.pms.holds_everything === undefined) expect([...said]).not.toContain('full');
+    else expect(said.has('full') || said.has('unknown')).toBe(true);
+  });
+
   it('takes the same content twice as once', async () => {
     const appointments = [appointment(1), appointment(2)];
     await bench.receive(() => bench.pms.offer({ name: 'once', appointments }));
@@ -118,13 +134,28 @@ function receivingTests<Config>(bench: Bench<Config>): void {
 function failureTests<Config>(bench: Bench<Config>): void {
   it('does not let a bad item block its neighbours (G7)', async () => {
     const appointments = [appointment(1), appointment(2), appointment(3)];
-    await bench.receive(() => bench.pms.offer({ name: 'mixed', appointments, broken_items: 2 }));
+    await bench.receive(() =>
+      bench.pms.offer({ name: 'mixed', appointments, broken_items: BROKEN }),
+    );
     expect(bench.core.summary()).toEqual(appointments.map(essence));
     expect(bench.core.rejected.length).toBeGreaterThanOrEqual(1);
     for (const item of bench.core.rejected) {
       expect(item.position).not.toBe('');
-      expect(item.remedy).not.toBe('');
+      expectNoPatientData(item.position);
     }
+    expectPlainProblems(bench.core.rejected);
+    await bench.expectUnacknowledged(0);
+  });
+
+  it('rejects a source that cannot be read, and quotes nothing of it (G6)', async () => {
+    const { offerGarbage } = bench.pms;
+    if (offerGarbage === undefined) return;
+    await bench.receive(() => offerGarbage(GARBAGE));
+    expect(bench.core.rejected.length).toBeGreaterThanOrEqual(1);
+    for (const item of bench.core.rejected) expectNoPatientData(item.position);
+    expectPlainProblems(bench.core.rejected);
+    await bench.receive(() => bench.pms.offer({ name: 'after', appointments: [appointment(1)] }));
+    expect(bench.core.summary()).toEqual([essence(appointment(1))]);
     await bench.expectUnacknowledged(0);
   });
 

@@ -8,8 +8,9 @@ connectorSuite('csv', {
     const folder = await dropFolder();
     return {
       config: { folder: folder.path },
-      offer: ({ name, appointments, broken_items = 0 }) =>
+      offer: ({ name, appointments, broken_items = [] }) =>
         folder.drop(`${name}.csv`, exportOf(appointments, broken_items)),
+      offerGarbage: (text) => folder.drop('garbage.csv', text),
       offerClaims: ({ name, claims }) => folder.drop(`claims-${name}.csv`, claimsExportOf(claims)),
       unacknowledged: async () =>
         (await folder.names('inbox')).length + (await folder.names('processing')).length,

@@ -9,10 +9,11 @@ connectorSuite('fhir', {
   makePms: async () => {
     const peer = await startPeer();
     return {
+      holds_everything: true,
       config: { base_url: peer.url, auth: 'none', poll_minutes: 0, claims_days: 90 },
-      offer: async ({ name, appointments, broken_items = 0 }) => {
+      offer: async ({ name, appointments, broken_items = [] }) => {
         for (const appointment of appointments) await peer.put(...resourcesOf(appointment));
-        for (let i = 0; i < broken_items; i += 1) {
+        for (const [i, comment] of broken_items.entries()) {
           const participant: Appointment['participant'] = [
             { actor: { reference: `Patient/gone-${i}` }, status: 'accepted' },
           ];
@@ -20,6 +21,7 @@ connectorSuite('fhir', {
             resourceType: 'Appointment',
             id: `broken-${name}-${i}`,
             status: 'booked',
+            comment,
             start: '2026-11-24T15:00:00Z',
             participant,
           });

@@ -7,10 +7,10 @@ import hl7 from '../../connectors/hl7/index.ts';
 import { brokenSiu, dft, siu } from './hl7/messages.ts';
 import { field, framed, freePort, RawSender, Receiver } from './hl7/peers.ts';
 
-function messagesOf({ appointments, broken_items = 0 }: Source): string[] {
+function messagesOf({ appointments, broken_items = [] }: Source): string[] {
   const messages = appointments.map((each) => siu(each));
-  for (let index = 0; index < broken_items; index += 1)
-    messages.splice(index + 1, 0, brokenSiu(`broken-${index}`));
+  for (const [index, time] of broken_items.entries())
+    messages.splice(index + 1, 0, brokenSiu(`broken-${index}`, time));
   return messages;
 }
 

@@ -118,7 +118,10 @@ const quoted = (value: string) => `"${value.replaceAll('"', '""')}"`;
 export const line = (...values: string[]) => `${values.map(quoted).join(',')}\r\n`;
 
 /** The suite's appointments as a practice management system would export them. */
-export function exportOf(appointments: readonly AppointmentInput[], broken_items = 0): string {
+export function exportOf(
+  appointments: readonly AppointmentInput[],
+  broken_items: readonly string[] = [],
+): string {
   const rows = appointments.map(
     ({ source_id, starts_at, status, patient, coverages: [coverage] }) =>
       line(
@@ -131,11 +134,10 @@ export function exportOf(appointments: readonly AppointmentInput[], broken_items
         coverage?.member_id ?? '',
       ),
   );
-  const broken = [
-    '"B-1,2026-11-24 09:00,never closed\r\n',
-    line('', 'someday', '', '', '', '', ''),
-  ];
-  for (let i = 0; i < broken_items; i += 1) rows.splice(i + 1, 0, broken[i % broken.length] ?? '');
+  for (const [i, text] of broken_items.entries()) {
+    const row = i % 2 === 0 ? `"B-1,${text},never closed\r\n` : line('', text, '', '', '', '', '');
+    rows.splice(i + 1, 0, row);
+  }
   return (
     line('Appt ID', 'appointment_at', 'status', 'Patient', 'DOB', 'Carrier', 'Member ID') +
     rows.join('')

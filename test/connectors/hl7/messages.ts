@@ -121,11 +121,11 @@ export function payment(claim: ClaimInput): string {
 }
 
 /** A visit that nobody can date. */
-export function brokenSiu(source_id: string): string {
+export function brokenSiu(source_id: string, starts_at = 'soon'): string {
   return [
     msh('SIU^S12^SIU_S12', nextId()),
     `SCH||${source_id}`,
     'PID|1||P-0^^^PMS^MR',
-    'AIS|1||D0120|soon',
+    `AIS|1||D0120|${starts_at}`,
   ].join('\r');
 }
