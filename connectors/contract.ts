@@ -113,10 +113,21 @@ export type Connector = {
    */
   deliverClaims?: (batch: ClaimBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
   /**
-   * Replaces the PMS's view of what needs a person by this whole list. Repeatable. Left out when
-   * the PMS has no place for it.
+   * Replaces the PMS's view of what needs a person by this whole list. Repeatable. `as_of`: the
+   * moment at which the list was read (ISO 8601), for a list that people open as a file. Left out
+   * when the PMS has no place for it.
    */
-  publishAttention?: (entries: AttentionEntry[], signal: AbortSignal) => Promise<void>;
+  publishAttention?: (
+    entries: AttentionEntry[],
+    signal: AbortSignal,
+    as_of: string,
+  ) => Promise<void>;
+  /**
+   * Replaces the file beside the results in which people and monitoring programs see when eligd
+   * last worked, and how it does. Called about once a minute. `text` is plain, for people. Left out
+   * when the PMS has no place for it.
+   */
+  publishHeartbeat?: (text: string, signal: AbortSignal) => Promise<void>;
   /**
    * For `eligd restore`: makes every source that was acknowledged at `since` (epoch milliseconds)
    * or later readable again, and gives how many there were. Reading one again does no harm, so in

@@ -326,7 +326,7 @@ function attentionTests<Config>(bench: Bench<Config>): void {
     const { publishAttention } = bench.connector();
     if (publishAttention === undefined) return;
     const publish = (entries: AttentionEntry[]) =>
-      publishAttention(entries, new AbortController().signal);
+      publishAttention(entries, new AbortController().signal, '2026-11-23T18:00:00.000Z');
     await publish([]);
     const empty = await bench.pms.written();
     await publish([attention(1), attention(2)]);

@@ -28,7 +28,7 @@ import {
   shortName,
 } from './folder.ts';
 import { NotAccepted, takeFile } from './intake.ts';
-import { writeAttention, writeBatch, writeClaims } from './outbox.ts';
+import { writeAttention, writeBatch, writeClaims, writeHeartbeat } from './outbox.ts';
 
 const csv: ConnectorType<CsvConfig> = {
   name: 'csv',
@@ -51,9 +51,13 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
       await ensureFolder(folder);
       return writeClaims(folder, batch, env.time_zone, signal);
     },
-    publishAttention: async (entries) => {
+    publishAttention: async (entries, _signal, as_of) => {
       await ensureFolder(folder);
-      await writeAttention(folder, entries, env.time_zone);
+      await writeAttention(folder, entries, as_of, env.time_zone);
+    },
+    publishHeartbeat: async (text) => {
+      await ensureFolder(folder);
+      await writeHeartbeat(folder, text);
     },
     readAgain: (since) => moveBack(folder, since),
     check: (): Promise<CheckLine[]> => checkFolder(folder),

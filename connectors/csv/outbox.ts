@@ -1,6 +1,6 @@
 /**
  * What eligd writes: `outbox/eligibility-<batch>.csv`, `outbox/claims-<batch>.csv`, the full
- * records under `outbox/records/`, and `outbox/attention.csv`.
+ * records under `outbox/records/`, `outbox/attention.csv`, and `outbox/heartbeat.txt`.
  */
 import { join } from 'node:path';
 import { Temporal } from 'temporal-polyfill';
@@ -57,9 +57,10 @@ type ClaimLine = Record<(typeof CLAIM_RESULT_COLUMNS)[number], string>;
 
 export const ATTENTION_COLUMNS = [
   'appointment_id', 'appointment_at', 'patient_name', 'carrier', 'reason', 'what_happened',
-  'what_to_do', 'since', 'claim_id',
+  'what_to_do', 'since', 'claim_id', 'as_of',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
+const NOTHING_WAITS = 'Nothing needs you. heartbeat.txt says whether eligd is working.';
 const RECORDS = 'records';
 const FILES_AT_ONCE = 8;
 /** A key becomes the name of a file. */
@@ -243,11 +244,17 @@ function claimLine(
  * The whole list, most urgent appointment first as given; a header alone says that nothing waits
  * for a person.
  */
+/**
+ * The whole attention list. A list of nothing has one line that says so, and as of when: a file
+ * that is weeks old must not look like good news.
+ */
 export async function writeAttention(
   folder: Folder,
   entries: readonly AttentionEntry[],
+  as_of: string,
   time_zone: string,
 ): Promise<void> {
+  const as_of_here = localTime(as_of, time_zone);
   const lines = entries.map((entry) => [
     entry.source_id ?? '',
     localTime(entry.starts_at ?? '', time_zone),
@@ -258,9 +265,22 @@ export async function writeAttention(
     entry.next,
     localTime(entry.since, time_zone),
     entry.claim_id ?? '',
+    as_of_here,
   ]);
+  if (lines.length === 0)
+    lines.push(['', '', '', '', 'nothing', NOTHING_WAITS, '', '', '', as_of_here]);
   try {
     await writeAtomically(folder.outbox, 'attention.csv', csvFile(ATTENTION_COLUMNS, lines));
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
+/** When eligd last looked, and how it does; replaced about once a minute. */
+export async function writeHeartbeat(folder: Folder, text: string): Promise<void> {
+  try {
+    const content = Buffer.from(`\ufeff${text.replaceAll('\n', '\r\n')}`);
+    await writeAtomically(folder.outbox, 'heartbeat.txt', content);
   } catch (error) {
     throw folderError(error);
   }

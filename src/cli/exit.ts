@@ -16,6 +16,16 @@ export const EXIT_CODES = {
 
 type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
+/** A command did its work and says how things are with its exit code alone; nothing is printed. */
+export class StatusExit extends Error {
+  readonly code: ExitCode;
+
+  constructor(code: ExitCode) {
+    super();
+    this.code = code;
+  }
+}
+
 /** The only place where an error becomes words on standard error and an exit code. */
 export function reportError(
   error: unknown,
@@ -24,6 +34,7 @@ export function reportError(
   // Commander has printed its own sentence already; help and version arrive here with code 0.
   if (error instanceof CommanderError)
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
+  if (error instanceof StatusExit) return error.code;
   if (error instanceof EligdError) {
     stderr.write(`eligd: ${error.what}\n${error.why}\n${error.next}\n`);
     return EXIT_CODES[error.kind];

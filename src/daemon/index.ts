@@ -11,6 +11,7 @@ import { configNotes } from '../ops/profile.ts';
 import { Progress } from '../ops/progress.ts';
 import { inboxStep } from '../stages/collect/inbox/index.ts';
 import { askAboutAll, askForAllChecks, collectStep } from '../stages/collect/poll/index.ts';
+import { newConnectorState } from '../stages/connector-state.ts';
 import { deliverStep, newDeliverMemory } from '../stages/deliver/index.ts';
 import {
   type LoopOptions,
@@ -25,11 +26,14 @@ import { demandSweeps, ensureSwept, submitStep } from '../stages/submit/index.ts
 import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/database.ts';
 import { openStore, type Store } from '../store/engine/store.ts';
+import { watchContact } from './contact.ts';
+import { keepPulse } from './heartbeat.ts';
 import {
   backUp,
   countEvents,
   logSummary,
   monitoringServices,
+  patienceMs,
   purgeOld,
   startFields,
   superviseDaemon,
@@ -40,6 +44,7 @@ import {
   type DaemonOptions,
   makeClient,
   type Parts,
+  type Pulse,
   type RunningConnector,
 } from './parts.ts';
 import { followPayers } from './payers.ts';
@@ -104,19 +109,32 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const store = watchedStore(await openStore(config.state.path), progress);
     closers.push(() => store.close());
     const clock_watch = new ClockWatch(env.clock);
-    const client = await makeClient(options, store, clock_watch);
-    closers.push(() => client.close());
+    const pulse: Pulse = {
+      started_at: env.clock.now(),
+      waker: new Waker(),
+      write_error: null,
+      publishing: new Set(),
+    };
+    const onChange = () => pulse.waker.wake();
+    const made = await makeClient(options, store, clock_watch);
+    closers.push(() => made.close());
+    const { client, contact } = watchContact(made, env.clock, onChange);
     const means: ConnectorMeans = {
       secrets: options.secrets,
       journal: (id) => connectorJournal(store, id, env.clock),
     };
     const connectors = (await createConnectors(config, env, means)).map(({ id, connector }) => {
       closers.push(() => connector.close?.());
-      return { id, connector, pull: new Waker(), deliver: new Waker(), memory: newDeliverMemory() };
+      const state = newConnectorState(onChange);
+      const memory = newDeliverMemory();
+      return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state };
     });
     const parts = await assemble(options, store, client, clock_watch, connectors, {
       progress,
       event_counts,
+      contact,
+      pulse,
+      hangingStages: () => progress.stuck(patienceMs(config)).map(({ stage }) => stage),
     });
     return {
       run: (signal) => run(parts, signal),
@@ -143,11 +161,12 @@ function stages(parts: Parts, signal: AbortSignal) {
   const { env, config } = options;
   const external_id_template = config.service.external_id;
   const { time_zone } = config.clinic;
-  const intake = ({ id, connector }: RunningConnector) => ({
+  const intake = ({ id, connector, state }: RunningConnector) => ({
     store,
     env,
     connector_id: id,
     connector,
+    state,
     onAccepted: () => wakers.plan.wake(),
   });
   return {
@@ -166,8 +185,8 @@ function stages(parts: Parts, signal: AbortSignal) {
     },
     collect: () => collectStep(parts.collect),
     inbox: () => inboxStep(parts.collect),
-    deliver: ({ id, connector, memory }: RunningConnector) =>
-      deliverStep({ store, env, connector_id: id, connector, time_zone, memory }, signal),
+    deliver: ({ id, connector, memory, state }: RunningConnector) =>
+      deliverStep({ store, env, connector_id: id, connector, time_zone, memory, state }, signal),
   };
 }
 
@@ -245,6 +264,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     loop({ name: 'inbox', step: step.inbox, waker: wakers.inbox }),
     ...keepSubscription(parts, loop),
     watchClock(parts, signal),
+    keepPulse(parts, signal),
     supervision,
     ...connectors.flatMap((each) => [
       loop({

@@ -8,11 +8,10 @@ import { EligdError, errorCode } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { monitoringRoute } from '../http/monitoring.ts';
 import type { HttpService } from '../http/server.ts';
-import type { WebhookCounts } from '../http/webhook.ts';
 import type { Config } from '../ops/config.ts';
 import type { Progress } from '../ops/progress.ts';
 import { statusWords, supervise } from '../ops/supervision.ts';
-import { createNotifier, type Notifier } from '../ops/systemd.ts';
+import { createNotifier } from '../ops/systemd.ts';
 import { purge } from '../store/bookkeeping/purge.ts';
 import { currentHalts } from '../store/calls/halts.ts';
 import {
@@ -24,20 +23,17 @@ import {
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
 import type { Store } from '../store/engine/store.ts';
 import { countSituations, oldestWaiting, readStatus } from '../store/views/overview.ts';
+import { liveHealth } from './heartbeat.ts';
+import type { Parts } from './parts.ts';
 import { addressOf } from './webhook.ts';
 
 /** A step may be silent for as long as this many requests take that are not answered. */
 const REQUESTS_UNHEARD = 4;
 
-type Watched = {
-  options: { config: Config; env: Env; version: string; notifier?: Notifier; idle_ms?: number };
-  store: Store;
-  progress: Progress;
-  event_counts: ReadonlyMap<string, number>;
-  webhook_counts: WebhookCounts;
-};
+type Watched = Pick<Parts, 'options' | 'store' | 'progress'>;
 
-function patienceMs({ service }: Config): number {
+/** How long a step may be silent before it counts as hanging. */
+export function patienceMs({ service }: Config): number {
   return REQUESTS_UNHEARD * service.timeout_seconds * 1000;
 }
 
@@ -53,13 +49,8 @@ export function countEvents(env: Env, counts: Map<string, number>): Env {
 }
 
 /** Health and metrics, where the configuration has a part `monitoring`. */
-export function monitoringServices({
-  options,
-  store,
-  progress,
-  event_counts,
-  webhook_counts,
-}: Watched): HttpService[] {
+export function monitoringServices(parts: Parts): HttpService[] {
+  const { options, store, event_counts, webhook_counts, hangingStages } = parts;
   const { config, env, version } = options;
   if (config.monitoring === null) return [];
   const route = monitoringRoute({
@@ -68,7 +59,8 @@ export function monitoringServices({
     version,
     event_counts,
     webhook_counts,
-    stuckStages: () => progress.stuck(patienceMs(config)).map(({ stage }) => stage),
+    hangingStages,
+    health: () => liveHealth(parts, store.db),
     newestBackupAt: () => newestBackup(config.backup.folder)?.at ?? null,
   });
   return [{ address: addressOf(config.monitoring.listen), route }];

@@ -16,6 +16,7 @@ import type { ServiceClient } from '../service/api.ts';
 import { createServiceClient } from '../service/client.ts';
 import type { CollectDeps } from '../stages/collect/deps.ts';
 import { newCollectMemory } from '../stages/collect/poll/ask.ts';
+import type { ConnectorState } from '../stages/connector-state.ts';
 import type { DeliverMemory } from '../stages/deliver/index.ts';
 import { logStageFailure, Waker } from '../stages/loop.ts';
 import type { PlanDeps } from '../stages/plan/deps.ts';
@@ -24,6 +25,7 @@ import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention
 import { logKey } from '../store/bookkeeping/log-key.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
 import type { Store } from '../store/engine/store.ts';
+import type { ContactWatch } from './contact.ts';
 import { adoptPayers } from './payers.ts';
 import { webhookWatch } from './webhook.ts';
 
@@ -52,9 +54,21 @@ export type RunningConnector = {
   pull: Waker;
   deliver: Waker;
   memory: DeliverMemory;
+  state: ConnectorState;
 };
 
 type Wakers = { plan: Waker; submit: Waker; collect: Waker; inbox: Waker; subscription: Waker };
+
+/** What the heartbeat keeps between two beats. */
+export type Pulse = {
+  /** When this process started the daemon. */
+  started_at: number;
+  waker: Waker;
+  /** Why the last heartbeat could not be stored; null: it was. */
+  write_error: string | null;
+  /** Connectors whose file is being written: a share that hangs is not asked twice. */
+  publishing: Set<string>;
+};
 
 /** What the daemon is made of. */
 export type Parts = {
@@ -65,6 +79,10 @@ export type Parts = {
   connectors: RunningConnector[];
   progress: Progress;
   event_counts: ReadonlyMap<string, number>;
+  contact: ContactWatch;
+  pulse: Pulse;
+  /** Stages that make no progress at the moment. */
+  hangingStages: () => string[];
   submit: SubmitDeps;
   collect: CollectDeps;
   plan: PlanDeps;
@@ -141,7 +159,7 @@ export async function assemble(
   client: ServiceClient,
   clock_watch: ClockWatch,
   connectors: RunningConnector[],
-  watched: Pick<Parts, 'progress' | 'event_counts'>,
+  watched: Pick<Parts, 'progress' | 'event_counts' | 'contact' | 'pulse' | 'hangingStages'>,
 ): Promise<Parts> {
   const wakers: Wakers = {
     plan: new Waker(),

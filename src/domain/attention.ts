@@ -53,9 +53,26 @@ export const ATTENTION_REASONS = {
   subscription_elsewhere: 'The service reports to somebody else.',
   subscription_failed: 'The service does not keep the subscription as it should be.',
   clock_wrong: 'The clock of this computer differs from the service’s.',
+  connector_cannot_read: 'Appointments cannot be read.',
+  connector_cannot_listen: 'Messages cannot be received.',
+  connector_cannot_write: 'Results cannot be written.',
 } as const;
 
 export type AttentionReason = keyof typeof ATTENTION_REASONS;
+
+/** Reasons that are about the installation: something is wrong until it ends. */
+export const INCIDENT_REASONS = [
+  'submission_stopped',
+  'webhook_silent',
+  'subscription_elsewhere',
+  'subscription_failed',
+  'clock_wrong',
+  'connector_cannot_read',
+  'connector_cannot_listen',
+  'connector_cannot_write',
+] as const satisfies readonly AttentionReason[];
+
+export type IncidentReason = (typeof INCIDENT_REASONS)[number];
 
 /** Reasons that planning sets and takes back by itself each time it looks at an appointment. */
 export const PLANNING_REASONS: readonly AttentionReason[] = [

@@ -185,6 +185,13 @@ export const EVENTS = {
       'A connector could not read or write; the line says why and what to do. It is tried again.',
     next: 'Do what reason says, and run "eligd check".',
   },
+  connector_recovered: {
+    level: 'info',
+    fields: ['connector', 'direction', 'failures'],
+    means:
+      'A connector reads, listens or writes (direction) again after so many failures. Identical ' +
+      'ones were counted and not logged.',
+  },
   inquiries_sent: {
     level: 'info',
     fields: ['accepted', 'inquiries', 'shape', 'specialty'],

@@ -6,7 +6,14 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
+import {
+  answersThatAre,
+  type Health,
+  type HealthAnswer,
+  type HealthQuestion,
+} from '../domain/health.ts';
 import type { Store } from '../store/engine/store.ts';
+import type { HealthReport } from '../store/views/health.ts';
 import { oldestWaiting, readStatus } from '../store/views/overview.ts';
 import type { HttpRoute } from './server.ts';
 import type { WebhookCounts } from './webhook.ts';
@@ -15,8 +22,10 @@ export type MonitoringOptions = {
   store: Store;
   env: Env;
   version: string;
-  /** Stages that hang at the moment. */
-  stuckStages: () => string[];
+  /** Stages that make no progress at the moment. */
+  hangingStages: () => string[];
+  /** Whether eligd works. */
+  health: () => Promise<HealthReport>;
   /** Lines of the log since the start, by event. */
   event_counts: ReadonlyMap<string, number>;
   webhook_counts: Readonly<WebhookCounts>;
@@ -25,22 +34,22 @@ export type MonitoringOptions = {
 };
 
 export function monitoringRoute(options: MonitoringOptions): HttpRoute {
-  const { env, stuckStages } = options;
+  const { hangingStages, health } = options;
   const { registry, refresh } = createMetrics(options);
   return (app) => {
     app.get('/healthz', async (_request, reply) => {
-      const stuck = stuckStages();
+      const hanging = hangingStages();
       return reply
-        .code(stuck.length === 0 ? 200 : 503)
-        .send({ ok: stuck.length === 0, hanging: stuck });
+        .code(hanging.length === 0 ? 200 : 503)
+        .send({ ok: hanging.length === 0, hanging });
     });
     app.get('/readyz', async (_request, reply) => {
       try {
-        const { halts } = await readStatus(options.store.db, env.clock.now());
-        const ok = halts.length === 0 && stuckStages().length === 0;
+        const answers = (await health()).health;
+        const ok = isReady(answers);
         return reply
           .code(ok ? 200 : 503)
-          .send({ ok, calls_stopped: halts.map(({ reason }) => reason), hanging: stuckStages() });
+          .send({ ok, as_of: isoNow(options), ...readyAnswers(answers) });
       } catch (error) {
         return reply.code(503).send({ ok: false, database: errorCode(error) ?? 'failed' });
       }
@@ -49,6 +58,28 @@ export function monitoringRoute(options: MonitoringOptions): HttpRoute {
       await refresh();
       return reply.type(registry.contentType).send(await registry.metrics());
     });
+  };
+}
+
+/** Nothing is wrong, and calls and answers are known to work: unknown is not ready. */
+function isReady(health: Health): boolean {
+  const is_known = health.calls.is === 'yes' && health.answers.is === 'yes';
+  return is_known && answersThatAre(health, 'no').length === 0;
+}
+
+const isoNow = ({ env }: MonitoringOptions) => new Date(env.clock.now()).toISOString();
+
+/** Without the sentences: a port without login says no more than it has to. */
+function readyAnswers(health: Health) {
+  const answers = Object.entries(health) as [HealthQuestion, HealthAnswer][];
+  return {
+    answers: Object.fromEntries(answers.map(([question, { is }]) => [question, is])),
+    since: Object.fromEntries(
+      answersThatAre(health, 'no').map(({ question, since }) => [
+        question,
+        since === null ? null : new Date(since).toISOString(),
+      ]),
+    ),
   };
 }
 
@@ -72,7 +103,12 @@ function createMetrics(options: MonitoringOptions) {
     'Entries that wait for a person, by reason.',
     'reason',
   );
-  const stopped = gauge('calls_stopped', 'Whether nothing is sent: 1 or 0.');
+  const stopped = gauge('calls_stopped', 'Whether no call can go out: 1 or 0.');
+  const answered = gauge(
+    'health',
+    'Answers to the questions of "eligd status": 1 yes, 0 no, -1 unknown.',
+    'question',
+  );
   const oldest = gauge(
     'oldest_waiting_timestamp_seconds',
     'Since when the oldest appointment waits for its answer.',
@@ -117,7 +153,10 @@ function createMetrics(options: MonitoringOptions) {
       deliveries.set({ state }, count);
     attention.reset();
     for (const { reason, count } of status.attention) attention.set({ reason }, count);
-    stopped.set(status.halts.length > 0 ? 1 : 0);
+    const answers = (await options.health()).health;
+    for (const [question, { is }] of Object.entries(answers))
+      answered.set({ question }, { yes: 1, no: 0, unknown: -1 }[is]);
+    stopped.set(answers.calls.is === 'no' ? 1 : 0);
     oldest.set(((await oldestWaiting(store.db)) ?? Number.NaN) / 1000);
     for (const { connector, at } of status.last_reads) reads.set({ connector }, at / 1000);
     backup.set((newestBackupAt() ?? Number.NaN) / 1000);

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { type Hl7MessageEvent, Hl7Server } from '@medplum/hl7';
 import hl7 from '../../connectors/hl7/index.ts';
 import { realClock } from '../../src/ops/env.ts';
+import { newConnectorState } from '../../src/stages/connector-state.ts';
 import { listenStep } from '../../src/stages/pull/index.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { freePort, Unframer } from '../connectors/hl7/peers.ts';
@@ -39,7 +40,14 @@ async function eligd(): Promise<void> {
     secret: (name) => ({ name, value: null }),
     journal: { read: async () => null, write: async () => {} },
   });
-  const deps = { store, env, connector_id: 'interface', connector, onAccepted: () => {} };
+  const deps = {
+    store,
+    env,
+    connector_id: 'interface',
+    connector,
+    state: newConnectorState(),
+    onAccepted: () => {},
+  };
   await listenStep(deps, stop.signal);
   await store.close();
   rmSync(folder, { recursive: true });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import csv from '../../connectors/csv/index.ts';
 import { realClock } from '../../src/ops/env.ts';
+import { newConnectorState } from '../../src/stages/connector-state.ts';
 import { pullStep } from '../../src/stages/pull/index.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { jobOfChild } from './measure.ts';
@@ -38,7 +39,14 @@ async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
     });
     const started_ms = performance.now();
     await pullStep(
-      { store, env, connector_id: 'front-desk', connector, onAccepted: () => {} },
+      {
+        store,
+        env,
+        connector_id: 'front-desk',
+        connector,
+        state: newConnectorState(),
+        onAccepted: () => {},
+      },
       new AbortController().signal,
     );
     const duration_ms = performance.now() - started_ms;

@@ -2,6 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Heartbeat } from '../../src/domain/health.ts';
+import { writeHeartbeat } from '../../src/store/bookkeeping/heartbeat.ts';
 import { halt } from '../../src/store/calls/halts.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
 import { lockInstance } from '../../src/store/engine/database.ts';
@@ -68,37 +70,83 @@ async function fill(): Promise<{ delivered: number }> {
   return { delivered: delivered.inquiry };
 }
 
+function heartbeat(): Heartbeat {
+  const contact = { ok_at: NOW, trouble: null };
+  return {
+    at: NOW,
+    overdue_at: NOW + 60_000,
+    started_at: NOW,
+    stopped_at: null,
+    pid: 1,
+    version: '0.1.0',
+    hanging: [],
+    skew_ms: 0,
+    contact: { calls: contact, answers: contact },
+    connectors: [{ id: 'front-desk', read_at: NOW, write_at: NOW }],
+  };
+}
+
 describe('status', () => {
   test('says in one page what is where and what to do', async () => {
     await fill();
     const { code, stdout, stderr } = await eligd('status');
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    // No daemon has run on this database, so the answer to most questions is no.
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
     expect(stdout.split('\n')).toEqual([
-      'Riverside Dental, 2026-11-20 09:00 (America/Chicago)',
+      'Riverside Dental, as of 2026-11-20 09:00 (America/Chicago)',
       '',
-      '  appointments              7',
-      '  waiting                   1   first visit 2026-11-24 09:30; 1: The visit is too far ' +
-        'ahead: it is not within the look-ahead window yet. The first is looked at 2026-11-21 ' +
-        '09:00.',
-      '  call planned              1   first visit 2026-11-24 09:30; 1 held: It was missing ' +
-        'from the last export, so no call is made.',
-      '  being asked               1   first visit 2026-11-24 09:30; 1 call with the ' +
-        'service; the longest since 2026-11-20 09:00 (inquiry:2)',
-      '  being written back        1   first visit 2026-11-24 09:30',
-      '  delivered                 1   first visit 2026-11-24 09:30',
-      '  needs attention           1   first visit 2026-11-24 09:30',
-      '  closed                    1   1 no coverage',
+      'Running:     no. The daemon has never run on this database. → Start it:',
+      '             systemctl start eligd (or "eligd run").',
+      'Calls:       no. eligd is not working (see above). → Start it: systemctl start',
+      '             eligd (or "eligd run").',
+      'Answers:     no. eligd is not working (see above). → Start it: systemctl start',
+      '             eligd (or "eligd run").',
+      'Writing:     no. eligd is not working (see above). → Start it: systemctl start',
+      '             eligd (or "eligd run").',
+      'Export:      yes',
+      'Backup:      unknown. No backup was made yet.',
+      'Clock:       no. eligd is not working (see above). → Start it: systemctl start',
+      '             eligd (or "eligd run").',
       '',
-      'Calls:       stopped since 2026-11-20 09:00: The service answered 403. Next try ' +
-        '2026-11-20 09:15.',
-      'Writing:     1 to write, 0 failed and tried again, 0 need a person; the oldest since ' +
-        '2026-11-20 09:00.',
+      '  appointments            7',
+      '  waiting                 1   first visit 2026-11-24 09:30; 1: The visit is too',
+      '                              far ahead: it is not within the look-ahead window',
+      '                              yet. The first is looked at 2026-11-21 09:00.',
+      '  call planned            1   first visit 2026-11-24 09:30; 1 held: It was',
+      '                              missing from the last export, so no call is made.',
+      '  being asked             1   first visit 2026-11-24 09:30; 1 call with the',
+      '                              service; the longest since 2026-11-20 09:00',
+      '                              (inquiry:2)',
+      '  being written back      1   first visit 2026-11-24 09:30',
+      '  delivered               1   first visit 2026-11-24 09:30',
+      '  needs attention         1   first visit 2026-11-24 09:30',
+      '  closed                  1   1 no coverage',
+      '',
+      'To write:    1 to write, 0 failed and tried again, 0 need a person; the oldest',
+      '             since 2026-11-20 09:00.',
       'Last read:   front-desk 2026-11-20 09:00',
-      'For you:     2 entries on the attention list (1 refused, 1 submission stopped), the ' +
-        'oldest since 2026-11-20 09:00.',
-      'Next:        See what waits for you and what to do about it: eligd list --attention',
+      'For you:     2 entries on the attention list (1 refused, 1 submission stopped),',
+      '             the oldest since 2026-11-20 09:00.',
+      'Next:        See what waits for you and what to do about it: eligd list',
+      '             --attention',
       '',
     ]);
+  });
+
+  test('says why calls are stopped, and ends with 1, while the daemon runs', async () => {
+    await fill();
+    await clinic.store.write((tx) => writeHeartbeat(tx, heartbeat()));
+    const lock = lockInstance(clinic.path);
+    try {
+      const { code, stdout } = await eligd('status');
+      expect(code).toBe(1);
+      expect(stdout).toContain('Running:     yes (version 0.1.0)\n');
+      expect(stdout).toContain(
+        'Calls:       no since 2026-11-20 09:00. The service answered 403. →',
+      );
+    } finally {
+      lock.release();
+    }
   });
 
   test('of an empty state says where to begin', async () => {
@@ -111,7 +159,8 @@ describe('status', () => {
   test('works while the daemon holds its lock', async () => {
     const lock = lockInstance(clinic.path);
     try {
-      expect((await eligd('status')).code).toBe(0);
+      // The daemon has stored no heartbeat yet: nothing is wrong, and nothing is known.
+      expect((await eligd('status')).code).toBe(75);
     } finally {
       lock.release();
     }
@@ -297,7 +346,7 @@ describe('docs/json.md', () => {
     const real = new Set<string>();
     for (const args of commands) {
       const { code, stdout } = await eligd(...args, '--json');
-      expect(code).toBe(0);
+      expect(code).toBe(args[0] === 'status' ? 1 : 0);
       const value = JSON.parse(stdout);
       expect(value.schema).toBe(schema);
       expect(stdout).not.toMatch(/Roe|W123|1980-02-03/);
@@ -328,7 +377,7 @@ test('reading leaves the database as it was', async () => {
     ['show', 'delivered'],
     ['explain', 'delivered'],
   ])
-    expect((await eligd(...args)).code).toBe(0);
+    expect((await eligd(...args)).code).toBe(args[0] === 'status' ? 1 : 0);
   expect(readFileSync(clinic.path).equals(before)).toBe(true);
   await (await openStore(clinic.path)).close();
 });

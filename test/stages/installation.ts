@@ -15,6 +15,7 @@ import type { CollectDeps } from '../../src/stages/collect/deps.ts';
 import { inboxStep } from '../../src/stages/collect/inbox/index.ts';
 import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
 import { askAboutAll, collectStep } from '../../src/stages/collect/poll/index.ts';
+import { newConnectorState } from '../../src/stages/connector-state.ts';
 import { deliverStep, newDeliverMemory } from '../../src/stages/deliver/index.ts';
 import { closeOldVisits, planStep } from '../../src/stages/plan/index.ts';
 import {
@@ -149,6 +150,7 @@ export async function install({
   const inbox = new Inbox(store, env.clock);
   const signal = new AbortController().signal;
   const memory = newDeliverMemory();
+  const state = newConnectorState();
   let sources = 0;
   return {
     store,
@@ -214,7 +216,15 @@ export async function install({
       }),
     deliverNow: (connector: Connector) =>
       deliverStep(
-        { store, env, connector_id: 'front-desk', connector, time_zone: 'America/Chicago', memory },
+        {
+          store,
+          env,
+          connector_id: 'front-desk',
+          connector,
+          time_zone: 'America/Chicago',
+          memory,
+          state,
+        },
         signal,
       ),
     inquiries: () => store.db.selectFrom('inquiries').selectAll().orderBy('id').execute(),

@@ -164,7 +164,9 @@ export function makeClinic({
     writtenClaims: () => written(outbox, 'claims'),
     attention: () =>
       existsSync(join(outbox, 'attention.csv'))
-        ? readCsv(readFileSync(join(outbox, 'attention.csv'), 'utf8'))
+        ? readCsv(readFileSync(join(outbox, 'attention.csv'), 'utf8')).filter(
+            ({ reason }) => reason !== 'nothing',
+          )
         : [],
     reasons: () =>
       ['processed', 'rejected'].flatMap((part) =>

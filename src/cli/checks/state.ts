@@ -2,26 +2,52 @@ import { constants, existsSync } from 'node:fs';
 import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { errorCode } from '../../domain/errors.ts';
+import { HEALTH_QUESTIONS, type HealthQuestion } from '../../domain/health.ts';
+import type { Config } from '../../ops/config.ts';
+import { clinicTime, healthSettings } from '../../ops/health-text.ts';
+import { readHeartbeat } from '../../store/bookkeeping/heartbeat.ts';
 import { inspectDatabase, isInstanceRunning } from '../../store/engine/database.ts';
-import { bad, type CheckedLine, checked, fine } from './line.ts';
+import { readHealth } from '../../store/views/health.ts';
+import { readDatabase } from '../../store/views/overview.ts';
+import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
+
+const NEVER_RAN = 'The daemon has not run on this database yet.';
 
 /** Enough for years of a clinic's answers, and for the room that SQLite needs meanwhile. */
 const FREE_MEGABYTES_MIN = 500;
 
-/** The database and the folder it lies in. Nothing is made or migrated. */
-export async function checkState(path: string): Promise<CheckedLine[]> {
+/** The database, the folder it lies in, and what the daemon says of itself. Changes nothing. */
+export async function checkState(config: Config, now: number): Promise<CheckedLine[]> {
+  const { path } = config.state;
   return [
     ...(await checked('database', () => checkDatabase(path))),
-    ...(await checked('daemon', () => [
-      fine(
-        'daemon',
-        isInstanceRunning(path)
-          ? 'A daemon is running on this database.'
-          : 'No daemon is running on this database.',
-      ),
-    ])),
+    ...(await checked('daemon', () => checkDaemon(config, now))),
     ...(await checked('disk', () => checkDisk(path))),
   ];
+}
+
+/** The answers that `eligd status` gives. Before the first start there are none. */
+async function checkDaemon(config: Config, now: number): Promise<CheckedLine[]> {
+  const { path } = config.state;
+  if (inspectDatabase(path) !== 'current') return [fine('daemon', NEVER_RAN)];
+  const health = await readDatabase(path, async (db) => {
+    if ((await readHeartbeat(db)) === null && !isInstanceRunning(path)) return null;
+    return (await readHealth(db, healthSettings(config), now)).health;
+  });
+  if (health === null) return [fine('daemon', NEVER_RAN)];
+  // While eligd is not running, most of the answers say just that.
+  const questions = Object.keys(HEALTH_QUESTIONS) as HealthQuestion[];
+  const asked = health.daemon.is === 'yes' ? questions : (['daemon', 'export', 'backup'] as const);
+  return asked.map((question) => {
+    const answer = health[question];
+    const said = HEALTH_QUESTIONS[question];
+    const part = 'daemon';
+    if (answer.is === 'yes') return fine(part, `Yes, ${said}.`);
+    if (answer.is === 'unknown') return skipped(part, `Not known whether ${said}. ${answer.why}`);
+    const { time_zone } = config.clinic;
+    const since = answer.since === null ? '' : ` since ${clinicTime(answer.since, time_zone)}`;
+    return bad(part, 'failed', `Not true${since} that ${said}. ${answer.why}`, answer.next);
+  });
 }
 
 async function checkDatabase(path: string): Promise<CheckedLine[]> {

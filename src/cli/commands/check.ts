@@ -86,7 +86,7 @@ async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {
   const secrets = await context.secrets().catch((error: unknown) => badBecause('secrets', error));
   const secret_lines = 'part' in secrets ? [secrets] : await checkSecrets(config, secrets);
   yield secret_lines;
-  yield await checkState(config.state.path);
+  yield await checkState(config, env.clock.now());
   if ('part' in secrets || secret_lines.some(({ state }) => state === 'failed'))
     yield serviceSkipped();
   else

@@ -1,11 +1,19 @@
 import type { Command } from 'commander';
-import { localDateTime } from '../../domain/time.ts';
+import { answersThatAre, type Health } from '../../domain/health.ts';
 import type { Config } from '../../ops/config.ts';
+import {
+  healthLines,
+  healthSettings,
+  clinicTime as wallClock,
+  wrapped,
+} from '../../ops/health-text.ts';
 import type { Db } from '../../store/engine/database.ts';
+import { type HealthReport, readHealth } from '../../store/views/health.ts';
 import { readDatabase, readStatus, type StatusOverview } from '../../store/views/overview.ts';
 import type { SituationWord } from '../../store/views/situation.ts';
 import { holdWords, type Moment, momentOf, waitWords } from '../../store/views/story.ts';
 import type { CliContext } from '../context.ts';
+import { EXIT_CODES, StatusExit } from '../exit.ts';
 import { printJson } from '../output.ts';
 
 /** What each situation is called on the screen. */
@@ -22,8 +30,8 @@ export const SITUATION_NAMES: Readonly<Record<SituationWord, string>> = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Says what is where, in one page: appointments by situation, what is written back, why ' +
-        'nothing is sent if so, and what waits for a person. ' +
+      'Shows a one-page summary: whether eligd works, appointments by situation, why sending ' +
+        'is stopped (if it is), and what needs you. ' +
         'It only reads, and works while the daemon runs.',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.status/1)')
@@ -43,14 +51,22 @@ Examples:
   eligd status
   eligd status --json
   eligd list --attention
+
+It ends with 0 when every answer is yes, with 1 when one is no, and with 75 when
+none is no and one is unknown.
 `,
     )
     .action(async (options: { json?: true }) => {
-      await readState(context, async ({ db, config, moment }) => {
+      const health = await readState(context, async ({ db, config, moment }) => {
         const status = await readStatus(db, moment.now);
-        if (options.json) printJson(context.stdout, statusJson(status, config, moment.now));
-        else context.stdout.write(`${statusLines(status, config, moment).join('\n')}\n`);
+        const report = await readHealth(db, healthSettings(config), moment.now);
+        const page = { ...status, ...report };
+        if (options.json) printJson(context.stdout, statusJson(page, config, moment.now));
+        else context.stdout.write(`${statusLines(page, config, moment).join('\n')}\n`);
+        return report.health;
       });
+      const code = exitCodeOf(health);
+      if (code !== EXIT_CODES.done) throw new StatusExit(code);
     });
 }
 
@@ -74,7 +90,7 @@ export async function readState<Value>(
 
 /** A moment for people: the clinic's wall clock, `2026-11-23 09:30`. */
 export function clinicTime(at: number, config: Config): string {
-  return localDateTime(at, config.clinic.time_zone).replace('T', ' ');
+  return wallClock(at, config.clinic.time_zone);
 }
 
 /** A moment for programs: UTC with milliseconds; null stays null. */
@@ -84,12 +100,32 @@ export function isoTime(at: number | null): string | null {
   return at === null ? null : new Date(at).toISOString();
 }
 
-function statusJson(status: StatusOverview, config: Config, now: number): Record<string, unknown> {
+type StatusPage = StatusOverview & HealthReport;
+
+function statusJson(status: StatusPage, config: Config, now: number): Record<string, unknown> {
   const { counts, claims, first_visits, waiting, inquiries, deliveries, halts, attention } = status;
+  const { health, incidents } = status;
   return {
     schema: 'eligd.status/1',
     at: isoTime(now),
     clinic: { name: config.clinic.name, time_zone: config.clinic.time_zone },
+    ok: exitCodeOf(health) === EXIT_CODES.done,
+    health: Object.fromEntries(
+      Object.entries(health).map(([question, answer]) => [
+        question,
+        {
+          is: answer.is,
+          since: answer.is === 'no' ? isoTime(answer.since) : null,
+          why: answer.why === '' ? null : answer.why,
+          next: answer.is === 'no' ? answer.next : null,
+        },
+      ]),
+    ),
+    incidents: incidents.map(({ since, last_at, ...rest }) => ({
+      ...rest,
+      since: isoTime(since),
+      last_at: isoTime(last_at),
+    })),
     appointments: counts,
     claims,
     first_visits: Object.fromEntries(
@@ -146,8 +182,14 @@ function nextSteps({ attention, halts, counts, claims }: StatusOverview): string
   ];
 }
 
-function statusLines(status: StatusOverview, config: Config, { now, budget }: Moment): string[] {
-  const { counts, first_visits, inquiries, halts } = status;
+/** Unknown is not fine: only a page of yes ends with 0. */
+function exitCodeOf(health: Health): StatusExit['code'] {
+  if (answersThatAre(health, 'no').length > 0) return EXIT_CODES.failed;
+  return answersThatAre(health, 'unknown').length > 0 ? EXIT_CODES.temporary : EXIT_CODES.done;
+}
+
+function statusLines(status: StatusPage, config: Config, { now, budget }: Moment): string[] {
+  const { counts, first_visits, inquiries } = status;
   const time = (at: number) => clinicTime(at, config);
   const row = (situation: Exclude<SituationWord, 'closed'>, remarks: readonly string[]) => {
     const visit = first_visits[situation];
@@ -164,7 +206,9 @@ function statusLines(status: StatusOverview, config: Config, { now, budget }: Mo
     ([reason, count]) => `${count} ${reason.replaceAll('_', ' ')}`,
   );
   return [
-    `${config.clinic.name}, ${time(now)} (${config.clinic.time_zone})`,
+    `${config.clinic.name}, as of ${time(now)} (${config.clinic.time_zone})`,
+    '',
+    ...healthLines(status.health, config.clinic.time_zone),
     '',
     line('appointments', counts.total, ''),
     row('waiting', waitingRemarks(status, config)),
@@ -179,27 +223,26 @@ function statusLines(status: StatusOverview, config: Config, { now, budget }: Mo
     line('closed', counts.total - sumOpen(status), closed.join(', ')),
     ...claimLines(status),
     '',
-    'Calls:       ' +
-      `${
-        halts.length === 0
-          ? 'go out.'
-          : halts
-              .map(
-                ({ detail, since, next_try_at }) =>
-                  `stopped since ${time(since)}: ${detail} ` +
-                  (next_try_at === null
-                    ? 'A person has to let them go on.'
-                    : `Next try ${time(next_try_at)}.`),
-              )
-              .join(' ')
-      }`,
-    `Writing:     ${writingLine(status, config)}`,
-    `Last read:   ${lastReads(status, config)
-      .map(({ id, at }) => `${id} ${at === null ? 'never' : time(at)}`)
-      .join(', ')}`,
+    ...wrapped('To write:', writingLine(status, config)),
+    ...wrapped(
+      'Last read:',
+      lastReads(status, config)
+        .map(({ id, at }) => `${id} ${at === null ? 'never' : time(at)}`)
+        .join(', '),
+    ),
+    ...incidentLines(status, config),
     ...attentionLines(status, config),
-    ...nextSteps(status).map((step) => `Next:        ${step}`),
+    ...nextSteps(status).flatMap((step) => wrapped('Next:', step)),
   ];
+}
+
+/** What repeats, with its count: one line each, however often it was seen. */
+function incidentLines({ incidents }: StatusPage, config: Config): string[] {
+  return incidents
+    .filter(({ count }) => count > 1)
+    .flatMap(({ what, count, since }) =>
+      wrapped('Repeated:', `${count} times since ${clinicTime(since, config)}: ${what}`),
+    );
 }
 
 /** Claims in one line, where there are any. */
@@ -216,8 +259,12 @@ function claimLines({ claims }: StatusOverview): string[] {
 }
 
 function line(name: string, count: number, remark: string): string {
-  return `  ${name.padEnd(20)}${String(count).padStart(7)}   ${remark}`.trimEnd();
+  return wrapped(`  ${name.padEnd(18)}${String(count).padStart(7)}`, remark, COUNTS_INDENT)
+    .map((each) => each.trimEnd())
+    .join('\n');
 }
+
+const COUNTS_INDENT = 30;
 
 function sumOpen({ counts }: StatusOverview): number {
   return (
@@ -269,8 +316,9 @@ function attentionLines({ attention }: StatusOverview, config: Config): string[]
   const kinds = attention
     .map(({ reason, count }) => `${count} ${reason.replaceAll('_', ' ')}`)
     .join(', ');
-  return [
-    `For you:     ${entries} ${entries === 1 ? 'entry' : 'entries'} on the attention list ` +
+  return wrapped(
+    'For you:',
+    `${entries} ${entries === 1 ? 'entry' : 'entries'} on the attention list ` +
       `(${kinds}), the oldest since ${clinicTime(oldest, config)}.`,
-  ];
+  );
 }

@@ -30,6 +30,7 @@ import {
 } from '../../store/bookkeeping/attention.ts';
 import { deliverySubject } from '../../store/bookkeeping/audit.ts';
 import type { Store } from '../../store/engine/store.ts';
+import { type ConnectorState, noteFailure, noteSuccess } from '../connector-state.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
 
 export type DeliverDeps = {
@@ -44,13 +45,18 @@ export type DeliverDeps = {
    * on purpose.
    */
   memory: DeliverMemory;
+  state: ConnectorState;
 };
 
-export type DeliverMemory = { failures: number; published: string | null };
+/** `published`: the attention list that the PMS has, and when it was written. */
+export type DeliverMemory = { failures: number; published: { text: string; at: number } | null };
 
 export function newDeliverMemory(): DeliverMemory {
   return { failures: 0, published: null };
 }
+
+/** A list that has not changed is written again after this, because it says as of when it holds. */
+const PUBLISH_AGAIN_MS = HOUR_MS;
 
 const DELIVERIES_PER_BATCH = 200;
 /**
@@ -97,16 +103,18 @@ async function deliver(
     const wait_ms =
       error.retry_after_ms ?? backoffMs(memory.failures, CONNECTOR_LIMITS, env.random());
     await store.write((tx) => postponeBatch(tx, batch.id, env.clock.now() + wait_ms));
-    env.log('delivery_failed', {
-      connector: connector_id,
-      delivery_batch: batch.id,
-      deliveries: batch.deliveries.length,
-      wait_ms,
-      reason: `${error.message} ${error.next}`,
-    });
+    if (await noteFailure(deps, 'write', error))
+      env.log('delivery_failed', {
+        connector: connector_id,
+        delivery_batch: batch.id,
+        deliveries: batch.deliveries.length,
+        wait_ms,
+        reason: `${error.message} ${error.next}`,
+      });
     return 0;
   }
   memory.failures = 0;
+  await noteSuccess(deps, 'write');
   const by_key = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
   const now = env.clock.now();
   const delivered = await store.write(async (tx) => {
@@ -288,25 +296,32 @@ function toDelivery(delivery: AppointmentDelivery, time_zone: string): Delivery 
   };
 }
 
-/** Replaces the connector's view of what needs a person, when it has changed. */
-async function publishAttention(
-  { store, env, connector, connector_id, memory }: DeliverDeps,
-  signal: AbortSignal,
-): Promise<void> {
+/**
+ * Replaces the connector's view of what needs a person, when it has changed, or the moment as of
+ * which it holds is long past.
+ */
+async function publishAttention(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
+  const { store, env, connector, connector_id, memory } = deps;
   if (connector.publishAttention === undefined) return;
   const entries = (await openAttention(store.db, connector_id)).map(toEntry);
   const text = JSON.stringify(entries);
-  if (memory.published === text) return;
+  const now = env.clock.now();
+  const { published } = memory;
+  const is_current = published?.text === text && Math.abs(now - published.at) < PUBLISH_AGAIN_MS;
+  if (is_current) return;
   try {
-    await connector.publishAttention(entries, signal);
-    memory.published = text;
+    await connector.publishAttention(entries, signal, new Date(now).toISOString());
+    memory.published = { text, at: now };
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
-    env.log('delivery_failed', {
-      connector: connector_id,
-      reason: `${error.message} ${error.next}`,
-    });
+    if (await noteFailure(deps, 'write', error))
+      env.log('delivery_failed', {
+        connector: connector_id,
+        reason: `${error.message} ${error.next}`,
+      });
+    return;
   }
+  await noteSuccess(deps, 'write');
 }
 
 function toEntry(row: AttentionRow): AttentionEntry {

@@ -13,6 +13,12 @@ import {
   isLatestSource,
 } from '../../store/intake/intake.ts';
 import { acceptMessages, type Message } from '../../store/intake/messages.ts';
+import {
+  type ConnectorState,
+  type Direction,
+  noteFailure,
+  noteSuccess,
+} from '../connector-state.ts';
 import { IDLE, type StepResult } from '../loop.ts';
 
 export type PullDeps = {
@@ -20,6 +26,7 @@ export type PullDeps = {
   env: Env;
   connector_id: string;
   connector: Connector;
+  state: ConnectorState;
   /** Called after each commit that brought something new. */
   onAccepted: () => void;
 };
@@ -32,6 +39,7 @@ const MESSAGES_PER_COMMIT_MAX = 500;
 /** From this duration of a commit on it pays to wait for more messages, and how long. */
 const SLOW_COMMIT_MS = 2;
 const GATHER_MS = 1;
+const LISTENS_AFTER_MS = 10_000;
 
 /**
  * Asks one connector for appointments. Each batch is committed before the connector goes on, so
@@ -48,8 +56,9 @@ export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<Ste
       signal,
     });
   } catch (error) {
-    return failed(deps, error);
+    return await failed(deps, error);
   }
+  await noteSuccess(deps, 'read');
   return IDLE;
 }
 
@@ -60,20 +69,45 @@ export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<Ste
 export async function listenStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
   if (deps.connector.listen === undefined) return IDLE;
   try {
-    await deps.connector.listen({ accept: acceptFor(deps), signal });
+    await listen(deps, deps.connector.listen, signal);
   } catch (error) {
-    return failed(deps, error);
+    return await failed(deps, error, 'listen');
   }
   return IDLE;
 }
 
-function failed({ env, connector_id }: PullDeps, error: unknown): StepResult {
+/** A connector that has listened for a while can. */
+async function listen(
+  deps: PullDeps,
+  begin: NonNullable<Connector['listen']>,
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const proof = deps.env.clock.sleep(LISTENS_AFTER_MS, AbortSignal.any([signal, over.signal])).then(
+    () => noteSuccess(deps, 'listen'),
+    () => {},
+  );
+  try {
+    await begin({ accept: acceptFor(deps), signal });
+  } finally {
+    over.abort();
+    await proof;
+  }
+}
+
+async function failed(
+  deps: PullDeps,
+  error: unknown,
+  direction: Direction = 'read',
+): Promise<StepResult> {
   if (!(error instanceof ConnectorError)) throw error;
-  env.log('connector_failed', {
-    connector: connector_id,
-    failure: error.failure,
-    reason: `${error.message} ${error.next}`,
-  });
+  const { env, connector_id } = deps;
+  if (await noteFailure(deps, direction, error))
+    env.log('connector_failed', {
+      connector: connector_id,
+      failure: error.failure,
+      reason: `${error.message} ${error.next}`,
+    });
   return {
     did: 0,
     next_at: error.retry_after_ms === null ? null : env.clock.now() + error.retry_after_ms,

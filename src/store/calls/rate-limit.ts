@@ -19,7 +19,8 @@ const PAUSE_MS_MAX = 60 * 60_000;
 const STILL_OUT_MS = 50;
 /** How soon to look again where the clock and what is in memory disagree. */
 const CLOCK_SET_WAIT_MS = 1_000;
-const PAUSE_FACT = 'requests_paused_until';
+/** Until when no request leaves (epoch milliseconds). */
+export const PAUSE_FACT = 'requests_paused_until';
 
 export type RequestPriority = 'send' | 'urgent' | 'routine';
 

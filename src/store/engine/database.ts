@@ -12,6 +12,7 @@ import * as purge from '../../../migrations/0008-purge.ts';
 import * as givenNames from '../../../migrations/0009-given-names.ts';
 import * as absentCalls from '../../../migrations/0010-absent-calls.ts';
 import * as serviceClock from '../../../migrations/0011-service-clock.ts';
+import * as incidents from '../../../migrations/0012-incidents.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -29,6 +30,7 @@ const MIGRATIONS = {
   '0009-given-names': givenNames,
   '0010-absent-calls': absentCalls,
   '0011-service-clock': serviceClock,
+  '0012-incidents': incidents,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -80,6 +80,8 @@ export type Tables = {
     next: string;
     since: number;
     resolved_at: number | null;
+    count: Generated<number>;
+    last_at: Generated<number | null>;
   };
   audit: {
     id: Generated<number>;

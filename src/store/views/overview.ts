@@ -213,12 +213,6 @@ export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
     .groupBy('reason')
     .orderBy('reason')
     .execute();
-  const last_reads = await db
-    .selectFrom('sources')
-    .select((select) => ['connector' as const, select.fn.max('completed_at').as('at')])
-    .where('completed_at', 'is not', null)
-    .groupBy('connector')
-    .execute();
   return {
     counts: foldCounts(groups, 'appointment'),
     claims: foldCounts(groups, 'claim'),
@@ -230,8 +224,19 @@ export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
     deliveries: await deliveryCounts(db),
     halts: await currentHalts(db),
     attention,
-    last_reads: last_reads.flatMap(({ connector, at }) => (at === null ? [] : [{ connector, at }])),
+    last_reads: await lastReads(db),
   };
+}
+
+/** When the last source of each connector was read to its end. */
+export async function lastReads(db: Db): Promise<{ connector: string; at: number }[]> {
+  const rows = await db
+    .selectFrom('sources')
+    .select((select) => ['connector' as const, select.fn.max('completed_at').as('at')])
+    .where('completed_at', 'is not', null)
+    .groupBy('connector')
+    .execute();
+  return rows.flatMap(({ connector, at }) => (at === null ? [] : [{ connector, at }]));
 }
 
 async function inquiryCounts(db: Db): Promise<InquiryCounts> {

@@ -80,6 +80,8 @@ describe('a delivered batch', () => {
   });
 });
 
+const AS_OF = '2026-11-23T18:30:00.000Z';
+
 describe('attention.csv', () => {
   const entry = {
     source_id: null,
@@ -92,26 +94,27 @@ describe('attention.csv', () => {
     since: '2026-11-23T18:00:00.000Z',
   };
 
-  it('holds the header alone when nothing waits', async () => {
-    await openCsv(folder).connector.publishAttention?.([], signal);
+  it('says that nothing waits, and as of when', async () => {
+    await openCsv(folder).connector.publishAttention?.([], signal, AS_OF);
     expect(await folder.read('outbox', 'attention.csv')).toBe(
-      `\ufeff${ATTENTION_COLUMNS.join(',')}\r\n`,
+      `\ufeff${ATTENTION_COLUMNS.join(',')}\r\n,,,,nothing,Nothing needs you. heartbeat.txt says ` +
+        'whether eligd is working.,,,,2026-11-23T12:30:00-06:00\r\n',
     );
   });
 
   it('is not written again when nothing changed', async () => {
     const { connector } = openCsv(folder);
     const path = join(folder.path, 'outbox/attention.csv');
-    await connector.publishAttention?.([entry], signal);
+    await connector.publishAttention?.([entry], signal, AS_OF);
     await utimes(path, 1, 1);
-    await connector.publishAttention?.([entry], signal);
+    await connector.publishAttention?.([entry], signal, AS_OF);
     expect((await stat(path)).mtimeMs).toBe(1000);
-    await connector.publishAttention?.([], signal);
+    await connector.publishAttention?.([], signal, AS_OF);
     expect((await stat(path)).mtimeMs).not.toBe(1000);
   });
 
   it('runs no formula', async () => {
-    await openCsv(folder).connector.publishAttention?.([entry], signal);
+    await openCsv(folder).connector.publishAttention?.([entry], signal, AS_OF);
     expect(await folder.read('outbox', 'attention.csv')).toContain(`"'=HYPERLINK(""x"")"`);
   });
 });

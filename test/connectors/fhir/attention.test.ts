@@ -17,7 +17,7 @@ describe('the attention list', () => {
     ...more,
   });
   const publish = (connector: Connector, ...entries: ReturnType<typeof entry>[]) =>
-    connector.publishAttention?.(entries, new AbortController().signal);
+    connector.publishAttention?.(entries, new AbortController().signal, '2026-11-23T18:00:00.000Z');
 
   test.each([
     ['Task', {}],

@@ -6,6 +6,7 @@ import hl7 from '../../../connectors/hl7/index.ts';
 import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import type { Env } from '../../../src/domain/env.ts';
 import { realClock } from '../../../src/ops/env.ts';
+import { newConnectorState } from '../../../src/stages/connector-state.ts';
 import { listenStep } from '../../../src/stages/pull/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../../src/store/engine/store.ts';
@@ -51,7 +52,14 @@ export async function startInterface(config: Record<string, unknown> = {}, store
   );
   const stop = new AbortController();
   const listening = listenStep(
-    { store: kept, env, connector_id: 'interface', connector, onAccepted: () => {} },
+    {
+      store: kept,
+      env,
+      connector_id: 'interface',
+      connector,
+      state: newConnectorState(),
+      onAccepted: () => {},
+    },
     stop.signal,
   );
   const close = async () => {

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { appointment } from '../../../connectors/conformance/examples.ts';
 import type { PullBatch } from '../../../connectors/contract.ts';
 import { realClock } from '../../../src/ops/env.ts';
+import { newConnectorState } from '../../../src/stages/connector-state.ts';
 import { pullStep } from '../../../src/stages/pull/index.ts';
 import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
 import { temporaryStore } from '../../store/temporary.ts';
@@ -38,7 +39,17 @@ async function fileDrop(config: Record<string, unknown> = {}) {
     connector,
     said,
     pull: () =>
-      pullStep({ store, env, connector_id: 'interface', connector, onAccepted: () => {} }, signal),
+      pullStep(
+        {
+          store,
+          env,
+          connector_id: 'interface',
+          connector,
+          state: newConnectorState(),
+          onAccepted: () => {},
+        },
+        signal,
+      ),
     ids: async () =>
       (await store.db.selectFrom('appointments').select('source_id').orderBy('id').execute()).map(
         ({ source_id }) => source_id,

@@ -1,0 +1,100 @@
+/**
+ * What the daemon says of itself about once a minute: in the database, for commands that run beside
+ * it, and in a file beside the results, for people and monitoring programs.
+ */
+
+import { errorCode } from '../domain/errors.ts';
+import type { Heartbeat } from '../domain/health.ts';
+import { MINUTE_MS } from '../domain/time.ts';
+import { healthSettings, heartbeatText } from '../ops/health-text.ts';
+import { readHeartbeat, writeHeartbeat } from '../store/bookkeeping/heartbeat.ts';
+import type { Db } from '../store/engine/database.ts';
+import { type HealthReport, readHealth } from '../store/views/health.ts';
+import type { Parts } from './parts.ts';
+
+const BEAT_MS = MINUTE_MS;
+/** Room for a busy machine before a heartbeat counts as missing. */
+const SLACK_MS = 3 * MINUTE_MS;
+
+/** How the daemon does at this moment, for `/readyz` and `/metrics`. */
+export function liveHealth(parts: Parts, db: Db): Promise<HealthReport> {
+  const { config, env } = parts.options;
+  return readHealth(db, healthSettings(config), env.clock.now(), currentHeartbeat(parts));
+}
+
+export function currentHeartbeat(parts: Parts, stopped_at: number | null = null): Heartbeat {
+  const { options, pulse, contact, clock_watch, connectors } = parts;
+  const at = options.env.clock.now();
+  const hanging = parts.hangingStages();
+  return {
+    at,
+    overdue_at: at + Math.max(BEAT_MS, options.idle_ms ?? 0) + SLACK_MS,
+    started_at: pulse.started_at,
+    stopped_at,
+    pid: process.pid,
+    version: options.version,
+    hanging: pulse.write_error === null ? hanging : [...hanging, `database (${pulse.write_error})`],
+    skew_ms: clock_watch.skewMs(),
+    contact: { calls: contact.calls.current(), answers: contact.answers.current() },
+    connectors: connectors.map(({ id, state: { read_at, write_at } }) => ({
+      id,
+      read_at,
+      write_at,
+    })),
+  };
+}
+
+/** Runs until `signal` is aborted, and says at the end that the daemon ended in order. */
+export async function keepPulse(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { options, store, pulse, connectors } = parts;
+  const { env } = options;
+  // What was seen to work before a restart is still known to have worked.
+  const before = await readHeartbeat(store.db).catch(() => null);
+  for (const { id, state } of connectors) {
+    const known = before?.connectors.find((each) => each.id === id);
+    state.read_at ??= known?.read_at ?? null;
+    state.write_at ??= known?.write_at ?? null;
+  }
+  while (!signal.aborted) {
+    await beat(parts);
+    await pulse.waker.wait(env, Math.max(BEAT_MS, options.idle_ms ?? 0), signal);
+  }
+  await store
+    .write((tx) => writeHeartbeat(tx, currentHeartbeat(parts, env.clock.now())))
+    .catch(() => {});
+}
+
+async function beat(parts: Parts): Promise<void> {
+  const { store, pulse } = parts;
+  try {
+    await store.write((tx) => writeHeartbeat(tx, currentHeartbeat(parts)));
+    pulse.write_error = null;
+  } catch (error) {
+    pulse.write_error = errorCode(error) ?? 'failed';
+  }
+  try {
+    await publish(parts);
+  } catch (error) {
+    // The database cannot be read either: the age of the file says that something is wrong.
+    pulse.write_error ??= errorCode(error) ?? 'failed';
+  }
+}
+
+/** Not waited for: a share that hangs must not keep the heart from beating (G7). */
+async function publish(parts: Parts): Promise<void> {
+  const { options, store, pulse, connectors } = parts;
+  const { env, config } = options;
+  const listed = connectors.filter(({ connector }) => connector.publishHeartbeat !== undefined);
+  if (listed.length === 0) return;
+  const { health } = await liveHealth(parts, store.db);
+  const text = heartbeatText(health, { now: env.clock.now(), time_zone: config.clinic.time_zone });
+  for (const { id, connector } of listed) {
+    if (pulse.publishing.has(id)) continue;
+    pulse.publishing.add(id);
+    const stop = new AbortController();
+    void (connector.publishHeartbeat?.(text, stop.signal) ?? Promise.resolve())
+      // The connector's own writing says that it fails, and why.
+      .catch(() => {})
+      .finally(() => pulse.publishing.delete(id));
+  }
+}

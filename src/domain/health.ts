@@ -1,0 +1,256 @@
+/**
+ * Does eligd work? One function judges it, and everything that says so reads its answers: `eligd
+ * status` and its exit code, `eligd check`, `/readyz`, `/metrics`, the heartbeat file and alerts.
+ * An answer is "yes" only when it is known (G8).
+ */
+import type { ServiceContact, ServiceTrouble } from './service-contact.ts';
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from './time.ts';
+
+/** Every question, as a person would say it when the answer is yes. */
+export const HEALTH_QUESTIONS = {
+  daemon: 'eligd is running and making progress',
+  calls: 'calls can go out',
+  answers: 'answers can come in',
+  results: 'results can be written',
+  export: 'the appointment export is fresh',
+  backup: 'the last backup is good',
+  clock: 'the clock is right',
+} as const;
+
+export type HealthQuestion = keyof typeof HEALTH_QUESTIONS;
+
+/** `since`: null when the moment is not known. Sentences hold no patient data (G6). */
+export type HealthAnswer =
+  | { is: 'yes'; why: string }
+  | { is: 'no'; since: Instant | null; why: string; next: string }
+  | { is: 'unknown'; why: string };
+
+export type Health = Record<HealthQuestion, HealthAnswer>;
+
+/** What the daemon knows of itself; it stores this about once a minute. */
+export type Heartbeat = {
+  at: Instant;
+  /** When the next one is overdue. */
+  overdue_at: Instant;
+  started_at: Instant;
+  /** When the daemon ended in order; null while it runs. */
+  stopped_at: Instant | null;
+  pid: number;
+  version: string;
+  /** Stages that make no progress. */
+  hanging: string[];
+  /** How far the clock is from the service's; null until the service has been heard. */
+  skew_ms: number | null;
+  contact: { calls: ServiceContact; answers: ServiceContact };
+  /** When each connector last read and wrote without an error; null: not since the start. */
+  connectors: { id: string; read_at: Instant | null; write_at: Instant | null }[];
+};
+
+/** An open entry of the attention list about the installation. */
+export type OpenIncident = {
+  reason: string;
+  connector: string | null;
+  what: string;
+  next: string;
+  since: Instant;
+};
+
+export type HealthFacts = {
+  now: Instant;
+  /** Whether some eligd process holds the lock of the database. */
+  is_locked: boolean;
+  heartbeat: Heartbeat | null;
+  halts: { detail: string; since: Instant; next_try_at: Instant | null }[];
+  /** Until when no request leaves (a Retry-After, or the pause after a restore); null: none. */
+  paused_until: Instant | null;
+  /** Why no planned call goes out before `until`; null while the budget has room. */
+  budget: { why: string; until: Instant } | null;
+  incidents: OpenIncident[];
+  /** When a source of each connector was last read to its end. */
+  last_reads: { connector: string; at: Instant }[];
+  backup: { newest_at: Instant | null; is_scheduled: boolean; first_started_at: Instant | null };
+};
+
+/** A backup that is older is missing. */
+export const BACKUP_AGE_MS_MAX = 48 * HOUR_MS;
+/** Until an installation's usual hours are known, an export that is older says nothing. */
+const EXPORT_AGE_MS_MAX = 4 * DAY_MS;
+/** Incidents because of which the appointments of the practice are not known. */
+const EXPORT_REASONS = ['connector_cannot_read', 'connector_cannot_listen'];
+const BACKUP_REASONS = ['backup_missing'];
+/** A pause that is shorter belongs to everyday work. */
+const PAUSE_MS_MIN = MINUTE_MS;
+
+const START = 'Start it: systemctl start eligd (or "eligd run").';
+
+export function judgeHealth(facts: HealthFacts): Health {
+  const daemon = judgeDaemon(facts);
+  const unless = (judge: (facts: HealthFacts, heartbeat: Heartbeat) => HealthAnswer) =>
+    daemon.is === 'yes' && facts.heartbeat !== null
+      ? judge(facts, facts.heartbeat)
+      : withoutDaemon(daemon);
+  return {
+    daemon,
+    calls: unless(judgeCalls),
+    answers: unless(judgeAnswers),
+    results: unless(judgeResults),
+    export: judgeExport(facts),
+    backup: judgeBackup(facts),
+    clock: unless(judgeClock),
+  };
+}
+
+/** The answers that are "no", or "unknown". */
+export function answersThatAre<Is extends HealthAnswer['is']>(
+  health: Health,
+  is: Is,
+): (Extract<HealthAnswer, { is: Is }> & { question: HealthQuestion })[] {
+  return (Object.entries(health) as [HealthQuestion, HealthAnswer][]).flatMap(
+    ([question, answer]) =>
+      answer.is === is ? [{ question, ...(answer as Extract<HealthAnswer, { is: Is }>) }] : [],
+  );
+}
+
+function judgeDaemon({ now, is_locked, heartbeat }: HealthFacts): HealthAnswer {
+  if (heartbeat === null) {
+    return is_locked
+      ? { is: 'unknown', why: 'An eligd command uses the database. The daemon has never run.' }
+      : { is: 'no', since: null, why: 'The daemon has never run on this database.', next: START };
+  }
+  const { stopped_at, at, overdue_at, hanging } = heartbeat;
+  if (!is_locked) {
+    return stopped_at === null
+      ? {
+          is: 'no',
+          since: at,
+          why: 'eligd is not running, and it did not end in order.',
+          next: `Read "journalctl -u eligd -p warning -n 50". ${START}`,
+        }
+      : { is: 'no', since: stopped_at, why: 'eligd was stopped.', next: START };
+  }
+  if (stopped_at !== null)
+    return { is: 'unknown', why: 'An eligd command uses the database, or eligd is starting.' };
+  if (now > overdue_at) {
+    return {
+      is: 'no',
+      since: at,
+      why: 'eligd runs, but gives no sign of life.',
+      next: 'Restart it: systemctl restart eligd. Nothing is lost by that.',
+    };
+  }
+  if (hanging.length > 0) {
+    return {
+      is: 'no',
+      since: at,
+      why: `A part of eligd makes no progress: ${hanging.join(', ')}.`,
+      next: 'Restart it: systemctl restart eligd. Nothing is lost by that.',
+    };
+  }
+  return { is: 'yes', why: `version ${heartbeat.version}` };
+}
+
+function withoutDaemon(daemon: HealthAnswer): HealthAnswer {
+  if (daemon.is !== 'no') return { is: 'unknown', why: 'It is not known whether eligd runs.' };
+  return { ...daemon, why: 'eligd is not working (see above).' };
+}
+
+function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
+  const { now, halts, paused_until, budget, incidents } = facts;
+  const [halted] = halts;
+  if (halted !== undefined) {
+    const { detail, since, next_try_at } = halted;
+    return {
+      is: 'no',
+      since,
+      why: detail,
+      next:
+        next_try_at === null
+          ? 'Run "eligd release submission" once the reason is gone.'
+          : 'Run "eligd check". eligd tries again automatically.',
+    };
+  }
+  if (contact.calls.trouble !== null) return inTrouble(contact.calls.trouble);
+  const stopped = incidents.find(({ reason }) => reason === 'submission_stopped');
+  if (stopped !== undefined) return because(stopped);
+  if (paused_until !== null && paused_until - now > PAUSE_MS_MIN) {
+    return {
+      is: 'no',
+      since: null,
+      why: 'eligd sends no request yet: the service asked for a pause, or a backup was restored.',
+      next: 'Wait; calls go on automatically after the pause.',
+    };
+  }
+  if (budget !== null)
+    return {
+      is: 'no',
+      since: null,
+      why: budget.why,
+      next: 'Raise the budget in the configuration, or wait until it begins again.',
+    };
+  if (contact.calls.ok_at === null)
+    return { is: 'unknown', why: 'The calling service has not answered since eligd started.' };
+  return { is: 'yes', why: '' };
+}
+
+function judgeAnswers({ incidents }: HealthFacts, { contact }: Heartbeat): HealthAnswer {
+  const { calls, answers } = contact;
+  // Without an open inquiry nothing is read by its ID; the list proves the same way.
+  const { trouble, ok_at } = answers.ok_at === null && answers.trouble === null ? calls : answers;
+  if (trouble !== null) return inTrouble(trouble);
+  if (ok_at === null)
+    return { is: 'unknown', why: 'The calling service has not answered since eligd started.' };
+  const silent = incidents.some(({ reason }) => reason === 'webhook_silent');
+  return { is: 'yes', why: silent ? 'No webhook events arrive; eligd polls instead.' : '' };
+}
+
+function judgeResults({ incidents }: HealthFacts, { connectors }: Heartbeat): HealthAnswer {
+  const failing = incidents.find(({ reason }) => reason === 'connector_cannot_write');
+  if (failing !== undefined) return because(failing);
+  const untried = connectors.filter(({ write_at }) => write_at === null).map(({ id }) => id);
+  if (untried.length > 0)
+    return { is: 'unknown', why: `Nothing was written since the start: ${untried.join(', ')}.` };
+  return { is: 'yes', why: '' };
+}
+
+function judgeExport({ now, incidents, last_reads }: HealthFacts): HealthAnswer {
+  const failing = incidents.find(({ reason }) => EXPORT_REASONS.includes(reason));
+  if (failing !== undefined) return because(failing);
+  const read_at = Math.max(...last_reads.map(({ at }) => at));
+  if (last_reads.length === 0) return { is: 'unknown', why: 'Nothing was read yet.' };
+  if (now - read_at > EXPORT_AGE_MS_MAX)
+    return { is: 'unknown', why: 'Nothing was read for four days.' };
+  return { is: 'yes', why: '' };
+}
+
+function judgeBackup({ now, incidents, backup }: HealthFacts): HealthAnswer {
+  const failing = incidents.find(({ reason }) => BACKUP_REASONS.includes(reason));
+  if (failing !== undefined) return because(failing);
+  const { newest_at, is_scheduled, first_started_at } = backup;
+  if (newest_at !== null && now - newest_at <= BACKUP_AGE_MS_MAX) return { is: 'yes', why: '' };
+  if (!is_scheduled)
+    return { is: 'unknown', why: 'Scheduled backups are turned off (backup.cron).' };
+  if (newest_at === null && now - (first_started_at ?? now) <= BACKUP_AGE_MS_MAX)
+    return { is: 'unknown', why: 'No backup was made yet.' };
+  return {
+    is: 'no',
+    since: newest_at ?? first_started_at,
+    why: newest_at === null ? 'There is no backup.' : 'The last backup is older than 48 hours.',
+    next: 'Run "eligd backup". It says what is wrong.',
+  };
+}
+
+function judgeClock({ incidents }: HealthFacts, { skew_ms }: Heartbeat): HealthAnswer {
+  const wrong = incidents.find(({ reason }) => reason === 'clock_wrong');
+  if (wrong !== undefined) return because(wrong);
+  if (skew_ms === null)
+    return { is: 'unknown', why: 'It was not compared with the calling service’s clock yet.' };
+  return { is: 'yes', why: '' };
+}
+
+function because({ since, what, next }: OpenIncident): HealthAnswer {
+  return { is: 'no', since, why: what, next };
+}
+
+function inTrouble({ since, why, next }: ServiceTrouble): HealthAnswer {
+  return { is: 'no', since, why, next };
+}

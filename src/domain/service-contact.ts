@@ -1,0 +1,88 @@
+/** Whether the calling service answers us, as its last replies show. */
+import type { Instant } from './time.ts';
+
+/** Why the service is of no use at the moment. No patient data (G6). */
+export type ServiceTrouble = {
+  since: Instant;
+  kind: 'away' | 'login_rejected' | 'turned_away';
+  why: string;
+  next: string;
+};
+
+export type ServiceContact = {
+  /** The last reply that served its purpose; null: none since the start. */
+  ok_at: Instant | null;
+  trouble: ServiceTrouble | null;
+};
+
+export const NO_CONTACT: ServiceContact = { ok_at: null, trouble: null };
+
+/** The parts of a failed request that say something about the service as a whole. */
+export type FailedRequest = { class: string; cause?: string; status: number | null };
+
+/** What a failure says; null: nothing about whether the service can be used. */
+export function troubleOf(
+  { class: kind, cause, status }: FailedRequest,
+  since: Instant,
+): ServiceTrouble | null {
+  if (cause === 'unauthorized' || status === 401) {
+    return {
+      since,
+      kind: 'login_rejected',
+      why: 'The calling service rejects our login (401).',
+      next: 'Correct the credentials (ELIGD_SERVICE_…), then run "eligd check".',
+    };
+  }
+  if (kind === 'stopped') {
+    return {
+      since,
+      kind: 'turned_away',
+      why: `The calling service rejects our requests (${status}).`,
+      next: 'Run "eligd check". Ask the calling service about the account.',
+    };
+  }
+  const is_neutral =
+    kind === 'refused' ||
+    cause === 'aborted' ||
+    cause === 'closed' ||
+    cause === 'rate_limited' ||
+    cause?.startsWith('bulk_') === true ||
+    status === 429;
+  if (is_neutral) return null;
+  const answered = status === null ? (cause ?? 'no reply') : `status ${status}`;
+  return {
+    since,
+    kind: 'away',
+    why: `The calling service does not answer as it should (${answered}).`,
+    next: 'Check the internet connection and "eligd check". eligd tries again automatically.',
+  };
+}
+
+/** Learns from each request. One lost reply is no trouble yet where others got through. */
+export class ContactLog {
+  #ok_at: Instant | null = null;
+  #trouble: ServiceTrouble | null = null;
+  #failures = 0;
+
+  /** Returns whether the contact is lost, or back, or is lost for another reason. */
+  note(failure: FailedRequest | null, now: Instant): boolean {
+    const before = this.current().trouble?.kind;
+    if (failure === null) {
+      const is_first = this.#ok_at === null;
+      this.#ok_at = now;
+      this.#trouble = null;
+      this.#failures = 0;
+      return is_first || before !== undefined;
+    }
+    const trouble = troubleOf(failure, this.#trouble?.since ?? now);
+    if (trouble === null) return false;
+    this.#trouble = trouble;
+    this.#failures += 1;
+    return before !== this.current().trouble?.kind;
+  }
+
+  current(): ServiceContact {
+    const is_once = this.#failures === 1 && this.#ok_at !== null && this.#trouble?.kind === 'away';
+    return { ok_at: this.#ok_at, trouble: is_once ? null : this.#trouble };
+  }
+}

@@ -1,0 +1,72 @@
+/** The answers of `domain/health.ts` as lines for people. */
+import { HEALTH_QUESTIONS, type Health, type HealthAnswer } from '../domain/health.ts';
+import { localDateTime } from '../domain/time.ts';
+import type { Config } from './config.ts';
+
+/** What of the configuration the answers depend on. */
+export function healthSettings({ state, backup, policy, clinic }: Config) {
+  return {
+    state_path: state.path,
+    backup: { folder: backup.folder, is_scheduled: backup.cron !== null },
+    limits: { ...policy, time_zone: clinic.time_zone },
+  };
+}
+
+type Shown = { now: number; time_zone: string };
+
+const NAMES: Readonly<Record<keyof Health, string>> = {
+  daemon: 'Running',
+  calls: 'Calls',
+  answers: 'Answers',
+  results: 'Writing',
+  export: 'Export',
+  backup: 'Backup',
+  clock: 'Clock',
+};
+
+const WIDTH = 80;
+const INDENT = 13;
+
+/** One or more lines for each answer, at most 80 columns wide. */
+export function healthLines(health: Health, time_zone: string): string[] {
+  return (Object.keys(HEALTH_QUESTIONS) as (keyof Health)[]).flatMap((question) =>
+    wrapped(`${NAMES[question]}:`, sentence(health[question], time_zone)),
+  );
+}
+
+function sentence(answer: HealthAnswer, time_zone: string): string {
+  if (answer.is === 'yes') return answer.why === '' ? 'yes' : `yes (${answer.why})`;
+  if (answer.is === 'unknown') return `unknown. ${answer.why}`;
+  const since = answer.since === null ? '' : ` since ${clinicTime(answer.since, time_zone)}`;
+  return `no${since}. ${answer.why} → ${answer.next}`;
+}
+
+/** `name` in the first column and `text` beside it, broken at blanks. */
+export function wrapped(name: string, text: string, indent = INDENT): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > WIDTH - indent) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  lines.push(line);
+  return lines.map((each, index) => `${(index === 0 ? name : '').padEnd(indent)}${each}`);
+}
+
+/** The clinic's wall clock, `2026-11-23 09:30`. */
+export function clinicTime(at: number, time_zone: string): string {
+  return localDateTime(at, time_zone).replace('T', ' ');
+}
+
+/** The heartbeat file beside the results. Its age says whether eligd still runs. */
+export function heartbeatText(health: Health, { now, time_zone }: Shown): string {
+  return `${[
+    `As of ${clinicTime(now, time_zone)} (${time_zone}), eligd says:`,
+    ...healthLines(health, time_zone),
+    '',
+    'eligd replaces this file about once a minute. If the time above is more',
+    'than 15 minutes ago, eligd is not working: run "eligd status".',
+  ].join('\n')}\n`;
+}

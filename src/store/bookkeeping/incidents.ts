@@ -1,0 +1,70 @@
+/**
+ * Incidents: something about the installation is wrong, from one moment to another. They are
+ * entries of the attention list. A failure that repeats is one incident with a count.
+ */
+import { sql } from 'kysely';
+import { INCIDENT_REASONS, type IncidentReason } from '../../domain/attention.ts';
+import type { OpenIncident } from '../../domain/health.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import { raiseAttention } from './attention.ts';
+
+export type IncidentName = { reason: IncidentReason; connector: string | null };
+
+export type CountedIncident = OpenIncident & {
+  /** How often it was seen. */
+  count: number;
+  last_at: number;
+};
+
+function subjectOf({ reason, connector }: IncidentName): string {
+  return connector === null ? `incident:${reason}` : `incident:${reason}:${connector}`;
+}
+
+/** Begins an incident, or counts it once more. Returns how often it was seen by now. */
+export async function raiseIncident(
+  tx: Tx,
+  name: IncidentName,
+  { what, next }: { what: string; next: string },
+  now: number,
+): Promise<number> {
+  const { reason, connector } = name;
+  const subject = subjectOf(name);
+  const seen = await tx
+    .updateTable('attention')
+    .set({ what, next, count: sql`count + 1`, last_at: now })
+    .where('subject', '=', subject)
+    .where('reason', '=', reason)
+    .where('resolved_at', 'is', null)
+    .returning('count')
+    .executeTakeFirst();
+  if (seen !== undefined) return seen.count;
+  const about = { connector, appointment: null, inquiry: null, subject };
+  await raiseAttention(tx, about, { reason, what, next }, now);
+  return 1;
+}
+
+/** Ends an incident. Returns how often it was seen; 0 when it was not open. */
+export async function endIncident(tx: Tx, name: IncidentName, now: number): Promise<number> {
+  const ended = await tx
+    .updateTable('attention')
+    .set({ resolved_at: now })
+    .where('subject', '=', subjectOf(name))
+    .where('reason', '=', name.reason)
+    .where('resolved_at', 'is', null)
+    .returning('count')
+    .execute();
+  return ended.reduce((total, { count }) => total + count, 0);
+}
+
+/** Whatever is wrong with the installation now, the oldest first. */
+export async function openIncidents(db: Db | Tx): Promise<CountedIncident[]> {
+  const rows = await db
+    .selectFrom('attention')
+    .select(['reason', 'connector', 'what', 'next', 'since', 'count', 'last_at'])
+    .where('reason', 'in', INCIDENT_REASONS)
+    .where('resolved_at', 'is', null)
+    .orderBy('since')
+    .orderBy('id')
+    .execute();
+  return rows.map((row) => ({ ...row, last_at: row.last_at ?? row.since }));
+}

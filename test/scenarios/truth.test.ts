@@ -1,0 +1,136 @@
+/** Whether eligd works: every place that says so gives the same answer. */
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Clinic, makeClinic } from '../support/clinic.ts';
+import { freePort } from '../support/free-port.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+type Page = {
+  health: Record<string, { is: string; why: string | null; since: string | null }>;
+  incidents: { reason: string; connector: string | null; count: number }[];
+};
+
+async function statusOf(clinic: Clinic): Promise<{ code: number; page: Page }> {
+  const { code, stdout } = await clinic.run('status', '--json');
+  return { code, page: JSON.parse(stdout) as Page };
+}
+
+async function running(
+  clinic: Clinic,
+  work: (events: string[]) => Promise<void>,
+): Promise<string[]> {
+  const events: string[] = [];
+  const daemon = await clinic.daemon({ log: (event) => void events.push(event) }, { idle_ms: 50 });
+  const stop = new AbortController();
+  const run = daemon.run(stop.signal);
+  try {
+    await work(events);
+  } finally {
+    stop.abort();
+    await run;
+    await daemon.close();
+  }
+  return events;
+}
+
+test('a wrong password: every page says that no call goes out', async () => {
+  const service = await startService();
+  const port = await freePort();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { monitoring: { listen: `127.0.0.1:${port}` } },
+    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'wrong' },
+  });
+  clinic.drop('export.csv', exportOf(visits(2)));
+  const get = async (path: string) => await fetch(`http://127.0.0.1:${port}${path}`);
+  await running(clinic, async () => {
+    await expect
+      .poll(async () => (await get('/readyz').catch(() => null))?.status, { timeout: 10_000 })
+      .toBe(503);
+    const ready = (await (await get('/readyz')).json()) as { answers: Record<string, string> };
+    expect(ready.answers).toMatchObject({ daemon: 'yes', calls: 'no', answers: 'no' });
+    const metrics = await (await get('/metrics')).text();
+    expect(metrics).toMatch(/^eligd_calls_stopped 1$/m);
+    expect(metrics).toMatch(/^eligd_health\{question="calls"\} 0$/m);
+    await expect
+      .poll(async () => (await statusOf(clinic)).page.health.calls?.is, { timeout: 10_000 })
+      .toBe('no');
+    const { code, page } = await statusOf(clinic);
+    expect(code).toBe(1);
+    expect(page.health.calls?.why).toContain('rejects our login (401)');
+    expect(page.health.calls?.since).not.toBeNull();
+    expect((await clinic.run('status')).stdout).not.toContain('go out.');
+    const heartbeat = join(clinic.folder, 'dropbox/outbox/heartbeat.txt');
+    await expect
+      .poll(() => (existsSync(heartbeat) ? readFileSync(heartbeat, 'utf8') : ''))
+      .toMatch(/^Calls: +no since .*rejects our login/m);
+  });
+});
+
+test('status says whether a daemon runs, and since when not', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  clinic.drop('export.csv', exportOf(visits(2)));
+  await running(clinic, async () => {
+    await expect
+      .poll(async () => (await statusOf(clinic)).page.health, { timeout: 10_000 })
+      .toMatchObject({
+        daemon: { is: 'yes' },
+        calls: { is: 'yes' },
+        answers: { is: 'yes' },
+        results: { is: 'yes' },
+        export: { is: 'yes' },
+        clock: { is: 'yes' },
+      });
+  });
+  const { code, page } = await statusOf(clinic);
+  expect(code).toBe(1);
+  expect(page.health.daemon).toMatchObject({ is: 'no', why: 'eligd was stopped.' });
+  expect(page.health.calls?.is).toBe('no');
+  const { stdout } = await clinic.run('status');
+  expect(stdout).toMatch(/^Running: +no since \d{4}-\d\d-\d\d \d\d:\d\d\. eligd was stopped\./m);
+  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+});
+
+test('a share that breaks is one incident with a count, until it is back', async () => {
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { schedule: { pull_seconds: 0.05 } },
+  });
+  const dropbox = join(clinic.folder, 'dropbox');
+  const away = join(clinic.folder, 'away');
+  const incidents = async () => (await statusOf(clinic)).page.incidents;
+  const log = await running(clinic, async (events) => {
+    await expect
+      .poll(async () => (await statusOf(clinic)).page.health.results?.is, { timeout: 10_000 })
+      .toBe('yes');
+    renameSync(dropbox, away);
+    writeFileSync(dropbox, 'no folder');
+    await expect
+      .poll(async () => (await incidents()).find((each) => each.count > 5), { timeout: 10_000 })
+      .toMatchObject({ reason: 'connector_cannot_read', connector: 'front-desk' });
+    expect((await statusOf(clinic)).page.health.export?.is).toBe('no');
+    expect((await clinic.run('list', '--attention')).stdout).toContain('connector_cannot_read');
+    expect(events.filter((event) => event === 'connector_failed')).toHaveLength(1);
+    rmSync(dropbox);
+    renameSync(away, dropbox);
+    await expect.poll(incidents, { timeout: 10_000 }).toEqual([]);
+  });
+  expect(log).toContain('connector_recovered');
+}, 30_000);
+
+test('check gives the same answers, and ends with 1 when the daemon was stopped', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  await running(clinic, async () => {
+    await expect
+      .poll(async () => (await clinic.run('check')).stdout, { timeout: 10_000 })
+      .toContain('ok daemon: Yes, calls can go out.');
+  });
+  const { code, stdout } = await clinic.run('check');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^!! daemon: Not true since .*eligd was stopped\. → Start it/m);
+});
