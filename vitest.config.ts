@@ -1,5 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
+// Tests write configurations, and eligd refuses one that a group can change.
+process.umask(0o022);
+
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],

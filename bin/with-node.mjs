@@ -38,6 +38,15 @@ function packages_match_lockfile() {
   });
 }
 
+/** The secrets of eligd are no business of npm's. */
+function without_secrets(environment) {
+  return Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name]) => !name.startsWith('ELIGD_') && name !== 'CREDENTIALS_DIRECTORY',
+    ),
+  );
+}
+
 function is_supported(version) {
   const [major, minor] = version.replace(/^v/, '').split('.').map(Number);
   return major === 24 && minor >= 10;
@@ -56,6 +65,7 @@ if (may_install && existsSync(join(root, 'package-lock.json')) && !packages_matc
     {
       cwd: root,
       stdio: ['ignore', 'ignore', 'inherit'],
+      env: without_secrets(process.env),
     },
   );
   if (npm.error)
@@ -83,9 +93,13 @@ else
       `in ${root}, and then the same command again.`,
   );
 
-const child = spawn(node, args, {
+// SIGUSR1 would open a debugger to every user of the machine, here and in the child.
+process.on('SIGUSR1', () => {});
+// Node would run what it finds in this folder; src/ops/compile-cache.ts has a safe one.
+const { NODE_COMPILE_CACHE: _, ...environment } = process.env;
+const child = spawn(node, ['--disable-sigusr1', ...args], {
   stdio: 'inherit',
-  env: { ...process.env, PATH: `${dirname(node)}:${process.env.PATH ?? ''}` },
+  env: { ...environment, PATH: `${dirname(node)}:${process.env.PATH ?? ''}` },
 });
 // Ctrl-C reaches the child by itself (same process group): wait for it. Other signals are sent to
 // this process alone.

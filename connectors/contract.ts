@@ -66,6 +66,12 @@ export type ConnectorEnv<Events extends ConnectorEvents = ConnectorEvents> = Omi
    */
   resolvePath: (path: string) => string;
   /**
+   * Reads a key or certificate that the configuration names by `path`. Throws ConnectorError with
+   * the remedy when other users could change it, or read it though it `is_secret`; and the system's
+   * error when it cannot be read.
+   */
+  readKeyFile: (path: string, use: { is_secret: boolean }) => Promise<Buffer>;
+  /**
    * A secret of this connector by the last part of its name: `token` of the connector `ehr` is
    * `ELIGD_EHR_TOKEN`.
    */

@@ -1,15 +1,18 @@
 import module from 'node:module';
+import { ownCacheFolder } from './ops/compile-cache.ts';
+import { takeEnvironment } from './ops/environment.ts';
 
-// Compiled code is kept between runs: two thirds of the time until the first line. Imports come
-// after it, or it misses them.
-module.enableCompileCache();
+// Compiled code is kept between runs where nobody else can write: two thirds of the time until the
+// first line. The other imports come after it, or it misses them.
+const cache_folder = ownCacheFolder();
+if (cache_folder !== null) module.enableCompileCache(cache_folder);
 const { runCli } = await import('./cli/program.ts');
 const { reportError } = await import('./cli/exit.ts');
 
 const host = {
   stdout: process.stdout,
   stderr: process.stderr,
-  environment: process.env,
+  environment: takeEnvironment(process.env),
   cwd: process.cwd(),
 };
 

@@ -123,6 +123,8 @@ function stage(tree: string, version: string): void {
   const packed = {
     ...(JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as Record<string, unknown>),
     version,
+    // Takes no configuration from the current folder (isInstalled in src/ops/project.ts).
+    installed: true,
   };
   writeFileSync(join(program, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
   const packages = runningPackages();

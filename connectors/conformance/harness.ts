@@ -2,6 +2,7 @@
  * What a connector stands in during the conformance tests: the PMS of its harness, and eligd's core
  * as the suite plays it.
  */
+import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type {
   AppointmentInput,
@@ -268,6 +269,7 @@ export function makeSuiteEnv(): {
     connector_id: 'suite',
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
+    readKeyFile: (path) => readFile(path),
     secret: (name) => ({ name: `ELIGD_SUITE_${name.toUpperCase()}`, value: null }),
     journal: {
       read: async (key) => notes.get(key) ?? null,

@@ -82,7 +82,12 @@ export const fhirConfigSchema = z
       .describe(
         'The `kid` of the key, when the server knows it by another one than its thumbprint.',
       ),
-    token_url: address.optional().describe('The token endpoint, when the server does not tell it.'),
+    token_url: address
+      .optional()
+      .describe(
+        'The token endpoint, when the server does not tell it, or names one on another host than ' +
+          'base_url.',
+      ),
     scopes: texts
       .optional()
       .describe(

@@ -3,6 +3,8 @@ import { resolve } from 'node:path';
 import type { Clock, Env } from '../domain/env.ts';
 import { EligdError } from '../domain/errors.ts';
 import type { Config } from '../ops/config.ts';
+import { applyCertificateSwitch } from '../ops/environment.ts';
+import { isInstalled, PROJECT_ROOT } from '../ops/project.ts';
 import type { SecretSource } from '../ops/secrets.ts';
 
 /** Where a command writes to: `process.stdout`, or a buffer in a test. */
@@ -20,6 +22,8 @@ export type Host = {
   stderr: Output;
   environment: Readonly<Record<string, string | undefined>>;
   cwd: string;
+  /** Whether `./config/eligd.yaml` counts as the configuration (`usesLocalConfig`). */
+  uses_local_config?: boolean;
 };
 
 /**
@@ -53,9 +57,7 @@ export function createContext(host: Host, configOption: () => string | undefined
     configOption,
     configFile: () => findConfig(host, configOption()),
     config: () => {
-      config ??= import('../ops/config.ts').then(({ loadConfig }) =>
-        loadConfig(context.configFile()),
-      );
+      config ??= readConfig(context);
       return config;
     },
     secrets: () => {
@@ -85,14 +87,29 @@ export function createContext(host: Host, configOption: () => string | undefined
   return context;
 }
 
-/** The places where the configuration is looked for, in order, when the command line names none. */
-function configPlaces({ environment, cwd }: Pick<Host, 'environment' | 'cwd'>): string[] {
-  const named = environment.ELIGD_CONFIG;
-  return [
-    ...(named ? [resolve(cwd, named)] : []),
-    resolve(cwd, 'config/eligd.yaml'),
-    '/etc/eligd/eligd.yaml',
-  ];
+async function readConfig(context: CliContext): Promise<Config> {
+  const { loadConfig } = await import('../ops/config.ts');
+  const config = await loadConfig(context.configFile());
+  const warning = applyCertificateSwitch(context.environment, config.service.allow_insecure);
+  if (warning !== null) context.stderr.write(warning);
+  return config;
+}
+
+const SYSTEM_PLACE = '/etc/eligd/eligd.yaml';
+
+/**
+ * Whether a configuration in the current folder may be taken without being named. The installed
+ * program never takes one, and root takes one only in the working copy that it runs: in a folder of
+ * somebody else's, that person's configuration would decide which code runs.
+ */
+export function usesLocalConfig(cwd: string): boolean {
+  if (isInstalled()) return false;
+  return process.geteuid?.() !== 0 || cwd === PROJECT_ROOT;
+}
+
+/** The places where the configuration is looked for, in order, when nobody names one. */
+function configPlaces({ cwd, uses_local_config = usesLocalConfig(cwd) }: Host): string[] {
+  return [...(uses_local_config ? [resolve(cwd, 'config/eligd.yaml')] : []), SYSTEM_PLACE];
 }
 
 function findConfig(host: Host, option: string | undefined): string {
@@ -102,9 +119,18 @@ function findConfig(host: Host, option: string | undefined): string {
   const places = configPlaces(host);
   const found = places.find((place) => existsSync(place));
   if (found !== undefined) return found;
+  const local = resolve(host.cwd, 'config/eligd.yaml');
+  const is_left_out = existsSync(local);
   throw new EligdError('configuration', {
     what: 'No configuration was found.',
-    why: `It was looked for in $ELIGD_CONFIG (not set), ${places.join(' and ')}.`,
-    next: 'Make one from config/minimal.yaml, or say where it is with --config FILE.',
+    why:
+      `eligd looked in $ELIGD_CONFIG (not set), ${places.join(' and ')}.` +
+      (is_left_out
+        ? ` It does not use ${local} without being told: root and the installed program take no ` +
+          'configuration from the current folder.'
+        : ''),
+    next: is_left_out
+      ? `If you trust that file, add --config ${local}.`
+      : 'Make one from config/minimal.yaml, or say where it is with --config FILE.',
   });
 }

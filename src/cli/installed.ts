@@ -6,7 +6,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'dotenv';
-import { PROJECT_ROOT } from '../ops/connectors.ts';
+import { OWN_PROCESS } from '../ops/project.ts';
 import type { Host, Output } from './context.ts';
 
 export const INSTALLED = {
@@ -37,15 +37,7 @@ export function isForService(configFile: () => string): boolean {
  * read says nothing of the daemon.
  */
 export function asServiceUser(args: readonly string[]): [program: string, ...args: string[]] {
-  return [
-    'runuser',
-    '-u',
-    INSTALLED.user,
-    '--',
-    process.execPath,
-    join(PROJECT_ROOT, 'src/main.ts'),
-    ...args,
-  ];
+  return ['runuser', '-u', INSTALLED.user, '--', ...OWN_PROCESS, ...args];
 }
 
 /**

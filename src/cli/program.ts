@@ -47,7 +47,8 @@ async function createProgram(
     )
     .option(
       '--config <file>',
-      'the configuration (default: $ELIGD_CONFIG, ./config/eligd.yaml, /etc/eligd/eligd.yaml)',
+      'the configuration (default: $ELIGD_CONFIG, ./config/eligd.yaml in a working copy, ' +
+        '/etc/eligd/eligd.yaml)',
     )
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PROJECT_ROOT } from '../ops/connectors.ts';
+import { PROJECT_ROOT } from '../ops/project.ts';
 
 /** The version in package.json. */
 export function programVersion(): string {

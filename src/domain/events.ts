@@ -64,6 +64,16 @@ export const EVENTS = {
       'Write 127.0.0.1 and put a reverse proxy in front, unless the proxy is another machine ' +
       'of the same network.',
   },
+  certificates_unchecked: {
+    level: 'warn',
+    fields: [],
+    means:
+      'NODE_TLS_REJECT_UNAUTHORIZED=0 and service.allow_insecure: true together turn off the ' +
+      'checking of certificates; anyone on the network can read and change patient data.',
+    next:
+      'Delete NODE_TLS_REJECT_UNAUTHORIZED from the environment, unless this is a test without ' +
+      'patient data.',
+  },
   webhook_heard: {
     level: 'info',
     fields: [],

@@ -150,7 +150,8 @@ const service = z
       .boolean()
       .default(false)
       .describe(
-        'Allows plain http to another machine, where patient data can be read on the way. ' +
+        'Allows plain http to another machine, where patient data can be read on the way, and ' +
+          'lets NODE_TLS_REJECT_UNAUTHORIZED=0 turn off the checking of certificates. ' +
           'For tests only.',
       ),
   })

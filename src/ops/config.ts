@@ -1,4 +1,3 @@
-import { readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { ZodType } from 'zod';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -9,6 +8,7 @@ import { secretsInConfig } from './config-secrets.ts';
 import { isLoopback } from './config-values.ts';
 import { isModulePath, loadConnectorType } from './connectors.ts';
 import { inputSchema } from './json-schema.ts';
+import { readTrusted } from './trusted-files.ts';
 
 export type { Config, ConnectorConfig } from './config-schema.ts';
 
@@ -33,19 +33,7 @@ export async function loadConfig(
 
 function readConfigFile(file: string): string {
   try {
-    const mode = statSync(file).mode & 0o777;
-    if (process.platform !== 'win32' && (mode & 0o002) !== 0) {
-      throw new EligdError('configuration', {
-        what:
-          `Every user of this machine can change the configuration ${file}, so eligd does not ` +
-          'use it.',
-        why:
-          `Its mode is ${mode.toString(8)}; whoever changes it has the secrets and the ` +
-          'patients sent wherever he likes.',
-        next: `Run "chmod o-w ${file}" and look at service.base_url in it.`,
-      });
-    }
-    return readFileSync(file, 'utf8');
+    return readTrusted(file, { role: 'configuration' }).toString('utf8');
   } catch (error) {
     if (error instanceof EligdError) throw error;
     const code = errorCode(error);

@@ -1,13 +1,15 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type {
-  Connector,
-  ConnectorEnv,
-  ConnectorEvents,
-  ConnectorLog,
-  ConnectorType,
-  Journal,
+import { registerHooks } from 'node:module';
+import { isAbsolute, join, resolve, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import {
+  type Connector,
+  type ConnectorEnv,
+  ConnectorError,
+  type ConnectorEvents,
+  type ConnectorLog,
+  type ConnectorType,
+  type Journal,
 } from '../../connectors/contract.ts';
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -15,10 +17,9 @@ import type { EventName } from '../domain/events.ts';
 import type { Config } from './config-schema.ts';
 import { declareEvents, eventNameToLog } from './event-catalog.ts';
 import { nearest, oneOf } from './nearest.ts';
+import { PROJECT_ROOT } from './project.ts';
 import { connectorSecretName, type SecretSource } from './secrets.ts';
-
-/** The folder that holds package.json. */
-export const PROJECT_ROOT = resolve(import.meta.dirname, '..', '..');
+import { readTrusted, requireTrusted } from './trusted-files.ts';
 
 /** A model to copy, not a connector to run. */
 const TEMPLATE = 'template';
@@ -40,6 +41,29 @@ export function builtInTypes(root = PROJECT_ROOT): string[] {
     .sort();
 }
 
+/**
+ * A module of the clinic's own runs as eligd's user, and so does each file that it imports: all of
+ * them are looked at before their code runs. The files of eligd itself are left out, because
+ * whoever can change those needs no connector.
+ */
+function requireTrustedModules(file: string): void {
+  const requireOne = (path: string) => {
+    if (!path.startsWith(`${PROJECT_ROOT}${sep}`))
+      requireTrusted(path, { role: 'connector module' });
+  };
+  requireOne(file);
+  if (are_modules_watched) return;
+  are_modules_watched = true;
+  registerHooks({
+    load: (url, context, next) => {
+      if (url.startsWith('file:')) requireOne(fileURLToPath(url));
+      return next(url, context);
+    },
+  });
+}
+
+let are_modules_watched = false;
+
 /** Whether `type:` is the path of a module; otherwise it is the name of a built-in connector. */
 export function isModulePath(type: string): boolean {
   return /[./\\]/.test(type);
@@ -53,10 +77,12 @@ export function isModulePath(type: string): boolean {
 export async function loadConnectorType(type: string, root = PROJECT_ROOT): Promise<ConnectorType> {
   const file = isModulePath(type) ? type : join(root, 'connectors', type, 'index.ts');
   if (!isAbsolute(file) || !existsSync(file)) throw unknownType(type, root);
+  if (isModulePath(type)) requireTrustedModules(file);
   let module: { default?: unknown };
   try {
     module = await import(pathToFileURL(file).href);
   } catch (error) {
+    if (error instanceof EligdError) throw error;
     throw new EligdError('configuration', {
       what: `The connector ${type} could not be loaded.`,
       why: `Its module ${file} failed: ${loadFailure(error)}.`,
@@ -128,6 +154,17 @@ export type OpenConnector = { id: string; type: string; connector: Connector };
 /** What the installation gives to its connectors, besides the world. */
 export type ConnectorMeans = { secrets: SecretSource; journal: (connector_id: string) => Journal };
 
+/** As a ConnectorError, because a connector knows no other. */
+function readKeyFile(file: string, is_secret: boolean): Buffer {
+  try {
+    return readTrusted(file, { role: is_secret ? 'key file' : 'certificate', is_secret });
+  } catch (error) {
+    if (!(error instanceof EligdError)) throw error;
+    const what = `${error.what} ${error.why}`;
+    throw new ConnectorError('permanent', { what, next: error.next, cause: error });
+  }
+}
+
 /**
  * Makes every configured connector. Nothing is opened yet: a connector begins to work when it is
  * pulled or listened to.
@@ -146,6 +183,7 @@ export async function createConnectors(
         connector_id: id,
         time_zone: config.clinic.time_zone,
         resolvePath: (path) => resolve(config.folder, path),
+        readKeyFile: async (path, use) => readKeyFile(resolve(config.folder, path), use.is_secret),
         secret: (last_part) => {
           const name = connectorSecretName(id, last_part);
           return { name, value: means.secrets.find(name)?.secret.reveal() ?? null };

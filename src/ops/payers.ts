@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { CsvError, parse } from 'csv-parse/sync';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { PayerEntry, PayerMap } from '../domain/policy.ts';
 import { SHIPPED_PAYERS } from './known-payers.ts';
 import { nearest, oneOf } from './nearest.ts';
+import { readTrusted } from './trusted-files.ts';
 
 export const PAYER_COLUMNS = [
   'pms_name',
@@ -31,7 +31,7 @@ export const SHIPPED_ONLY: PayerList = payerList(new Map(), new Map(), []);
 /** Reads payers.csv. Throws with every bad line at once. */
 export function loadPayers(file: string): PayerList {
   try {
-    return parsePayers(readFileSync(file, 'utf8'), file);
+    return parsePayers(readTrusted(file, { role: 'payer map' }).toString('utf8'), file);
   } catch (error) {
     if (error instanceof EligdError) throw error;
     const code = errorCode(error);

@@ -3,6 +3,7 @@ import type { ClinicProfile, Policy, ProviderOverride, QuestionRules } from '../
 import type { Specialty } from '../domain/specialty.ts';
 import type { Config } from './config-schema.ts';
 import { codeRange, isLoopback } from './config-values.ts';
+import { areCertificatesUnchecked } from './environment.ts';
 
 /** The configuration as the planning rules of `domain/` see the clinic. */
 export function clinicProfile(config: Config): ClinicProfile {
@@ -47,7 +48,22 @@ function questionRules(config: Config, specialty: Specialty): QuestionRules {
  */
 export type ConfigNote = { event: EventName; what: string; next: string };
 
-export function configNotes({ webhook }: Config): ConfigNote[] {
+export function configNotes(config: Config): ConfigNote[] {
+  return [...certificateNotes(), ...webhookNotes(config)];
+}
+
+function certificateNotes(): ConfigNote[] {
+  if (!areCertificatesUnchecked()) return [];
+  return [
+    {
+      event: 'certificates_unchecked',
+      what: 'Certificates are NOT checked (NODE_TLS_REJECT_UNAUTHORIZED=0).',
+      next: 'Use this for tests only: anyone on the network can read and change patient data.',
+    },
+  ];
+}
+
+function webhookNotes({ webhook }: Config): ConfigNote[] {
   if (webhook === null || isLoopback(`http://${webhook.listen}`)) return [];
   return [
     {

@@ -1,9 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { parse } from 'dotenv';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { nearest } from './nearest.ts';
+import { readTrusted } from './trusted-files.ts';
 
 /**
  * Every secret that eligd itself knows, and what it is. Connectors name theirs `ELIGD_<ID>_<NAME>`.
@@ -95,17 +96,7 @@ export function openSecrets(config_folder: string, environment: Environment): Se
 
 function readEnvFile(file: string): Environment {
   try {
-    const mode = statSync(file).mode;
-    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
-      throw new EligdError('configuration', {
-        what:
-          `The file ${file} can be read by other users of this machine, so eligd does not use ` +
-          'it.',
-        why: `It holds secrets, and its mode is ${(mode & 0o777).toString(8)} instead of 600.`,
-        next: `Run "chmod 600 ${file}" and then the same command again.`,
-      });
-    }
-    return parse(readFileSync(file));
+    return parse(readTrusted(file, { role: 'file', is_secret: true }));
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return {};
     throw error instanceof EligdError ? error : unreadable(file, error);

@@ -2,7 +2,9 @@
  * A child of the bench: something that answers HL7 messages over MLLP. Says its port, and ends when
  * its parent does.
  */
+
 import { mkdtempSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +39,7 @@ async function eligd(): Promise<void> {
     connector_id: 'interface',
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
+    readKeyFile: (path) => readFile(path),
     secret: (name) => ({ name, value: null }),
     journal: { read: async () => null, write: async () => {} },
   });

@@ -1,7 +1,9 @@
 /**
  * A child of the bench: one export, from its file to committed rows, or through csv-parse alone.
  */
+
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
@@ -34,6 +36,7 @@ async function throughEligd(): Promise<{ rows: number; duration_ms: number }> {
       connector_id: 'front-desk',
       time_zone: 'America/Chicago',
       resolvePath: (path) => path,
+      readKeyFile: (path) => readFile(path),
       secret: (name) => ({ name, value: null }),
       journal: { read: async () => null, write: async () => {} },
     });

@@ -151,7 +151,7 @@ describe('the exit code of eligd check', () => {
     const { code, stdout } = await installation.run(['check']);
     expect({ code, stdout }).toEqual({
       code: 78,
-      stdout: expect.stringContaining(`Run "chmod o-w ${installation.file}"`),
+      stdout: expect.stringContaining(`Run "chmod go-w ${installation.file}"`),
     });
   });
 

@@ -55,7 +55,7 @@ describe('eligd fhir keygen', () => {
     [[], 1, 'holds no private key'],
   ])('says what is wrong: %j', async (args, expected, told) => {
     const key = join(folder, 'fhir.pem');
-    writeFileSync(key, 'not a key');
+    writeFileSync(key, 'not a key', { mode: 0o600 });
     const { code, stderr } = await run(['fhir', 'keygen', '--key', key, ...args]);
     expect(code).toBe(expected);
     expect(stderr).toContain(told);

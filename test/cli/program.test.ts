@@ -88,7 +88,7 @@ describe('the configuration file', () => {
     const look = probe((context) => {
       file = context.configFile();
     });
-    const result = await run(args, { cwd: folder, environment }, look);
+    const result = await run(args, { cwd: folder, environment, uses_local_config: true }, look);
     return { ...result, file };
   };
 

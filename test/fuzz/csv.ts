@@ -3,7 +3,9 @@
  * it goes to processed/ or rejected/, what is accepted can be stored, and the good file beside it
  * is read (G2, G7).
  */
+
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConnectorEnv, PullBatch } from '../../connectors/contract.ts';
@@ -27,6 +29,7 @@ export async function csvTarget(): Promise<Target> {
     connector_id: 'fuzz',
     time_zone: 'America/Chicago',
     resolvePath: (path) => path,
+    readKeyFile: (path) => readFile(path),
     secret: (name) => ({ name, value: null }),
     journal: { read: async () => null, write: async () => {} },
     clock: realClock,

@@ -9,7 +9,9 @@
  * batch that the core could not store, and on memory that grows. The seed of a failing input is
  * printed; `--only SEED` runs that one alone.
  */
+
 import { readdirSync, readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
@@ -60,6 +62,7 @@ const world: ConnectorEnv = {
   connector_id: 'fuzz',
   time_zone: 'America/Chicago',
   resolvePath: (path) => path,
+  readKeyFile: (path) => readFile(path),
   secret: (name) => ({ name, value: null }),
   journal: { read: async () => null, write: async () => {} },
   clock: realClock,

@@ -4,7 +4,6 @@
  * there, or nothing on this machine.
  */
 import { randomUUID } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { calculateJwkThumbprint, exportJWK, importJWK, importPKCS8, type JWK, SignJWT } from 'jose';
 import { errorCode } from '../../../src/domain/errors.ts';
 import { ConnectorError } from '../../contract.ts';
@@ -117,7 +116,9 @@ class TokenAuthorizer implements Authorizer {
   }
 
   private async renew(signal: AbortSignal): Promise<string> {
-    const { config } = this.parts;
+    const { config, env } = this.parts;
+    // A key that cannot be used is worth saying even when the server is away.
+    if (config.auth === 'private_key_jwt') await privateKey(config, env);
     this.endpoint ??= await discover(this.parts, signal);
     if (this.endpoint.is_v2 === false) this.speaks_v1 = true;
     const asked = () =>
@@ -263,9 +264,27 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
       next: 'Have the server name its https address, or write it into token_url:.',
     });
   }
+  if (config.token_url === undefined) requireSameHost(address, config.base_url);
   const takes_secret_in_body =
     methods.includes('client_secret_post') && !methods.includes('client_secret_basic');
   return { token_url: address, takes_secret_in_body, is_v2 };
+}
+
+/**
+ * The login goes to the host of base_url, or to the address that somebody has written into
+ * token_url. A discovery document may name any host, and that one would be given the secret.
+ */
+function requireSameHost(address: string, base_url: string): void {
+  const { host } = new URL(address);
+  if (host === new URL(base_url).host) return;
+  throw new ConnectorError('permanent', {
+    what:
+      `The FHIR server names a token endpoint on another host (${host}), and eligd sends the ` +
+      'login to no host that the configuration does not name.',
+    next:
+      'Ask the maker of the server where clients log in, and write that address into ' +
+      'token_url:.',
+  });
 }
 
 const OAUTH_URIS = 'http://fhir-registry.smarthealthit.org/StructureDefinition/oauth-uris';
@@ -306,7 +325,7 @@ export async function privateKey(config: Pick<FhirConfig, 'key_file'>, env: Fhir
   const source =
     config.key_file === undefined
       ? secretOf(env, 'private_key')
-      : await readKeyFile(env.resolvePath(config.key_file));
+      : await readKeyFile(config.key_file, env);
   try {
     const { key, jwk, algorithm } = await importKey(source.trim());
     // The thumbprint is the same of the private and of the public key (RFC 7638).
@@ -340,10 +359,11 @@ async function importKey(source: string) {
   throw new Error('unreachable');
 }
 
-async function readKeyFile(path: string): Promise<string> {
+async function readKeyFile(path: string, env: FhirEnv): Promise<string> {
   try {
-    return await readFile(path, 'utf8');
+    return (await env.readKeyFile(path, { is_secret: true })).toString('utf8');
   } catch (error) {
+    if (error instanceof ConnectorError) throw error;
     throw new ConnectorError('permanent', {
       what: `The key_file of the connector cannot be read (${errorCode(error) ?? 'unknown'}).`,
       next:

@@ -1,5 +1,4 @@
 /** Certificates and keys named in the configuration. */
-import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import type { ConnectionOptions, TlsOptions } from 'node:tls';
 import { errorCode } from '../../../src/domain/errors.ts';
@@ -48,8 +47,9 @@ export async function clientTls(
 
 async function load(env: Hl7Env, path: string, key: string): Promise<Buffer> {
   try {
-    return await readFile(env.resolvePath(path));
+    return await env.readKeyFile(path, { is_secret: key === 'key_file' });
   } catch (error) {
+    if (error instanceof ConnectorError) throw error;
     throw new ConnectorError('permanent', {
       what: `The file that "${key}" names cannot be read (${errorCode(error) ?? 'unknown'}).`,
       next: 'Correct the path, or give the user that eligd runs as the right to read it.',

@@ -16,9 +16,9 @@ import type { Clock } from '../../domain/env.ts';
 import { EligdError } from '../../domain/errors.ts';
 import { HOUR_MS, localDate, localDateTime } from '../../domain/time.ts';
 import { loadConfig } from '../../ops/config.ts';
-import { PROJECT_ROOT } from '../../ops/connectors.ts';
 import { createEnv, scaledClock } from '../../ops/env.ts';
 import { createLog } from '../../ops/log.ts';
+import { OWN_PROCESS } from '../../ops/project.ts';
 import { openSecrets, serviceCredentials } from '../../ops/secrets.ts';
 import { type AllCounts, countSituations } from '../../store/views/overview.ts';
 import type { CliContext, Output } from '../context.ts';
@@ -245,7 +245,8 @@ async function startSandboxProcess(
     String(anchor_ms),
     '--json',
   ];
-  const child = spawn(process.execPath, [join(PROJECT_ROOT, 'src', 'main.ts'), ...args], {
+  const [program, ...own] = OWN_PROCESS;
+  const child = spawn(program, [...own, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const stop = async () => {

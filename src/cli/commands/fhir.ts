@@ -10,6 +10,7 @@ import {
   type JWK,
 } from 'jose';
 import { EligdError, errorCode } from '../../domain/errors.ts';
+import { requireTrusted } from '../../ops/trusted-files.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 
@@ -56,8 +57,10 @@ Then write key_file: and client_id: into the connector's part of the configurati
 
 async function readKey(file: string): Promise<string | null> {
   try {
+    requireTrusted(file, { role: 'key file', is_secret: true });
     return await readFile(file, 'utf8');
   } catch (error) {
+    if (error instanceof EligdError) throw error;
     if (errorCode(error) === 'ENOENT') return null;
     throw unusable(file, `The system said ${errorCode(error) ?? 'no'}.`, error);
   }

@@ -75,7 +75,10 @@ Examples:
         if (options.system) await finishSystem(context, file, text, values, secrets);
         else {
           writeInstallation(file, text, secrets);
-          context.stdout.write(`Written: ${file} and ${resolve(dirname(file), '.env')}\n\n`);
+          context.stdout.write(`Written: ${file} and ${resolve(dirname(file), '.env')}\n`);
+          context.stdout.write(
+            isFoundAlone(context, file) ? '\n' : `Start every command with --config ${file}\n\n`,
+          );
           await runCheck(context, file, Object.fromEntries(secrets));
         }
       } finally {
@@ -116,6 +119,15 @@ function targetFile(context: CliContext, { system }: Options): string {
     return INSTALLED.config_file;
   }
   return resolve(context.cwd, named ?? 'config/eligd.yaml');
+}
+
+/** Whether a command that is given no --config uses `file`, which has just been written. */
+function isFoundAlone(context: CliContext, file: string): boolean {
+  try {
+    return context.configFile() === file;
+  } catch {
+    return false;
+  }
 }
 
 function exists(file: string): EligdError {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EligdError, errorCode } from '../../domain/errors.ts';
-import { PROJECT_ROOT } from '../../ops/connectors.ts';
+import { OWN_PROCESS } from '../../ops/project.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT_CODES } from '../exit.ts';
 
@@ -87,5 +87,5 @@ export async function runCheck(
 }
 
 function asSelf(args: readonly string[]): [program: string, ...args: string[]] {
-  return [process.execPath, join(PROJECT_ROOT, 'src/main.ts'), ...args];
+  return [...OWN_PROCESS, ...args];
 }

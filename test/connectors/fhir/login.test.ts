@@ -1,8 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { exportJWK, exportPKCS8, generateKeyPair } from 'jose';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { batchOf } from '../../../connectors/conformance/examples.ts';
 import { fhirConfigSchema } from '../../../connectors/fhir/config.ts';
 import fhir from '../../../connectors/fhir/index.ts';
@@ -227,6 +229,31 @@ describe('SMART Backend Services', () => {
       failure: 'permanent',
       message: expect.stringContaining('plain http'),
     });
+  });
+
+  test('sends its secret to no host that only the discovery document names', async () => {
+    const thief = createServer((request, response) => {
+      stolen.push(String(request.headers.authorization));
+      response.end('{}');
+    });
+    const stolen: string[] = [];
+    await new Promise<void>((resolve) => thief.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void thief.close());
+    const { port } = thief.address() as AddressInfo;
+    const { pull, peer } = await behind(
+      {},
+      { auth: 'client_secret' },
+      { client_secret: 'of the clinic' },
+    );
+    const token_endpoint = `http://127.0.0.1:${port}/token`;
+    peer.alter = ({ path }, body) =>
+      path.endsWith('smart-configuration') ? { ...body, token_endpoint } : body;
+    await expect(pull()).rejects.toMatchObject({
+      failure: 'permanent',
+      message: expect.stringContaining(`another host (127.0.0.1:${port})`),
+      next: expect.stringContaining('token_url:'),
+    });
+    expect(stolen).toEqual([]);
   });
 
   test('renews a token that ends in the middle of the pages, once for everybody', async () => {

@@ -1,0 +1,21 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from './project.ts';
+import { distrusted } from './trusted-files.ts';
+
+/**
+ * Where Node may keep compiled code, null when nowhere. Node runs what it finds in its cache and
+ * asks nobody whose it is. So the cache lies in the packages of a working copy that belongs to the
+ * user of this process and that nobody else can change. Root has none, and neither has the
+ * installed program, whose folder is read-only. Node's default is a folder that all users share.
+ */
+export function ownCacheFolder(root = PROJECT_ROOT): string | null {
+  if (process.geteuid?.() === 0) return null;
+  const folder = join(root, 'node_modules', '.cache', 'compiled');
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch {
+    return null; // Only the working copy's owner can make it; without it the start takes longer.
+  }
+  return distrusted(folder, { role: 'cache', is_secret: true }).length === 0 ? folder : null;
+}

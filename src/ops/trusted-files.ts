@@ -1,0 +1,143 @@
+/**
+ * Which files eligd takes at their word. Whoever can change the configuration, the payer map,
+ * `.env`, a key or a connector's module, or a folder on the way to one of them, decides where
+ * patient data and secrets go, and which code runs as eligd's user. So each of these must belong to
+ * root or to the user that eligd runs as, and nobody else may be able to write there. Every reader
+ * of such a file asks here, and so `eligd check` does too.
+ */
+import { lstatSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { dirname, join, parse, resolve, sep } from 'node:path';
+import { EligdError, errorCode } from '../domain/errors.ts';
+
+export type TrustedFile = {
+  /** What the file is, for errors: "configuration", "payer map". */
+  role: string;
+  /** Whether other users must not be able to read it either: it holds a secret or a key. */
+  is_secret?: boolean;
+};
+
+/** What is wrong with a file or a folder on the way to it, and the command that corrects it. */
+export type Distrust = { path: string; why: string; command: string; is_changeable: boolean };
+
+const OTHERS_WRITE = 0o022;
+const STICKY = 0o1000;
+/** As many as Linux follows (path_resolution(7)). */
+const LINKS_MAX = 40;
+
+/** The content of a file that eligd may trust. Throws an EligdError when it may not. */
+export function readTrusted(file: string, use: TrustedFile): Buffer {
+  requireTrusted(file, use);
+  return readFileSync(file);
+}
+
+/**
+ * Throws an EligdError that names everything that is wrong, with one command for all of it. A file
+ * that is missing or cannot be looked at is left to its reader.
+ */
+export function requireTrusted(file: string, use: TrustedFile): void {
+  const found = distrusted(file, use);
+  if (found.length === 0) return;
+  const lines = found.map(({ path, why }) => `${path} ${why}`);
+  const may_be_changed = found.some(({ is_changeable }) => is_changeable);
+  const danger = may_be_changed ? 'other users could have changed it' : 'other users can read it';
+  throw new EligdError('configuration', {
+    what: `eligd does not use the ${use.role} ${file}, because ${danger}.`,
+    why: lines.length === 1 ? `${lines[0]}.` : `${lines.map((line) => `\n- ${line}`).join('')}\n`,
+    next:
+      `${may_be_changed ? 'Make sure that it holds what you wrote. ' : ''}` +
+      `Run "${found.map(({ command }) => command).join(' && ')}" and then the same command again.`,
+  });
+}
+
+/** The same as a list; empty when the file may be trusted. */
+export function distrusted(file: string, { is_secret = false }: TrustedFile): Distrust[] {
+  const user = process.geteuid?.();
+  if (user === undefined) return []; // Windows keeps rights in another way.
+  const found: Distrust[] = [];
+  for (const { path, stats, is_last } of wayTo(resolve(file))) {
+    const mode = (stats.mode & 0o7777).toString(8);
+    if (stats.uid !== 0 && stats.uid !== user) {
+      found.push({
+        path,
+        why: `belongs to another user (user id ${stats.uid})`,
+        command: `chown ${user} ${path}`,
+        is_changeable: true,
+      });
+    } else if (stats.isSymbolicLink()) {
+      // The mode of a link means nothing: its folder's says who can replace it.
+    } else if (is_last && is_secret && (stats.mode & forbiddenToRead(stats, user)) !== 0) {
+      found.push({
+        path,
+        why: `holds secrets, and its mode is ${mode} instead of 600`,
+        command: `chmod 600 ${path}`,
+        is_changeable: (stats.mode & OTHERS_WRITE) !== 0,
+      });
+    } else if ((stats.mode & OTHERS_WRITE) !== 0 && !isShared(stats)) {
+      found.push({
+        path,
+        why: `can be changed by other users (its mode is ${mode})`,
+        command: `chmod go-w ${path}`,
+        is_changeable: true,
+      });
+    }
+  }
+  return found;
+}
+
+/** Root hands a secret to the daemon through its group; everybody else has it for himself. */
+function forbiddenToRead(stats: Stats, user: number): number {
+  return stats.uid === 0 && user !== 0 ? 0o037 : 0o077;
+}
+
+/** A folder such as /tmp, in which nobody can rename or delete what belongs to another user. */
+function isShared(stats: Stats): boolean {
+  return stats.isDirectory() && (stats.mode & STICKY) !== 0;
+}
+
+type Step = { path: string; stats: Stats; is_last: boolean };
+
+/** Every folder and link that the system goes through on the way to `file`, and the file. */
+function wayTo(file: string): Step[] {
+  const steps: Step[] = [];
+  let links = 0;
+  let path = parse(file).root;
+  let names = namesOf(file);
+  steps.push({ path, stats: lstatSync(path), is_last: names.length === 0 });
+  while (names.length > 0) {
+    const [name = '', ...rest] = names;
+    const next = join(path, name);
+    const stats = lookAt(next);
+    if (stats === null) return steps;
+    steps.push({ path: next, stats, is_last: rest.length === 0 && !stats.isSymbolicLink() });
+    names = rest;
+    if (!stats.isSymbolicLink()) {
+      path = next;
+      continue;
+    }
+    links += 1;
+    if (links > LINKS_MAX) return steps;
+    const target = resolve(dirname(next), readlinkSync(next));
+    names = [...namesOf(target), ...rest];
+    path = parse(target).root;
+  }
+  return unique(steps);
+}
+
+function namesOf(path: string): string[] {
+  return path.split(sep).filter((name) => name !== '');
+}
+
+function lookAt(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (errorCode(error) === null) throw error;
+    return null;
+  }
+}
+
+/** A link leads through folders that have been seen; the file itself comes last. */
+function unique(steps: readonly Step[]): Step[] {
+  const seen = new Set<string>();
+  return steps.filter(({ path }) => !seen.has(path) && seen.add(path));
+}

@@ -1,0 +1,155 @@
+/** What a process of eligd takes from its environment, and what it hands on. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ownCacheFolder } from '../../src/ops/compile-cache.ts';
+import { run } from '../cli/capture.ts';
+import { configText, ELIGD, makeFolder, ROOT } from './users.ts';
+
+const SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'hunter2' };
+const TLS = join(ROOT, 'test/fixtures/tls');
+
+/** `bin/eligd` to its end, without blocking this process, which may be its server. */
+async function eligd(args: string[], environment: Record<string, string>) {
+  const child = spawn(ELIGD, args, {
+    cwd: '/',
+    env: { PATH: process.env.PATH ?? '', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  child.stdout.on('data', (text: Buffer) => {
+    said.stdout += text;
+  });
+  child.stderr.on('data', (text: Buffer) => {
+    said.stderr += text;
+  });
+  const [code] = (await once(child, 'close')) as [number];
+  return { code, ...said };
+}
+
+function installation(more: { connector?: string; service?: string; base_url?: string } = {}) {
+  const folder = makeFolder();
+  const connector = more.connector ?? 'id: front-desk, type: csv, folder: ./dropbox';
+  const text = configText(connector, more.service);
+  const file = join(folder, 'eligd.yaml');
+  writeFileSync(file, text.replace('https://127.0.0.1:1', more.base_url ?? 'https://127.0.0.1:1'));
+  return { folder, file };
+}
+
+describe('NODE_TLS_REJECT_UNAUTHORIZED=0', () => {
+  /** Somebody in between: a server whose certificate nobody vouches for. Counts its requests. */
+  async function startImpostor() {
+    let requests = 0;
+    const server = createServer(
+      {
+        cert: readFileSync(join(TLS, 'server.pem')),
+        key: readFileSync(join(TLS, 'server-key.pem')),
+      },
+      (_, response) => {
+        requests += 1;
+        response.writeHead(401).end('{}');
+      },
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    return { base_url: `https://127.0.0.1:${port}`, requests: () => requests };
+  }
+  const environment = { ...SECRETS, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+
+  test('does not turn off the checking of certificates', async () => {
+    const impostor = await startImpostor();
+    const { file } = installation({ base_url: impostor.base_url });
+    const { stdout, stderr } = await eligd(['check', '--config', file], environment);
+    expect(impostor.requests()).toBe(0);
+    expect(stdout).toContain('its certificate was not accepted');
+    expect(stderr).toContain('NODE_TLS_REJECT_UNAUTHORIZED=0 is ignored');
+  });
+
+  test('does so with allow_insecure in the configuration, and everything warns', async () => {
+    const impostor = await startImpostor();
+    const { file } = installation({
+      base_url: impostor.base_url,
+      service: ', allow_insecure: true',
+    });
+    const { stdout, stderr } = await eligd(['check', '--config', file], environment);
+    expect(impostor.requests()).toBeGreaterThan(0);
+    expect(stderr).toContain('WARNING: certificates are NOT checked');
+    expect(stdout).toContain('Certificates are NOT checked');
+    // The switch of the configuration alone changes nothing.
+    const before = impostor.requests();
+    await eligd(['check', '--config', file], SECRETS);
+    expect(impostor.requests()).toBe(before);
+  });
+});
+
+test('a connector and its child processes find no secret in their environment', async () => {
+  const { folder, file } = installation({ connector: 'id: own, type: ./own.mjs' });
+  writeFileSync(
+    join(folder, 'own.mjs'),
+    `import { execFileSync } from 'node:child_process';
+    export default {
+      name: 'own',
+      config: { safeParse: (data) => ({ success: true, data }) },
+      create: () => ({ check: async () => [
+        { ok: true, what: 'own: ' + JSON.stringify(process.env) },
+        { ok: true, what: 'child: ' + execFileSync('env').toString() },
+      ] }),
+    };`,
+  );
+  const environment = { ...SECRETS, ELIGD_OWN_TOKEN: 'hunter2', CREDENTIALS_DIRECTORY: '' };
+  const { stdout } = await eligd(['check', '--config', file], environment);
+  expect(stdout).toContain('ELIGD_SERVICE_PASSWORD is set from the environment');
+  expect(stdout).toMatch(/own: .*PATH/);
+  expect(stdout).toMatch(/child: .*PATH/s);
+  expect(stdout).not.toContain('hunter2');
+});
+
+test.each([
+  ['bin/eligd', ELIGD, []],
+  ['npm run', process.execPath, [join(ROOT, 'bin/with-node.mjs'), join(ROOT, 'src/main.ts')]],
+])('SIGUSR1 opens no debugger: %s', async (_, program, first) => {
+  const child = spawn(program, [...first, 'sandbox', '--port', '0'], {
+    cwd: makeFolder(),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (text: Buffer) => {
+    said += text;
+  });
+  await once(child.stdout, 'data');
+  const children = spawnSync('pgrep', ['-P', String(child.pid)], { encoding: 'utf8' }).stdout;
+  const family = [child.pid ?? 0, ...children.trim().split('\n').filter(Boolean).map(Number)];
+  for (const pid of family) process.kill(pid, 'SIGUSR1');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const is_running = family.every((pid) => process.kill(pid, 0));
+  for (const pid of family.reverse()) process.kill(pid, 'SIGTERM');
+  await once(child, 'exit');
+  expect(said).not.toContain('Debugger listening');
+  expect(is_running).toBe(true);
+});
+
+test('root has no compile cache; another user has one that nobody else can read or write', () => {
+  const folder = ownCacheFolder(makeFolder());
+  if (process.geteuid?.() === 0) expect(folder).toBeNull();
+  else expect(folder).toContain('node_modules/.cache/compiled');
+});
+
+describe('the current folder', () => {
+  test('gives root and the installed program no configuration; the error says why', async () => {
+    const { folder, file } = installation();
+    const cwd = join(folder, 'work');
+    spawnSync('mkdir', ['-p', join(cwd, 'config')]);
+    spawnSync('cp', [file, join(cwd, 'config/eligd.yaml')]);
+    const left_out = await run(['config', 'show'], { cwd, uses_local_config: false });
+    expect(left_out).toMatchObject({ code: 78, stdout: '' });
+    expect(left_out.stderr).toContain(`add --config ${join(cwd, 'config/eligd.yaml')}`);
+    const taken = await run(['config', 'show'], { cwd, uses_local_config: true });
+    expect(taken.code).toBe(0);
+  });
+});

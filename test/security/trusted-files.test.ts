@@ -1,0 +1,122 @@
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { distrusted } from '../../src/ops/trusted-files.ts';
+import { run } from '../cli/capture.ts';
+import { configText, eligd, makeFolder } from './users.ts';
+
+const SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
+const CSV = 'id: front-desk, type: csv, folder: ./dropbox';
+const MODULE = `import './part.mjs';
+export default {
+  name: 'own',
+  config: { safeParse: (data) => ({ success: true, data }) },
+  create: () => ({ check: async () => [], pull: async () => {}, deliver: async () => [] }),
+};`;
+
+let folder: string;
+beforeEach(() => {
+  folder = makeFolder();
+});
+
+function write(name: string, text: string, mode = 0o600): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  return file;
+}
+
+/** What `eligd check` says of the installation in `folder`. */
+async function check(): Promise<{ code: number; stdout: string }> {
+  const { code, stdout } = await run(['check', '--config', join(folder, 'eligd.yaml')], {
+    environment: SECRETS,
+    cwd: '/',
+  });
+  return { code, stdout };
+}
+
+describe('files that others can change', () => {
+  test.each([0o664, 0o646, 0o662])('are refused: a configuration of mode %o', async (mode) => {
+    const file = write('eligd.yaml', configText(CSV), mode);
+    const { code, stdout } = await check();
+    expect(code).toBe(78);
+    expect(stdout).toContain(`${file} can be changed by other users (its mode is `);
+    expect(stdout).toContain(`Run "chmod go-w ${file}"`);
+  });
+
+  test('are refused: a configuration in a folder of mode 777', async () => {
+    const file = write('eligd.yaml', configText(CSV), 0o666);
+    chmodSync(folder, 0o777);
+    const { code, stdout } = await check();
+    expect(code).toBe(78);
+    expect(stdout).toContain(`- ${folder} can be changed`);
+    expect(stdout).toContain(`chmod go-w ${folder} && chmod go-w ${file}`);
+  });
+
+  test('are refused: payers.csv', async () => {
+    write('eligd.yaml', `${configText(CSV)}policy: { payers: ./payers.csv }\n`);
+    write('payers.csv', 'pms_name,carrier\n', 0o666);
+    const { code, stdout } = await check();
+    expect(code).toBe(78);
+    expect(stdout).toMatch(/!! payer map: .*payers\.csv can be changed by other users/);
+  });
+
+  // As a process of its own: the runner of these tests loads modules in another way than Node.
+  test('are refused: a module of the clinic, and each file that it imports', () => {
+    const file = write('eligd.yaml', configText('id: own, type: ./own.mjs'));
+    write('own.mjs', MODULE, 0o666);
+    write('part.mjs', `console.log('the part runs');`, 0o666);
+    const shown = () => eligd(['config', 'show', '--config', file], { cwd: '/' });
+    expect(shown()).toMatchObject({ status: 78, stdout: '' });
+    expect(shown().stderr).toContain(`${join(folder, 'own.mjs')} can be changed by other users`);
+    chmodSync(join(folder, 'own.mjs'), 0o600);
+    expect(shown()).toMatchObject({ status: 78, stdout: '' });
+    expect(shown().stderr).toContain(`${join(folder, 'part.mjs')} can be changed by other users`);
+    chmodSync(join(folder, 'part.mjs'), 0o600);
+    expect(shown()).toMatchObject({ status: 0, stdout: expect.stringContaining('the part runs') });
+  });
+
+  test.each([0o644, 0o660])('are refused: a FHIR key file of mode %o', async (mode) => {
+    write(
+      'eligd.yaml',
+      configText(
+        'id: ehr, type: fhir, base_url: "https://127.0.0.1:1", auth: private_key_jwt, ' +
+          'client_id: a, key_file: ./key.pem',
+      ),
+    );
+    const file = write('key.pem', 'no key', mode);
+    const { code, stdout } = await check();
+    expect(code).not.toBe(0);
+    expect(stdout).toContain(`Run "chmod 600 ${file}"`);
+  });
+
+  test('are refused: the key file of the HL7 listener', async () => {
+    write(
+      'eligd.yaml',
+      configText(
+        'id: adt, type: hl7, listen: "127.0.0.1:0", write_back: none, ' +
+          'listen_tls: { certificate_file: ./c.pem, key_file: ./k.pem }',
+      ),
+    );
+    write('c.pem', 'a certificate', 0o644);
+    const file = write('k.pem', 'a key', 0o644);
+    expect((await check()).stdout).toContain(`Run "chmod 600 ${file}"`);
+  });
+
+  test('are not those in a folder such as /tmp, where only the owner can replace a file', () => {
+    const shared = join(folder, 'shared');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    const file = write('shared/eligd.yaml', '');
+    expect(distrusted(file, { role: 'configuration' })).toEqual([]);
+    chmodSync(shared, 0o777);
+    expect(distrusted(file, { role: 'configuration' })).toEqual([
+      {
+        path: shared,
+        why: 'can be changed by other users (its mode is 777)',
+        command: `chmod go-w ${shared}`,
+        is_changeable: true,
+      },
+    ]);
+  });
+});
