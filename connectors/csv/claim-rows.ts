@@ -1,5 +1,6 @@
 /** From the cells of a row of claims-*.csv to a claim. */
 import type { ClaimInput } from '../../src/domain/claim.ts';
+import { isSomebodyElse } from '../../src/domain/person.ts';
 import { sumOf } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
 import type { ColumnPlan } from './columns.ts';
@@ -138,6 +139,7 @@ function isSameClaim(one: ClaimInput, other: ClaimInput): boolean {
     one.source_id === other.source_id &&
     one.patient.id === other.patient.id &&
     one.patient.birth_date === other.patient.birth_date &&
+    !isSomebodyElse(one.patient, other.patient) &&
     one.coverage.member_id === other.coverage.member_id &&
     one.coverage_rank === other.coverage_rank
   );
@@ -164,7 +166,7 @@ function joined(claim: ClaimInput, row: ClaimInput): ClaimInput {
  * Different amounts are those of the procedures. Equal ones may be that of the claim each time, so
  * they say nothing.
  */
-function billedAmount(amounts: readonly string[]): string {
+export function billedAmount(amounts: readonly string[]): string {
   const known = amounts.filter((amount) => amount !== '');
   if (known.length <= 1) return known[0] ?? '';
   return new Set(known).size === 1 ? '' : sumOf(known);

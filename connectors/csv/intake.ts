@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import type { AppointmentInput, FieldProblem } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { PullBatch, PullCall, RejectedItem } from '../contract.ts';
-import { type ClaimMapper, ClaimRows, claimMapper } from './claim-rows.ts';
+import { AppointmentRows } from './appointment-rows.ts';
+import { type ClaimMapper, ClaimRows, claimMapper, type MappedClaim } from './claim-rows.ts';
 import type { RowKind } from './columns.ts';
 import { type CsvConfig, readingFingerprint } from './config.ts';
 import { type Encoding, readText, type Survey, surveyFile } from './decode.ts';
@@ -20,7 +21,7 @@ import {
 import { findLayout, type Layout } from './layout.ts';
 import { ReasonsFile } from './reasons.ts';
 import { type Row, RowReader } from './records.ts';
-import { type RowMapper, rowMapper } from './rows.ts';
+import { type MappedRow, type RowMapper, rowMapper } from './rows.ts';
 
 const ROWS_PER_BATCH = 500;
 
@@ -182,7 +183,9 @@ class FileReader {
   private readonly source: Omit<PullBatch['source'], 'is_last'>;
   private readonly understood: Understood;
   private readonly map: RowMapper | ClaimMapper;
-  private appointments: AppointmentInput[] = [];
+  /** By id: rows of one appointment that come together are handed over as one. */
+  private appointments = new Map<string, AppointmentInput>();
+  private readonly appointment_rows = new AppointmentRows();
   private claims: ClaimInput[] = [];
   private readonly claim_rows = new ClaimRows();
   private rejects: RejectedItem[] = [];
@@ -222,9 +225,10 @@ class FileReader {
 
   private async take(rows: readonly Row[]): Promise<void> {
     for (const row of rows) {
-      if (this.appointments.length + this.claims.length + this.rejects.length >= ROWS_PER_BATCH)
+      if (this.appointments.size + this.claims.length + this.rejects.length >= ROWS_PER_BATCH)
         await this.hand(false);
-      const mapped = this.map(row);
+      const read = this.map(row);
+      const mapped = this.joined(read, row.number);
       if ('rejected' in mapped) {
         this.rejected += 1;
         this.rejects.push(mapped.rejected);
@@ -232,11 +236,18 @@ class FileReader {
       } else {
         this.accepted += 1;
         if ('claim' in mapped) this.put(this.claim_rows.add(mapped.claim));
-        else this.appointments.push(mapped.appointment);
-        const { problems } = 'claim' in mapped ? mapped.claim : mapped.appointment;
-        for (const problem of problems) await this.reasons.add(`row ${row.number}`, problem, true);
+        else this.appointments.set(mapped.appointment.source_id, mapped.appointment);
+        for (const problem of problemsOf(read))
+          await this.reasons.add(`row ${row.number}`, problem, true);
       }
     }
+  }
+
+  /** An appointment with what the rows before it said about it. */
+  private joined(mapped: MappedRow | MappedClaim, number: number): MappedRow | MappedClaim {
+    if (!('appointment' in mapped)) return mapped;
+    const whole = this.appointment_rows.add(mapped.appointment, number);
+    return 'starts_at' in whole ? { appointment: whole } : { rejected: whole };
   }
 
   private put(claim: ClaimInput | null): void {
@@ -244,7 +255,10 @@ class FileReader {
   }
 
   private async hand(is_last: boolean): Promise<void> {
-    const { appointments, claims, rejects: rejected } = this;
+    const { claims, rejects: rejected } = this;
+    const appointments = [...this.appointments.values()];
+    // More rows of the last one may follow; without them a call could ask too little.
+    const open = is_last ? undefined : appointments.pop();
     const batch = {
       source: { ...this.source, is_last },
       appointments,
@@ -252,9 +266,15 @@ class FileReader {
       rejected,
       cursor: null,
     };
-    this.appointments = [];
+    this.appointments = new Map(open === undefined ? [] : [[open.source_id, open]]);
     this.claims = [];
     this.rejects = [];
     await acceptOrThrow(this.intake.call, batch);
   }
+}
+
+/** What is wrong with the cells of one row. */
+function problemsOf(mapped: MappedRow | MappedClaim): readonly FieldProblem[] {
+  if ('rejected' in mapped) return [];
+  return 'claim' in mapped ? mapped.claim.problems : mapped.appointment.problems;
 }

@@ -67,10 +67,16 @@ export class Chart {
       this.signal,
     );
     this.keep(included);
-    // A server that ignores the parameter must not lend one patient the coverage of another.
-    const own = matches.filter(({ beneficiary }) =>
-      isPatient(beneficiary, patient_id, this.client.base_url),
+    // A server that ignores the parameter must not lend one patient the coverage of another. Once
+    // it shows one, a beneficiary without a reference may be anybody.
+    const { base_url } = this.client;
+    const possible = matches.filter(({ beneficiary }) =>
+      isPatient(beneficiary, patient_id, base_url),
     );
+    const own =
+      possible.length === matches.length
+        ? possible
+        : possible.filter(({ beneficiary }) => targetOf(beneficiary, base_url).kind !== 'logical');
     // None among those that the server could search is not none: the patient would pass for one who
     // pays himself (G8).
     if (own.length === 0 && is_partial)

@@ -1,7 +1,7 @@
 import type { FhirConfig } from '../config.ts';
 import { type Json, listAt, type Resource, textAt } from '../element.ts';
 import type { Chart } from './chart.ts';
-import { nameOfTarget, targetOf, targetType } from './references.ts';
+import { isAbout, nameOfTarget, targetOf, targetType } from './references.ts';
 
 /** An appointment with everything that it leads to, each null or empty when there is none. */
 export type Gathered = {
@@ -68,24 +68,31 @@ export async function gather(
   const location =
     (await first(chart, appointment, ofType('Location'), 'Location')) ??
     (role === null ? null : await first(chart, role, listAt(role, 'location'), 'Location'));
-  const orders = await all(
+  const others = new Set(patients.map((each) => nameOfTarget(each, config.base_url))).size - 1;
+  const about = { patient_id, is_group: others > 0, base_url: config.base_url };
+  const named = await all(
     chart,
     appointment,
     listAt(appointment, 'basedOn'),
     'ServiceRequest',
     config,
   );
+  const orders = named.filter((order) => isAbout(order, about));
   const reasons = [appointment, ...orders].flatMap((resource) =>
     listAt(resource, 'reasonReference').map((reference) => ({ resource, reference })),
   );
   const conditions: Json[] = [];
   for (const { resource, reference } of reasons)
-    conditions.push(...(await all(chart, resource, [reference], 'Condition', config)));
+    conditions.push(
+      ...(await all(chart, resource, [reference], 'Condition', config)).filter((condition) =>
+        isAbout(condition, about),
+      ),
+    );
   return {
     appointment,
     patient,
     patient_id,
-    others: new Set(patients.map((reference) => nameOfTarget(reference, config.base_url))).size - 1,
+    others,
     practitioner,
     location,
     organizations:

@@ -76,3 +76,18 @@ export function logicalResource(reference: unknown, type: string): Json {
     ...(name === '' ? {} : { name }),
   };
 }
+
+/**
+ * Whether an order or a diagnosis that an appointment names is about this patient. A group
+ * appointment may name those of every participant, so there only a reference that says so counts;
+ * of one patient alone everything counts that names nobody else.
+ */
+export function isAbout(
+  resource: Json,
+  { patient_id, is_group, base_url }: { patient_id: string; is_group: boolean; base_url: string },
+): boolean {
+  const target = targetOf(resource.subject, base_url);
+  const is_named = target.kind === 'local' || target.kind === 'elsewhere';
+  if (is_named && isPatient(resource.subject, patient_id, base_url)) return true;
+  return !is_group && !(target.kind === 'local' && target.type === 'Patient');
+}

@@ -1,0 +1,95 @@
+/**
+ * Rows of one file that are one appointment: many exports have a row for each of its procedures.
+ */
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { isSomebodyElse } from '../../src/domain/person.ts';
+import type { RejectedItem } from '../contract.ts';
+import { billedAmount } from './claim-rows.ts';
+
+/** How many appointments are remembered; an export that repeats an older one is read row by row. */
+const REMEMBERED_MAX = 20_000;
+/** More rows than any visit has: a file that repeats one id must not take quadratic time. */
+const ROWS_MAX = 200;
+
+export class AppointmentRows {
+  /** By id, the one whose row came last at the end; with the amount of each row. */
+  readonly #known = new Map<string, { appointment: AppointmentInput; amounts: string[] }>();
+
+  /**
+   * The appointment as it is with this row, or why the row is not taken: it has the id of somebody
+   * else's appointment. A row at another time is a newer version of the appointment and takes the
+   * place of those before it.
+   */
+  add(row: AppointmentInput, number: number): AppointmentInput | RejectedItem {
+    const { source_id } = row;
+    const before = this.#known.get(source_id);
+    if (before !== undefined && isSomebodyElse(before.appointment.patient, row.patient))
+      return rejectedRow(number, ANOTHER_PATIENT);
+    const earlier = before?.appointment.starts_at === row.starts_at ? before : undefined;
+    if (earlier !== undefined && earlier.amounts.length >= ROWS_MAX)
+      return rejectedRow(number, TOO_MANY_ROWS);
+    const amounts = [...(earlier?.amounts ?? []), row.billed_amount ?? ''];
+    const amount = billedAmount(amounts);
+    const appointment = earlier === undefined ? row : joined(earlier.appointment, row);
+    if (amount === '') delete appointment.billed_amount;
+    else appointment.billed_amount = amount;
+    this.#known.delete(source_id);
+    this.#known.set(source_id, { appointment, amounts });
+    if (this.#known.size > REMEMBERED_MAX) {
+      const oldest = this.#known.keys().next().value;
+      if (oldest !== undefined) this.#known.delete(oldest);
+    }
+    return appointment;
+  }
+}
+
+/** The later row counts, with the codes of those before it; what it leaves empty stays as it was. */
+function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInput {
+  const all = (one: readonly string[], other: readonly string[]) => [
+    ...new Set([...one, ...other]),
+  ];
+  const problems = new Map(
+    [...before.problems, ...row.problems].map((problem) => [JSON.stringify(problem), problem]),
+  );
+  return {
+    ...row,
+    patient: {
+      id: row.patient.id ?? before.patient.id,
+      first_name: row.patient.first_name || before.patient.first_name,
+      last_name: row.patient.last_name || before.patient.last_name,
+      birth_date: row.patient.birth_date ?? before.patient.birth_date,
+    },
+    coverages: row.coverages.length > 0 ? row.coverages : before.coverages,
+    provider: {
+      rendering_npi: row.provider.rendering_npi || before.provider.rendering_npi,
+      billing_npi: row.provider.billing_npi || before.provider.billing_npi,
+      tax_id: row.provider.tax_id || before.provider.tax_id,
+      is_specialist: row.provider.is_specialist ?? before.provider.is_specialist,
+      in_network: row.provider.in_network ?? before.provider.in_network,
+    },
+    location: row.location ?? before.location,
+    specialty: row.specialty ?? before.specialty,
+    procedure_codes: all(before.procedure_codes, row.procedure_codes),
+    diagnosis_codes: all(before.diagnosis_codes, row.diagnosis_codes),
+    problems: [...problems.values()],
+  };
+}
+
+const rejectedRow = (number: number, fault: Omit<RejectedItem, 'position'>): RejectedItem => ({
+  position: `row ${number}`,
+  ...fault,
+});
+
+const ANOTHER_PATIENT = {
+  field: 'appointment_id',
+  value_class: "the id of another patient's appointment",
+  remedy:
+    'eligd asks only about the first patient of an appointment. Give each patient an ' +
+    'appointment of their own, or call the payers of the others yourself.',
+};
+
+const TOO_MANY_ROWS = {
+  field: 'appointment_id',
+  value_class: `the id of more than ${ROWS_MAX} rows`,
+  remedy: 'Export the number of the appointment in this column, not one that repeats.',
+};

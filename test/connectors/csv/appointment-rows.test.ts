@@ -1,0 +1,149 @@
+/** Exports with several rows for one appointment: one for each procedure, or for each person. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dropFolder, openCsv, readOne } from './support.ts';
+
+const HEADER =
+  'Appt ID,appointment_at,status,patient_id,Last,First,DOB,Carrier,Member ID,Procedures,Dx,Fee\r\n';
+const read = (...rows: string[]) => readOne(HEADER + rows.map((row) => `${row}\r\n`).join(''));
+
+const ANN = 'P1,Alpha,Ann,1990-01-01,Delta,M-ANN';
+const BOB = 'P2,Alpha,Bob,1992-02-02,Delta,M-BOB';
+const AT = '2026-11-24 9:00';
+
+describe('rows with the same appointment id', () => {
+  it('are one appointment with the codes of all', async () => {
+    const { appointments, rejected } = await read(
+      `1,${AT},,${ANN},D0120,K02.1,`,
+      `1,${AT},,${ANN},D1110,,`,
+      `2,${AT},,${BOB},D2740,,`,
+      // Sorted by something else than the id.
+      `1,${AT},,${ANN},D0274,K02.2,`,
+    );
+    expect(rejected).toEqual([]);
+    expect(appointments).toHaveLength(2);
+    expect(appointments).toMatchObject([
+      {
+        source_id: '1',
+        procedure_codes: ['D0120', 'D1110', 'D0274'],
+        diagnosis_codes: ['K02.1', 'K02.2'],
+        coverages: [{ member_id: 'M-ANN' }],
+      },
+      { source_id: '2', procedure_codes: ['D2740'], coverages: [{ member_id: 'M-BOB' }] },
+    ]);
+  });
+
+  it('keep what only one of them says', async () => {
+    const { appointments } = await read(`1,${AT},,${ANN},D0120,,`, `1,${AT},,P1,,,,,,D1110,,`);
+    expect(appointments).toMatchObject([
+      {
+        patient: { last_name: 'Alpha', birth_date: '1990-01-01' },
+        coverages: [{ member_id: 'M-ANN' }],
+        procedure_codes: ['D0120', 'D1110'],
+      },
+    ]);
+  });
+
+  it('count as the last one says, and at another time as the last one alone', async () => {
+    const { appointments } = await read(
+      `1,${AT},scheduled,${ANN},D0120,,`,
+      `1,${AT},cancelled,${ANN},D0120,,`,
+      `2,${AT},scheduled,${BOB},D0120,,`,
+      `2,2026-11-25 9:00,scheduled,${BOB},D1110,,`,
+    );
+    expect(appointments).toMatchObject([
+      { source_id: '1', status: 'cancelled' },
+      { source_id: '2', starts_at: '2026-11-25T15:00:00.000Z', procedure_codes: ['D1110'] },
+    ]);
+  });
+
+  it('add up amounts that differ; one that repeats may be that of the whole visit', async () => {
+    const { appointments } = await read(
+      `1,${AT},,${ANN},D0120,,50.00`,
+      `1,${AT},,${ANN},D1110,,70.00`,
+      `2,${AT},,${BOB},D0120,,120`,
+      `2,${AT},,${BOB},D1110,,120`,
+    );
+    expect(appointments.map(({ billed_amount }) => billed_amount)).toEqual(['120.00', undefined]);
+  });
+
+  it('are handed over together where a batch ends between them', async () => {
+    const folder = await dropFolder();
+    const rows = Array.from({ length: 1100 }, (_, index) => {
+      const id = Math.floor((index + 1) / 3);
+      return `${id},${AT},,P${id},Last,First,1990-01-01,Delta,M-${id},D${1000 + index},,\r\n`;
+    });
+    await folder.drop('export.csv', HEADER + rows.join(''));
+    const opened = openCsv(folder);
+    await opened.pull();
+    await folder.remove();
+    const ids = opened.appointments.map(({ source_id }) => source_id);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect(opened.appointments.flatMap(({ procedure_codes }) => procedure_codes)).toHaveLength(
+      1100,
+    );
+  });
+
+  it('are not read without end', async () => {
+    const rows = Array.from({ length: 260 }, (_, index) => `1,${AT},,${ANN},D${1000 + index},,`);
+    const { appointments, rejected } = await read(...rows);
+    expect(appointments[0]?.procedure_codes).toHaveLength(200);
+    expect(rejected).toHaveLength(60);
+  });
+});
+
+describe('a row with the appointment id of somebody else', () => {
+  it.each([
+    ['another id', BOB],
+    ['another birth date', 'P1,Alpha,Ann,1992-02-02,Delta,M-BOB'],
+    ['another name and a shared account number', 'P1,Alpha,Bob,,Delta,M-BOB'],
+    ['another name alone', ',Alpha,Bob,,Delta,M-BOB'],
+  ])('is named, and lends nobody its insurance: %s', async (_, other) => {
+    const { appointments, rejected } = await read(
+      `1,${AT},,${ANN},D0120,K02.1,`,
+      `1,${AT},,${other},D2740,K02.9,`,
+      `1,${AT},,${ANN},D1110,,`,
+    );
+    expect(appointments).toMatchObject([
+      {
+        patient: { first_name: 'Ann' },
+        coverages: [{ member_id: 'M-ANN' }],
+        procedure_codes: ['D0120', 'D1110'],
+        diagnosis_codes: ['K02.1'],
+      },
+    ]);
+    expect(rejected).toMatchObject([{ position: 'row 3', field: 'appointment_id' }]);
+  });
+
+  it('shows no value of one person under another, in any order of rows', async () => {
+    const row = fc.record({
+      id: fc.integer({ min: 1, max: 3 }),
+      person: fc.integer({ min: 1, max: 4 }),
+      is_insured: fc.boolean(),
+      code: fc.integer({ min: 10, max: 99 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(row, { minLength: 1, maxLength: 12 }), async (rows) => {
+        const { appointments, rejected } = await read(
+          ...rows.map(({ id, person, is_insured, code }) => {
+            const insurance = is_insured ? `C${person},M-${person}` : ',';
+            return `${id},${AT},,P${person},L${person},F,1990-01-0${person},${insurance},D${person}0${code},K0${person}.1,`;
+          }),
+        );
+        for (const { patient, coverages, procedure_codes, diagnosis_codes } of appointments) {
+          const number = patient.id?.slice(1);
+          expect(patient.last_name).toBe(`L${number}`);
+          for (const { member_id } of coverages) expect(member_id).toBe(`M-${number}`);
+          for (const code of procedure_codes) expect(code.slice(0, 2)).toBe(`D${number}`);
+          expect(diagnosis_codes).toEqual([`K0${number}.1`]);
+        }
+        const first = new Map<number, number>();
+        for (const { id, person } of rows) if (!first.has(id)) first.set(id, person);
+        expect(rejected).toHaveLength(
+          rows.filter(({ id, person }) => first.get(id) !== person).length,
+        );
+      }),
+      { numRuns: 40 },
+    );
+  });
+});
