@@ -24,7 +24,7 @@ const NOT_OF_CLAIMS: readonly string[] = [
 
 const COVERAGE = [
   'carrier', 'payor_id', 'member_id', 'group_id', 'subscriber_name', 'subscriber_last_name',
-  'subscriber_first_name', 'subscriber_dob', 'relationship',
+  'subscriber_first_name', 'subscriber_dob', 'relationship', 'coverage_start', 'coverage_end',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 export type CoverageColumn = (typeof COVERAGE)[number];
@@ -141,6 +141,17 @@ const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | Coverag
     'subscriber birth date, subscriber birthdate, subscriber date of birth, insured dob, ' +
     'insured birth date, insured date of birth, policy holder dob, policyholder dob, policy ' +
     'holder birth date',
+  coverage_start:
+    'effective date, eff date, coverage effective date, coverage effective, coverage start date, ' +
+    'policy effective date, policy start date, insurance effective date, insurance start date, ' +
+    'ins effective date, ins eff date, ins start date, plan effective date, plan start date, ' +
+    'date effective',
+  coverage_end:
+    'termination date, term date, coverage termination date, coverage end date, coverage ' +
+    'expiration date, policy termination date, policy end date, policy expiration date, ' +
+    'insurance termination date, insurance end date, insurance expiration date, ins term date, ' +
+    'ins end date, ins exp date, plan termination date, plan end date, date terminated, ' +
+    'date term, expiration date, exp date',
   relationship:
     'relation, rel to insured, relationship to subscriber, relationship to insured, relation ' +
     'to subscriber, patient relationship, patient relationship to insured, subscriber ' +

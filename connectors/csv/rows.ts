@@ -9,6 +9,7 @@ import type {
   FieldProblem,
   Subscriber,
 } from '../../src/domain/appointment.ts';
+import { coveragePeriod } from '../../src/domain/coverage-period.ts';
 import { readAmount } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
 import type { CanonicalColumn, ColumnPlan, CoverageColumn } from './columns.ts';
@@ -377,11 +378,15 @@ export function readCoverage(
     group_id === '' &&
     cells.problems.length === before;
   if (is_empty) return null;
+  const first = cells.date(named('coverage_start'));
+  const last = cells.date(named('coverage_end'));
+  const period = coveragePeriod(first, last, sheet.settings.time_zone);
   return {
     carrier,
     payor_id,
     member_id,
     group_id,
+    ...(period === undefined ? {} : { period }),
     subscriber: readSubscriber(sheet, cells, patient, named),
   };
 }

@@ -74,9 +74,20 @@ export type CoverageInput = {
   payor_id: string;
   member_id: string;
   group_id: string;
+  /**
+   * When it holds; left out when the PMS names no day. A coverage that does not hold at the visit
+   * counts only when no other does (`coverage-period.ts`).
+   */
+  period?: CoveragePeriod;
   /** The person who holds the policy, when that is not the patient. */
   subscriber: Subscriber | null;
 };
+
+/**
+ * When a coverage holds, as instants in ISO 8601 UTC: from `from` on, and before `until`. Null: the
+ * PMS names no day.
+ */
+export type CoveragePeriod = { from: string | null; until: string | null };
 
 export type Subscriber = {
   name: string;

@@ -80,7 +80,7 @@ export function toAppointment(
     starts_at,
     status: 'booked',
     patient: toPatient(gathered.patient, gathered.patient_id, today, problems),
-    coverages: toCoverages(coverages, starts_at, place),
+    coverages: toCoverages(coverages, place),
     provider: {
       rendering_npi: identifierOf(practitioner, systems.npi, today),
       billing_npi: fromOrganizations(systems.npi),

@@ -1,5 +1,6 @@
 import type { CoverageInput, Subscriber } from '../../../src/domain/appointment.ts';
-import { isDate, localDate } from '../../../src/domain/time.ts';
+import { coveragePeriod } from '../../../src/domain/coverage-period.ts';
+import { isDate } from '../../../src/domain/time.ts';
 import { codingsAt, identifierOf, listAt, textAt } from '../element.ts';
 import type { GatheredCoverage } from './gather.ts';
 import { nameOf, type Place } from './person.ts';
@@ -7,17 +8,8 @@ import { nameOf, type Place } from './person.ts';
 /** Coverages in these states are none. */
 const NOT_IN_FORCE = new Set(['cancelled', 'draft', 'entered-in-error']);
 
-/**
- * The insurances of a visit, primary first. Those that have ended before it count only when there
- * is no other: front desks forget to prolong them, and the payer knows best. Who pays for himself
- * has none.
- */
-export function toCoverages(
-  gathered: readonly GatheredCoverage[],
-  starts_at: string,
-  place: Place,
-): CoverageInput[] {
-  const visit = localDate(Date.parse(starts_at), place.time_zone);
+/** The insurances of a patient, primary first, each with its period. Who pays for himself has none. */
+export function toCoverages(gathered: readonly GatheredCoverage[], place: Place): CoverageInput[] {
   const { coverage_types } = place.config;
   const usable = gathered.filter(({ coverage, payor_is_person }) => {
     const types = codingsAt(coverage, 'type').map(({ code }) => code);
@@ -29,13 +21,16 @@ export function toCoverages(
       types.some((type) => coverage_types.includes(type))
     );
   });
-  const holds = ({ coverage }: GatheredCoverage) => {
-    const start = textAt(coverage, 'period', 'start').slice(0, 10);
-    const end = textAt(coverage, 'period', 'end').slice(0, 10);
-    return (start === '' || start <= visit) && (end === '' || end >= visit.slice(0, end.length));
-  };
-  const held = usable.filter(holds);
-  return (held.length > 0 ? held : usable).toSorted(byOrder).map((one) => toCoverage(one, place));
+  return usable.toSorted(byOrder).map((one) => toCoverage(one, place));
+}
+
+/** FHIR's dates may be a year or a month; they begin with its first day and end with its last. */
+function periodOf(coverage: unknown, { time_zone }: Place) {
+  const start = textAt(coverage, 'period', 'start').slice(0, 10);
+  const end = textAt(coverage, 'period', 'end').slice(0, 10);
+  const first = `${start}-01-01`.slice(0, 10);
+  const ends = [end, `${end}-31`, `${end}-30`, `${end}-29`, `${end}-28`, `${end}-12-31`];
+  return coveragePeriod(first, ends.find(isDate) ?? null, time_zone);
 }
 
 function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {
@@ -47,9 +42,11 @@ function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {
 
 export function toCoverage(
   { coverage, payor, subscriber }: Omit<GatheredCoverage, 'payor_is_person'>,
-  { config, today }: Place,
+  place: Place,
 ): CoverageInput {
+  const { config, today } = place;
   const { systems } = config;
+  const period = periodOf(coverage, place);
   const groups = listAt(coverage, 'class').filter((one) =>
     codingsAt(one, 'type').some(({ code }) => systems.group.includes(code)),
   );
@@ -61,6 +58,7 @@ export function toCoverage(
     // The identifier of type MB is the member's own; a subscriber id may be shared by the family.
     member_id: identifierOf(coverage, systems.member_id, today) || textAt(coverage, 'subscriberId'),
     group_id: textAt(groups[0], 'value'),
+    ...(period === undefined ? {} : { period }),
     subscriber: toSubscriber(coverage, subscriber, today),
   };
 }

@@ -1,6 +1,7 @@
 /** DFT: the charges of a visit, which are a claim (HL7 v2.5.1, section 6.4.1). */
 import type { CoverageInput, FieldProblem } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
+import { inForceOn } from '../../../src/domain/coverage-period.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
 import { readAmount, sumOf } from '../../../src/records/values.ts';
 import { type FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
@@ -40,7 +41,7 @@ export function isOfPatientAlone(group: Scope): boolean {
  * Payments, credits and adjustments without a charge settle the claim with their id. The id is
  * empty when no path has one.
  */
-export function claimOf(group: Scope, fields: FieldReader): ClaimInput {
+export function claimOf(group: Scope, fields: FieldReader, time_zone: string): ClaimInput {
   const transactions = group.all('FT1');
   const charges = transactions.filter(
     (segment) => !OF_PATIENT.has(kind(segment)) && !SETTLING.has(kind(segment)),
@@ -49,12 +50,12 @@ export function claimOf(group: Scope, fields: FieldReader): ClaimInput {
     group.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)),
   );
   const { patient, problems: of_patient } = patientOf(group, fields);
-  const insurance = coveragesOf(group, fields);
-  const [coverage] = insurance.coverages ?? [];
+  const insurance = coveragesOf(group, fields, time_zone);
   const service = serviceDay(
     fields.all(scope, 'date_of_service'),
     fields.first(scope, 'date_of_service').at,
   );
+  const [coverage] = inForceOn(insurance.coverages ?? [], service.date);
   const billed = billedAmount(charges);
   return {
     source_id: fields.one(group, 'claim_id'),

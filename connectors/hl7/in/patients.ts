@@ -7,6 +7,7 @@ import type {
   Patient,
   Subscriber,
 } from '../../../src/domain/appointment.ts';
+import { coveragePeriod } from '../../../src/domain/coverage-period.ts';
 import type { FieldReader, Scope } from '../v2/fields.ts';
 import { scopeOf } from '../v2/fields.ts';
 import type { Segment } from '../v2/message.ts';
@@ -32,6 +33,7 @@ export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
 export function coveragesOf(
   patient: Scope,
   fields: FieldReader,
+  time_zone: string,
 ): { coverages: CoverageInput[] | null; problems: FieldProblem[] } {
   const groups = insuranceGroups(patient.segments);
   if (groups.length === 0) return { coverages: null, problems: [] };
@@ -39,7 +41,7 @@ export function coveragesOf(
   const ordered = groups
     .map((segments, index) => {
       const scope = scopeOf(segments);
-      const read = coverageOf(scope, fields);
+      const read = coverageOf(scope, fields, time_zone);
       problems.push(...read.problems);
       return {
         coverage: read.coverage,
@@ -72,16 +74,21 @@ function rankOf(text: string, position: number): number {
 function coverageOf(
   scope: Scope,
   fields: FieldReader,
+  time_zone: string,
 ): { coverage: CoverageInput; problems: FieldProblem[] } {
   const { subscriber, problems } = subscriberOf(scope, fields);
+  const first = dateOf(scope, fields, 'coverage_start');
+  const last = dateOf(scope, fields, 'coverage_end');
+  const period = coveragePeriod(first.value, last.value, time_zone);
   const coverage = {
     carrier: fields.one(scope, 'carrier'),
     payor_id: fields.one(scope, 'payor_id'),
     member_id: fields.one(scope, 'member_id'),
     group_id: fields.one(scope, 'group_id'),
+    ...(period === undefined ? {} : { period }),
     subscriber,
   };
-  return { coverage, problems };
+  return { coverage, problems: [...problems, ...first.problems, ...last.problems] };
 }
 
 const hasValue = ({ carrier, payor_id, member_id, group_id }: CoverageInput) =>
@@ -125,10 +132,11 @@ function subscriberOf(
 function dateOf(
   scope: Scope,
   fields: FieldReader,
-  name: 'birth_date' | 'subscriber_birth_date',
+  name: 'birth_date' | 'subscriber_birth_date' | 'coverage_start' | 'coverage_end',
 ): { value: string | null; problems: FieldProblem[] } {
   const { value, at } = fields.first(scope, name);
-  if (value === '') return { value: null, problems: [] };
+  // Zeros are how databases write "no day".
+  if (/^[0-]*$/.test(value)) return { value: null, problems: [] };
   const read = readDate(value);
   if (typeof read === 'string') return { value: read, problems: [] };
   return {

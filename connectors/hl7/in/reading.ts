@@ -69,7 +69,9 @@ export function messageReader(settings: ReadingSettings): (message: Message) => 
         : readSchedule(message, fields, statusOf, settings);
     }
     if (type === 'DFT')
-      return POSTS_CHARGES.has(event) ? readCharges(message, fields) : { kind: 'ignored' };
+      return POSTS_CHARGES.has(event)
+        ? readCharges(message, fields, settings)
+        : { kind: 'ignored' };
     if (type !== 'ADT')
       return refused(200, 'MSH-9', 'only SIU, ADT and DFT messages are read here');
     if (DESCRIBES_PATIENT.has(event)) return readPatient(message, fields, settings);
@@ -137,7 +139,7 @@ function readSchedule(
   if (visit.status === 'cancelled' && (typeof visit.starts_at !== 'string' || !has_patient))
     return { kind: 'content', content: { ...NOTHING, cancelled_ids: [visit.source_id] } };
   if (typeof visit.starts_at !== 'string') return withoutStart(visit.source_id, visit.starts_at);
-  const insurance = coveragesOf(first, fields);
+  const insurance = coveragesOf(first, fields, time_zone);
   const appointment: AppointmentInput = {
     ...visit,
     starts_at: visit.starts_at,
@@ -155,7 +157,7 @@ function readSchedule(
     content: {
       ...NOTHING,
       appointments: [appointment],
-      patients: [first, ...others].flatMap((group) => insuredPatient(group, fields)),
+      patients: [first, ...others].flatMap((group) => insuredPatient(group, fields, time_zone)),
       rejected:
         visit.status === 'cancelled' ? [] : otherPatients(others, patient, visit.source_id, fields),
     },
@@ -180,9 +182,9 @@ function withoutStart(source_id: string, start: { field: string; fault: string }
 }
 
 /** What a patient group says about insurance, when it has an IN1 and the patient an id. */
-function insuredPatient(group: Scope, fields: FieldReader): PatientUpdate[] {
+function insuredPatient(group: Scope, fields: FieldReader, time_zone: string): PatientUpdate[] {
   const patient = identified(group, fields);
-  const { coverages } = coveragesOf(group, fields);
+  const { coverages } = coveragesOf(group, fields, time_zone);
   return patient === null || coverages === null ? [] : [{ kind: 'described', patient, coverages }];
 }
 
@@ -213,13 +215,17 @@ function otherPatients(
 }
 
 /** One claim for each patient group with charges. */
-function readCharges(message: Message, fields: FieldReader): Reading {
+function readCharges(
+  message: Message,
+  fields: FieldReader,
+  { time_zone }: ReadingSettings,
+): Reading {
   if (message.all('FT1').length === 0) return { kind: 'ignored' };
   const groups = patientGroups(message);
   const posted = groups.filter((group) => group.all('FT1').length > 0);
   const claims = posted
     .filter((group) => !isOfPatientAlone(group))
-    .map((group) => claimOf(group, fields));
+    .map((group) => claimOf(group, fields, time_zone));
   const own = claims.filter(
     ({ source_id }, at) =>
       source_id !== '' && claims.findIndex((each) => each.source_id === source_id) === at,
@@ -255,13 +261,13 @@ function readCharges(message: Message, fields: FieldReader): Reading {
 function readPatient(
   message: Message,
   fields: FieldReader,
-  { without_insurance }: ReadingSettings,
+  { without_insurance, time_zone }: ReadingSettings,
 ): Reading {
   const groups = patientGroups(message);
   const patients = groups.flatMap((group): PatientUpdate[] => {
     const patient = identified(group, fields);
     if (patient === null) return [];
-    const { coverages } = coveragesOf(group, fields);
+    const { coverages } = coveragesOf(group, fields, time_zone);
     const known = coverages ?? (without_insurance === 'self_pay' ? [] : null);
     return [{ kind: 'described', patient, coverages: known }];
   });

@@ -34,6 +34,8 @@ export const DEFAULT_PATHS = {
   subscriber_birth_date: ['IN1-18'],
   relationship: ['IN1-17.1'],
   coverage_order: ['IN1-22.1', 'IN1-1'],
+  coverage_start: ['IN1-12'],
+  coverage_end: ['IN1-13'],
 } as const satisfies Record<string, readonly string[]>;
 
 type FieldName = keyof typeof DEFAULT_PATHS;

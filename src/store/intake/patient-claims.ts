@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { inForceOn } from '../../domain/coverage-period.ts';
 import { patientKey } from '../../domain/needs.ts';
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
@@ -29,7 +30,7 @@ export function insuredClaim(
   if (coverages === undefined) return { ...claim, coverage: NO_COVERAGE, insurance: 'awaited' };
   return {
     ...claim,
-    coverage: coverages[claim.coverage_rank - 1] ?? NO_COVERAGE,
+    coverage: inForceOn(coverages, claim.date_of_service)[claim.coverage_rank - 1] ?? NO_COVERAGE,
     insurance: 'of_patient',
   };
 }

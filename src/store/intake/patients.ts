@@ -4,6 +4,7 @@
  */
 import type { AppointmentInput, CoverageInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
+import { inForce } from '../../domain/coverage-period.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Tx } from '../engine/database.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
@@ -11,15 +12,14 @@ import { mergeNeeds } from './merge-needs.ts';
 import { changeClaimsOf, insuredClaim } from './patient-claims.ts';
 
 /**
- * The appointments with the insurance of their patients filled in, or marked as awaited when
- * nothing is known of it.
+ * The appointments with the insurance that holds at the visit: their own, or that of their
+ * patients, or marked as awaited when nothing is known of it.
  */
 export async function withInsurance(
   tx: Tx,
   connector: string,
   named: readonly NamedAppointment[],
 ): Promise<readonly NamedAppointment[]> {
-  if (named.every(({ appointment }) => appointment.insurance === undefined)) return named;
   const ids = named.flatMap(({ appointment }) => insuredId(appointment));
   const known = await insuranceOf(tx, connector, [...new Set(ids)]);
   return named.map(({ appointment, source }) => ({
@@ -166,10 +166,12 @@ function insured(
   appointment: AppointmentInput,
   known: ReadonlyMap<string, CoverageInput[]>,
 ): AppointmentInput {
-  if (appointment.insurance === undefined) return appointment;
+  if (appointment.insurance === undefined)
+    return { ...appointment, coverages: inForce(appointment.coverages, appointment.starts_at) };
   const coverages = appointment.patient.id === null ? undefined : known.get(appointment.patient.id);
   if (coverages === undefined) return { ...appointment, coverages: [], insurance: 'awaited' };
-  return { ...appointment, coverages, insurance: 'of_patient' };
+  const held = inForce(coverages, appointment.starts_at);
+  return { ...appointment, coverages: held, insurance: 'of_patient' };
 }
 
 export async function insuranceOf(

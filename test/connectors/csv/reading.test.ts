@@ -255,6 +255,36 @@ describe('settings', () => {
   });
 });
 
+describe('the period of a coverage', () => {
+  it.each([
+    ['Eff Date', 'Term Date'],
+    ['Primary Effective Date', 'Primary Termination Date'],
+    ['Ins. Start Date', 'Ins End Date'],
+    ['coverage_start', 'coverage_end'],
+  ])('is read from %s and %s', async (first, last) => {
+    const header = `Appt ID,appointment_at,Patient,Carrier,Member ID,${first},${last}`;
+    const { appointments } = await readOne(
+      `${header}\r\n1,2026-11-24 9:00,"Smith, Ann",Delta,M1,1/1/2024,12/31/2024\r\n` +
+        '2,2026-11-24 9:00,"Smith, Bob",Delta,M2,,\r\n',
+    );
+    expect(appointments.map(({ coverages }) => coverages[0]?.period)).toEqual([
+      { from: '2024-01-01T06:00:00.000Z', until: '2025-01-01T06:00:00.000Z' },
+      undefined,
+    ]);
+  });
+
+  it('of a second coverage is its own', async () => {
+    const { appointments } = await readOne(
+      'Appt ID,appointment_at,Carrier,Member ID,Carrier 2,Member ID 2,Secondary Term Date\r\n' +
+        '1,2026-11-24 9:00,Delta,M1,Cigna,M2,12/31/2024\r\n',
+    );
+    expect(appointments[0]?.coverages.map(({ period }) => period)).toEqual([
+      undefined,
+      { from: null, until: '2025-01-01T06:00:00.000Z' },
+    ]);
+  });
+});
+
 describe('the second coverage and the policy holder', () => {
   const header =
     'appointment_id,appointment_date,appointment_time,last_name,first_name,dob,carrier,' +

@@ -2,6 +2,8 @@
 import type { Coverage } from '@medplum/fhirtypes';
 import { describe, expect, test } from 'vitest';
 import type { PullBatch } from '../../../connectors/contract.ts';
+import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import { inForce } from '../../../src/domain/coverage-period.ts';
 import type { Loose } from '../../support/fhir/peer.ts';
 import { appointment, bench, edit, read, readWith } from './bench.ts';
 
@@ -17,7 +19,9 @@ describe('a coverage', () => {
     payor: [{ display: 'Other Payer' }],
     ...over,
   });
-  const members = (visit: Loose) => visit?.coverages.map(({ member_id }: Loose) => member_id);
+  /** Those that hold at the visit, as intake keeps them. */
+  const members = (visit: AppointmentInput | undefined) =>
+    visit && inForce(visit.coverages, visit.starts_at).map(({ member_id }) => member_id);
 
   test("has the member's own id before that of the subscriber", async () => {
     const identifier = [{ type: { coding: [{ code: 'MB' }] }, value: 'OWN-1' }];
@@ -37,6 +41,8 @@ describe('a coverage', () => {
     ['cancelled', { status: 'cancelled' as const }],
     ['entered in error', { status: 'entered-in-error' as const }],
     ['ended before the visit while another holds', { period: { end: '2026-10-31' } }],
+    ['ended in a month before it', { period: { end: '2026-10' } }],
+    ['ended in a year before it', { period: { end: '2025' } }],
     ['not begun yet while another holds', { period: { start: '2027-01-01' } }],
     ['paid by the patient', { type: { coding: [{ code: 'pay' }] } }],
     ['paid by a relative', { payor: [{ reference: 'RelatedPerson/r' }] }],

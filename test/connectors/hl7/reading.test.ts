@@ -102,6 +102,7 @@ describe('the samples', () => {
       payor_id: 'IC-1.31',
       member_id: 'PN-145',
       group_id: 'PUBSUMB',
+      period: { from: '1989-10-01T05:00:00.000Z', until: '2050-10-02T05:00:00.000Z' },
       subscriber,
     };
     expect(contentOf(sample(name))).toEqual({
@@ -260,6 +261,28 @@ describe('insurance', () => {
     expect(contentOf(text).patients).toMatchObject([
       { coverages: [{ carrier: 'BAV', member_id: '' }] },
     ]);
+  });
+
+  test('has the period of IN1-12 and IN1-13', () => {
+    const line = (first: string, last: string) =>
+      contentOf(
+        adt(
+          'A08',
+          { ...visit, coverages: [] },
+          { rest: [`IN1|1||A1|Alpha||||||||${first}|${last}`] },
+        ),
+      ).patients;
+    const period = { from: '2024-01-01T06:00:00.000Z', until: '2025-01-01T06:00:00.000Z' };
+    expect(line('20240101', '20241231235959')).toMatchObject([{ coverages: [{ period }] }]);
+    expect(line('', '20241231')).toMatchObject([
+      { coverages: [{ period: { from: null, until: period.until } }] },
+    ]);
+    for (const [first, last] of [
+      ['', ''],
+      ['00000000', '99991231'],
+      ['""', ''],
+    ] as const)
+      expect(JSON.stringify(line(first, last))).not.toContain('period');
   });
 
   test('of IN2 belongs to the IN1 before it', () => {

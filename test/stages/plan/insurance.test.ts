@@ -105,6 +105,29 @@ describe('insurance that is known', () => {
     expect(asked).toEqual(['OF-PATIENT', 'OWN']);
   });
 
+  test('that ended before the visit gets no call, and the other one is the primary', async () => {
+    const clinic = await install();
+    const period = { from: '2023-01-01T06:00:00.000Z', until: '2025-01-01T06:00:00.000Z' };
+    const both = [aCoverage({ member_id: 'ENDED', period }), aCoverage({ member_id: 'HOLDS' })];
+    await say(clinic, described(both));
+    await clinic.read(
+      clinic.visit('A-1', OF_PATIENT),
+      clinic.visit('A-2', { coverages: [...both, aCoverage({ member_id: 'SECOND' })] }),
+    );
+    await clinic.planNow();
+    const asked = (await clinic.inquiries()).map(
+      ({ draft }) => (JSON.parse(draft) as { member_id: string }).member_id,
+    );
+    expect(asked.toSorted()).toEqual(['HOLDS', 'SECOND']);
+    const links = await clinic.store.db
+      .selectFrom('inquiry_appointments')
+      .select(['appointment', 'coverage_rank'])
+      .orderBy('appointment')
+      .orderBy('coverage_rank')
+      .execute();
+    expect(links.map(({ coverage_rank }) => coverage_rank)).toEqual([1, 1, 2]);
+  });
+
   test('that changes before the call withdraws the old inquiry for a new one', async () => {
     const clinic = await install();
     await say(clinic, described([aCoverage()]));
