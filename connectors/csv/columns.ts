@@ -7,7 +7,7 @@ const SINGLE = [
   'appointment_id', 'appointment_at', 'appointment_date', 'appointment_time', 'status',
   'patient_id', 'patient_name', 'last_name', 'first_name', 'dob', 'rendering_npi',
   'procedure_codes', 'diagnosis_codes', 'specialty', 'location', 'tax_id', 'billing_npi',
-  'is_specialist', 'in_network', 'place_of_service', 'billed_amount',
+  'is_specialist', 'in_network', 'place_of_service', 'billed_amount', 'deceased',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 /** Of claims-*.csv alone. */
@@ -56,6 +56,7 @@ const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | Coverag
   appointment_time:
     'apt time, appt time, appointment start time, appt start time, start time, visit time, ' +
     'scheduled time, time of day',
+  deceased: 'is deceased, patient deceased, deceased date, date of death, death date, deceased on',
   status:
     'apt status, appt status, appointment status, visit status, schedule status, ' +
     'confirmation status, appt state',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { APPOINTMENT_STATUSES } from '../../src/domain/appointment.ts';
 import { CANONICAL_COLUMNS } from './columns.ts';
 
 const headerNames = z.union([z.string().min(1), z.array(z.string().min(1)).min(1)]);
@@ -46,7 +47,7 @@ export const csvConfigSchema = z
         'How 03/04/2026 is read. ISO dates (2026-03-04) and month names are always understood.',
       ),
     statuses: z
-      .record(z.string().min(1), z.enum(['booked', 'cancelled']))
+      .record(z.string().min(1), z.enum(APPOINTMENT_STATUSES))
       .default({})
       .describe(
         "The PMS's own words for the state of an appointment, e.g. 'Left message': booked.",

@@ -9,6 +9,7 @@ import type {
   FieldProblem,
   Subscriber,
 } from '../../src/domain/appointment.ts';
+import { appointmentStateReader } from '../../src/domain/appointment-states.ts';
 import { coveragePeriod } from '../../src/domain/coverage-period.ts';
 import { readAmount } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
@@ -17,7 +18,7 @@ import type { CsvConfig } from './config.ts';
 import type { Row, RowFault } from './records.ts';
 import type { Read, TimeParts } from './values.ts';
 import * as values from './values.ts';
-import { isSelf, type PersonName, splitName, statusReader } from './words.ts';
+import { isSelf, type PersonName, splitName } from './words.ts';
 
 export type MappedRow = { appointment: AppointmentInput } | { rejected: RejectedItem };
 export type RowMapper = (row: Row) => MappedRow;
@@ -88,10 +89,11 @@ export function rowMapper(columns: ColumnPlan, settings: Settings): RowMapper {
 }
 
 export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
+  const stateOf = appointmentStateReader(settings.statuses);
   return {
     settings,
     columns,
-    statusOf: memoized(statusReader(settings.statuses)),
+    statusOf: memoized((text) => (text === '' ? 'booked' : stateOf(text))),
     startOf: memoized((text) => readStart(text, settings)),
     dateOf: memoized((text) => readDate(text, settings)),
     has_second_coverage: [
@@ -232,6 +234,7 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
     id: cells.id('patient_id') || null,
     ...patientName(sheet, cells),
     birth_date: cells.date('dob'),
+    ...(values.isDeceased(cells.plain('deceased')) ? { is_deceased: true } : {}),
   };
   const status = readStatus(sheet, cells);
   const place_of_service = cells.name('place_of_service');

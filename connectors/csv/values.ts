@@ -281,6 +281,13 @@ export function readYesNo(text: string): Read<boolean> {
     : { value: null, fault: 'neither yes nor no' };
 }
 
+/** A column that says whether the patient has died, or on which day. */
+export function isDeceased(text: string): boolean {
+  return (
+    text !== '' && !NO.has(text.toLowerCase()) && !/^(?:alive|living|active|0[0-]*)$/i.test(text)
+  );
+}
+
 const SPECIALTY_WORDS: [Specialty, RegExp][] = [
   ['mental_health', /mental|behaviou?ral|psych|counsel|therapist|lcsw|substance|^mh$/],
   ['dental', /dent|ortho(?!p)|endo(?!c)|perio|prostho|oral|pedo|hygien/],

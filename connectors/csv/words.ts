@@ -2,55 +2,8 @@
  * The words of practice management systems: states of an appointment and of a claim, names of
  * people, relationships.
  */
-import type { AppointmentStatus } from '../../src/domain/appointment.ts';
+import { normalWord } from '../../src/domain/appointment-states.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
-
-const BOOKED =
-  'scheduled, schedule, firm, fixed, booked, confirmed, unconfirmed, not confirmed, ' +
-  'tentative, pending, planned, proposed, requested, new, active, open, ok, asap, arrived, ' +
-  'here, in room, roomed, seated, in chair, in operatory, in progress, in treatment, checked ' +
-  'in, check in, checkin, checked out, check out, checkout, complete, completed, done, ' +
-  'finished, fulfilled, ready, waiting, in waiting room, reminded, reminder sent, left ' +
-  'message, lm, left voicemail, no answer, texted, emailed, e mailed, called, preconfirmed, ' +
-  'pre confirmed, late, running late, walk in, walkin, ontime, on time, telehealth, future, ' +
-  'filled, kept, billed, charge entered, ready for doctor, booked online, web confirmed, sms ' +
-  'confirmed';
-const CANCELLED =
-  'cancelled, canceled, cancel, cancelled by patient, canceled by patient, patient ' +
-  'cancelled, patient canceled, cancelled by office, canceled by office, office cancelled, ' +
-  'office canceled, cancelled by provider, canceled by provider, late cancel, late ' +
-  'cancellation, cancellation, cxl, cx, canx, x cancelled, x canceled, broken, broken appt, ' +
-  'broken appointment, failed, no show, noshow, no showed, no show appt, did not keep, dnka, ' +
-  'did not attend, dna, missed, missed appointment, deleted, removed, void, voided, ' +
-  'inactive, rejected, declined, unschedlist, unscheduled, unscheduled list, unsched, not ' +
-  'scheduled, rescheduled, moved, bumped, entered in error, error, pt note, ptnote, pt note ' +
-  'completed, ptnotecompleted, pinboard';
-
-/** Words, lower case, one space between: `No-Show` and `no show` are one. */
-export function normalWord(text: string): string {
-  return text
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-}
-
-const STATUS_WORDS = new Map<string, AppointmentStatus>([
-  ...BOOKED.split(', ').map((word): [string, AppointmentStatus] => [word, 'booked']),
-  ...CANCELLED.split(', ').map((word): [string, AppointmentStatus] => [word, 'cancelled']),
-]);
-
-/**
- * Reads the state of an appointment; null for a word that nobody has told us. Configured words win.
- */
-export function statusReader(
-  configured: Record<string, AppointmentStatus>,
-): (text: string) => AppointmentStatus | null {
-  const words = new Map(STATUS_WORDS);
-  for (const [word, status] of Object.entries(configured)) words.set(normalWord(word), status);
-  const exact = new Map(Object.entries(configured));
-  return (text) =>
-    text === '' ? 'booked' : (exact.get(text) ?? words.get(normalWord(text)) ?? null);
-}
 
 const OPEN_CLAIM =
   'open, unpaid, outstanding, sent, submitted, resubmitted, billed, rebilled, accepted, ' +

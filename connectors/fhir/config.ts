@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { APPOINTMENT_STATUSES } from '../../src/domain/appointment.ts';
 import { DEFAULT_SYSTEMS } from './systems.ts';
 
 const text = z.string().min(1);
@@ -147,7 +148,7 @@ export const fhirConfigSchema = z
         'How the window is written: with time and zone, or as days for servers that take no more.',
       ),
     statuses: z
-      .record(text, z.enum(['booked', 'cancelled', 'ignored']))
+      .record(text, z.enum([...APPOINTMENT_STATUSES, 'ignored']))
       .default({})
       .describe(
         'What an appointment status of the server means, in place of the default, e.g. ' +

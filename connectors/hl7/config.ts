@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { APPOINTMENT_STATUSES } from '../../src/domain/appointment.ts';
 import { parseAddress } from './mllp/address.ts';
 import { FIELD_NAMES } from './v2/fields.ts';
 import { parsePath } from './v2/paths.ts';
@@ -139,7 +140,7 @@ export const hl7ConfigSchema = z
           'IN1-49.',
       ),
     statuses: z
-      .record(z.string().min(1), z.enum(['booked', 'cancelled']))
+      .record(z.string().min(1), z.enum(APPOINTMENT_STATUSES))
       .default({})
       .describe("The sender's own words in SCH-25: Left message: booked."),
     without_insurance: z

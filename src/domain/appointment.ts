@@ -53,8 +53,13 @@ export type AppointmentInput = {
   problems: FieldProblem[];
 };
 
-/** `booked` covers everything that may still take place; the connector maps the PMS's own words. */
-export type AppointmentStatus = 'booked' | 'cancelled';
+/**
+ * `booked`: it may still take place. `cancelled`: nobody comes. `completed`: it is over, whatever
+ * the clock says. `appointment-states.ts` has the PMSs' words for them.
+ */
+export const APPOINTMENT_STATUSES = ['booked', 'cancelled', 'completed'] as const;
+
+export type AppointmentStatus = (typeof APPOINTMENT_STATUSES)[number];
 
 export type Patient = {
   /** The PMS's id of the patient; null when it gives none. */
@@ -63,6 +68,8 @@ export type Patient = {
   last_name: string;
   /** `YYYY-MM-DD`; null when missing or impossible. */
   birth_date: string | null;
+  /** Whether the PMS says that the patient has died; left out when it says nothing. */
+  is_deceased?: boolean;
 };
 
 export type CoverageInput = {

@@ -84,11 +84,13 @@ export function planAppointment(
 ): PlanningDecision {
   const { now, clinic, policy } = facts;
   if (appointment.status === 'cancelled') return { kind: 'close', reason: 'cancelled' };
+  if (appointment.status === 'completed') return { kind: 'close', reason: 'past' };
   const starts_at = Date.parse(appointment.starts_at);
   if (starts_at < now) {
     if (facts.is_clock_trusted) return { kind: 'close', reason: 'past' };
     return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
   }
+  if (appointment.patient.is_deceased === true) return aboutDeceased(starts_at, facts);
   if (appointment.insurance === 'awaited') return awaitInsurance(starts_at, facts);
   const coverages = appointment.coverages.filter(isInsured);
   if (coverages.length === 0) return { kind: 'close', reason: 'no_coverage' };
@@ -126,6 +128,24 @@ export function planAppointment(
     unmapped,
     is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS,
   };
+}
+
+/** Nobody phones a payer about a patient who has died; the office has to look at the visit. */
+function aboutDeceased(
+  starts_at: Instant,
+  { now, policy, clinic }: PlanningFacts,
+): PlanningDecision {
+  const opens_at = windowOpensAt(starts_at, policy, clinic);
+  if (opens_at > now)
+    return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
+  const attention: Attention = {
+    reason: 'patient_deceased',
+    what: 'No call is made: the practice management system says that the patient has died.',
+    next:
+      'Cancel the visit in the practice management system. If the patient is alive, correct the ' +
+      'patient record there; eligd calls after that.',
+  };
+  return { kind: 'ask', coverages: [], attention: [attention], unmapped: [], is_too_late: false };
 }
 
 /**

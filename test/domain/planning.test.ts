@@ -73,6 +73,25 @@ describe('the window', () => {
 });
 
 describe('a visit', () => {
+  test('that the PMS calls completed is over, whatever its time', () => {
+    expect(plan({ status: 'completed' })).toEqual({ kind: 'close', reason: 'past' });
+  });
+
+  test('of a patient who has died leads to no call, and is on the list once it is near', () => {
+    const patient = { ...anAppointment().patient, is_deceased: true };
+    expect(plan({ patient })).toMatchObject({
+      kind: 'ask',
+      coverages: [],
+      attention: [{ reason: 'patient_deceased' }],
+    });
+    expect(plan({ patient, insurance: 'awaited', coverages: [] })).toMatchObject({
+      attention: [{ reason: 'patient_deceased' }],
+    });
+    expect(plan({ patient: { ...patient, is_deceased: false } })).toMatchObject({
+      coverages: [{ rank: 1 }],
+    });
+  });
+
   test('that is cancelled is closed, whatever else', () => {
     expect(plan({ status: 'cancelled' }, { is_clock_trusted: false })).toEqual({
       kind: 'close',

@@ -5,6 +5,7 @@ import type {
   AppointmentStatus,
   FieldProblem,
 } from '../../../src/domain/appointment.ts';
+import { appointmentStateReader } from '../../../src/domain/appointment-states.ts';
 import type { Specialty } from '../../../src/domain/specialty.ts';
 import type { FhirConfig } from '../config.ts';
 import { codingsAt, identifierOf, listAt, type Resource, textAt } from '../element.ts';
@@ -14,30 +15,15 @@ import { type Place, toPatient } from './person.ts';
 import { targetOf } from './references.ts';
 
 /**
- * What the statuses of R4 mean here. When in doubt a visit takes place. A place on a waiting list
- * is none, and `entered-in-error` is how many systems delete.
- */
-export const STATUSES: Readonly<Record<string, AppointmentStatus>> = {
-  proposed: 'booked',
-  pending: 'booked',
-  booked: 'booked',
-  arrived: 'booked',
-  fulfilled: 'booked',
-  'checked-in': 'booked',
-  cancelled: 'cancelled',
-  noshow: 'cancelled',
-  'entered-in-error': 'cancelled',
-  waitlist: 'cancelled',
-};
-
-/**
  * The R5 elements that say what an appointment takes the place of, and how R4 servers carry them.
  */
 const REPLACES = /(^|[./])(Appointment\.)?(replaces|previousAppointment)$/;
 
-export function statusOf(appointment: Resource, config: FhirConfig): AppointmentStatus | 'ignored' {
-  const word = textAt(appointment, 'status');
-  return config.statuses[word] ?? STATUSES[word] ?? 'booked';
+/** What the status of an Appointment means; when in doubt a visit takes place. */
+export function statusReader({ statuses }: Pick<FhirConfig, 'statuses'>) {
+  const stateOf = appointmentStateReader<'ignored'>(statuses);
+  return (appointment: Resource): AppointmentStatus | 'ignored' =>
+    stateOf(textAt(appointment, 'status')) ?? 'booked';
 }
 
 /**
@@ -63,7 +49,7 @@ export function startOf(appointment: Resource, time_zone: string): string | null
 export function toAppointment(
   gathered: Gathered,
   source_id: string,
-  starts_at: string,
+  { starts_at, status }: Pick<AppointmentInput, 'starts_at' | 'status'>,
   place: Place,
 ): AppointmentInput {
   const { appointment, location, coverages, organizations, practitioner } = gathered;
@@ -78,7 +64,7 @@ export function toAppointment(
   return {
     source_id,
     starts_at,
-    status: 'booked',
+    status,
     patient: toPatient(gathered.patient, gathered.patient_id, today, problems),
     coverages: toCoverages(coverages, place),
     provider: {

@@ -49,5 +49,6 @@ export function toPatient(
     const remedy = 'Enter the whole birth date of the patient in the practice management system.';
     problems.push({ field: 'Patient.birthDate', value_class: 'not a whole date', remedy });
   }
-  return { id, first_name, last_name, birth_date };
+  const died = patient.deceasedBoolean === true || textAt(patient, 'deceasedDateTime') !== '';
+  return { id, first_name, last_name, birth_date, ...(died ? { is_deceased: true } : {}) };
 }

@@ -18,7 +18,7 @@ import {
   isRefusal,
   toConnectorError,
 } from '../server/failure.ts';
-import { startOf, statusOf, toAppointment } from './appointment.ts';
+import { startOf, statusReader, toAppointment } from './appointment.ts';
 import { Chart } from './chart.ts';
 import { readClaims } from './claims.ts';
 import { type Gathered, gather } from './gather.ts';
@@ -72,6 +72,7 @@ export class Puller {
   private readonly client: FhirClient;
   private readonly config: FhirConfig;
   private readonly env: FhirEnv;
+  private readonly statusOf: ReturnType<typeof statusReader>;
   private read_at: number | null = null;
   private refuses_changes = false;
   private failures = 0;
@@ -80,6 +81,7 @@ export class Puller {
     this.client = client;
     this.config = config;
     this.env = env;
+    this.statusOf = statusReader(config);
   }
 
   /** Throws a ConnectorError, also after a part was taken. */
@@ -280,7 +282,7 @@ export class Puller {
   private async mapOne(appointment: Resource, from: number, chart: Chart): Promise<Outcome> {
     const { config, env } = this;
     const id = textAt(appointment, 'id');
-    const status = statusOf(appointment, config);
+    const status = this.statusOf(appointment);
     if (status === 'ignored') return { kind: 'none' };
     // A cancellation holds whatever else of it cannot be read.
     if (status === 'cancelled') return { kind: 'cancelled', id };
@@ -297,11 +299,16 @@ export class Puller {
     const gathered = await this.gather(id, appointment, chart);
     if (!('appointment' in gathered)) return gathered;
     const today = localDate(env.clock.now(), env.time_zone);
-    const input = toAppointment(gathered, id, starts_at, {
-      config,
-      time_zone: env.time_zone,
-      today,
-    });
+    const input = toAppointment(
+      gathered,
+      id,
+      { starts_at, status },
+      {
+        config,
+        time_zone: env.time_zone,
+        today,
+      },
+    );
     return { kind: 'appointment', input, beside: gathered.others > 0 ? [othersOf(id)] : [] };
   }
 

@@ -4,6 +4,7 @@ import type {
   AppointmentStatus,
   FieldProblem,
 } from '../../../src/domain/appointment.ts';
+import { appointmentStateReader } from '../../../src/domain/appointment-states.ts';
 import { isNpi } from '../../../src/domain/identifiers.ts';
 import type { FieldReader, Scope } from '../v2/fields.ts';
 import { readInstant } from '../v2/times.ts';
@@ -15,39 +16,16 @@ const ENDED_BY_EVENT = new Set(['S15', 'S16', 'S17', 'S26']);
 export const NO_APPOINTMENT = new Set(['S23', 'S24']);
 
 /**
- * Table 0278 and the words of vendors, compared without case, spaces and punctuation. Any other
- * word is a visit that may take place.
+ * The event, and SCH-25 where it leaves that open; there the configuration's own words win. An S13
+ * holds the new time of a visit that was moved (section 10.4.2), so there `Rescheduled` is no old
+ * place.
  */
-const ENDED_WORDS = new Set([
-  'cancelled',
-  'canceled',
-  'cancel',
-  'cx',
-  'dc',
-  'discontinued',
-  'deleted',
-  'delete',
-  'noshow',
-  'dna',
-  'broken',
-  'failed',
-  'missed',
-  'removed',
-  'void',
-  'voided',
-]);
-
-const normal = (word: string) => word.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
-
-/** The event, and SCH-25 where it leaves that open; there the configuration's own words win. */
 export function statusReader(configured: Readonly<Record<string, AppointmentStatus>>) {
-  const words = new Map(Object.entries(configured).map(([word, status]) => [normal(word), status]));
+  const stateOf = appointmentStateReader(configured);
+  const stateAfterMove = appointmentStateReader({ rescheduled: 'booked', ...configured });
   return (event: string, said: readonly string[]): AppointmentStatus => {
     if (ENDED_BY_EVENT.has(event)) return 'cancelled';
-    const known = said
-      .map((word) => words.get(normal(word)))
-      .find((status) => status !== undefined);
-    return known ?? (said.some((word) => ENDED_WORDS.has(normal(word))) ? 'cancelled' : 'booked');
+    return (event === 'S13' ? stateAfterMove : stateOf)(...said) ?? 'booked';
   };
 }
 

@@ -22,8 +22,15 @@ export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
     first_name: fields.one(scope, 'first_name'),
     last_name: fields.one(scope, 'last_name'),
     birth_date: born.value,
+    ...deceased(fields.one(scope, 'deceased')),
   };
   return { patient, problems: born.problems };
+}
+
+/** PID-30 is Y or N (table 0136); a sender without it may fill PID-29 with the day of death. */
+function deceased(text: string): Pick<Patient, 'is_deceased'> {
+  if (text === '') return {};
+  return { is_deceased: !/^(?:N|NO|0+)$/i.test(text) };
 }
 
 /**

@@ -159,7 +159,7 @@ function readSchedule(
       appointments: [appointment],
       patients: [first, ...others].flatMap((group) => insuredPatient(group, fields, time_zone)),
       rejected:
-        visit.status === 'cancelled' ? [] : otherPatients(others, patient, visit.source_id, fields),
+        visit.status === 'booked' ? otherPatients(others, patient, visit.source_id, fields) : [],
     },
   };
 }

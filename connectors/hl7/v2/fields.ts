@@ -24,6 +24,7 @@ export const DEFAULT_PATHS = {
   first_name: ['PID-5.2'],
   last_name: ['PID-5.1'],
   birth_date: ['PID-7'],
+  deceased: ['PID-30', 'PID-29'],
   prior_patient_id: ['MRG-1[MR].1', 'MRG-1.1', 'MRG-4.1'],
   carrier: ['IN1-4.1', 'IN1-2.2', 'IN1-2.1'],
   payor_id: ['IN1-3.1'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import * as values from '../../../connectors/csv/values.ts';
-import { splitName, statusReader } from '../../../connectors/csv/words.ts';
+import { splitName } from '../../../connectors/csv/words.ts';
 
 const ZONE = 'America/Chicago';
 
@@ -177,20 +177,6 @@ describe('words', () => {
       'medical',
     ]); // biome-ignore format: side by side
     expect(values.readSpecialty('Podiatry')).toEqual({ value: null, fault: 'unknown word' });
-  });
-
-  it('reads states of appointments, and lets configured words win', () => {
-    const read = statusReader({ 'Left Message': 'cancelled', Zed: 'cancelled' });
-    expect(['FIRM', 'Checked-In', 'complete', ''].map(read)).toEqual([
-      'booked',
-      'booked',
-      'booked',
-      'booked',
-    ]);
-    expect(
-      ['No-Show', 'CANCELED', 'Broken', 'UnschedList', 'left message', 'zed'].map(read),
-    ).toEqual(Array(6).fill('cancelled'));
-    expect(read('Frobnicated')).toBeNull();
   });
 
   it.each([

@@ -33,7 +33,9 @@ describe('an appointment', () => {
     ['booked', 'booked'],
     ['pending', 'booked'],
     ['checked-in', 'booked'],
-    ['fulfilled', 'booked'],
+    ['arrived', 'booked'],
+    ['Blocked', 'cancelled'],
+    ['rescheduled', 'cancelled'],
     ['noshow', 'cancelled'],
     ['entered-in-error', 'cancelled'],
     ['waitlist', 'cancelled'],
@@ -45,6 +47,17 @@ describe('an appointment', () => {
     expect([visit?.status, cancelled]).toEqual(
       expected === 'booked' ? ['booked', []] : [undefined, ['A-1']],
     );
+  });
+
+  test('that is over is completed, and a patient who has died is said to have', async () => {
+    const over = edit('Appointment', (one) => Object.assign(one, { status: 'fulfilled' }));
+    expect((await readWith(over)).visit?.status).toBe('completed');
+    for (const died of [{ deceasedBoolean: true }, { deceasedDateTime: '2026-10' }])
+      expect(
+        (await readWith(edit('Patient', (one) => Object.assign(one, died)))).visit?.patient,
+      ).toMatchObject({ is_deceased: true });
+    const alive = edit('Patient', (one) => Object.assign(one, { deceasedBoolean: false }));
+    expect((await readWith(alive)).visit?.patient).not.toHaveProperty('is_deceased', true);
   });
 
   test('has the status that the configuration says', async () => {

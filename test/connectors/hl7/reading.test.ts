@@ -140,8 +140,17 @@ describe('the state of an appointment', () => {
     ['S14', '', 'booked'],
     ['S14', 'No-Show', 'cancelled'],
     ['S13', 'Cancelled', 'cancelled'],
-    // At its new time.
+    // At its new time; in any other message it is the old place of a visit that was moved.
     ['S13', 'Rescheduled', 'booked'],
+    ['S12', 'Rescheduled', 'cancelled'],
+    ['S14', 'Rescheduled', 'cancelled'],
+    ['S14', 'Waitlist', 'cancelled'],
+    ['S14', 'Blocked', 'cancelled'],
+    ['S14', 'Dc', 'cancelled'],
+    ['S14', 'Complete', 'completed'],
+    ['S14', 'Started', 'booked'],
+    ['S14', 'Overbooked', 'booked'],
+    ['S14', 'Pending', 'booked'],
     ['S15', 'Booked', 'cancelled'],
     ['S16', '', 'cancelled'],
     ['S17', '', 'cancelled'],
@@ -327,6 +336,18 @@ describe('patients', () => {
     expect(contentOf([msh('ADT^A29', 'C1'), 'PID|1||P-2'].join('\r')).patients).toEqual([
       { kind: 'deleted', patient_id: 'P-2' },
     ]);
+  });
+
+  test.each([
+    ['||Y', true],
+    ['|20260301', true],
+    ['||N', false],
+    ['||', undefined],
+  ])('with PID-29 and PID-30 %j have died: %s', (fields, expected) => {
+    const text = [msh('ADT^A08', 'C1'), `PID|1||P-2${'|'.repeat(25)}${fields}`].join('\r');
+    expect(contentOf(text).patients).toMatchObject([{ patient: { id: 'P-2' } }]);
+    const [update] = contentOf(text).patients;
+    expect(update?.kind === 'described' ? update.patient.is_deceased : null).toBe(expected);
   });
 
   test('with an impossible birth date are taken without it, and it is said', () => {

@@ -84,7 +84,7 @@ export function resourcesOf(input: AppointmentInput): Resource[] {
   const appointment: Appointment = {
     resourceType: 'Appointment',
     id: input.source_id,
-    status: input.status,
+    status: input.status === 'completed' ? 'fulfilled' : input.status,
     start: input.starts_at,
     end: new Date(Date.parse(input.starts_at) + 1_800_000).toISOString(),
     serviceType: input.procedure_codes.map((code) => ({ coding: [codingOf(code)] })),

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { appointmentStateReader } from '../../src/domain/appointment-states.ts';
+
+const read = appointmentStateReader({});
+
+describe('the state of an appointment', () => {
+  test.each([
+    // HL7 table 0278 and FHIR R4's AppointmentStatus.
+    ['Pending', 'booked'],
+    ['Waitlist', 'cancelled'],
+    ['Booked', 'booked'],
+    ['Started', 'booked'],
+    ['Complete', 'completed'],
+    ['Cancelled', 'cancelled'],
+    ['Dc', 'cancelled'],
+    ['Deleted', 'cancelled'],
+    ['Blocked', 'cancelled'],
+    ['Overbooked', 'booked'],
+    ['Noshow', 'cancelled'],
+    ['proposed', 'booked'],
+    ['arrived', 'booked'],
+    ['fulfilled', 'completed'],
+    ['entered-in-error', 'cancelled'],
+    ['checked-in', 'booked'],
+    ['waitlist', 'cancelled'],
+    // Words of practice management systems.
+    ['FIRM', 'booked'],
+    ['Checked Out', 'completed'],
+    ['No-Show', 'cancelled'],
+    ['CANCELED', 'cancelled'],
+    ['UnschedList', 'cancelled'],
+    ['Rescheduled', 'cancelled'],
+    ['Wait List', 'cancelled'],
+  ])('%s is %s', (word, status) => {
+    expect(read(word)).toBe(status);
+  });
+
+  test('is unknown for a word that nobody knows, and for none', () => {
+    expect(read('Frobnicated')).toBeNull();
+    expect(read('')).toBeNull();
+    expect(read()).toBeNull();
+  });
+
+  test('is what the configuration says', () => {
+    const configured = appointmentStateReader({ 'Left Message': 'cancelled', waitlist: 'booked' });
+    expect(configured('left-message')).toBe('cancelled');
+    expect(configured('Wait List')).toBe('booked');
+    expect(configured('Booked', 'WAITLIST')).toBe('booked');
+  });
+
+  test('of several words is the one that stops a call', () => {
+    expect(read('NS', 'No Show', 'Booked')).toBe('cancelled');
+    expect(read('Booked', 'Complete')).toBe('completed');
+  });
+});
