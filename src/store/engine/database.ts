@@ -13,6 +13,7 @@ import * as givenNames from '../../../migrations/0009-given-names.ts';
 import * as absentCalls from '../../../migrations/0010-absent-calls.ts';
 import * as serviceClock from '../../../migrations/0011-service-clock.ts';
 import * as incidents from '../../../migrations/0012-incidents.ts';
+import * as patientIdentity from '../../../migrations/0013-patient-identity.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -31,6 +32,7 @@ const MIGRATIONS = {
   '0010-absent-calls': absentCalls,
   '0011-service-clock': serviceClock,
   '0012-incidents': incidents,
+  '0013-patient-identity': patientIdentity,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -17,6 +17,8 @@ export type Tables = {
     reply: string | null;
   };
   patients: { connector: string; patient_id: string; coverages: string; updated_at: number };
+  patient_aliases: { connector: string; alias: string; patient_id: string; merged_at: number };
+  deceased_patients: { connector: string; patient_id: string; told_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;
   absent_calls: {

@@ -6,6 +6,7 @@ import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
 import { parkDeliveriesOf } from '../answers/deliveries.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
+import { aliasesOf, underOwnId } from './aliases.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 import { contentOf, insuredClaim } from './patient-claims.ts';
 import { insuranceOf } from './patients.ts';
@@ -40,11 +41,17 @@ export async function takeClaims(
   if (latest.size === 0) return;
   const known = await knownClaims(tx, connector, [...latest.keys()]);
   const audit: AuditEntry[] = [];
-  const of_patients = [...latest.values()].flatMap(({ insurance, patient }) =>
+  const aliases = await aliasesOf(
+    tx,
+    connector,
+    [...latest.values()].map(({ patient }) => patient.id),
+  );
+  const own = [...latest.values()].map((claim) => underOwnId(claim, aliases));
+  const of_patients = own.flatMap(({ insurance, patient }) =>
     insurance === undefined ? [] : (patient.id ?? []),
   );
   const insurances = await insuranceOf(tx, connector, [...new Set(of_patients)]);
-  for (const each of latest.values()) {
+  for (const each of own) {
     const claim = insuredClaim(each, insurances.get(each.patient.id ?? ''));
     const row = known.get(claim.source_id);
     const prepared = prepare(connector, claim, source, now);

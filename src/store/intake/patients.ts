@@ -7,7 +7,9 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import { inForce } from '../../domain/coverage-period.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Tx } from '../engine/database.ts';
+import { addAlias, aliasesOf, resolveMerge, underOwnId } from './aliases.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
+import { deceasedOf, noteDeceased, withDeath } from './deceased.ts';
 import { mergeNeeds } from './merge-needs.ts';
 import { changeClaimsOf, insuredClaim } from './patient-claims.ts';
 
@@ -20,10 +22,20 @@ export async function withInsurance(
   connector: string,
   named: readonly NamedAppointment[],
 ): Promise<readonly NamedAppointment[]> {
-  const ids = named.flatMap(({ appointment }) => insuredId(appointment));
+  const aliases = await aliasesOf(
+    tx,
+    connector,
+    named.map(({ appointment }) => appointment.patient.id),
+  );
+  const own = named.map((each) => ({
+    ...each,
+    appointment: underOwnId(each.appointment, aliases),
+  }));
+  const ids = own.flatMap(({ appointment }) => insuredId(appointment));
   const known = await insuranceOf(tx, connector, [...new Set(ids)]);
-  return named.map(({ appointment, source }) => ({
-    appointment: insured(appointment, known),
+  const deceased = await deceasedOf(tx, connector, [...new Set(ids)]);
+  return own.map(({ appointment, source }) => ({
+    appointment: withDeath(insured(appointment, known), deceased),
     source,
   }));
 }
@@ -41,7 +53,8 @@ export async function takePatientUpdates(
 ): Promise<void> {
   for (const update of updates) {
     if (update.kind === 'described') {
-      const { patient, coverages } = update;
+      const { patient, coverages } = await ofToday(tx, connector, update);
+      await noteDeceased(tx, connector, patient, now);
       if (coverages !== null) await storeInsurance(tx, connector, patient.id, coverages, now);
       // What insurance a claim was sent to, is not changed by what the patient has today.
       const insure = (claim: ClaimInput) =>
@@ -77,13 +90,34 @@ export async function takePatientUpdates(
   }
 }
 
+/**
+ * What is late about an id that was merged away says nothing of the patient of today, but for
+ * insurance when nothing else is known of it.
+ */
+async function ofToday(
+  tx: Tx,
+  connector: string,
+  update: Extract<PatientUpdate, { kind: 'described' }>,
+): Promise<Extract<PatientUpdate, { kind: 'described' }>> {
+  const id = (await aliasesOf(tx, connector, [update.patient.id])).get(update.patient.id);
+  if (id === undefined) return update;
+  const is_insured = (await insuranceOf(tx, connector, [id])).has(id);
+  return {
+    kind: 'described',
+    patient: { id, first_name: '', last_name: '', birth_date: null },
+    coverages: is_insured ? null : update.coverages,
+  };
+}
+
 async function merge(
   tx: Tx,
   connector: string,
-  { from_id, into }: Extract<PatientUpdate, { kind: 'merged' }>,
+  merged: Extract<PatientUpdate, { kind: 'merged' }>,
   now: number,
 ): Promise<number> {
+  const { from_id, into } = await resolveMerge(tx, connector, merged);
   if (from_id === into.id) return 0;
+  await addAlias(tx, connector, { from_id, into_id: into.id }, now);
   const known = await insuranceOf(tx, connector, [from_id, into.id]);
   const left = known.get(from_id);
   if (left !== undefined && !known.has(into.id))
@@ -104,6 +138,7 @@ async function merge(
 /** What the PMS left empty stays as it is known. */
 function described<Each extends { patient: Patient }>(each: Each, patient: Patient): Each {
   const { first_name, last_name, birth_date } = each.patient;
+  const is_deceased = patient.is_deceased ?? each.patient.is_deceased;
   const has_name = patient.first_name !== '' || patient.last_name !== '';
   return {
     ...each,
@@ -112,6 +147,7 @@ function described<Each extends { patient: Patient }>(each: Each, patient: Patie
       first_name: has_name ? patient.first_name : first_name,
       last_name: has_name ? patient.last_name : last_name,
       birth_date: patient.birth_date ?? birth_date,
+      ...(is_deceased === undefined ? {} : { is_deceased }),
     },
   };
 }

@@ -54,6 +54,8 @@ const ADAM = {
   first_name: 'ADAM',
   last_name: 'EVERYMAN',
   birth_date: '1988-08-18',
+  // PID-30.
+  is_deceased: true,
 };
 
 describe('the samples', () => {

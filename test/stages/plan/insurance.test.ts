@@ -7,7 +7,7 @@ import { claim } from '../../../connectors/conformance/examples.ts';
 import type { CoverageInput } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import type { InquiryDraft } from '../../../src/domain/inquiry.ts';
-import type { PatientUpdate } from '../../../src/domain/patient-update.ts';
+import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
 import { DAY_MS } from '../../../src/domain/time.ts';
 import { addPlanned } from '../../../src/store/calls/inquiries.ts';
 import { acceptBatch } from '../../../src/store/intake/intake.ts';
@@ -37,7 +37,10 @@ async function say(clinic: Installation, ...patients: PatientUpdate[]): Promise<
   );
 }
 
-const described = (coverages: CoverageInput[] | null, patient = ADA): PatientUpdate => ({
+const described = (
+  coverages: CoverageInput[] | null,
+  patient: IdentifiedPatient = ADA,
+): PatientUpdate => ({
   kind: 'described',
   patient,
   coverages,
@@ -215,6 +218,78 @@ describe('two records of one person that are merged', () => {
     expect(await clinic.service.ledger()).toHaveLength(1);
     expect((await states(clinic)).toSorted()).toEqual(['open', 'withdrawn']);
   });
+});
+
+describe('what comes under an id that was merged away', () => {
+  const merged: PatientUpdate = { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2' } };
+  const other = { ...ADA, id: 'P-2' };
+
+  async function called(clinic: Installation): Promise<void> {
+    await say(clinic, described([aCoverage()]));
+    await clinic.read(clinic.visit('A-1', OF_PATIENT));
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+    await say(clinic, merged);
+  }
+
+  const patientsOf = async (clinic: Installation) =>
+    (
+      await clinic.store.db.selectFrom('appointments').select('content').orderBy('id').execute()
+    ).map(({ content }) => JSON.parse(content).patient.id);
+
+  test('is the other one’s: a late visit leads to no second call (G1)', async () => {
+    const clinic = await install();
+    await called(clinic);
+    await clinic.read(clinic.visit('A-2', OF_PATIENT, 4));
+    await clinic.read(clinic.visit('A-3', { ...OF_PATIENT, patient: other }, 5));
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    expect(await patientsOf(clinic)).toEqual(['P-2', 'P-2', 'P-2']);
+  });
+
+  test('does not take the place of the insurance that is known', async () => {
+    const clinic = await install();
+    await called(clinic);
+    await say(clinic, described([aCoverage({ member_id: 'LATE' })], ADA));
+    await clinic.planNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+    // Deleting the id that went deletes nobody: systems do that after a merge.
+    await say(clinic, { kind: 'deleted', patient_id: 'P-1' });
+    await clinic.planNow();
+    expect((await appointment(clinic)).closed_reason).toBeNull();
+  });
+
+  test('follows a chain of merges, and one that is turned around', async () => {
+    const clinic = await install();
+    await called(clinic);
+    await say(clinic, { kind: 'merged', from_id: 'P-2', into: { ...ADA, id: 'P-3' } });
+    await clinic.read(clinic.visit('A-2', OF_PATIENT, 4));
+    expect(await patientsOf(clinic)).toEqual(['P-3', 'P-3']);
+    await say(clinic, { kind: 'merged', from_id: 'P-3', into: ADA });
+    await clinic.read(clinic.visit('A-3', { ...OF_PATIENT, patient: other }, 5));
+    expect(await patientsOf(clinic)).toEqual(['P-1', 'P-1', 'P-1']);
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+  });
+});
+
+test('a patient who has died gets no call, whichever message comes last', async () => {
+  const clinic = await install();
+  await say(clinic, described([aCoverage()], { ...ADA, is_deceased: true }));
+  await clinic.read(clinic.visit('A-1', OF_PATIENT));
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual([]);
+  expect(await clinic.attention()).toEqual(['patient_deceased']);
+  await say(clinic, described(null, { ...ADA, is_deceased: false }));
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual(['planned']);
+  expect(await clinic.attention()).toEqual([]);
 });
 
 describe('claims of a patient', () => {

@@ -1,0 +1,58 @@
+/** Patients who have died, as messages about them said, apart from any appointment. */
+import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
+import type { Tx } from '../engine/database.ts';
+import { IDS_PER_STATEMENT } from './appointments.ts';
+
+/** Keeps what was said about the patient; what was not said leaves it as it is. */
+export async function noteDeceased(
+  tx: Tx,
+  connector: string,
+  { id, is_deceased }: Pick<Patient, 'is_deceased'> & { id: string },
+  now: number,
+): Promise<void> {
+  if (is_deceased === undefined) return;
+  if (is_deceased)
+    await tx
+      .insertInto('deceased_patients')
+      .values({ connector, patient_id: id, told_at: now })
+      .onConflict((conflict) =>
+        conflict.columns(['connector', 'patient_id']).doUpdateSet({ told_at: now }),
+      )
+      .execute();
+  else
+    await tx
+      .deleteFrom('deceased_patients')
+      .where('connector', '=', connector)
+      .where('patient_id', '=', id)
+      .execute();
+}
+
+/** Of `patient_ids` those who have died. */
+export async function deceasedOf(
+  tx: Tx,
+  connector: string,
+  patient_ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  for (let first = 0; first < patient_ids.length; first += IDS_PER_STATEMENT) {
+    const rows = await tx
+      .selectFrom('deceased_patients')
+      .select('patient_id')
+      .where('connector', '=', connector)
+      .where('patient_id', 'in', patient_ids.slice(first, first + IDS_PER_STATEMENT))
+      .execute();
+    for (const { patient_id } of rows) found.add(patient_id);
+  }
+  return found;
+}
+
+/** The appointment with what is known of its patient, unless it says so itself. */
+export function withDeath(
+  appointment: AppointmentInput,
+  deceased: ReadonlySet<string>,
+): AppointmentInput {
+  const { patient } = appointment;
+  if (patient.id === null || patient.is_deceased !== undefined || !deceased.has(patient.id))
+    return appointment;
+  return { ...appointment, patient: { ...patient, is_deceased: true } };
+}
