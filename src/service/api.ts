@@ -214,6 +214,8 @@ export type ServiceClient = {
   ): Promise<Result<Subscription>>;
   /** DELETE /api/v0/subscription/. Deleting what is not there succeeds. */
   deleteSubscription(options?: CallOptions): Promise<Result<null>>;
+  /** The next call logs in (`oauth`); for a try after the service has rejected calls. */
+  forgetToken(): void;
   /** Proves the credentials with one cheap read (and a login, with `oauth`). For `eligd check`. */
   login(options?: CallOptions): Promise<Result<null>>;
   /**

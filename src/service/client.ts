@@ -115,6 +115,8 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
     deleteSubscription: async (how) => readDeletion(await call('DELETE', SUBSCRIPTION_PATH, how)),
 
+    forgetToken: () => session.forgetToken(),
+
     async login(how) {
       session.forgetToken();
       const answered = await call('GET', SUBSCRIPTION_PATH, how);

@@ -1,9 +1,9 @@
 /**
  * A call on its way: credentials, the rate limit's gate, the queue (bounded concurrency), one
- * exchange, and its repetition with a new token after a 401. What the reply means is for the caller
+ * exchange, and its repetition with a new token after a 401, or a 403 to a token that worked. What the reply means is for the caller
  * to say.
  *
- *     token ─▶ gate ─▶ queue ─▶ exchange ─▶ 401? new token ─▶ gate ─▶ queue ─▶ exchange
+ *     token ─▶ gate ─▶ queue ─▶ exchange ─▶ 401, 403? new token ─▶ gate ─▶ queue ─▶ exchange
  *
  * The token comes before the gate, so that no slot is held by a request that waits for one. The
  * queue comes after it, so that what waits for a slot stands in nobody's way: at the gate, where
@@ -122,10 +122,18 @@ export class Session {
     const first = await unlessAborted(this.#tokens.current(), waiting);
     if (first === null || !first.ok) return this.#withoutToken(first);
     const answered = await this.#pass(call, `Bearer ${first.token}`, waiting);
-    if (answered.outcome === 'none' || answered.reply.status !== 401) return answered;
+    if (answered.outcome === 'none') return answered;
+    const { status } = answered.reply;
+    if (status >= 200 && status < 300) this.#tokens.noteAccepted(first.token);
+    const is_refused = status === 401 || (status === 403 && this.#tokens.mayBeDead(first.token));
+    if (!is_refused) return answered;
     const second = await unlessAborted(this.#tokens.replace(first.token), waiting);
     if (second === null || !second.ok) return this.#withoutToken(second);
-    return this.#pass(call, `Bearer ${second.token}`, waiting);
+    const repeated = await this.#pass(call, `Bearer ${second.token}`, waiting);
+    if (repeated.outcome === 'none') return repeated;
+    if (repeated.reply.status < 300) this.#tokens.noteAccepted(second.token);
+    if (repeated.reply.status === 403) this.#tokens.noteForbidden(second.token);
+    return repeated;
   }
 
   #withoutToken(outcome: (TokenOutcome & { ok: false }) | null): Answered {

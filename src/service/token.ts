@@ -18,7 +18,18 @@ export type LoginOutcome =
 
 export type TokenOutcome = { ok: true; token: string } | { ok: false; failure: ServiceFailure };
 
-type Held = { token: string; lifetime_ms: number; asked_ms: number; asked_elapsed_ms: number };
+/**
+ * `has_worked`: the service has accepted it. `is_forbidden_anyway`: it was asked for because of a
+ * 403, and the same call got 403 again, so that 403 says nothing about the token.
+ */
+type Held = {
+  token: string;
+  lifetime_ms: number;
+  asked_ms: number;
+  asked_elapsed_ms: number;
+  has_worked: boolean;
+  is_forbidden_anyway: boolean;
+};
 
 /** `login` performs one token request; it is never called while another call of it is under way. */
 export class TokenSource {
@@ -51,7 +62,7 @@ export class TokenSource {
   }
 
   /**
-   * A token other than `refused`, which the service answered with 401: one that is already there,
+   * A token other than `refused`, which the service answered with 401 or 403: one that is already there,
    * or a new one.
    */
   async replace(refused: string): Promise<TokenOutcome> {
@@ -59,6 +70,26 @@ export class TokenSource {
       return { ok: true, token: this.#held.token };
     this.#held = null;
     return this.#renew();
+  }
+
+  /** The service accepted a call with this token. */
+  noteAccepted(token: string): void {
+    if (this.#held?.token === token) this.#held.has_worked = true;
+  }
+
+  /** A call that another token had been renewed for got 403 with this one as well. */
+  noteForbidden(token: string): void {
+    if (this.#held?.token === token) this.#held.is_forbidden_anyway = true;
+  }
+
+  /**
+   * Whether a 403 may mean that the token is dead: services exist that answer so instead of 401. At
+   * most once for each token, and not for one that never worked.
+   */
+  mayBeDead(token: string): boolean {
+    const held = this.#held;
+    if (held === null || held.token !== token) return true;
+    return held.has_worked && !held.is_forbidden_anyway;
   }
 
   /** Forgets the token, so that the next call has to log in. */
@@ -88,6 +119,8 @@ export class TokenSource {
       lifetime_ms: outcome.lifetime_ms ?? TOKEN_LIFETIME_MS,
       asked_ms,
       asked_elapsed_ms,
+      has_worked: false,
+      is_forbidden_anyway: false,
     };
     return { ok: true, token };
   }

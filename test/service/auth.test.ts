@@ -18,11 +18,14 @@ const created = { json: { success: true, inquiry_id: 'x' } };
 async function tokenServer(
   isGood: (token: string) => boolean = () => true,
   extra: Record<string, unknown> = {},
+  refusal = 401,
 ) {
   let handed_out = 0;
   const server = await serve(
     (seen) =>
-      isGood(String(seen.headers.authorization).replace('Bearer ', '')) ? created : { status: 401 },
+      isGood(String(seen.headers.authorization).replace('Bearer ', ''))
+        ? created
+        : { status: refusal },
     async () => {
       handed_out += 1;
       const access_token = `T${handed_out}`;
@@ -109,6 +112,44 @@ test('A second 401 is unsent, after one renewal and one repetition', async () =>
   });
   expect(server.used()).toEqual(['Bearer T1', 'Bearer T2']);
   expect(gate).toMatchObject({ entered: ['send', 'send', 'send', 'send'], left: 4 });
+});
+
+test('A token that dies early at a service that answers 403 is renewed once for all', async () => {
+  let dead = '';
+  const server = await tokenServer((token) => token !== dead, {}, 403);
+  const { client } = testClient(server.base_url, { credentials: OAUTH, concurrency: 8 });
+  await client.create('dental', aRequest());
+  dead = 'T1';
+  const results = await Promise.all(
+    Array.from({ length: 8 }, () => client.create('dental', aRequest())),
+  );
+  expect(results.every((result) => result.ok)).toBe(true);
+  expect(server.tokens()).toBe(2);
+});
+
+test('A 403 that a new token does not help is no reason for another login', async () => {
+  let is_forbidden = false;
+  const server = await tokenServer(() => !is_forbidden, {}, 403);
+  const { client } = testClient(server.base_url, { credentials: OAUTH });
+  await client.create('dental', aRequest());
+  is_forbidden = true;
+  for (let round = 0; round < 3; round += 1)
+    expect(await client.create('dental', aRequest())).toMatchObject({
+      failure: { class: 'stopped', status: 403 },
+    });
+  expect(server.tokens()).toBe(2);
+  // A slow retry begins with a login of its own.
+  client.forgetToken();
+  is_forbidden = false;
+  expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+  expect(server.tokens()).toBe(3);
+});
+
+test('A 403 to a token that has never worked is final', async () => {
+  const server = await tokenServer(() => false, {}, 403);
+  const { client } = testClient(server.base_url, { credentials: OAUTH });
+  expect(await client.create('dental', aRequest())).toMatchObject({ failure: { status: 403 } });
+  expect(server.used()).toEqual(['Bearer T1']);
 });
 
 test('With basic credentials a 401 is not repeated', async () => {

@@ -3,6 +3,7 @@ import { MINUTE_MS } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
 import type { SecretSource } from '../../ops/secrets.ts';
 import type { RequestGate } from '../../service/api.ts';
+import { currentHalts } from '../../store/calls/halts.ts';
 import { inspectDatabase } from '../../store/engine/database.ts';
 import { openStore } from '../../store/engine/store.ts';
 import { createCommandClient, createCommandGate, unwrap } from '../service.ts';
@@ -39,7 +40,11 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
           'service',
           `${config.service.base_url} accepts the credentials (${config.service.auth}).`,
         );
-        return [accepted, ...(await checkSubscription(client, config.webhook))];
+        return [
+          accepted,
+          ...(await checkDaemon(config)),
+          ...(await checkSubscription(client, config.webhook)),
+        ];
       } finally {
         await client.close();
       }
@@ -48,6 +53,31 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
     }
   });
   return [...login, checkClock(skew_ms)];
+}
+
+/**
+ * What the daemon's own token gets: it keeps the token to itself, and the database says that the
+ * service rejects it. Nothing where the daemon is not stopped.
+ */
+async function checkDaemon({ state }: Config): Promise<CheckedLine[]> {
+  if (!isUsable(state.path)) return [];
+  const store = await openStore(state.path);
+  try {
+    const halts = await currentHalts(store.db);
+    const account = halts.find(({ reason }) => reason === 'account');
+    if (account === undefined) return [];
+    const next_try = account.next_try_at === null ? null : new Date(account.next_try_at);
+    const what =
+      'The credentials work here, but the service rejects the requests of the running eligd: ' +
+      account.detail;
+    const next =
+      'eligd logs in again at its next try' +
+      `${next_try === null ? '' : ` (${next_try.toISOString()})`}. To try now, run "eligd ` +
+      'release submission". If it persists, ask the calling service about the account.';
+    return [bad('service', 'temporary', what, next)];
+  } finally {
+    await store.close();
+  }
 }
 
 /**

@@ -62,8 +62,10 @@ export type SweepMemory = {
    * ahead of the service's as far as that is kept (null until it is heard); null at first.
    */
   clock: { offset_ms: number; skew_ms: number | null } | null;
+  /** The try at a stopped account (`next_try_at`) that has begun with a login of its own. */
+  tried_at: number | null;
 };
 
 export function newSweepMemory(): SweepMemory {
-  return { sweeps: new Map(), failures: new Map(), clock: null };
+  return { sweeps: new Map(), failures: new Map(), clock: null, tried_at: null };
 }

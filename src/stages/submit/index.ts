@@ -37,6 +37,7 @@ export async function submitStep(
   const { store, env } = deps;
   await noticeClock(deps);
   await allowStrangers(deps);
+  await tryWithOwnLogin(deps);
   const swept: Specialty[] = [];
   const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
@@ -64,6 +65,18 @@ export async function submitStep(
     did: looked + sent,
     next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),
   };
+}
+
+/**
+ * A slow retry begins with a login of its own: a token that died early may be why the service
+ * rejects calls.
+ */
+async function tryWithOwnLogin({ store, env, client, sweeps }: SubmitDeps): Promise<void> {
+  const account = (await currentHalts(store.db)).find(({ reason }) => reason === 'account');
+  if (account === undefined || !isTryDue(account, env.clock.now())) return;
+  if (sweeps.tried_at === account.next_try_at) return;
+  sweeps.tried_at = account.next_try_at;
+  client.forgetToken();
 }
 
 /**
