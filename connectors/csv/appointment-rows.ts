@@ -43,7 +43,7 @@ export class AppointmentRows {
   }
 }
 
-/** The later row counts, with the codes of those before it; what it leaves empty stays as it was. */
+/** The later row counts, with the codes of those before it; what it leaves empty stays. */
 function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInput {
   const all = (one: readonly string[], other: readonly string[]) => [
     ...new Set([...one, ...other]),

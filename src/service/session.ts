@@ -1,7 +1,7 @@
 /**
  * A call on its way: credentials, the rate limit's gate, the queue (bounded concurrency), one
- * exchange, and its repetition with a new token after a 401, or a 403 to a token that worked. What the reply means is for the caller
- * to say.
+ * exchange, and its repetition with a new token after a 401, or after a 403 to a token that worked.
+ * What the reply means is for the caller to say.
  *
  *     token ─▶ gate ─▶ queue ─▶ exchange ─▶ 401, 403? new token ─▶ gate ─▶ queue ─▶ exchange
  *

@@ -62,8 +62,8 @@ export class TokenSource {
   }
 
   /**
-   * A token other than `refused`, which the service answered with 401 or 403: one that is already there,
-   * or a new one.
+   * A token other than `refused`, which the service answered with 401 or 403: one that is already
+   * there, or a new one.
    */
   async replace(refused: string): Promise<TokenOutcome> {
     if (this.#held !== null && this.#held.token !== refused)

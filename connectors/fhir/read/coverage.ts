@@ -8,7 +8,9 @@ import { nameOf, type Place } from './person.ts';
 /** Coverages in these states are none. */
 const NOT_IN_FORCE = new Set(['cancelled', 'draft', 'entered-in-error']);
 
-/** The insurances of a patient, primary first, each with its period. Who pays for himself has none. */
+/**
+ * The insurances of a patient, primary first, each with its period. Who pays for himself has none.
+ */
 export function toCoverages(gathered: readonly GatheredCoverage[], place: Place): CoverageInput[] {
   const { coverage_types } = place.config;
   const usable = gathered.filter(({ coverage, payor_is_person }) => {

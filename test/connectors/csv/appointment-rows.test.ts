@@ -127,7 +127,8 @@ describe('a row with the appointment id of somebody else', () => {
         const { appointments, rejected } = await read(
           ...rows.map(({ id, person, is_insured, code }) => {
             const insurance = is_insured ? `C${person},M-${person}` : ',';
-            return `${id},${AT},,P${person},L${person},F,1990-01-0${person},${insurance},D${person}0${code},K0${person}.1,`;
+            const who = `P${person},L${person},F,1990-01-0${person},${insurance}`;
+            return `${id},${AT},,${who},D${person}0${code},K0${person}.1,`;
           }),
         );
         for (const { patient, coverages, procedure_codes, diagnosis_codes } of appointments) {
