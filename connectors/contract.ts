@@ -334,12 +334,24 @@ export type AttentionEntry = {
 
 export type CheckLine = { ok: boolean; what: string; next?: string };
 
+const BRAND = Symbol.for('eligd.ConnectorError');
+
 /**
  * What a connector throws. `transient`: the PMS is away or busy, eligd tries again by itself;
  * `permanent`: a person must act. The sentences are shown and logged, so they hold no protected
  * health information.
  */
 export class ConnectorError extends Error {
+  /**
+   * An error of another copy of this file counts as well: a connector outside of the tree throws
+   * that of `eligd/connector`, which is built from this one.
+   */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (this !== ConnectorError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    return typeof value === 'object' && value !== null && BRAND in value;
+  }
+
+  readonly [BRAND] = true;
   override readonly name = 'ConnectorError';
   readonly failure: 'transient' | 'permanent';
   readonly next: string;

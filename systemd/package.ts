@@ -32,6 +32,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const PROGRAM = [
   'src',
   'connectors',
+  'dist/contract',
   'migrations',
   'config',
   'docs',
@@ -72,6 +73,7 @@ function makePackage({ out, version, is_quick }: Options): void {
   const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
   const work = mkdtempSync(join(tmpdir(), 'eligd-package-'));
   try {
+    buildContract();
     const tree = join(work, `eligd-${version}`);
     stage(tree, version);
     writeMaintainerFiles(tree, version, architecture);
@@ -99,6 +101,14 @@ function makePackage({ out, version, is_quick }: Options): void {
   } finally {
     rmSync(work, { recursive: true });
   }
+}
+
+/** `eligd/connector`, which a connector outside of the tree imports. */
+function buildContract(): void {
+  rmSync(join(ROOT, 'dist/contract'), { recursive: true, force: true });
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const args = [tsc, '--project', join(ROOT, 'tsconfig.contract.json')];
+  execFileSync(process.execPath, args, { stdio: 'inherit' });
 }
 
 /**
