@@ -132,9 +132,9 @@ module.exports = {
       '(^|/)node_modules/(@types/)?(better-sqlite3|kysely)/',
     ),
     onlyFrom(
-      'node-cron stays in the daemon',
+      'croner stays in the daemon',
       '^src/daemon/|(^|/)node_modules/',
-      '(^|/)node_modules/node-cron/',
+      '(^|/)node_modules/croner/',
     ),
   ],
   options: {

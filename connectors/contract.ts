@@ -165,6 +165,11 @@ export type PullCall = {
    * change nothing.
    */
   isAccepted: (source_key: string) => Promise<boolean>;
+  /**
+   * Which rejected files are still there (their `kept_as`), at the end of each pull. One that is
+   * gone leaves the attention list.
+   */
+  stillRejected?: (kept_as: string[]) => Promise<void>;
   signal: AbortSignal;
 };
 
@@ -195,6 +200,12 @@ export type PullBatch = {
      * is missing has vanished. `unknown`: it does if most of what was known is in it.
      */
     completeness: 'full' | 'changes' | 'unknown';
+    /**
+     * For a file of which nothing could be used, and that the connector keeps: its name there. It
+     * stays on the attention list while `stillRejected` names it, or until a file with the same
+     * `name` is read.
+     */
+    kept_as?: string;
     /**
      * For a source that is one message, whole in this batch, and that somebody may send again: what
      * it is answered. It is stored with the message; when one with this key comes again, nothing

@@ -108,6 +108,8 @@ class Inbox {
       call.signal.throwIfAborted();
       await this.take(item, call);
     }
+    const rejected = await this.list(this.folder.rejected);
+    await call.stillRejected?.(rejected.exports.map(({ name }) => name));
   }
 
   private async list(directory: string): Promise<Listing> {

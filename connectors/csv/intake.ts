@@ -129,6 +129,7 @@ async function rejectWhole(
   const { folder, env, call } = intake;
   const { field, value_class, remedy } = fault;
   const item: RejectedItem = { position: 'file', field, value_class, remedy };
+  const kept_as = await freeName(folder.rejected, file.name);
   if (!(await call.isAccepted(file.key))) {
     // `changes`: that nothing could be read does not mean that appointments have vanished.
     const source = {
@@ -136,6 +137,7 @@ async function rejectWhole(
       name: file.name,
       is_last: true,
       completeness: 'changes' as const,
+      kept_as,
     };
     await acceptOrThrow(call, { source, appointments: [], rejected: [item], cursor: null });
   }

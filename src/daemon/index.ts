@@ -2,7 +2,6 @@
  * The composition root: makes everything out of the configuration, starts it in order and stops it
  * in reverse. `run` is the daemon; `once` takes every stage once.
  */
-import cron, { type ScheduledTask } from 'node-cron';
 import { ClockWatch } from '../domain/clock-watch.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
 import { type HttpService, startHttpServers } from '../http/server.ts';
@@ -27,14 +26,13 @@ import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/database.ts';
 import { openStore, type Store } from '../store/engine/store.ts';
 import { watchContact } from './contact.ts';
+import { watchExports } from './export-watch.ts';
 import { keepPulse } from './heartbeat.ts';
+import { Jobs } from './jobs.ts';
 import {
-  backUp,
   countEvents,
-  logSummary,
   monitoringServices,
   patienceMs,
-  purgeOld,
   startFields,
   superviseDaemon,
   watchedStore,
@@ -253,9 +251,6 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     );
   const swept = parts.progress.step('submit', () => firstSweep(parts));
   await swept.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
-  const daily = schedule(parts, config.schedule.sweep_cron, () => beginDay(parts));
-  const nightly =
-    config.backup.cron === null ? null : schedule(parts, config.backup.cron, () => backUp(options));
   const loops = [
     ...listening,
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
@@ -265,6 +260,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     ...keepSubscription(parts, loop),
     watchClock(parts, signal),
     keepPulse(parts, signal),
+    runJobs(parts, signal),
     supervision,
     ...connectors.flatMap((each) => [
       loop({
@@ -281,8 +277,6 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     await Promise.all(loops);
   } finally {
     hurry.end();
-    await daily.destroy();
-    await nightly?.destroy();
   }
 }
 
@@ -324,39 +318,23 @@ function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
 }
 
 /**
- * Does `work` at the times of `expression` by the clinic's clock; when the computer slept through
- * one, as soon as it is awake.
+ * What falls due by the clinic's clock. Asked often, because a timer does not count the time that a
+ * computer sleeps.
  */
-function schedule(
-  { options }: Parts,
-  expression: string,
-  work: () => Promise<void>,
-): ScheduledTask {
-  let is_running = false;
-  const run = async () => {
-    if (is_running) return;
-    is_running = true;
-    await work().finally(() => {
-      is_running = false;
-    });
-  };
-  const task = cron.schedule(expression, run, { timezone: options.config.clinic.time_zone });
-  task.on('execution:missed', run);
-  return task;
-}
-
-/**
- * Once a day, by the clinic's clock: the sweep falls due, and one line says where everything is.
- */
-async function beginDay({ submit, plan, store, options, wakers }: Parts): Promise<void> {
-  demandSweeps(submit);
-  wakers.submit.wake();
-  try {
-    await closeOldVisits(plan, options.config.policy.give_up_after_days);
-    await purgeOld(options, store);
-    await logSummary(store, options.env);
-  } catch (error) {
-    logStageFailure(options.env, 'daily', error, DAY_MS);
+async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { env } = parts.options;
+  const jobs = new Jobs(parts);
+  const rest_ms = parts.options.idle_ms ?? CLOCK_CHECK_MS;
+  while (!signal.aborted) {
+    let wait_ms = rest_ms;
+    try {
+      const next_at = await parts.progress.step('jobs', () => jobs.runDue(signal));
+      await watchExports(parts);
+      wait_ms = Math.min(rest_ms, Math.max(1_000, next_at - env.clock.now()));
+    } catch (error) {
+      logStageFailure(env, 'jobs', error, wait_ms);
+    }
+    await env.clock.sleep(wait_ms, signal).catch(() => {});
   }
 }
 

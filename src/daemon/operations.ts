@@ -103,10 +103,7 @@ export function watchedStore(store: Store, progress: Progress): Store {
   };
 }
 
-/**
- * Writes a copy of the database and deletes the oldest ones. That it failed is told; nothing else
- * depends on it.
- */
+/** Writes a copy of the database and deletes the oldest ones. Throws when that failed. */
 export async function backUp({ config, env }: { config: Config; env: Env }): Promise<void> {
   const { folder, keep } = config.backup;
   try {
@@ -120,6 +117,7 @@ export async function backUp({ config, env }: { config: Config; env: Env }): Pro
       error_code: errorCode(error),
       ...(error instanceof EligdError ? { reason: error.why } : {}),
     });
+    throw error;
   }
 }
 

@@ -26,6 +26,7 @@ export const ATTENTION_REASONS = {
   payers_unreadable: 'The payer map was changed and has an error; the one before it is used.',
   vanished: 'The appointment was missing from the last full export.',
   row_unreadable: 'A row or message could not be read.',
+  file_rejected: 'Nothing in a file could be read.',
   planning_failed: 'eligd failed to plan the appointment, and tries again.',
   // inquiry
   refused: 'The service refused the content of the inquiry.',
@@ -57,6 +58,11 @@ export const ATTENTION_REASONS = {
   connector_cannot_read: 'Appointments cannot be read.',
   connector_cannot_listen: 'Messages cannot be received.',
   connector_cannot_write: 'Results cannot be written.',
+  backup_missing: 'No backup was made for more than two days.',
+  purge_missing: 'Old data was not deleted for more than two days.',
+  export_missing: 'No export arrived by its usual hour.',
+  export_empty: 'The last export holds no rows.',
+  export_small: 'The last export holds less than half of the usual rows.',
 } as const;
 
 export type AttentionReason = keyof typeof ATTENTION_REASONS;
@@ -71,6 +77,11 @@ export const INCIDENT_REASONS = [
   'connector_cannot_read',
   'connector_cannot_listen',
   'connector_cannot_write',
+  'backup_missing',
+  'purge_missing',
+  'export_missing',
+  'export_empty',
+  'export_small',
 ] as const satisfies readonly AttentionReason[];
 
 export type IncidentReason = (typeof INCIDENT_REASONS)[number];

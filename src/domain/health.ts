@@ -76,7 +76,13 @@ export const BACKUP_AGE_MS_MAX = 48 * HOUR_MS;
 /** Until an installation's usual hours are known, an export that is older says nothing. */
 const EXPORT_AGE_MS_MAX = 4 * DAY_MS;
 /** Incidents because of which the appointments of the practice are not known. */
-const EXPORT_REASONS = ['connector_cannot_read', 'connector_cannot_listen'];
+const EXPORT_REASONS = [
+  'connector_cannot_read',
+  'connector_cannot_listen',
+  'export_missing',
+  'export_empty',
+  'export_small',
+];
 const BACKUP_REASONS = ['backup_missing'];
 /** A pause that is shorter belongs to everyday work. */
 const PAUSE_MS_MIN = MINUTE_MS;

@@ -12,6 +12,7 @@ import {
   nonEmpty,
   npi,
   taxId,
+  timeOfDay,
   timeZone,
   urlPath,
   webAddress,
@@ -166,6 +167,14 @@ const connectorBase = z
     type: nonEmpty
       .describe('A connector that comes with eligd, or the path of a module.')
       .meta({ examples: ['csv'] }),
+    expected_by: timeOfDay
+      .nullable()
+      .default(null)
+      .describe(
+        'By when an export arrives on every business day, by the clinic’s clock; without one ' +
+          'eligd raises an alert. Null or absent: eligd learns the usual hour of each weekday.',
+      )
+      .meta({ examples: ['07:30'] }),
   })
   .describe('A practice management system: where appointments come from and answers go to.');
 
@@ -467,6 +476,8 @@ export type ConnectorConfig = {
   readonly id: string;
   /** A built-in name, or the absolute path of a module. */
   readonly type: string;
+  /** `07:30`; null: learned. */
+  readonly expected_by: string | null;
   /** What the connector's own schema made of the other keys. */
   readonly options: unknown;
 };

@@ -183,6 +183,12 @@ export const cronLine = text(isCron, {
     '5 * * *" for daily at five.',
 });
 
+export const timeOfDay = text(
+  (value) => /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(value),
+  { what: 'is not a time of day.', next: 'Write hours and minutes in quotes, such as "07:30".' },
+  '^(?:[01]\\d|2[0-3]):[0-5]\\d$',
+);
+
 /** Five fields of numbers, `*`, ranges, steps and lists of these. */
 function isCron(value: string): boolean {
   const fields = value.trim().split(/\s+/);

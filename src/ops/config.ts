@@ -100,14 +100,20 @@ async function judgeConnectors(
   const judged: ConnectorConfig[] = [];
   const problems: ConfigProblem[] = [];
   for (const [index, item] of listOf(document.data, 'connectors').entries()) {
-    const { id, type, ...rest } = item;
+    const { id, type, expected_by, ...rest } = item;
     if (typeof type !== 'string' || type === '') continue; // The schema of the whole has said so.
     const path = ['connectors', index];
     try {
       const resolved = isModulePath(type) && !isAbsolute(type) ? resolve(folder, type) : type;
       const schema = await connectorSchema(resolved);
       const options = schema.safeParse(rest);
-      if (options.success) judged.push({ id: String(id), type: resolved, options: options.data });
+      if (options.success)
+        judged.push({
+          id: String(id),
+          type: resolved,
+          expected_by: typeof expected_by === 'string' ? expected_by : null,
+          options: options.data,
+        });
       else problems.push(...problemsOf(options.error.issues, document, inputSchema(schema), path));
     } catch (error) {
       if (!(error instanceof EligdError)) throw error;

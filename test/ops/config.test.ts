@@ -60,7 +60,12 @@ describe('the minimal configuration', () => {
       bulk_shape: 'auto',
     });
     expect(config.connectors).toEqual([
-      { id: 'front-desk', type: 'csv', options: { folder: './dropbox', encoding: 'auto' } },
+      {
+        id: 'front-desk',
+        type: 'csv',
+        expected_by: null,
+        options: { folder: './dropbox', encoding: 'auto' },
+      },
     ]);
     expect(config.webhook).toBeNull();
   });

@@ -172,7 +172,8 @@ test('an answer goes out as its own message, for the visit’s new time', async 
   expect(await daemon.store.db.selectFrom('deliveries').select('state').execute()).toEqual([
     { state: 'delivered' },
   ]);
-  expect((await clinic.run('status')).code).toBe(0);
+  // Only "once" has run here: whether the daemon works is not known.
+  expect((await clinic.run('status')).code).toBe(75);
 });
 
 test(

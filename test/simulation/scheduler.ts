@@ -146,7 +146,7 @@ export function rule(scheduler: Scheduler | null): void {
 
 /**
  * Takes the process's clock and timers away, for good. Called before eligd is loaded: what it and
- * its packages then take for the machine's clock (node-cron, a request's deadline, the write
+ * its packages then take for the machine's clock (a request's deadline, the write
  * queue's turn) is the world's.
  */
 export function takeOverTime(): void {
@@ -191,6 +191,6 @@ export function takeOverTime(): void {
   };
   for (const [name, value] of Object.entries(replaced))
     Object.defineProperty(globalThis, name, { value, writable: true });
-  // Nothing of eligd asks for it; node-cron names its runs by it.
+  // Nothing of eligd asks for it; a package might.
   Math.random = () => world().chance();
 }

@@ -6,6 +6,7 @@ import {
 } from '../../../connectors/contract.ts';
 import type { Env } from '../../domain/env.ts';
 import type { Store } from '../../store/engine/store.ts';
+import { noteRepeatedArrival } from '../../store/intake/arrivals.ts';
 import {
   acceptBatch,
   cursorOf,
@@ -13,6 +14,7 @@ import {
   isLatestSource,
 } from '../../store/intake/intake.ts';
 import { acceptMessages, type Message } from '../../store/intake/messages.ts';
+import { keepRejectedFiles, rejectedFiles } from '../../store/intake/rejected.ts';
 import {
   type ConnectorState,
   type Direction,
@@ -46,12 +48,18 @@ const LISTENS_AFTER_MS = 10_000;
  * that what it acknowledges is safe (G3); planning finds what is new or changed by itself.
  */
 export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
-  const { store, connector_id, connector } = deps;
+  const { store, env, connector_id, connector } = deps;
   if (connector.pull === undefined) return IDLE;
   try {
     await connector.pull({
       cursor: await cursorOf(store.db, connector_id),
-      isAccepted: (key) => isLatestSource(store.db, connector_id, key),
+      isAccepted: async (key) => {
+        const is_repeated = await isLatestSource(store.db, connector_id, key);
+        if (is_repeated)
+          await store.write((tx) => noteRepeatedArrival(tx, connector_id, key, env.clock.now()));
+        return is_repeated;
+      },
+      stillRejected: (kept_as) => keepRejected(deps, kept_as),
       accept: acceptFor(deps),
       signal,
     });
@@ -74,6 +82,12 @@ export async function listenStep(deps: PullDeps, signal: AbortSignal): Promise<S
     return await failed(deps, error, 'listen');
   }
   return IDLE;
+}
+
+async function keepRejected(deps: PullDeps, kept_as: readonly string[]): Promise<void> {
+  const { store, env, connector_id } = deps;
+  if ((await rejectedFiles(store.db, connector_id)).length === 0) return;
+  await store.write((tx) => keepRejectedFiles(tx, connector_id, kept_as, env.clock.now()));
 }
 
 /** A connector that has listened for a while can. */

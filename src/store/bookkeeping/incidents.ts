@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { INCIDENT_REASONS, type IncidentReason } from '../../domain/attention.ts';
 import type { OpenIncident } from '../../domain/health.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import type { Store } from '../engine/store.ts';
 import { raiseAttention } from './attention.ts';
 
 export type IncidentName = { reason: IncidentReason; connector: string | null };
@@ -67,4 +68,23 @@ export async function openIncidents(db: Db | Tx): Promise<CountedIncident[]> {
     .orderBy('id')
     .execute();
   return rows.map((row) => ({ ...row, last_at: row.last_at ?? row.since }));
+}
+
+/**
+ * Brings an incident that is a condition, and not an event, to what is true now: open with
+ * `entry`'s sentences, or over (null). Writes only when that changes something.
+ */
+export async function setIncident(
+  store: Store,
+  name: IncidentName,
+  entry: { what: string; next: string } | null,
+  now: number,
+): Promise<void> {
+  const open = (await openIncidents(store.db)).find(
+    ({ reason, connector }) => reason === name.reason && connector === name.connector,
+  );
+  if (entry === null) {
+    if (open !== undefined) await store.write((tx) => endIncident(tx, name, now));
+  } else if (open === undefined || open.what !== entry.what)
+    await store.write((tx) => raiseIncident(tx, name, entry, now));
 }

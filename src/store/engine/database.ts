@@ -14,6 +14,7 @@ import * as absentCalls from '../../../migrations/0010-absent-calls.ts';
 import * as serviceClock from '../../../migrations/0011-service-clock.ts';
 import * as incidents from '../../../migrations/0012-incidents.ts';
 import * as patientIdentity from '../../../migrations/0013-patient-identity.ts';
+import * as arrivals from '../../../migrations/0014-arrivals.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -33,6 +34,7 @@ const MIGRATIONS = {
   '0011-service-clock': serviceClock,
   '0012-incidents': incidents,
   '0013-patient-identity': patientIdentity,
+  '0014-arrivals': arrivals,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -95,6 +95,13 @@ export type Tables = {
   };
   rate_slots: { id: Generated<number>; taken_at: number; ended_at: number | null };
   halts: { reason: string; since: number; next_try_at: number | null; detail: string };
+  arrivals: {
+    id: Generated<number>;
+    connector: string;
+    source: number;
+    at: number;
+    rows: number;
+  };
   facts: { name: string; value: string; updated_at: number };
   inbox: { id: Generated<number>; message_hash: string; body: Buffer | null; received_at: number };
   inbox_unknown: { service_id: string; has_ended: number; first_seen_at: number };

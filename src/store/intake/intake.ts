@@ -15,9 +15,16 @@ import {
   type PreparedAppointment,
   prepare,
 } from './appointments.ts';
+import { noteArrival } from './arrivals.ts';
 import { settleMissingClaims, takeClaims } from './claims.ts';
 import { takePatientUpdates, withInsurance } from './patients.ts';
-import { forgetUnreadable, forgetUnreadableItems, type Rejected, reject } from './rejected.ts';
+import {
+  forgetRejectedFile,
+  forgetUnreadable,
+  forgetUnreadableItems,
+  type Rejected,
+  reject,
+} from './rejected.ts';
 
 /** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
 export type IntakeBatch = {
@@ -26,6 +33,7 @@ export type IntakeBatch = {
     name: string;
     is_last: boolean;
     completeness: 'full' | 'changes' | 'unknown';
+    kept_as?: string;
   };
   appointments: readonly AppointmentInput[];
   claims?: readonly ClaimInput[];
@@ -89,6 +97,11 @@ export async function acceptBatch(
     if (batch.source.completeness === 'full')
       counts.vanished += await settleMissingClaims(tx, connector, source, now);
     await tx.updateTable('sources').set({ completed_at: now }).where('id', '=', source).execute();
+    // A rejected file has not arrived, and a source with a cursor is asked all day long.
+    if (batch.source.kept_as === undefined) {
+      await forgetRejectedFile(tx, connector, batch.source.name, now);
+      if (batch.cursor === null) await noteArrival(tx, connector, source, now);
+    }
   }
   return counts;
 }

@@ -1,5 +1,5 @@
-import { raiseAttention } from '../bookkeeping/attention.ts';
-import type { Tx } from '../engine/database.ts';
+import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
 /**
@@ -14,7 +14,11 @@ export type Rejected = {
   remedy: string;
 };
 
-type RejectingSource = { key: string; name: string };
+type RejectingSource = { key: string; name: string; kept_as?: string };
+
+/** A whole file is one entry, for as long as the file lies where rejected files are kept. */
+const fileSubject = (connector: string, name: string, kept_as: string) =>
+  `rejected:${JSON.stringify([connector, name, kept_as])}`;
 
 /** Puts an item that nobody could read on the attention list. */
 export async function reject(
@@ -33,16 +37,69 @@ export async function reject(
       subject: rejectedSubject(connector, source, item),
     },
     {
-      reason: 'row_unreadable',
+      reason: source.kept_as === undefined ? 'row_unreadable' : 'file_rejected',
       what: `${source.name}, ${item.position}: ${item.field} is ${item.value_class}.`,
-      next: item.remedy,
+      next: source.kept_as === undefined ? item.remedy : `${item.remedy} ${THEN_REMOVE}`,
     },
     now,
   );
 }
 
+const THEN_REMOVE =
+  'This entry goes when a file of the same name is read, or when the file is removed from ' +
+  'rejected/.';
+
+/** A file of this name was read: what was wrong with an earlier one is corrected. */
+export async function forgetRejectedFile(
+  tx: Tx,
+  connector: string,
+  name: string,
+  now: number,
+): Promise<void> {
+  await forgetFiles(tx, connector, (file) => file.name === name, now);
+}
+
+/** Takes rejected files off the list that are not kept any more. */
+export async function keepRejectedFiles(
+  tx: Tx,
+  connector: string,
+  kept_as: readonly string[],
+  now: number,
+): Promise<void> {
+  const kept = new Set(kept_as);
+  await forgetFiles(tx, connector, (file) => !kept.has(file.kept_as), now);
+}
+
+async function forgetFiles(
+  tx: Tx,
+  connector: string,
+  isOver: (file: { name: string; kept_as: string }) => boolean,
+  now: number,
+): Promise<void> {
+  for (const subject of await rejectedFiles(tx, connector)) {
+    const [, name, kept_as] = JSON.parse(subject.slice('rejected:'.length)) as string[];
+    if (isOver({ name: name ?? '', kept_as: kept_as ?? '' }))
+      await resolveAttention(tx, subject, now, ['file_rejected']);
+  }
+}
+
+/** The subjects of the open entries about rejected files of a connector. */
+export async function rejectedFiles(db: Db | Tx, connector: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('attention')
+    .select('subject')
+    .where('reason', '=', 'file_rejected')
+    .where('subject', '>=', 'rejected:')
+    .where('subject', '<', 'rejected;')
+    .where('connector', '=', connector)
+    .where('resolved_at', 'is', null)
+    .execute();
+  return rows.map(({ subject }) => subject);
+}
+
 /** With the field: one item may have several faults, and each is a line of its own. */
 function rejectedSubject(connector: string, source: RejectingSource, item: Rejected): string {
+  if (source.kept_as !== undefined) return fileSubject(connector, source.name, source.kept_as);
   if (item.source_id !== undefined) return itemSubject(connector, item.source_id);
   return `source:${connector}:${source.key}:${item.position}:${item.field}`;
 }

@@ -1,0 +1,28 @@
+import type { Tx } from '../engine/database.ts';
+import type { Store } from '../engine/store.ts';
+import { readFacts, writeFact } from './facts.ts';
+
+const factOf = (job: string) => `job:${job}`;
+
+/** A scheduled job succeeded at `at` (epoch milliseconds). */
+export async function noteJob(tx: Tx, job: string, at: number): Promise<void> {
+  await writeFact(tx, factOf(job), String(at), at);
+}
+
+/**
+ * When each job last succeeded. One that is new counts from `now` on, so that it runs at its first
+ * time and not at once.
+ */
+export async function jobSuccesses(
+  store: Store,
+  jobs: readonly string[],
+  now: number,
+): Promise<Map<string, number>> {
+  const facts = await readFacts(store.db, jobs.map(factOf));
+  const fresh = jobs.filter((job) => !facts.has(factOf(job)));
+  if (fresh.length > 0)
+    await store.write(async (tx) => {
+      for (const job of fresh) await noteJob(tx, job, now);
+    });
+  return new Map(jobs.map((job) => [job, Number(facts.get(factOf(job))?.value ?? now)]));
+}

@@ -1,0 +1,59 @@
+import { sql } from 'kysely';
+import type { Arrival } from '../../domain/export-watch.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import type { Db, Tx } from '../engine/database.ts';
+
+const KEPT_MS = 60 * DAY_MS;
+
+/** An export was read to its end. Its rows are what it was the last to name. */
+export async function noteArrival(
+  tx: Tx,
+  connector: string,
+  source: number,
+  now: number,
+): Promise<void> {
+  const { rows } = await tx
+    .selectFrom('appointments')
+    .select((select) => select.fn.countAll<number>().as('rows'))
+    .where('last_source', '=', source)
+    .executeTakeFirstOrThrow();
+  await tx.insertInto('arrivals').values({ connector, source, at: now, rows }).execute();
+  await tx
+    .deleteFrom('arrivals')
+    .where('connector', '=', connector)
+    .where('at', '<', now - KEPT_MS)
+    .execute();
+}
+
+/** An export came again that was the last one read: it arrived, and changes nothing. */
+export async function noteRepeatedArrival(
+  tx: Tx,
+  connector: string,
+  key: string,
+  now: number,
+): Promise<void> {
+  const last = await tx
+    .selectFrom('arrivals')
+    .innerJoin('sources', 'sources.id', 'arrivals.source')
+    .select(['arrivals.source', 'arrivals.rows'])
+    .where('sources.connector', '=', connector)
+    .where('sources.key', '=', key)
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  // A rejected file that comes again has not arrived either.
+  if (last !== undefined)
+    await tx
+      .insertInto('arrivals')
+      .values({ connector, ...last, at: now })
+      .execute();
+}
+
+export async function arrivalsSince(db: Db, connector: string, since: number): Promise<Arrival[]> {
+  return await db
+    .selectFrom('arrivals')
+    .select(['at', 'rows'])
+    .where('connector', '=', connector)
+    .where('at', '>=', since)
+    .orderBy('at')
+    .execute();
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest';
+import { type Arrival, type ExportSettings, judgeExports } from '../../src/domain/export-watch.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+
+/** Monday, 7 January 2030, 00:00 in Chicago. */
+const MONDAY = Date.parse('2030-01-07T06:00:00Z');
+const SETTINGS: ExportSettings = {
+  time_zone: 'America/Chicago',
+  closed: new Set(),
+  expected_by: null,
+  watching_since: 0,
+};
+
+const at = (day: number, hours: number) => MONDAY + day * DAY_MS + hours * HOUR_MS;
+
+/** Exports on these days before Monday, at these hours of the day, with 40 rows. */
+const weeks = (...hours: number[]): Arrival[] =>
+  hours.map((hour, index) => ({ at: at(-7 * (index + 1), hour), rows: 40 }));
+
+const judge = (arrivals: Arrival[], now: number, settings: Partial<ExportSettings> = {}) =>
+  judgeExports(arrivals, { ...SETTINGS, ...settings }, now)?.reason ?? null;
+
+describe('an export that does not come', () => {
+  test('is missing an hour after the latest of the same weekdays', () => {
+    const usual = weeks(7, 6.5, 7.25);
+    expect(judge(usual, at(0, 8.24))).toBe(null);
+    expect(judge(usual, at(0, 8.25))).toBe('export_missing');
+    expect(judgeExports(usual, SETTINGS, at(0, 9))?.what).toBe(
+      'No appointment export arrived today by 08:15.',
+    );
+  });
+
+  test('is not missing before three weeks of history', () => {
+    expect(judge(weeks(7, 7), at(0, 12))).toBe(null);
+  });
+
+  test('is missing by the hour of the configuration, without any history', () => {
+    expect(judge([], at(0, 7.4), { expected_by: '07:30' })).toBe(null);
+    expect(judge([], at(0, 7.5), { expected_by: '07:30' })).toBe('export_missing');
+  });
+
+  test('is not missing on a weekday on which none comes', () => {
+    expect(judge(weeks(7, 7, 7), at(1, 12))).toBe(null);
+  });
+
+  test('is not missing on a federal holiday or a closed day', () => {
+    // 21 January 2030 is Martin Luther King Day.
+    const usual = [-14, -7, 0, 7].map((day) => ({ at: at(day, 7), rows: 40 }));
+    expect(judge(usual, at(14, 12))).toBe(null);
+    expect(judge(weeks(7, 7, 7), at(0, 12), { closed: new Set(['2030-01-07']) })).toBe(null);
+  });
+
+  test('is missing on a Saturday only where exports come on Saturdays', () => {
+    const saturdays = [-2, -9, -16].map((day) => ({ at: at(day, 7), rows: 40 }));
+    expect(judge(saturdays, at(5, 12))).toBe('export_missing');
+    expect(judge([], at(5, 12), { expected_by: '07:30' })).toBe(null);
+  });
+
+  test('may wait in the folder of a computer that has just been turned on', () => {
+    const watching_since = at(0, 10);
+    expect(judge(weeks(7, 7, 7), at(0, 10) + MINUTE_MS, { watching_since })).toBe(null);
+    expect(judge(weeks(7, 7, 7), at(0, 10.5), { watching_since })).toBe('export_missing');
+  });
+});
+
+describe('an export that came', () => {
+  const today = (...rows: number[]) => rows.map((each) => ({ at: at(0, 7), rows: each }));
+
+  test('without rows is empty, also the first one', () => {
+    expect(judge(today(0), at(0, 8))).toBe('export_empty');
+  });
+
+  test('with less than half of the usual rows is small', () => {
+    expect(judge([...weeks(7, 7, 7), ...today(19)], at(0, 8))).toBe('export_small');
+    expect(judge([...weeks(7, 7, 7), ...today(20)], at(0, 8))).toBe(null);
+    expect(judge([...weeks(7, 7), ...today(1)], at(0, 8))).toBe(null);
+  });
+
+  test('as one of several a day is judged with the others', () => {
+    const twice = [...weeks(7, 7, 7), ...weeks(8, 8, 8)];
+    expect(judge([...twice, ...today(0)], at(0, 8))).toBe(null);
+    expect(judge([...twice, ...today(0, 10)], at(0, 8))).toBe('export_small');
+    expect(judge([...twice, ...today(0, 80)], at(0, 8))).toBe(null);
+  });
+});
