@@ -196,8 +196,9 @@ export type PullBatch = {
     /** True on the last batch of the source. */
     is_last: boolean;
     /**
-     * Whether the source claims to hold every appointment of the time it covers, so that one which
-     * is missing has vanished. `unknown`: it does if most of what was known is in it.
+     * Whether the source claims to hold every appointment of the days and of the locations or
+     * providers that it covers: one that is missing from two such sources in a row has vanished.
+     * `unknown`: it does if most of what was known is in it.
      */
     completeness: 'full' | 'changes' | 'unknown';
     /**

@@ -234,6 +234,7 @@ function submitDeps(
       mode: config.service.submission.mode,
       batch_size: config.service.submission.batch_size,
       bulk_shape: config.service.submission.bulk_shape,
+      send_npi: config.service.send_npi,
       timeout_ms: config.service.timeout_seconds * 1000,
       is_shared_account: config.service.shared_account,
       calls_per_day: policy.calls_per_day,

@@ -24,7 +24,7 @@ export const ATTENTION_REASONS = {
     'Nobody could phone this payer: its name is not in the payer map, and there is no payer ID.',
   payer_unmapped: 'Payers of the PMS are not in the payer map.',
   payers_unreadable: 'The payer map was changed and has an error; the one before it is used.',
-  vanished: 'The appointment was missing from the last full export.',
+  vanished: 'The appointment was missing from two exports in a row that should have named it.',
   row_unreadable: 'A row or message could not be read.',
   file_rejected: 'Nothing in a file could be read.',
   planning_failed: 'eligd failed to plan the appointment, and tries again.',

@@ -1,6 +1,7 @@
 import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
 import { type ClaimInput, claimHorizon } from './claim.ts';
+import { fittingCodes } from './codes.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
 import { payerAttention } from './payers.ts';
@@ -99,17 +100,18 @@ function plannedClaim(
   const today = localDate(now, clinic.time_zone);
   const completion = desiredCompletionDate(addDays(today, COMPLETION_DAYS), today, clinic.closed);
   const shared = requestOf(claim, under, clinic);
+  const { beneficiary } = policy.claims;
   const draft: InquiryDraft = {
     ...shared,
     benefits_query: [],
-    benefits_codes: claim.procedure_codes,
+    benefits_codes: fittingCodes(shared.specialty, claim.procedure_codes).fitting,
     call_script_id: null,
     desired_completion_date: completion,
     claim: {
       claim_number: claim.claim_number,
       date_of_service: claim.date_of_service,
       // Which word stands for another coverage the specification does not say.
-      beneficiary: claim.coverage_rank === 1 ? policy.claims.beneficiary : '',
+      beneficiary: claim.coverage_rank === 1 && beneficiary !== 'none' ? beneficiary : '',
     },
   };
   return {

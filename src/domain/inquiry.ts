@@ -40,6 +40,8 @@ export type InquiryDraft = {
   billed_amount?: string;
   benefits_form_name?: string;
   insurance_phone_number?: string;
+  /** Codes of the visit that the service would refuse; not sent. Left out when there are none. */
+  left_out_codes?: string[];
   /** Makes it a question about a claim; left out when it is about benefits. */
   claim?: ClaimQuestion;
 };
@@ -78,11 +80,13 @@ export function mergeDrafts(drafts: readonly [InquiryDraft, ...InquiryDraft[]]):
   const union = (field: 'benefits_codes' | 'diagnosis_codes' | 'benefits_query') => [
     ...new Set(drafts.flatMap((draft) => draft[field])),
   ];
+  const left_out = drafts.flatMap(({ left_out_codes }) => left_out_codes ?? []);
   return {
     ...drafts[0],
     benefits_codes: union('benefits_codes'),
     diagnosis_codes: union('diagnosis_codes'),
     benefits_query: union('benefits_query'),
+    ...(left_out.length === 0 ? {} : { left_out_codes: [...new Set(left_out)] }),
     desired_completion_date:
       drafts.map((draft) => draft.desired_completion_date).sort()[0] ??
       drafts[0].desired_completion_date,

@@ -1,14 +1,24 @@
+import type { InquiryDraft } from './inquiry.ts';
 import { localDate, yearOf } from './time.ts';
 
 /** Sentences that a person should see beside a record. */
 export function deliveryNotes(
-  inquiry: { answered_at: number | null; benefit_year: number },
+  inquiry: { answered_at: number | null; benefit_year: number; draft: string },
   time_zone: string,
 ): string[] {
-  if (inquiry.answered_at === null) return [];
+  const { left_out_codes = [] } = JSON.parse(inquiry.draft) as Pick<InquiryDraft, 'left_out_codes'>;
+  const left_out =
+    left_out_codes.length === 0
+      ? []
+      : [
+          `Not asked about: ${left_out_codes.join(', ')}. The calling service takes standard ` +
+            'procedure codes only.',
+        ];
+  if (inquiry.answered_at === null) return left_out;
   const called = localDate(inquiry.answered_at, time_zone);
-  if (yearOf(called) >= inquiry.benefit_year) return [];
+  if (yearOf(called) >= inquiry.benefit_year) return left_out;
   return [
+    ...left_out,
     `The payer was asked on ${called}, before the benefit year ${inquiry.benefit_year} of ` +
       'the visit began: deductibles and maximums may have started anew.',
   ];

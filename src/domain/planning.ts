@@ -1,6 +1,7 @@
 import type { AppointmentInput, CoverageInput } from './appointment.ts';
 import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
+import { fittingCodes } from './codes.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
 import {
@@ -296,16 +297,28 @@ function draftInquiry(
   clinic: ClinicProfile,
 ): InquiryDraft {
   const shared = requestOf(appointment, under, clinic);
+  const codes = fittingCodes(shared.specialty, appointment.procedure_codes);
+  const asked = questions.with_codes ? codes.fitting : [];
   return {
     ...shared,
-    benefits_query: [...questions.benefits_query],
-    benefits_codes: questions.with_codes ? appointment.procedure_codes : [],
+    // A question about codes without a code is a question that nobody can answer.
+    benefits_query: questions.benefits_query.filter(
+      (query, _, all) => asked.length > 0 || !isCodeLookup(query) || all.every(isCodeLookup),
+    ),
+    benefits_codes: asked,
+    ...(questions.with_codes && codes.left_out.length > 0
+      ? { left_out_codes: codes.left_out }
+      : {}),
     call_script_id: questions.call_script_id,
     desired_completion_date: visit,
     ...(shared.specialty === 'dental' || questions.benefits_form_name === null
       ? {}
       : { benefits_form_name: questions.benefits_form_name }),
   };
+}
+
+function isCodeLookup(query: string): boolean {
+  return query.startsWith('CODE_LOOKUP_');
 }
 
 type AskedAbout = Pick<AppointmentInput, 'patient' | 'diagnosis_codes' | 'billed_amount'>;

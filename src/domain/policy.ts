@@ -66,7 +66,7 @@ export type ClaimPolicy = {
   /** Calls about one claim at most; then a person is told. */
   max_calls: number;
   required_fields: readonly ClaimRequiredField[];
-  /** The service's word for the patient's primary coverage; medical. */
+  /** The service's word for the patient's primary coverage; medical. `none`: it is not sent. */
   beneficiary: string;
 };
 

@@ -124,6 +124,13 @@ const service = z
           'must hold {connector}.',
       ),
     submission,
+    send_npi: z
+      .enum(['auto', 'always', 'never'])
+      .default('auto')
+      .describe(
+        'Whether the deprecated field npi is sent; auto: once the service has refused an inquiry ' +
+          'for want of it.',
+      ),
     settle_seconds: z
       .number()
       .min(0)
@@ -207,7 +214,10 @@ const claims = z
       .describe('Fields without which no call is made.'),
     beneficiary: nonEmpty
       .default('PRIMARY')
-      .describe("The service's word for the primary coverage in questions about medical claims."),
+      .describe(
+        "The service's word for the primary coverage in questions about medical claims; none: it " +
+          'is not sent.',
+      ),
   })
   .prefault({})
   .describe('When payers are asked about claims.');

@@ -210,6 +210,11 @@ export const BEHAVIORS = {
     'required',
     'Whether the verifications need an inquiry_id.',
   ),
+  account_requires: choice(
+    ['nothing', 'npi_and_insurance'],
+    'nothing',
+    'What this account requires besides the specification; a strict one npi and insurance.',
+  ),
   medical_requires: choice(
     ['as_dental', 'strict'],
     'as_dental',

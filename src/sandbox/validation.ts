@@ -15,7 +15,12 @@ export type Validated =
   | { ok: true; request: InquiryRequest }
   | { ok: false; problems: JsonObject[] };
 
-export type ValidationRules = { specialty: Specialty; today: Day; strict: boolean };
+export type ValidationRules = {
+  specialty: Specialty;
+  today: Day;
+  strict: boolean;
+  strict_account?: boolean;
+};
 
 /**
  * Questions that the specification lists for dental; anything else is a customer's own and must say
@@ -39,6 +44,8 @@ const REQUIRED = [
   'tax_id',
 ] as const;
 const REQUIRED_WHEN_STRICT = ['insurance', 'billing_npi'] as const;
+
+const REQUIRED_OF_ACCOUNT = ['npi', 'insurance'] as const;
 
 const anyText = text(/^/, '');
 const filledText = text(/\S/, 'Input should not be empty');
@@ -129,10 +136,11 @@ export function validateRequest(body: unknown, prefix: Where, rules: ValidationR
       problems: [detail(prefix, { at: [], msg: 'Input should be an object', type: 'dict_type' })],
     };
   }
-  const required: readonly string[] =
-    rules.strict && rules.specialty !== 'dental'
-      ? [...REQUIRED, ...REQUIRED_WHEN_STRICT]
-      : REQUIRED;
+  const required: readonly string[] = [
+    ...REQUIRED,
+    ...(rules.strict && rules.specialty !== 'dental' ? REQUIRED_WHEN_STRICT : []),
+    ...(rules.strict_account ? REQUIRED_OF_ACCOUNT : []),
+  ];
   const problems: Problem[] = required
     .filter((field) => body[field] === undefined || body[field] === null)
     .map((field) => ({ at: [field], msg: 'Field required', type: 'missing' }));
@@ -188,6 +196,7 @@ export function rulesOf(state: State, specialty: Specialty): ValidationRules {
     // No time zone's today may count as the future.
     today: dayOf(state.clock.callNow() + 14 * HOUR_MS),
     strict: state.behaviors.medical_requires === 'strict',
+    strict_account: state.behaviors.account_requires === 'npi_and_insurance',
   };
 }
 

@@ -3,18 +3,29 @@ import { toWireDate } from './dates.ts';
 import type { InquiryRequest } from './wire.ts';
 
 /**
+ * Fields that some accounts require although the specification does not: the deprecated `npi`, and
+ * an `insurance` where only the payer ID is known.
+ */
+export type AccountNeeds = { npi: boolean; insurance: boolean };
+
+/**
  * The inquiry of a draft, about benefits or about a claim, in the service's words (docs/service.md
  * "Inquiry request"). Fields that nothing is known about are left out, and so are those that the
  * specialty does not have. Throws a `RangeError` when a date of the draft is none, which planning
  * has ruled out.
  */
-export function inquiryRequest(draft: InquiryDraft, external_id: string): InquiryRequest {
+export function inquiryRequest(
+  draft: InquiryDraft,
+  external_id: string,
+  needs: AccountNeeds = { npi: false, insurance: false },
+): InquiryRequest {
   const optional = {
     group_id: draft.group_id,
     billing_npi: draft.billing_npi,
     rendering_npi: draft.rendering_npi,
     practice_billing_address: draft.practice_billing_address,
-    insurance: draft.insurance,
+    npi: needs.npi ? draft.rendering_npi || draft.billing_npi : '',
+    insurance: draft.insurance === '' && needs.insurance ? 'UNKNOWN' : draft.insurance,
     insurance_payor_id: draft.insurance_payor_id,
     additional_info: draft.additional_info,
     call_script_id: draft.call_script_id ?? '',

@@ -193,6 +193,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     mode: 'auto',
     batch_size: 25,
     bulk_shape: 'auto',
+    send_npi: 'auto',
     is_shared_account: false,
   } as const;
   const limits = { calls_per_day: null, calls_per_month: null, reverify_after_days: 30 };

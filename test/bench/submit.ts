@@ -110,6 +110,7 @@ function submitDeps(store: Store): SubmitDeps {
       batch_size: job.batch_size,
       concurrency: job.concurrency,
       bulk_shape: 'array',
+      send_npi: 'auto',
       settle_ms: 300_000,
       timeout_ms: 30_000,
       is_shared_account: false,

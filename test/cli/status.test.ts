@@ -113,7 +113,7 @@ describe('status', () => {
       '                              far ahead: it is not within the look-ahead window',
       '                              yet. The first is looked at 2026-11-21 09:00.',
       '  call planned            1   first visit 2026-11-24 09:30; 1 held: It was',
-      '                              missing from the last export, so no call is made.',
+      '                              missing from two exports, so no call is made.',
       '  being asked             1   first visit 2026-11-24 09:30; 1 call with the',
       '                              service; the longest since 2026-11-20 09:00',
       '                              (inquiry:2)',

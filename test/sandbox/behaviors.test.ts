@@ -383,6 +383,13 @@ describe('reading', () => {
     expect([form.status, status, results]).toEqual(['SUCCESS', 'IN_PROGRESS', null]);
   });
 
+  behavior('account_requires', 'may ask for npi and insurance', async (on) => {
+    await on.behave({ account_requires: 'npi_and_insurance' });
+    const { body } = await on.call('POST', '/api/v0/medical/inquiries', request());
+    expect(body.detail.map(({ loc }: Loose) => loc[1])).toEqual(['npi', 'insurance']);
+    await on.create('medical', { npi: '1245319599', insurance: 'Aetna' });
+  });
+
   behavior('medical_requires', 'may ask for more than dental', async (on) => {
     await on.behave({ medical_requires: 'strict' });
     const { body } = await on.call('POST', '/api/v0/medical/inquiries', request());

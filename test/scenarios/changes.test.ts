@@ -268,15 +268,23 @@ describe('what is not needed any more', () => {
   });
 
   test(
-    'is held and listed when the appointment vanished from a full export, and goes when it is ' +
-      'back',
+    'is held and listed when the appointment vanished from two full exports, and goes when it ' +
+      'is back',
     async () => {
       const all = visits(4);
       const { service, clinic, drop } = await unsent(...all);
-      await drop(...all.filter((_, index) => index !== 1));
+      const others = all.filter((_, index) => index !== 1);
+      await service.fault({ times: 1000, when: 'before', action: 'status', status: 500 });
+      clinic.drop('second.csv', exportOf(others));
+      await clinic.once(75);
+      expect(reasonsFor(clinic, '9002')).toEqual([]);
+      await service.clearFaults();
+      await drop(...others.toReversed());
       expect(reasonsFor(clinic, '9002')).toEqual(['vanished']);
       expect((await service.ledger()).map(({ external_id }) => external_id)).not.toContain('9002');
-      expect((await clinic.run('explain', '9002')).stdout).toMatch(/not in the last export/);
+      expect((await clinic.run('explain', '9002')).stdout).toMatch(
+        /missing from the last two exports/,
+      );
       await drop(...all);
       expect(reasonsFor(clinic, '9002')).toEqual([]);
       expect((await service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([

@@ -117,6 +117,7 @@ export async function install({
       mode: 'single',
       batch_size: 25,
       bulk_shape: 'auto',
+      send_npi: 'auto',
       timeout_ms: 5_000,
       is_shared_account: false,
       calls_per_day: null,

@@ -1,8 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { planAppointment } from '../../src/domain/planning.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import { appointmentSubject, auditOf } from '../../src/store/bookkeeping/audit.ts';
-import { closeAppointment } from '../../src/store/calls/links.ts';
+import { addPlanned } from '../../src/store/calls/inquiries.ts';
+import { closeAppointment, link } from '../../src/store/calls/links.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import {
   acceptBatch,
@@ -10,7 +12,7 @@ import {
   type IntakeBatch,
   isSourceAccepted,
 } from '../../src/store/intake/intake.ts';
-import { aCoverage, anAppointment, FRIDAY_MS } from '../domain/examples.ts';
+import { aCoverage, anAppointment, FRIDAY_MS, facts } from '../domain/examples.ts';
 import { temporaryStore } from './temporary.ts';
 
 const DESK = 'front-desk';
@@ -263,6 +265,61 @@ describe('cursor and source', () => {
   });
 });
 
+/** A planned inquiry of no matter whom. */
+function anInquiry() {
+  const decision = planAppointment('P', anAppointment(), facts());
+  if (decision.kind !== 'ask') throw new Error('It is to be asked about.');
+  const { draft } = decision.coverages[0]!;
+  return {
+    connector: DESK,
+    need_base: 'need',
+    benefit_year: 2026,
+    attempt: 1,
+    retry: 0,
+    patient_key: 'P',
+    specialty: 'dental' as const,
+    external_id: 'A-3',
+    match_key: 'key',
+    due_at: FRIDAY_MS,
+    visit_at: FRIDAY_MS,
+    draft,
+  };
+}
+
+const by = (rendering_npi: string) => ({
+  provider: { ...anAppointment().provider, rendering_npi },
+});
+
+describe('the exports of two offices', () => {
+  test.each([
+    [3, 8, { location: 'North' }, { location: 'South' }],
+    [8, 3, { location: 'North' }, { location: 'South' }],
+    [3, 8, by('1245319599'), by('1043218118')],
+    // Nothing says whose they are: each office's next export names its own again.
+    [3, 8, {}, {}],
+  ])(
+    'are not taken for vanished from each other: %i and %i of %o and %o',
+    async (north, south, of_north, of_south) => {
+      const office = (name: string, count: number, of: object) =>
+        Array.from({ length: count }, (_, index) =>
+          on(1 + (index % 5), { source_id: `${name}-${index}`, ...of }),
+        );
+      const [ours, theirs] = [office('N', north, of_north), office('S', south, of_south)];
+      for (let day = 1; day <= 3; day += 1) {
+        for (const [name, rows] of [
+          ['north', ours],
+          ['south', theirs],
+        ] as const) {
+          const source = { key: `${name} ${day}`, completeness: 'unknown' } as const;
+          const at = FRIDAY_MS + day * 1_000;
+          expect(await accept({ appointments: rows, source }, at)).toMatchObject({ vanished: 0 });
+        }
+      }
+      expect(await openAttention(store.db)).toEqual([]);
+    },
+  );
+});
+
 describe('an appointment that is missing', () => {
   const days = [1, 2, 3, 4, 5].map((day) => on(day));
   const next = (
@@ -275,11 +332,10 @@ describe('an appointment that is missing', () => {
 
   beforeEach(() => accept({ appointments: days }));
 
-  test('from a full export has vanished: on the attention list, due for planning', async () => {
-    expect(await next([on(1), on(2), on(4), on(5)], 'full')).toMatchObject({
-      unchanged: 4,
-      vanished: 1,
-    });
+  test('from two full exports in a row has vanished: it is listed and planned', async () => {
+    const without = [on(1), on(2), on(4), on(5)];
+    expect(await next(without, 'full')).toMatchObject({ unchanged: 4, vanished: 0 });
+    expect(await next(without, 'full', 'sha256:3')).toMatchObject({ unchanged: 4, vanished: 1 });
     expect(await row('A-3')).toMatchObject({
       missing_since: LATER_MS,
       plan_due_at: LATER_MS,
@@ -290,30 +346,65 @@ describe('an appointment that is missing', () => {
     ]);
   });
 
-  test('from a full export of other days has not', async () => {
-    expect(await next([on(2), on(3)], 'full')).toMatchObject({ vanished: 0 });
-    expect(await next([on(2), on(4)], 'full', 'sha256:3')).toMatchObject({ vanished: 1 });
+  test('from one export, and named by the next, has not', async () => {
+    await next([on(1), on(2), on(4), on(5)], 'full');
+    await next(days, 'full', 'sha256:3');
+    expect(await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:4')).toMatchObject({
+      vanished: 0,
+    });
+    expect(await missing()).toEqual([]);
+  });
+
+  test.each([
+    ['planned', 'No call is made for it.'],
+    ['open', 'The call for it is already made'],
+    ['answered', 'The payer has already answered'],
+  ] as const)('says what has happened: its call is %s', async (state, words) => {
+    const { id } = await row('A-3');
+    await store.write(async (tx) => {
+      const added = await addPlanned(tx, anInquiry(), 'A test needs it.', FRIDAY_MS);
+      const draft = anInquiry().draft;
+      await link(tx, { inquiry: added!.id, appointment: id, coverage_rank: 1, draft }, FRIDAY_MS);
+      await tx.updateTable('inquiries').set({ state }).execute();
+    });
+    await next([on(1), on(2), on(4), on(5)], 'full');
+    await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:3');
+    expect((await openAttention(store.db)).map(({ what }) => what)).toEqual([
+      expect.stringContaining(words),
+    ]);
+  });
+
+  test('from full exports of other days has not', async () => {
+    await next([on(2), on(3)], 'full');
+    expect(await next([on(2), on(3)], 'full', 'sha256:3')).toMatchObject({ vanished: 0 });
+    await next([on(2), on(4)], 'full', 'sha256:4');
+    expect(await next([on(2), on(4)], 'full', 'sha256:5')).toMatchObject({ vanished: 1 });
     expect(await missing()).toEqual(['A-3']);
   });
 
   test('from one that only brings changes has not', async () => {
-    expect(await next([on(1), on(5)], 'changes')).toMatchObject({ vanished: 0 });
+    await next([on(1), on(5)], 'changes');
+    expect(await next([on(1), on(5)], 'changes', 'sha256:3')).toMatchObject({ vanished: 0 });
     expect(await missing()).toEqual([]);
   });
 
-  test('in a silent export counts as vanished when most of its days are there', async () => {
-    expect(await next([on(1), on(5)], 'unknown')).toMatchObject({ vanished: 0 });
-    expect(await next([on(1), on(2), on(5)], 'unknown', 'sha256:3')).toMatchObject({ vanished: 2 });
+  test('in silent exports counts as vanished when most of its days are there', async () => {
+    await next([on(1), on(5)], 'unknown');
+    expect(await next([on(1), on(5)], 'unknown', 'sha256:3')).toMatchObject({ vanished: 0 });
+    await next([on(1), on(2), on(5)], 'unknown', 'sha256:4');
+    expect(await next([on(1), on(2), on(5)], 'unknown', 'sha256:5')).toMatchObject({ vanished: 2 });
     expect(await missing()).toEqual(['A-3', 'A-4']);
   });
 
   test('is not concluded from one row that does not say', async () => {
     const twin = on(1, { source_id: 'A-1b' });
     await accept({ appointments: [twin] });
-    expect(await next([on(1)], 'unknown')).toMatchObject({ vanished: 0 });
+    await next([on(1)], 'unknown');
+    expect(await next([on(1)], 'unknown', 'sha256:3')).toMatchObject({ vanished: 0 });
   });
 
   test('is looked for after the last batch of a source only', async () => {
+    await next([on(1), on(2), on(3), on(5)], 'full', 'sha256:1b');
     const first = {
       appointments: [on(1), on(2), on(5)],
       source: { key: 'sha256:2', completeness: 'full', is_last: false },
@@ -329,7 +420,8 @@ describe('an appointment that is missing', () => {
 
   test('is told of once', async () => {
     await next([on(1), on(5)], 'full');
-    expect(await next([on(1), on(5)], 'full', 'sha256:3')).toMatchObject({ vanished: 0 });
+    expect(await next([on(1), on(5)], 'full', 'sha256:3')).toMatchObject({ vanished: 3 });
+    expect(await next([on(1), on(5)], 'full', 'sha256:4')).toMatchObject({ vanished: 0 });
     expect(await openAttention(store.db)).toHaveLength(3);
   });
 
@@ -381,6 +473,7 @@ describe('an appointment that is missing', () => {
 
   test('is back when it is named again, even unchanged, and the entry goes', async () => {
     await next([on(1), on(2), on(4), on(5)], 'full');
+    await next([on(1), on(2), on(4), on(5)], 'full', 'sha256:2b');
     expect(await next([on(3)], 'changes', 'sha256:3')).toMatchObject({ changed: 1, unchanged: 0 });
     expect(await missing()).toEqual([]);
     expect(await row('A-3')).toMatchObject({ plan_due_at: LATER_MS });

@@ -75,7 +75,7 @@ describe('an appointment', () => {
       why: expect.stringContaining('answered 403'),
     });
     await clinic.store.write((tx) => updateInquiry(tx, inquiry, { hold_reason: 'vanished' }, NOW));
-    expect((await explained(appointment)).why).toContain('missing from the last export');
+    expect((await explained(appointment)).why).toContain('missing from two exports');
   });
 
   test('waits again if changed before its inquiry is sent, and not if changed after', async () => {

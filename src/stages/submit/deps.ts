@@ -30,6 +30,7 @@ export type SubmitSettings = {
   timeout_ms: number;
   /** Others use the account on purpose: strangers in the list are nothing to stop for. */
   is_shared_account: boolean;
+  send_npi: 'auto' | 'always' | 'never';
   calls_per_day: number | null;
   calls_per_month: number | null;
   reverify_after_days: number;

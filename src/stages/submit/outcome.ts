@@ -1,6 +1,7 @@
 import { backoffMs } from '../../domain/backoff.ts';
 import type { InquiryDraft } from '../../domain/inquiry.ts';
 import { nextPollAt } from '../../domain/polling.ts';
+import { REFUSED_NEIGHBOR, refusalWords } from '../../domain/refusal.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
 import { isTold } from '../../store/answers/webhook-watch.ts';
@@ -15,6 +16,7 @@ import {
   withoutAppointment,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
+import { learnNeeds } from './account-needs.ts';
 import type { SubmitDeps } from './deps.ts';
 import { takeLateCalls } from './extra.ts';
 
@@ -123,7 +125,7 @@ export async function settleFailure(
       now,
     );
   } else if (failure.class === 'refused') {
-    for (const row of rows) await refuse(tx, row, failure.errors, failure.status, now);
+    for (const row of rows) await refuse(tx, deps, row, failure, now);
   } else if (failure.class === 'stopped') {
     const reason = `The service turned the request away (${failure.status}); nothing was sent.`;
     await backToPlanned(tx, deps, ids, { reason, due_at: now + STOPPED_RETRY_MS }, now);
@@ -217,13 +219,12 @@ export async function settleItem(
       now,
     );
   } else if (item.outcome === 'refused') {
-    await refuse(tx, row, item.errors, 422, now);
+    await refuse(tx, deps, row, { errors: item.errors, status: 422 }, now);
     deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 });
   } else {
     const reason = item.accepted
       ? 'The service said that it accepted the batch, without an id for this inquiry.'
-      : 'The batch was refused because of another inquiry in it; whether this one was taken is ' +
-        'not said.';
+      : REFUSED_NEIGHBOR;
     await makeUncertain(tx, deps, [row.id], { reason, was_accepted: item.accepted }, now);
   }
 }
@@ -234,15 +235,18 @@ export async function settleItem(
  */
 async function refuse(
   tx: Tx,
+  deps: SubmitDeps,
   row: InquiryRow,
-  errors: readonly ValidationItem[],
-  status: number,
+  { errors, status }: { errors: readonly ValidationItem[]; status: number },
   now: number,
 ): Promise<void> {
-  const words =
-    errors
-      .map(({ loc, msg }) => `${loc.filter((part) => part !== 'body').join('.')}: ${msg}`)
-      .join('; ') || `status ${status}`;
+  const sent = JSON.parse(row.body ?? '{}') as Record<string, unknown>;
+  if (await learnNeeds(tx, deps, errors, sent, now)) {
+    const reason = 'Proven unsent: the service asks for a field that goes along from now on.';
+    await backToPlanned(tx, deps, [row.id], { reason, due_at: now }, now);
+    return;
+  }
+  const words = refusalWords(errors, sent) || `status ${status}`;
   await moveInquiries(
     tx,
     [row.id],
@@ -262,7 +266,7 @@ async function refuse(
     {
       reason: 'refused',
       what: `The service refused the inquiry. It said: ${words}.`,
-      next: 'Correct the field in the practice management system; the next export sends it again.',
+      next: 'Correct it in your practice software. eligd sends it again after the next export.',
     },
     now,
   );

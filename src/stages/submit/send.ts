@@ -1,8 +1,9 @@
 import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { instantOf, localDate } from '../../domain/time.ts';
 import type { InquiryRequest } from '../../service/api.ts';
-import { inquiryRequest } from '../../service/request.ts';
+import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
 import {
   dueForSubmission,
   type InquiryRow,
@@ -10,6 +11,7 @@ import {
   sentSince,
 } from '../../store/calls/inquiries.ts';
 import type { Tx } from '../../store/engine/database.ts';
+import { accountNeeds } from './account-needs.ts';
 import { adoptExisting } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import type { SubmitDeps } from './deps.ts';
@@ -109,6 +111,7 @@ async function claim(
     specialties: options.specialties,
   });
   const intents: Intent[] = [];
+  const needs = await accountNeeds(tx, deps);
   let adopted = 0;
   for (const row of due) {
     if (checked !== null && !checked.has(row.id)) continue;
@@ -117,7 +120,7 @@ async function claim(
       adopted += 1;
       deps.env.log('inquiry_adopted', { inquiry: row.id, service_id });
     } else {
-      intents.push(await commitIntent(tx, deps, row, now));
+      intents.push(await commitIntent(tx, deps, row, needs, now));
     }
   }
   return { intents, adopted };
@@ -127,6 +130,7 @@ async function commitIntent(
   tx: Tx,
   deps: SubmitDeps,
   row: InquiryRow,
+  needs: AccountNeeds,
   now: number,
 ): Promise<Intent> {
   const draft = JSON.parse(row.draft) as InquiryDraft;
@@ -135,7 +139,7 @@ async function commitIntent(
   // is over.
   const current =
     draft.desired_completion_date < today ? { ...draft, desired_completion_date: today } : draft;
-  const request = inquiryRequest(current, row.external_id);
+  const request = inquiryRequest(current, row.external_id, needs);
   const sent = {
     body: JSON.stringify(request),
     draft: JSON.stringify(current),
@@ -276,8 +280,7 @@ async function sendBulk(
           deps,
           rows.map(({ id }) => id),
           {
-            reason:
-              'The service refused the batch as a whole; whether this one was taken is not said.',
+            reason: REFUSED_NEIGHBOR,
             was_accepted: false,
           },
           now,

@@ -15,6 +15,7 @@ import * as serviceClock from '../../../migrations/0011-service-clock.ts';
 import * as incidents from '../../../migrations/0012-incidents.ts';
 import * as patientIdentity from '../../../migrations/0013-patient-identity.ts';
 import * as arrivals from '../../../migrations/0014-arrivals.ts';
+import * as missedExports from '../../../migrations/0015-missed-exports.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -35,6 +36,7 @@ const MIGRATIONS = {
   '0012-incidents': incidents,
   '0013-patient-identity': patientIdentity,
   '0014-arrivals': arrivals,
+  '0015-missed-exports': missedExports,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -119,6 +119,7 @@ type AppointmentTable = {
   patient_key: string;
   last_source: number | null;
   missing_since: number | null;
+  missed_source: Generated<number | null>;
   closed_reason: ClosedReason | null;
   closed_at: number | null;
   plan_due_at: number | null;

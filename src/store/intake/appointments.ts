@@ -72,6 +72,7 @@ export function prepare(
     patient_key: patientKey(connector, appointment),
     last_source: source,
     missing_since: null,
+    missed_source: null,
     closed_reason: null,
     closed_at: null,
     plan_due_at: now,

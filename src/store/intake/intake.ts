@@ -2,7 +2,7 @@ import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import { parkDeliveriesOf } from '../answers/deliveries.ts';
-import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
+import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import {
@@ -25,6 +25,7 @@ import {
   type Rejected,
   reject,
 } from './rejected.ts';
+import { flagVanished } from './vanished.ts';
 
 /** What a connector hands over at once; the contract's PullBatch has exactly these parts. */
 export type IntakeBatch = {
@@ -345,83 +346,9 @@ async function touch(tx: Tx, seen: readonly { id: number; source: number }[]): P
       const ids = rows.slice(first, first + IDS_PER_STATEMENT).map(({ id }) => id);
       await tx
         .updateTable('appointments')
-        .set({ last_source: source })
+        .set({ last_source: source, missed_source: null })
         .where('id', 'in', ids)
         .execute();
     }
   }
-}
-
-/**
- * Flags open, upcoming appointments that the source should have named and did not. A source that
- * does not say whether it is full counts as full when it names at least half of what was known of
- * its span of days; one row proves nothing.
- */
-async function flagVanished(
-  tx: Tx,
-  source: {
-    connector: string;
-    source: number;
-    completeness: IntakeBatch['source']['completeness'];
-  },
-  now: number,
-): Promise<number> {
-  if (source.completeness === 'changes') return 0;
-  const span = await tx
-    .selectFrom('appointments')
-    .select((select) => [
-      select.fn.min('starts_at').as('first'),
-      select.fn.max('starts_at').as('last'),
-      select.fn.countAll<number>().as('named'),
-    ])
-    .where('connector', '=', source.connector)
-    .where('kind', '=', 'appointment')
-    .where('superseded_at', 'is', null)
-    .where('last_source', '=', source.source)
-    .where('starts_at', '>=', now)
-    .executeTakeFirstOrThrow();
-  if (span.named === 0) return 0;
-  const missing = await tx
-    .selectFrom('appointments')
-    .select(['id', 'missing_since'])
-    .where('connector', '=', source.connector)
-    .where('kind', '=', 'appointment')
-    .where('superseded_at', 'is', null)
-    .where('closed_reason', 'is', null)
-    .where('starts_at', '>=', span.first)
-    .where('starts_at', '<=', span.last)
-    .where((where) =>
-      where.or([where('last_source', '!=', source.source), where('last_source', 'is', null)]),
-    )
-    .execute();
-  if (source.completeness === 'unknown' && (span.named < 2 || missing.length > span.named))
-    return 0;
-  const fresh = missing.filter(({ missing_since }) => missing_since === null);
-  for (const { id } of fresh) {
-    await tx
-      .updateTable('appointments')
-      .set({ missing_since: now, plan_due_at: now })
-      .where('id', '=', id)
-      .execute();
-    await raiseAttention(
-      tx,
-      {
-        connector: source.connector,
-        appointment: id,
-        inquiry: null,
-        subject: appointmentSubject(id),
-      },
-      {
-        reason: 'vanished',
-        what:
-          'The appointment was not in the last export, which held the others of those days. No ' +
-          'call is made for it.',
-        next:
-          'If it was cancelled, cancel it in the practice management system; if it takes ' +
-          'place, export it again.',
-      },
-      now,
-    );
-  }
-  return fresh.length;
 }

@@ -3,6 +3,7 @@
  * `explain`. Nothing here changes anything.
  */
 import { sql } from 'kysely';
+import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { addDays, instantOf, localDate } from '../../domain/time.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
@@ -285,12 +286,20 @@ export function holdWords(hold_reason: string): string {
   if (hold_reason === OPERATOR_HOLD)
     return 'A person holds it back (eligd hold); "eligd release" lets it go.';
   return hold_reason === 'vanished'
-    ? 'It was missing from the last export, so no call is made.'
+    ? 'It was missing from two exports, so no call is made.'
     : `It is held back: ${hold_reason}.`;
 }
 
-function explainAsking({ state, look_at, poll_at, overdue_since }: CurrentInquiry): Told {
+function explainAsking(inquiry: CurrentInquiry): Told {
+  const { state, look_at, poll_at, overdue_since, reason } = inquiry;
   if (state === 'sending') return told('The request is on its way to the service.');
+  if (state === 'uncertain' && reason === REFUSED_NEIGHBOR) {
+    return told(
+      'The service refused another inquiry of the same batch. eligd looks whether it took this ' +
+        'one, and sends it again if not.',
+      look_at,
+    );
+  }
   if (state === 'uncertain') {
     return told(
       'The reply to the request was lost. eligd looks for it at the service and sends ' +

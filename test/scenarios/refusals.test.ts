@@ -1,0 +1,108 @@
+/** What the service refuses, in words that the front office understands (issue 18, "Refusals"). */
+import { describe, expect, test } from 'vitest';
+import { type Clinic, makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { type Service, startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+const requests = async (service: Service) =>
+  (await service.ledger()).map(({ request }) => request as unknown as Record<string, unknown>);
+
+async function clinicOf(
+  rows: Parameters<typeof exportOf>[0],
+  config = {},
+): Promise<{ clinic: Clinic; service: Service }> {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config });
+  clinic.drop('visits.csv', exportOf(rows));
+  return { clinic, service };
+}
+
+describe("a clinic's own code", () => {
+  test('is noted and not sent, and the patient gets the call', async () => {
+    const { clinic, service } = await clinicOf(
+      visits(1, () => ({ procedure_codes: 'D0120;XRAY4' })),
+    );
+    await clinic.once();
+    expect(await requests(service)).toMatchObject([{ benefits_codes: ['D0120'] }]);
+    expect(clinic.attention()).toEqual([]);
+    await service.advance({ days: 7 });
+    await clinic.once();
+    expect(clinic.written()[0]?.notes).toMatch(/Not asked about: XRAY4\./);
+  });
+
+  test('alone asks about no code', async () => {
+    const { clinic, service } = await clinicOf(visits(1, () => ({ procedure_codes: 'XRAY4' })));
+    await clinic.once();
+    const [request] = await requests(service);
+    expect(request).not.toHaveProperty('benefits_codes');
+    expect(String(request?.benefits_query)).not.toContain('CODE_LOOKUP');
+  });
+});
+
+describe('an inquiry that the service refuses in a batch', () => {
+  // The first bulk of an installation carries one item.
+  const refused = () =>
+    clinicOf(
+      visits(19, (index) => (index === 12 ? { member_id: 'REJECT-1' } : {})),
+      {
+        service: { settle_seconds: 300, submission: { mode: 'bulk', batch_size: 25 } },
+      },
+    );
+
+  test("is told in the service's words and with the field's name, without our index", async () => {
+    const { clinic } = await refused();
+    await clinic.once();
+    const [line] = clinic.attention().filter(({ reason }) => reason === 'refused');
+    expect(line?.what_happened).toBe(
+      'The service refused the inquiry. It said: member ID: The carrier knows no member ids of ' +
+        'this form.',
+    );
+  });
+
+  test('is why its neighbors wait, and they say so', async () => {
+    const { clinic } = await refused();
+    await clinic.once();
+    const { stdout } = await clinic.run('explain', '9002');
+    expect(stdout).toMatch(/refused another inquiry of the same batch/);
+    expect(stdout).not.toMatch(/reply to the request was lost/i);
+  });
+});
+
+describe('an account that requires npi and insurance', () => {
+  const row = { carrier: '', payor_id: '60099' };
+  const medical = { clinic: { specialty: 'medical' } };
+
+  test('gets both once it has asked for them, and every visit gets its one call', async () => {
+    const { clinic, service } = await clinicOf(
+      visits(3, () => row),
+      medical,
+    );
+    await service.behave({ account_requires: 'npi_and_insurance' });
+    await clinic.once();
+    expect(await requests(service)).toMatchObject(
+      Array.from({ length: 3 }, () => ({ npi: '1245319599', insurance: 'UNKNOWN' })),
+    );
+    expect(clinic.attention()).toEqual([]);
+  });
+
+  test('gets no npi where the configuration says never', async () => {
+    const never = { ...medical, service: { send_npi: 'never' } };
+    const { clinic, service } = await clinicOf(
+      visits(1, () => row),
+      never,
+    );
+    await service.behave({ account_requires: 'npi_and_insurance' });
+    await clinic.once();
+    expect(await service.ledger()).toEqual([]);
+    expect(clinic.attention().map(({ reason }) => reason)).toEqual(['refused']);
+  });
+
+  test('gets the npi at once where the configuration says always', async () => {
+    const always = { service: { send_npi: 'always' } };
+    const { clinic, service } = await clinicOf(visits(1), always);
+    await clinic.once();
+    expect(await requests(service)).toMatchObject([{ npi: '1245319599' }]);
+  });
+});
