@@ -1,19 +1,29 @@
 /**
- * From text to rows of cells, such that one bad row costs one row (G7).
+ * From text to rows of cells, such that one bad row costs one row (G7) and no text inside a cell
+ * becomes a row.
  *
  * csv-parse splits rows into cells; alone it would let a quotation mark that is never closed
- * swallow every row up to the next one, and with it other patients. So rows are cut here first: a
- * line with an even number of quotation marks is a row. One with an odd number either begins a cell
- * that goes over several lines, or has a stray mark; it is taken together with what follows only if
- * that gives exactly one proper row in which no column that we read goes over a line, and none of
- * the lines is a row by itself. Otherwise the line stands alone, and if it cannot be split so, it
- * alone is reported.
+ * swallow every row up to the next one, and with it other patients. So rows are cut here first. A
+ * line is a row, unless a quotation mark at the beginning of one of its cells is open at its end:
+ *
+ * - If the mark closes properly on a later line (RFC 4180), all lines up to that are one row,
+ *   whatever is written in its cells.
+ * - If it does, and the line on which it closes would be a row as well, two rows may have a stray
+ *   mark each: every line from the one to the other is reported, and none is a row.
+ * - If it never closes, or not properly, the line stands alone, and if it cannot be split so, it
+ *   alone is reported.
  */
 import { parse } from 'csv-parse/sync';
 
 /** `number` counts as a spreadsheet shows it, the header included, from 1. */
 export type Row = { number: number; cells: string[] } | { number: number; fault: RowFault };
-export type RowFault = 'stray quotation mark' | 'too long' | 'too few cells' | 'too many cells';
+export type RowFault =
+  | 'stray quotation mark'
+  | 'unclear quotation mark'
+  | 'line break in a cell'
+  | 'too long'
+  | 'too few cells'
+  | 'too many cells';
 
 export type Shape = {
   separator: string;
@@ -24,9 +34,9 @@ export type Shape = {
 };
 
 const MAX_LINE_CHARS = 1_000_000;
-const MAX_LINES_OF_ROW = 200;
 
-type Line = { text: string; is_odd: boolean; is_too_long: boolean };
+/** `text` is empty when too long; `opens`: a quoted cell of the line goes on behind it. */
+type Line = { text: string; opens: boolean; is_too_long: boolean };
 
 /** Splits text that comes in pieces into rows; `push` gives those that are complete. */
 export class RowReader {
@@ -34,6 +44,10 @@ export class RowReader {
   private lines_to_skip: number;
   private rest = '';
   private is_skipping = false;
+  /** Whether the part of a line that was skipped held a quotation mark. */
+  private is_skipped_quoted = false;
+  /** In a cell that is too long to look at: no line is a row up to the one on which it may end. */
+  private is_lost = false;
   private held: Line[] = [];
   /** Of the row before the next one. */
   private row_number: number;
@@ -61,6 +75,7 @@ export class RowReader {
     // Without this bound a file of one endless line would be held in memory.
     if (this.rest.length > MAX_LINE_CHARS) {
       this.is_skipping = true;
+      this.is_skipped_quoted ||= this.rest.includes('"');
       this.rest = '';
     }
     return this.rows(lines, false);
@@ -79,10 +94,13 @@ export class RowReader {
 
   private line(text: string): Line {
     const is_too_long = this.is_skipping || text.length > MAX_LINE_CHARS;
+    const has_quote = text.includes('"');
+    const opens = is_too_long
+      ? has_quote || this.is_skipped_quoted
+      : has_quote && atLineEnd(text, this.shape.separator, false) === 'inside';
     this.is_skipping = false;
-    return is_too_long
-      ? { text: '', is_odd: false, is_too_long }
-      : { text, is_odd: hasOddQuotes(text), is_too_long };
+    this.is_skipped_quoted = false;
+    return { text: is_too_long ? '' : text, opens, is_too_long };
   }
 
   private rows(lines: Line[], is_end: boolean): Row[] {
@@ -94,29 +112,52 @@ export class RowReader {
       splitPlainLines(plain, this.shape, rows);
       plain = [];
     };
+    const report = (count: number, fault: RowFault) => {
+      flush();
+      for (let n = 0; n < count; n += 1) rows.push({ number: this.nextNumber(), fault });
+      i += count;
+    };
     let i = Math.min(this.lines_to_skip, queue.length);
     this.lines_to_skip -= i;
     while (i < queue.length) {
       const line = queue[i] as Line;
-      const end = line.is_odd ? closingLine(queue, i) : null;
+      if (this.is_lost) {
+        this.is_lost =
+          line.is_too_long || atLineEnd(line.text, this.shape.separator, true) !== 'outside';
+        report(1, 'unclear quotation mark');
+        continue;
+      }
+      const end = line.opens ? closingLine(queue, i, this.shape.separator) : null;
       if (end === 'not yet seen' && !is_end) {
         this.held = queue.slice(i);
         break;
       }
-      this.row_number += 1;
-      const cells =
-        typeof end === 'number' ? multilineRow(queue.slice(i, end + 1), this.shape) : null;
-      if (cells !== null && typeof end === 'number') {
+      if (end === 'too far') {
+        this.is_lost = true;
+        report(1, line.is_too_long ? 'too long' : 'unclear quotation mark');
+        continue;
+      }
+      const found =
+        typeof end === 'number' ? multilineRow(queue.slice(i, end + 1), this.shape) : 'not closed';
+      if (found === 'unclear' && typeof end === 'number') {
+        report(end + 1 - i, 'unclear quotation mark');
+      } else if (typeof found !== 'string' && typeof end === 'number') {
         flush();
-        rows.push({ number: this.row_number, cells });
+        const row = checkedRow(this.nextNumber(), found, this.shape);
+        if (row !== null) rows.push(row);
         i = end + 1;
       } else {
-        plain.push({ number: this.row_number, line });
+        plain.push({ number: this.nextNumber(), line });
         i += 1;
       }
     }
     flush();
     return rows;
+  }
+
+  private nextNumber(): number {
+    this.row_number += 1;
+    return this.row_number;
   }
 }
 
@@ -126,35 +167,65 @@ function normalLineEnds(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
 
-function hasOddQuotes(text: string): boolean {
-  let is_odd = false;
-  for (let at = text.indexOf('"'); at !== -1; at = text.indexOf('"', at + 1)) is_odd = !is_odd;
-  return is_odd;
+/**
+ * Where the end of a line is, in a quoted cell or outside of one, when its beginning is `inside`
+ * one or not. A mark inside an unquoted cell is text; one that ends a cell in the middle is
+ * improper.
+ */
+function atLineEnd(
+  text: string,
+  separator: string,
+  inside: boolean,
+): 'inside' | 'outside' | 'improper' {
+  let is_inside = inside;
+  let at = 0;
+  for (;;) {
+    if (!is_inside) {
+      if (text[at] !== '"') {
+        const next = text.indexOf(separator, at);
+        if (next === -1) return 'outside';
+        at = next + separator.length;
+        continue;
+      }
+      at += 1;
+    }
+    const mark = text.indexOf('"', at);
+    if (mark === -1) return 'inside';
+    is_inside = text[mark + 1] === '"';
+    at = mark + 2;
+    if (is_inside) continue;
+    if (mark + 1 === text.length) return 'outside';
+    if (!text.startsWith(separator, mark + 1)) return 'improper';
+    at = mark + 1 + separator.length;
+  }
 }
 
-/**
- * The next line with an odd number of quotation marks: where a cell that begins on line `from`
- * would end.
- */
-function closingLine(lines: readonly Line[], from: number): number | 'not yet seen' | null {
+/** The line on which the cell ends that line `from` leaves open; null when it ends improperly. */
+function closingLine(
+  lines: readonly Line[],
+  from: number,
+  separator: string,
+): number | 'not yet seen' | 'too far' | null {
+  if (lines[from]?.is_too_long) return 'too far';
   let chars = lines[from]?.text.length ?? 0;
   for (let i = from + 1; i < lines.length; i += 1) {
     const line = lines[i] as Line;
-    chars += line.text.length;
-    if (i - from >= MAX_LINES_OF_ROW || chars > MAX_LINE_CHARS || line.is_too_long) return null;
-    if (line.is_odd) return i;
+    chars += line.text.length + 1;
+    if (chars > MAX_LINE_CHARS || line.is_too_long) return 'too far';
+    const end = atLineEnd(line.text, separator, true);
+    if (end !== 'inside') return end === 'outside' ? i : null;
   }
   return 'not yet seen';
 }
 
-function multilineRow(lines: readonly Line[], shape: Shape): string[] | null {
-  const cells = strictRow(lines.map((line) => line.text).join('\n'), shape.separator);
-  if (cells === null || cells.length !== shape.width) return null;
-  for (const i of shape.used) if (cells[i]?.includes('\n')) return null;
-  // Two patients in one row is the worst that can happen here; a line that is a row by itself is
-  // taken as one.
-  const is_row = (line: Line) => looseRow(line.text, shape.separator)?.length === shape.width;
-  return lines.slice(1).some(is_row) ? null : cells;
+/** The cells of lines whose quotation marks may belong together. */
+function multilineRow(lines: readonly Line[], shape: Shape): string[] | 'unclear' | 'not closed' {
+  const cells = looseRow(lines.map((line) => line.text).join('\n'), shape.separator);
+  if (cells === null) return 'not closed';
+  // Two patients in one row is the worst that can happen here, and text of one patient's note that
+  // becomes a row is just as bad.
+  const last = checkedRow(0, looseRow(lines.at(-1)?.text ?? '', shape.separator), shape);
+  return last !== null && 'cells' in last ? 'unclear' : cells;
 }
 
 /** Exactly one well-formed record, or null. */
@@ -200,7 +271,7 @@ function splitPlainLines(lines: readonly Numbered[], shape: Shape, rows: Row[]):
   for (const { number, line } of lines) {
     if (line.is_too_long) rows.push({ number, fault: 'too long' });
     else if (usable[at]?.number === number) {
-      const row = checkedRow(number, cells[at] ?? null, shape.width);
+      const row = checkedRow(number, cells[at] ?? null, shape);
       if (row !== null) rows.push(row);
       at += 1;
     }
@@ -224,11 +295,13 @@ function splitTogether(lines: readonly Numbered[], separator: string): string[][
  * Null for a row of empty cells, which spreadsheets leave at the end. Empty cells beyond the header
  * are let pass.
  */
-function checkedRow(number: number, cells: string[] | null, width: number): Row | null {
+function checkedRow(number: number, cells: string[] | null, { width, used }: Shape): Row | null {
   if (cells === null) return { number, fault: 'stray quotation mark' };
   if (cells.every((cell) => cell.trim() === '')) return null;
   if (cells.length < width) return { number, fault: 'too few cells' };
   if (cells.length > width && cells.slice(width).some((cell) => cell.trim() !== ''))
     return { number, fault: 'too many cells' };
+  for (const i of used)
+    if (cells[i]?.includes('\n')) return { number, fault: 'line break in a cell' };
   return { number, cells };
 }

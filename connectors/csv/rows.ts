@@ -40,6 +40,12 @@ export type Sheet = {
 const ROW_REMEDIES: Record<RowFault, string> = {
   'stray quotation mark':
     'Take the quotation mark out of this row, or export again with text in quotation marks.',
+  'unclear quotation mark':
+    'A quotation mark that is open here may belong to this row or to another one, so none of ' +
+    'these rows was used. Take the mark out, or export again with every cell in quotation marks.',
+  'line break in a cell':
+    'A name, date or number of this row goes over two lines. Take the line break out in the ' +
+    'practice management system.',
   'too long': 'Look at this row in the export; it is longer than any appointment can be.',
   'too few cells':
     'The row has fewer cells than the header, so nobody can say which is which. Export ' +

@@ -2,7 +2,7 @@
  * Throws bytes at every door through which they come in: files of the drop folder, replies of the
  * service, bodies of the webhook (for HL7 there is `npm run fuzz:hl7`).
  *
- *     npm run fuzz -- [--runs N] [--seed N] [--target csv|answers|webhooks] [--grow]
+ *     npm run fuzz -- [--runs N] [--seed N] [--target tables|csv|answers|webhooks] [--grow]
  *
  * What the folder `corpus/` holds is tried first, then inputs near it. An input with which
  * something new happens joins the corpus of the run; `--grow` also writes it to the folder. One
@@ -17,6 +17,7 @@ import * as fc from 'fast-check';
 import { answersTarget } from './answers.ts';
 import { csvTarget } from './csv.ts';
 import { mutated } from './mutated.ts';
+import { tablesTarget } from './tables.ts';
 import type { Target } from './target.ts';
 import { webhooksTarget } from './webhooks.ts';
 
@@ -28,7 +29,12 @@ const { values } = parseArgs({
     grow: { type: 'boolean', default: false },
   },
 });
-const TARGETS = { csv: csvTarget, answers: answersTarget, webhooks: webhooksTarget };
+const TARGETS = {
+  tables: tablesTarget,
+  csv: csvTarget,
+  answers: answersTarget,
+  webhooks: webhooksTarget,
+};
 const CORPUS = join(import.meta.dirname, 'corpus');
 /**
  * The corpus grows between rounds and not within one, so that a failing input can be made smaller.

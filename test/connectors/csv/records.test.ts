@@ -62,16 +62,17 @@ describe('a stray quotation mark', () => {
     ]);
   });
 
-  it('does not join two patients, even where together they would make a proper row', () => {
+  it('that may belong to two rows makes neither of them an appointment', () => {
     expect(rowsOf('1,"Smith,x\n2,Jones",y\n3,c,z\n')).toEqual([
-      '2!stray quotation mark',
-      '3:2|Jones"|y',
+      '2!unclear quotation mark',
+      '3!unclear quotation mark',
       '4:3|c|z',
     ]);
-    expect(rowsOf('1,Smith,"note\n2,Jones,note"\n3,c,z\n')).toEqual([
-      '2!stray quotation mark',
-      '3:2|Jones|note"',
-      '4:3|c|z',
+    expect(rowsOf('1,Smith,"note\nfree\n2,Jones,note"\n3,c,z\n')).toEqual([
+      '2!unclear quotation mark',
+      '3!unclear quotation mark',
+      '4!unclear quotation mark',
+      '5:3|c|z',
     ]);
   });
 
@@ -86,6 +87,48 @@ describe('a stray quotation mark', () => {
 
   it('twice in a line does not swallow the next line', () => {
     expect(rowsOf('1,"a,"x\n2,b,y\n')).toEqual(['2!too few cells', '3:2|b|y']);
+  });
+});
+
+describe('a quoted cell', () => {
+  it.each([
+    [
+      'of several lines',
+      '1,a,"note\n9,Injected,paid\nend"\n2,b,y\n',
+      ['2:1|a|note\n9,Injected,paid\nend', '3:2|b|y'],
+    ],
+    [
+      'of 500 lines',
+      `1,a,"note\n${'9,Injected,paid\n'.repeat(500)}end"\n2,b,y\n`,
+      [`2:1|a|note\n${'9,Injected,paid\n'.repeat(500)}end`, '3:2|b|y'],
+    ],
+    [
+      'behind a mark in an unquoted cell',
+      '1,a"b,"note\n9,Injected,paid\nend"\n2,b,y\n',
+      ['2:1|a"b|note\n9,Injected,paid\nend', '3:2|b|y'],
+    ],
+    [
+      'in a row of too many cells',
+      '1,a,"note\n9,Injected,paid\nend",x\n2,b,y\n',
+      ['2!too many cells', '3:2|b|y'],
+    ],
+    [
+      'in a column that is read',
+      '1,"note\n9,Injected,paid\nend",x\n2,b,y\n',
+      ['2!line break in a cell', '3:2|b|y'],
+    ],
+  ])('%s gives no row of its own', (_, text, rows) => {
+    expect(rowsOf(text)).toEqual(rows);
+  });
+
+  it('that is too long to look at gives no row either, and what follows it is read', () => {
+    const long = 'x'.repeat(700_000);
+    for (const note of [`${long}\n9,Injected,paid\n${long}`, `${long}${long}\n9,Injected,paid\n`]) {
+      const rows = rowsOf(`1,a,"${note}"\n2,b,y\n`, 100_000);
+      expect(rows.filter((row) => !row.includes('!'))).toEqual([
+        expect.stringMatching(/^\d:2\|b\|y$/),
+      ]);
+    }
   });
 });
 
