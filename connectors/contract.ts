@@ -142,6 +142,12 @@ export type Connector = {
    */
   readAgain?: (since: number, signal: AbortSignal) => Promise<number>;
   /**
+   * Whether eligd has read or written here before, as what it left behind shows. Asked when the
+   * database is new: one that was lost must not be replaced in silence. Left out when nothing of
+   * eligd stays.
+   */
+  wasUsedBefore?: () => Promise<boolean>;
+  /**
    * Looks whether everything the connector needs is there, without changing anything. For `eligd
    * check`.
    */

@@ -131,6 +131,14 @@ export async function moveBack(folder: Folder, since: number): Promise<number> {
   return moved;
 }
 
+/** Whether exports were read or results written here. */
+export async function wasUsed(folder: Folder): Promise<boolean> {
+  const names = async (path: string) => await readdir(path).catch(() => []);
+  const processed = await names(folder.processed);
+  const written = await names(folder.outbox);
+  return processed.length > 0 || written.some((name) => /^(?:eligibility|claims)-/.test(name));
+}
+
 const NAME_BYTES_MAX = 180;
 
 /** Leaves room for `.reasons.csv` and a number within the 255 bytes of a file system. */

@@ -26,6 +26,7 @@ import {
   moveFile,
   StabilityWatch,
   shortName,
+  wasUsed,
 } from './folder.ts';
 import { NotAccepted, takeFile } from './intake.ts';
 import { writeAttention, writeBatch, writeClaims, writeHeartbeat } from './outbox.ts';
@@ -60,6 +61,7 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
       await writeHeartbeat(folder, text);
     },
     readAgain: (since) => moveBack(folder, since),
+    wasUsedBefore: () => wasUsed(folder),
     check: (): Promise<CheckLine[]> => checkFolder(folder),
   };
 }

@@ -24,6 +24,7 @@ import { listenStep, pullStep } from '../stages/pull/index.ts';
 import { demandSweeps, ensureSwept, submitStep } from '../stages/submit/index.ts';
 import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/database.ts';
+import { FileIdentity, rescueDatabase } from '../store/engine/identity.ts';
 import { openStore, type Store } from '../store/engine/store.ts';
 import { watchContact } from './contact.ts';
 import { watchExports } from './export-watch.ts';
@@ -32,6 +33,7 @@ import { Jobs } from './jobs.ts';
 import {
   countEvents,
   monitoringServices,
+  noteNewDatabase,
   patienceMs,
   startFields,
   superviseDaemon,
@@ -80,6 +82,7 @@ export type OnceResult = {
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
 const CLOCK_CHECK_MS = MINUTE_MS;
 const IDLE_MS = 30_000;
+const FILE_CHECK_MS = 1_000;
 /** How long a reply is waited for after a stop was asked for. */
 const STOP_GRACE_MS = 5_000;
 /**
@@ -104,8 +107,10 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   try {
     const lock: InstanceLock = lockInstance(config.state.path);
     closers.push(() => lock.release());
-    const store = watchedStore(await openStore(config.state.path), progress);
-    closers.push(() => store.close());
+    const opened = await openStore(config.state.path);
+    closers.push(() => opened.close());
+    const identity = new FileIdentity(config.state.path);
+    const store = watchedStore(opened, progress, identity);
     const clock_watch = new ClockWatch(env.clock);
     const pulse: Pulse = {
       started_at: env.clock.now(),
@@ -127,11 +132,13 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       const memory = newDeliverMemory();
       return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state };
     });
+    await noteNewDatabase(options, store, connectors);
     const parts = await assemble(options, store, client, clock_watch, connectors, {
       progress,
       event_counts,
       contact,
       pulse,
+      identity,
       hangingStages: () => progress.stuck(patienceMs(config)).map(({ stage }) => stage),
     });
     return {
@@ -208,12 +215,16 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
   env.log('daemon_started', startFields(parts.options));
   await beginReports(parts.store, parts.options.config.webhook);
   const servers = await startHttpServers(httpServices(parts), env);
+  const lost = new AbortController();
   try {
-    await runStages(parts, signal);
+    const end = AbortSignal.any([signal, lost.signal]);
+    await Promise.all([runStages(parts, end), watchDatabase(parts, lost, end)]);
   } finally {
     await Promise.all(servers.map((server) => server.close()));
   }
   env.log('daemon_stopped');
+  // Ends with an error, so that the service manager starts eligd again on whatever file is there.
+  if (lost.signal.aborted) parts.identity.check();
 }
 
 /** Runs one of the daemon's loops, and lets its progress be watched. */
@@ -335,6 +346,28 @@ async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> {
       logStageFailure(env, 'jobs', error, wait_ms);
     }
     await env.clock.sleep(wait_ms, signal).catch(() => {});
+  }
+}
+
+/**
+ * Ends the daemon when the database's file was deleted or replaced, and saves what the open file
+ * still holds.
+ */
+async function watchDatabase(
+  { options, store, identity }: Parts,
+  lost: AbortController,
+  signal: AbortSignal,
+): Promise<void> {
+  const { env, config } = options;
+  while (!signal.aborted) {
+    await env.clock.sleep(Math.max(FILE_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
+    try {
+      identity.check();
+    } catch {
+      env.log('database_gone', { path: config.state.path });
+      await rescueDatabase(store.db, config.state.path).catch(() => {});
+      lost.abort();
+    }
   }
 }
 

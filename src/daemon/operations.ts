@@ -12,6 +12,7 @@ import type { Config } from '../ops/config.ts';
 import type { Progress } from '../ops/progress.ts';
 import { statusWords, supervise } from '../ops/supervision.ts';
 import { createNotifier } from '../ops/systemd.ts';
+import { explainDatabase, isUnexplained } from '../store/bookkeeping/new-database.ts';
 import { purge } from '../store/bookkeeping/purge.ts';
 import { currentHalts } from '../store/calls/halts.ts';
 import {
@@ -21,10 +22,16 @@ import {
   rotateBackups,
 } from '../store/engine/backup.ts';
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
+import { type FileIdentity, tracesOfDatabase } from '../store/engine/identity.ts';
 import type { Store } from '../store/engine/store.ts';
-import { countSituations, oldestWaiting, readStatus } from '../store/views/overview.ts';
+import {
+  countSituations,
+  oldestWaiting,
+  readDatabase,
+  readStatus,
+} from '../store/views/overview.ts';
 import { liveHealth } from './heartbeat.ts';
-import type { Parts } from './parts.ts';
+import type { Parts, RunningConnector } from './parts.ts';
 import { addressOf } from './webhook.ts';
 
 /** A step may be silent for as long as this many requests take that are not answered. */
@@ -90,17 +97,36 @@ export function superviseDaemon(
   });
 }
 
-/** Commits are signs of life; one that waits for the disk is none. */
-export function watchedStore(store: Store, progress: Progress): Store {
+/**
+ * Commits count as progress; a commit blocked on the disk does not. Nothing is written into a file
+ * that was deleted or replaced: without the commit of its intent no call goes out (G1).
+ */
+export function watchedStore(store: Store, progress: Progress, identity: FileIdentity): Store {
   return {
     ...store,
     write: async (work) => {
       progress.mark();
+      identity.check();
       const value = await store.write(work);
       progress.mark();
       return value;
     },
   };
+}
+
+/** Stops submission when the database is new and something shows that it is not the first one. */
+export async function noteNewDatabase(
+  { config, env }: { config: Config; env: Env },
+  store: Store,
+  connectors: readonly RunningConnector[],
+): Promise<void> {
+  if (!(await isUnexplained(store.db))) return;
+  const traces = tracesOfDatabase(config.state.path, config.backup.folder);
+  for (const { id, connector } of connectors)
+    if ((await connector.wasUsedBefore?.()) === true)
+      traces.push(`eligd has read or written files of the connector ${id}`);
+  await explainDatabase(store, traces, env.clock.now());
+  if (traces.length > 0) env.log('submission_stopped', { reason: 'new_database' });
 }
 
 /** Writes a copy of the database and deletes the oldest ones. Throws when that failed. */
@@ -109,7 +135,8 @@ export async function backUp({ config, env }: { config: Config; env: Env }): Pro
   try {
     const now = env.clock.now();
     const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
-    const gone = rotateBackups(folder, keep);
+    // A new database that nobody has confirmed must not push good copies out.
+    const gone = (await isInDoubt(config.state.path)) ? 0 : rotateBackups(folder, keep);
     env.log('backup_written', { appointments: content.appointments, deleted_copies: gone });
   } catch (error) {
     env.log('backup_failed', {
@@ -119,6 +146,11 @@ export async function backUp({ config, env }: { config: Config; env: Env }): Pro
     });
     throw error;
   }
+}
+
+async function isInDoubt(path: string): Promise<boolean> {
+  const halts = await readDatabase(path, currentHalts);
+  return halts.some(({ reason }) => reason === 'new_database');
 }
 
 /** Deletes what the clinic does not keep any longer. */

@@ -24,6 +24,7 @@ import { newSweepMemory, type SubmitDeps } from '../stages/submit/index.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { logKey } from '../store/bookkeeping/log-key.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
+import type { FileIdentity } from '../store/engine/identity.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { ContactWatch } from './contact.ts';
 import { adoptPayers } from './payers.ts';
@@ -81,6 +82,7 @@ export type Parts = {
   event_counts: ReadonlyMap<string, number>;
   contact: ContactWatch;
   pulse: Pulse;
+  identity: FileIdentity;
   /** Stages that make no progress at the moment. */
   hangingStages: () => string[];
   submit: SubmitDeps;
@@ -159,7 +161,10 @@ export async function assemble(
   client: ServiceClient,
   clock_watch: ClockWatch,
   connectors: RunningConnector[],
-  watched: Pick<Parts, 'progress' | 'event_counts' | 'contact' | 'pulse' | 'hangingStages'>,
+  watched: Pick<
+    Parts,
+    'progress' | 'event_counts' | 'contact' | 'pulse' | 'identity' | 'hangingStages'
+  >,
 ): Promise<Parts> {
   const wakers: Wakers = {
     plan: new Waker(),

@@ -195,6 +195,14 @@ export const EVENTS = {
       'A connector could not read or write; the line says why and what to do. It is tried again.',
     next: 'Do what reason says, and run "eligd check".',
   },
+  database_gone: {
+    level: 'error',
+    fields: ['path'],
+    means:
+      'The file of the database was deleted or replaced while eligd ran. eligd makes no more ' +
+      'calls and ends; what it knew was saved beside it (.rescued.db).',
+    next: 'Stop eligd, then run "eligd restore" with that file or the newest backup.',
+  },
   connector_recovered: {
     level: 'info',
     fields: ['connector', 'direction', 'failures'],

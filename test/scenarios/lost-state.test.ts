@@ -1,7 +1,7 @@
 /** A database that is gone, a second daemon, and somebody else on the account. */
 import { rmSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { makeClinic } from '../support/clinic.ts';
+import { type Clinic, makeClinic } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
 import {
   expectOneCallEach,
@@ -25,6 +25,11 @@ const FOREIGN = {
   benefits_query: ['STANDARD'],
   external_id: 'other-1',
 };
+
+/** The operator says that the lost database is gone for good. */
+async function confirm(clinic: Clinic): Promise<void> {
+  expect((await clinic.run('release', 'submission')).code).toBe(0);
+}
 
 test.each([
   { name: 'while everything was open', advance_first: false },
@@ -56,6 +61,8 @@ test.each([
 
     rmSync(clinic.state, { recursive: true });
     clinic.drop('Export again.csv', Buffer.concat([bytes, Buffer.from('\n', 'utf16le')]));
+    await clinic.once();
+    await confirm(clinic);
     await clinic.once();
     if (advance_first)
       expect((await service.ledger()).map(({ id }) => id)).toEqual(before.map(({ id }) => id));
@@ -91,6 +98,8 @@ test(
     for (const exported of [all, [...all].reverse()]) {
       clinic.drop('export.csv', exportOf(exported));
       await clinic.once();
+      await confirm(clinic);
+      await clinic.once();
       await service.advance({ days: 6 });
       await clinic.once();
       rmSync(clinic.state, { recursive: true });
@@ -113,6 +122,8 @@ test(
     await clinic.once();
     rmSync(clinic.state, { recursive: true });
     clinic.drop('two.csv', exportOf(visits(4, (index) => ({ appointment_id: `new-${index}` }))));
+    await clinic.once();
+    await confirm(clinic);
     await clinic.once();
     await service.advance({ days: 6 });
     await clinic.once();
@@ -140,6 +151,8 @@ test(
     await clinic.once();
     rmSync(clinic.state, { recursive: true });
     clinic.drop('two.csv', exportOf([twin]));
+    await clinic.once();
+    await confirm(clinic);
     await clinic.once();
     expect((await service.ledger()).map(({ external_id }) => external_id)).toEqual([
       first?.appointment_id,

@@ -2,9 +2,9 @@ import type { Db, Tx } from '../engine/database.ts';
 
 /**
  * Why nothing is sent: `account` the service turned us away, `foreign` somebody else uses the
- * account.
+ * account, `new_database` the database is new where there was another one before.
  */
-export type HaltReason = 'account' | 'foreign';
+export type HaltReason = 'account' | 'foreign' | 'new_database';
 
 export type Halt = {
   reason: HaltReason;

@@ -53,6 +53,7 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     rmSync(part, { force: true });
+    refuseDamagedSource(path);
     copyDatabase(path, part);
     noteMoment(part, now);
     const content = inspectCopy(part);
@@ -72,6 +73,19 @@ export function writeBackup(path: string, file: string, now: number): CopyConten
         'as it was.',
       cause: error,
     });
+  }
+}
+
+/**
+ * SQLite copies what it can of a damaged database, and the copy then passes every check: so the
+ * source is checked first, whole.
+ */
+function refuseDamagedSource(path: string): void {
+  const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+  try {
+    if (source.pragma('integrity_check(1)', { simple: true }) !== 'ok') throw damaged(path);
+  } finally {
+    source.close();
   }
 }
 
@@ -222,6 +236,11 @@ export function deleteOldCopies(path: string, folder: string, before: number): n
 
 function listed(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder) : [];
+}
+
+/** Whether there is any copy that eligd made. */
+export function hasBackups(folder: string): boolean {
+  return listed(folder).some((name) => NAME.test(name) || BEFORE_UPGRADE.test(name));
 }
 
 /** When the newest scheduled backup was written, by its name and age; null when there is none. */

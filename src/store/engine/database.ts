@@ -60,6 +60,7 @@ export const RESTORING = '.restoring';
 export async function openDatabase(path: string): Promise<Db> {
   const existed = existsSync(path);
   if (!existed) refuseHalfRestored(path);
+  refuseEmpty(path);
   const raw = openFile(path);
   try {
     raw.pragma(`busy_timeout = ${BUSY_TIMEOUT_MS}`);
@@ -94,6 +95,7 @@ export async function openDatabase(path: string): Promise<Db> {
 export function inspectDatabase(path: string): 'absent' | 'behind' | 'current' {
   refuseExposed(path);
   if (!existsSync(path)) return 'absent';
+  refuseEmpty(path);
   let raw: Database.Database | undefined;
   try {
     raw = new Database(path, { readonly: true });
@@ -117,6 +119,19 @@ function refuseHalfRestored(path: string): void {
     what: `There is no database at ${path}, because a restore was cut short.`,
     why: `${path}${RESTORING} is there, and the old database lies beside it.`,
     next: 'Run the same "eligd restore" again.',
+  });
+}
+
+/** Every database of eligd has content: SQLite would take a file of zero bytes for a new one. */
+function refuseEmpty(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.size > 0) return;
+  throw new EligdError('configuration', {
+    what: `The database ${path} is damaged: the file is empty (0 bytes).`,
+    why: 'A full disk, a broken copy, or a program other than eligd emptied it.',
+    next:
+      'Stop eligd and run "eligd restore" with the newest backup. Only if eligd has never run ' +
+      'here, delete the empty file.',
   });
 }
 

@@ -1,0 +1,61 @@
+import { closeSync, existsSync, openSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { sql } from 'kysely';
+import { EligdError } from '../../domain/errors.ts';
+import { hasBackups } from './backup.ts';
+import type { Db } from './database.ts';
+
+/** The file that was opened: its name may stand for another one, or for none, later. */
+export class FileIdentity {
+  readonly #path: string;
+  readonly #opened: Stats;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#opened = statSync(path);
+  }
+
+  /** Throws when the file was deleted or replaced: what is written into it would be lost. */
+  check(): void {
+    const found = statSync(this.#path, { throwIfNoEntry: false });
+    if (found?.ino === this.#opened.ino && found.dev === this.#opened.dev) return;
+    const done = found === undefined ? 'deleted' : 'replaced';
+    throw new EligdError('failed', {
+      what: `The database ${this.#path} was ${done} while eligd ran.`,
+      why: 'What eligd writes now would be lost, so it makes no more calls and ends.',
+      next:
+        'Stop eligd and put the right file back: "eligd restore" with the file whose name ends ' +
+        'in .rescued.db, if there is one beside it, or with the newest backup.',
+    });
+  }
+}
+
+/**
+ * What shows that there was a database before the one at `path`: backups, or copies beside it.
+ * Sentences for the operator; empty when nothing does.
+ */
+export function tracesOfDatabase(path: string, backup_folder: string): string[] {
+  const folder = dirname(path);
+  const copies = existsSync(folder)
+    ? readdirSync(folder).filter(
+        (name) =>
+          name.startsWith(`${basename(path)}.replaced-`) || name === basename(rescueName(path)),
+      )
+    : [];
+  return [
+    ...(hasBackups(backup_folder) ? [`there are backups in ${backup_folder}`] : []),
+    ...(copies.length > 0 ? ['there is an older copy beside it'] : []),
+  ];
+}
+
+/** Where the content of a database goes that was deleted while it was open. */
+export function rescueName(path: string): string {
+  return `${path}.rescued.db`;
+}
+
+/** Copies what an open database still holds after its file was deleted; the copy must not exist. */
+export async function rescueDatabase(db: Db, path: string): Promise<void> {
+  const to = rescueName(path);
+  closeSync(openSync(to, 'wx', 0o600));
+  await sql`vacuum into ${to}`.execute(db);
+}
