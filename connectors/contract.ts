@@ -29,6 +29,11 @@ export type ConnectorType<Config = unknown> = {
   config: ZodType<Config>;
   /** What only this connector logs, by name; left out when it logs nothing. */
   events?: ConnectorEvents;
+  /**
+   * Commands of its own; left out when it has none. A connector under `connectors/` has them in its
+   * `commands.ts`, by which `eligd --help` knows that there are some.
+   */
+  commands?: ConnectorCommands;
   create: (config: Config, env: ConnectorEnv) => Connector;
 };
 
@@ -52,6 +57,46 @@ export type ConnectorLog<Events extends ConnectorEvents = ConnectorEvents> = <
   event: Name,
   fields?: Pick<LogFields, Events[Name]['fields'][number]>,
 ) => void;
+
+/**
+ * Commands that a connector brings, by name: `eligd mypms pair` is `pair` of the connector whose
+ * name is `mypms`. A command works for the person who types it, before the connector is configured,
+ * and sees nothing of eligd's data.
+ */
+export type ConnectorCommands = Readonly<Record<string, ConnectorCommand>>;
+
+export type ConnectorCommand = {
+  /** What it does; the first sentence has to make sense in a list of commands. */
+  description: string;
+  /** By name, without the dashes. Each takes a value. */
+  options?: Readonly<Record<string, CommandOption>>;
+  /** Whole command lines, each as a person types it. */
+  examples: readonly [string, ...string[]];
+  /** Throws `ConnectorError`; what it says is printed with what to do next. */
+  run: (call: CommandCall) => Promise<void>;
+};
+
+export type CommandOption = {
+  description: string;
+  /** The word for the value in the help: `file` of `--key <file>`. */
+  value: string;
+  is_required?: true;
+  default?: string;
+  /** The only values that it takes. */
+  choices?: readonly string[];
+};
+
+export type CommandCall = {
+  /** What was typed, or the default; one that has neither is not in it. */
+  options: Readonly<Record<string, string>>;
+  /** A path that was typed, made absolute: relative ones are relative to the current folder. */
+  resolvePath: (path: string) => string;
+  readKeyFile: ConnectorEnv['readKeyFile'];
+  /** Prints the result to standard output, where programs read it. */
+  print: (text: string) => void;
+  /** Prints what only people need to standard error. */
+  tell: (text: string) => void;
+};
 
 /** `Events` are the connector's own, so that the compiler knows their names and fields. */
 export type ConnectorEnv<Events extends ConnectorEvents = ConnectorEvents> = Omit<Env, 'log'> & {

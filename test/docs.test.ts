@@ -3,8 +3,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { ConnectorType } from '../connectors/contract.ts';
-import { COMMANDS } from '../src/cli/commands.ts';
 import { EXIT_CODES } from '../src/cli/exit.ts';
+import { allCommands } from '../src/cli/program.ts';
 import { EVENTS } from '../src/domain/events.ts';
 import { DELIVERY_STEPS, INQUIRY_STEPS } from '../src/domain/states.ts';
 
@@ -46,9 +46,9 @@ describe('README.md', () => {
       does,
     ]);
     expect(Object.fromEntries(documented)).toEqual(
-      Object.fromEntries(COMMANDS.map(({ name, summary }) => [name, summary])),
+      Object.fromEntries(allCommands().map(({ name, summary }) => [name, summary])),
     );
-    expect(documented).toHaveLength(COMMANDS.length);
+    expect(documented).toHaveLength(allCommands().length);
   });
 
   test('gives an example of the command in whose row it stands', () => {
@@ -104,7 +104,7 @@ describe('every page', () => {
     const called = [...read(page).matchAll(/(?:^|[`\s])bin\/eligd ([a-z]+)/gm)].map(
       ([, name]) => name,
     );
-    const known = COMMANDS.map(({ name }) => name);
+    const known = allCommands().map(({ name }) => name);
     expect(called.filter((name) => name === undefined || !known.includes(name))).toEqual([]);
   });
 

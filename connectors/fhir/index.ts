@@ -4,6 +4,7 @@
  */
 import type { Connector, ConnectorType } from '../contract.ts';
 import { checkServer } from './check.ts';
+import { COMMANDS } from './commands.ts';
 import { type FhirConfig, fhirConfigSchema } from './config.ts';
 import { EVENTS, type FhirEnv } from './events.ts';
 import { Puller } from './read/pull.ts';
@@ -17,6 +18,7 @@ const fhir: ConnectorType<FhirConfig> = {
   name: 'fhir',
   config: fhirConfigSchema,
   events: EVENTS,
+  commands: COMMANDS,
   create,
 };
 export default fhir;

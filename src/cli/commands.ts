@@ -22,7 +22,8 @@ export type CommandEntry = {
 };
 
 /**
- * Every command, in the order of `eligd --help`. A new one is a file in this folder and a line
+ * Every command of eligd itself, in the order of `eligd --help`; those of connectors come after
+ * them (connector-commands.ts). A new one is a file in this folder and a line
  * here; its file is loaded only when the command line names it, so that `eligd --help` stays quick.
  */
 export const COMMANDS: readonly CommandEntry[] = [
@@ -134,12 +135,6 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'purge',
     summary: 'deletes for good what is older than retention.days',
     load: () => import('./commands/purge.ts'),
-  },
-  {
-    name: 'fhir',
-    summary: 'the key with which the FHIR connector logs in',
-    load: () => import('./commands/fhir.ts'),
-    is_own: true,
   },
   {
     name: 'config',

@@ -2,9 +2,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { COMMANDS, type CommandEntry } from './commands.ts';
+import { builtInConnectorCommands, configuredConnectorCommand } from './connector-commands.ts';
 import { type CliContext, createContext, type Host } from './context.ts';
 import { EXIT_CODES, reportError } from './exit.ts';
 import { carryOutForService, isForService } from './installed.ts';
+
+/** Every command of eligd and of the connectors that come with it, in the order of the help. */
+export function allCommands(): CommandEntry[] {
+  return [...COMMANDS, ...builtInConnectorCommands()];
+}
 
 /**
  * Runs one command line (without `node` and the script) to its end and gives the exit code. Never
@@ -13,7 +19,7 @@ import { carryOutForService, isForService } from './installed.ts';
 export async function runCli(
   args: readonly string[],
   host: Host,
-  commands: readonly CommandEntry[] = COMMANDS,
+  commands: readonly CommandEntry[] = allCommands(),
 ): Promise<number> {
   try {
     const program = await createProgram(args, host, commands);
@@ -69,13 +75,30 @@ async function createProgram(
       'configuration.\n',
   );
   const context = createContext(host, () => program.opts<{ config?: string }>().config);
-  for (const { name, summary, load, is_own } of commands) {
+  const configured = await unknownCommand(program, args, { commands, context });
+  for (const { name, summary, load, is_own } of [...commands, ...configured]) {
     const command = program.command(name).summary(summary).description(summary);
     if (is_own === undefined || (is_own !== true && !is_own(args)))
       command.hook('preAction', () => carryOut(args, context));
     if (args.includes(name)) (await load()).register(command, context);
   }
   return program;
+}
+
+/**
+ * A word that is no command of `commands` may be that of a connector that the configuration names.
+ * Without a configuration it is not, and commander says so.
+ */
+async function unknownCommand(
+  program: Command,
+  args: readonly string[],
+  { commands, context }: { commands: readonly CommandEntry[]; context: CliContext },
+): Promise<CommandEntry[]> {
+  const [first, second] = program.parseOptions([...args]).operands;
+  const word = first === 'help' ? second : first;
+  if (word === undefined || commands.some(({ name }) => name === word)) return [];
+  const found = await configuredConnectorCommand(word, context);
+  return found === null ? [] : [found];
 }
 
 async function carryOut(args: readonly string[], context: CliContext): Promise<void> {

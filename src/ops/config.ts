@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import type { ZodType } from 'zod';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -29,6 +30,19 @@ export async function loadConfig(
   connectorSchema: ConnectorSchema = builtInSchema,
 ): Promise<Config> {
   return await parseConfig(readConfigFile(file), resolve(file), connectorSchema);
+}
+
+/**
+ * Absolute paths of the connectors' modules that the configuration at `file` names, also when
+ * something else in it is wrong. None when there is no such file, or it is no YAML.
+ */
+export function configuredModules(file: string): string[] {
+  if (!existsSync(file)) return [];
+  const read = readDocument(readConfigFile(file));
+  const named = 'problems' in read ? [] : listOf(read.document.data, 'connectors');
+  return named.flatMap(({ type }) =>
+    typeof type === 'string' && isModulePath(type) ? [resolve(dirname(file), type)] : [],
+  );
 }
 
 function readConfigFile(file: string): string {

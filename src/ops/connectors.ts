@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -14,32 +14,13 @@ import {
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { EventName } from '../domain/events.ts';
+import { builtInTypes } from './built-in-connectors.ts';
 import type { Config } from './config-schema.ts';
 import { declareEvents, eventNameToLog } from './event-catalog.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { PROJECT_ROOT } from './project.ts';
 import { connectorSecretName, type SecretSource } from './secrets.ts';
 import { readTrusted, requireTrusted } from './trusted-files.ts';
-
-/** A model to copy, not a connector to run. */
-const TEMPLATE = 'template';
-
-/**
- * Names of the connectors that come with eligd: the folders of `connectors/` that have an index.ts.
- */
-export function builtInTypes(root = PROJECT_ROOT): string[] {
-  const folder = join(root, 'connectors');
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder, { withFileTypes: true })
-    .filter(
-      (entry) =>
-        entry.isDirectory() &&
-        entry.name !== TEMPLATE &&
-        existsSync(join(folder, entry.name, 'index.ts')),
-    )
-    .map((entry) => entry.name)
-    .sort();
-}
 
 /**
  * A module of the clinic's own runs as eligd's user, and so does each file that it imports: all of
@@ -154,8 +135,11 @@ export type OpenConnector = { id: string; type: string; connector: Connector };
 /** What the installation gives to its connectors, besides the world. */
 export type ConnectorMeans = { secrets: SecretSource; journal: (connector_id: string) => Journal };
 
-/** As a ConnectorError, because a connector knows no other. */
-function readKeyFile(file: string, is_secret: boolean): Buffer {
+/**
+ * A key or certificate that eligd may trust (trusted-files.ts). Throws a ConnectorError, because a
+ * connector knows no other.
+ */
+export function readKeyFile(file: string, is_secret: boolean): Buffer {
   try {
     return readTrusted(file, { role: is_secret ? 'key file' : 'certificate', is_secret });
   } catch (error) {

@@ -1,12 +1,12 @@
-import { COMMANDS, type CommandEntry } from '../../src/cli/commands.ts';
+import type { CommandEntry } from '../../src/cli/commands.ts';
 import type { CliContext, Host } from '../../src/cli/context.ts';
-import { runCli } from '../../src/cli/program.ts';
+import { allCommands, runCli } from '../../src/cli/program.ts';
 
 /** Runs one command line in this process and gives what it printed. */
 export async function run(
   args: string[],
   host: Partial<Host> = {},
-  commands: readonly CommandEntry[] = COMMANDS,
+  commands: readonly CommandEntry[] = allCommands(),
 ) {
   const printed = { stdout: '', stderr: '' };
   const to = (name: 'stdout' | 'stderr') => ({

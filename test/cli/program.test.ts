@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/commands.ts';
+import { allCommands } from '../../src/cli/program.ts';
 import { EligdError } from '../../src/domain/errors.ts';
 import { probe, run } from './capture.ts';
 
@@ -123,14 +123,16 @@ describe('the configuration file', () => {
 describe('help', () => {
   test('lists every command', async () => {
     const { stdout } = await run(['--help']);
-    for (const { name, summary } of COMMANDS) {
+    for (const { name, summary } of allCommands()) {
       expect(stdout).toContain(`  ${name} `);
       expect(stdout.replaceAll(/\s+/g, ' ')).toContain(summary);
     }
   });
 
   test.each([
-    ...COMMANDS.filter(({ name }) => name !== 'config').map(({ name }) => [name]),
+    ...allCommands()
+      .filter(({ name }) => name !== 'config')
+      .map(({ name }) => [name]),
     ['config', 'show'],
     ['config', 'schema'],
     ['fhir', 'keygen'],

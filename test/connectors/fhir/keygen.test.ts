@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { calculateJwkThumbprint, importPKCS8, type JWK, jwtVerify, SignJWT } from 'jose';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { run } from './capture.ts';
+import { run } from '../../cli/capture.ts';
 
 let folder: string;
 
@@ -51,7 +51,7 @@ describe('eligd fhir keygen', () => {
   });
 
   test.each([
-    [['--algorithm', 'HS256'], 2, 'ES384 and RS384'],
+    [['--algorithm', 'HS256'], 2, 'Allowed choices are ES384, RS384.'],
     [[], 1, 'holds no private key'],
   ])('says what is wrong: %j', async (args, expected, told) => {
     const key = join(folder, 'fhir.pem');
