@@ -1,4 +1,4 @@
-import { DAY_MS, HOUR_MS, type Instant, instantOf, type LocalDate } from './time.ts';
+import { DAY_MS, HOUR_MS, type Instant, instantOf, type LocalDate, MINUTE_MS } from './time.ts';
 
 /**
  * Local hour by which calls are typically done on the completion date (docs/service.md "What the
@@ -23,6 +23,8 @@ const LATE_BEFORE_VISIT_MS = 2 * HOUR_MS;
  */
 const SPARSE_MS_MIN = 12 * HOUR_MS;
 const AFTER_VISIT_MS = 12 * HOUR_MS;
+/** However far away the morning of the completion date is: nobody waits longer than this. */
+const UNTOLD_MS_MAX = DAY_MS;
 /** How much rarer the service is asked while it tells by itself. */
 const TOLD_FACTOR = 6;
 /** So long before the visit nobody relies on being told. */
@@ -46,9 +48,10 @@ export type PollingFacts = {
 
 /**
  * When to ask about an open inquiry next. Until the morning of its completion date after half of
- * the time that is left; from then on by the interval, which shrinks to the urgent one during the
- * last day before the visit; twice a day after the visit. While the service tells by itself, not
- * before that morning is over, and then more rarely, but for the hours before the visit.
+ * the time that is left, and at least once a day; from then on by the interval, which shrinks to the
+ * urgent one during the last day before the visit; twice a day after the visit. While the service
+ * tells by itself, not before that morning is over, and then more rarely, but for the hours before
+ * the visit.
  */
 export function nextPollAt(facts: PollingFacts): Instant {
   const { now, visit_at, interval_ms, is_told, random } = facts;
@@ -67,7 +70,21 @@ export function nextPollAt(facts: PollingFacts): Instant {
   const at_first = first + Math.round(random * interval_ms);
   if (left_ms < DAY_MS) return Math.min(at_first, now + spread(wait_ms));
   const half_ms = (first - now) / 2;
-  return is_told || half_ms < SPARSE_MS_MIN ? at_first : now + spread(half_ms);
+  return is_told || half_ms < SPARSE_MS_MIN
+    ? at_first
+    : now + spread(Math.min(half_ms, UNTOLD_MS_MAX));
+}
+
+/** After a webhook event announced an end that asking does not confirm yet. */
+const ANNOUNCED_WAITS_MS = [1, 5, 15, 60].map((minutes) => minutes * MINUTE_MS);
+
+/**
+ * When to ask again about an inquiry of which a webhook event said that it has ended, after `asks`
+ * questions in vain; null: the event is not believed any more.
+ */
+export function nextAskForAnnounced(asks: number, now: Instant): Instant | null {
+  const wait_ms = ANNOUNCED_WAITS_MS[asks];
+  return wait_ms === undefined ? null : now + wait_ms;
 }
 
 /**

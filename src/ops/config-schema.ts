@@ -389,7 +389,12 @@ export const configSchema = z.strictObject({
     .describe('What differs by provider, by rendering NPI (in quotes).'),
   polling: z
     .strictObject({
-      interval_minutes: above0.default(60).describe('How often an open inquiry is asked about.'),
+      interval_minutes: above0
+        .default(60)
+        .describe(
+          'How often an open inquiry is asked about from the morning on which its answer is due. ' +
+            'Before that, eligd asks at least once a day without webhooks.',
+        ),
       urgent_interval_minutes: above0.default(15).describe('The same when the visit is near.'),
     })
     .prefault({})

@@ -52,6 +52,12 @@ describe('an open inquiry is asked about', () => {
     },
   );
 
+  test('at least once a day without webhooks, however far away the visit is', () => {
+    const times = [chicago(1, 9), ...asked({ now: chicago(1, 9), interval_ms: 3_000 })];
+    const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+    expect(Math.max(...waits)).toBeLessThanOrEqual(24 * HOUR_MS);
+  });
+
   test('on the morning of the clinic where the clocks change that night', () => {
     const night = {
       now: Date.UTC(2030, 2, 10, 5),

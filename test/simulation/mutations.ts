@@ -266,8 +266,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   report_ignored: one(
     'What a report tells of is not asked about.',
     'src/stages/collect/inbox/index.ts',
-    'if (await isWorthAsking(tx, row, last, now)) drained.hastened.push(row.id);',
-    'await isWorthAsking(tx, row, last, now);',
+    'drained.hastened.push(row.id);',
+    '',
   ),
   half_report_believed: one(
     'A report that answers a part of what was asked is taken for the answer.',

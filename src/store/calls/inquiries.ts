@@ -58,6 +58,7 @@ export async function addPlanned(
       look_at: null,
       poll_at: null,
       hollow_since: null,
+      announced_asks: null,
       overdue_since: null,
       answered_at: null,
       reason,

@@ -16,6 +16,7 @@ import * as incidents from '../../../migrations/0012-incidents.ts';
 import * as patientIdentity from '../../../migrations/0013-patient-identity.ts';
 import * as arrivals from '../../../migrations/0014-arrivals.ts';
 import * as missedExports from '../../../migrations/0015-missed-exports.ts';
+import * as announcedEnds from '../../../migrations/0016-announced-ends.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -37,6 +38,7 @@ const MIGRATIONS = {
   '0013-patient-identity': patientIdentity,
   '0014-arrivals': arrivals,
   '0015-missed-exports': missedExports,
+  '0016-announced-ends': announcedEnds,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -170,6 +170,7 @@ type InquiryTable = {
   poll_at: number | null;
   empty_polls: Generated<number>;
   hollow_since: number | null;
+  announced_asks: number | null;
   overdue_since: number | null;
   answered_at: number | null;
   answered_service_at: Generated<number | null>;

@@ -1,8 +1,9 @@
 /** Reports and questions that come at the same time. */
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { realClock } from '../../../src/ops/env.ts';
 import type { RequestGate } from '../../../src/service/api.ts';
+import { webhookState } from '../../../src/store/answers/webhook-watch.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install } from '../installation.ts';
 
@@ -179,4 +180,38 @@ test('an answer does not wait for its call’s checks when no slot is free', asy
   clinic.pass(2 * MINUTE_MS);
   await clinic.collectNow();
   expect(clinic.events).toContain('verification_received');
+});
+
+describe('an end that a webhook event announces and the GET does not confirm yet', () => {
+  const openAt = async (clinic: Installation) => {
+    const [row] = await clinic.inquiries();
+    return Math.round(((row?.poll_at ?? 0) - clinic.now()) / MINUTE_MS);
+  };
+
+  test('is asked about again after 1, 5, 15 and 60 minutes, and then on the schedule', async () => {
+    const clinic = await install();
+    await callsFor(clinic, 6);
+    await clinic.report('h-1', await ended(clinic));
+    await clinic.drainNow();
+    for (const minutes of [1, 5, 15, 60]) {
+      expect(await openAt(clinic)).toBe(minutes);
+      clinic.pass(minutes * MINUTE_MS + 1_000);
+      expect(await clinic.collectNow()).toMatchObject({ did: 1 });
+    }
+    expect(await openAt(clinic)).toBeGreaterThan(60);
+  });
+
+  test('is no proof that webhooks are reliable, until the GET confirms it', async () => {
+    const clinic = await install();
+    await callsFor(clinic, 6);
+    const state = async () => (await webhookState(clinic.store.db)).state;
+    await clinic.report('h-1', await ended(clinic));
+    await clinic.drainNow();
+    expect(await state()).toBe('unproven');
+    await clinic.service.advance({ days: 6 });
+    clinic.pass(MINUTE_MS + 1_000);
+    await clinic.collectNow();
+    expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered']);
+    expect(await state()).toBe('heard');
+  });
 });

@@ -44,6 +44,7 @@ export async function takeAnswer(
     is_verified: 1,
     service_status: inquiry.status,
     hollow_since: null,
+    announced_asks: null,
     overdue_since: null,
     empty_polls: 0,
     ...(is_reported ? { is_unannounced: 0 } : {}),

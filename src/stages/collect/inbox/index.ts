@@ -74,13 +74,13 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
       }
     }
   }
-  if (was_told === false && (await isTold(store.db))) await scheduleAnew(deps, true);
   for (const inquiry of await settleUnknown(deps)) hastened.add(inquiry);
   // Answers that are there do not wait for those that are asked for.
   await all([
     ...(answers > 0 ? [finish(deps)] : []),
     ...(hastened.size > 0 ? [askAtOnce(deps, [...hastened])] : []),
   ]);
+  if (was_told === false && (await isTold(store.db))) await scheduleAnew(deps, true);
   return { did: drained, next_at: null };
 }
 
@@ -106,6 +106,7 @@ async function drain(
   const reported: Map<string, Inquiry[]> = Map.groupBy(readable, (inquiry) => inquiry.id);
   const rows = await byServiceIds(tx, [...reported.keys()]);
   let was_news = false;
+  let is_proof = false;
   for (const row of rows) {
     const forms = reported.get(row.service_id ?? '') ?? [];
     const last = forms.at(-1);
@@ -115,9 +116,14 @@ async function drain(
     if (await isAnswer(tx, deps, row, forms, now)) {
       await takeAnswer(tx, deps, row, last, now, true);
       drained.answers += 1;
-    } else if (await isWorthAsking(tx, row, last, now)) drained.hastened.push(row.id);
+      is_proof = true;
+    } else if (await isWorthAsking(tx, row, last, now)) {
+      drained.hastened.push(row.id);
+      is_proof ||= row.state !== 'open';
+    } else is_proof = true;
   }
-  if (rows.length > 0) await noteHeard(tx, deps, was_news, now);
+  // An end that has yet to be confirmed proves nothing: the reply does (`poll/index.ts`).
+  if (is_proof) await noteHeard(tx, deps, was_news, now);
   const unknown = [...reported.values()].flatMap((forms) => forms.slice(-1));
   await keepUnknown(
     tx,
@@ -148,8 +154,10 @@ async function isWorthAsking(
       await updateInquiry(tx, row.id, { service_status: inquiry.status }, now);
     return row.state === 'answered';
   }
-  await updateInquiry(tx, row.id, { is_unannounced: 0 }, now);
-  if (row.state === 'open') return true;
+  const is_open = row.state === 'open';
+  const announced = is_open ? { announced_asks: 0 } : {};
+  await updateInquiry(tx, row.id, { is_unannounced: 0, ...announced }, now);
+  if (is_open) return true;
   return row.state === 'answered' && (await newestAnswerHash(tx, row.id)) !== hashOf(inquiry);
 }
 
@@ -183,7 +191,8 @@ async function settleUnknown({ store, env }: CollectDeps): Promise<number[]> {
   const now = env.clock.now();
   const { known, forgotten } = await store.write(async (tx) => {
     const ended = await takeKnown(tx);
-    for (const inquiry of ended) await updateInquiry(tx, inquiry, { is_unannounced: 0 }, now);
+    for (const inquiry of ended)
+      await updateInquiry(tx, inquiry, { is_unannounced: 0, announced_asks: 0 }, now);
     await hasten(tx, ended, now);
     return { known: ended, forgotten: await forgetUnknown(tx) };
   });

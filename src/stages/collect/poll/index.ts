@@ -6,7 +6,7 @@
 import { backoffMs } from '../../../domain/backoff.ts';
 import { inquiryId } from '../../../domain/ids.ts';
 import type { InquiryDraft } from '../../../domain/inquiry.ts';
-import { nextPollAt } from '../../../domain/polling.ts';
+import { nextAskForAnnounced, nextPollAt } from '../../../domain/polling.ts';
 import type { Specialty } from '../../../domain/specialty.ts';
 import { finalStatus } from '../../../domain/states.ts';
 import { DAY_MS, earlier, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
@@ -34,7 +34,7 @@ import { compareWithReport } from '../inbox/event-answer.ts';
 import { verifyAll, verifyDue } from '../verify/index.ts';
 import { all, isGivenBack, oneByOne, withPatience } from './ask.ts';
 import { attend, attendOverdue, forNextVisit, overdueSince } from './overdue.ts';
-import { judgeReports, pollingFacts, sampleToAsk } from './webhook-watch.ts';
+import { judgeReports, noteHeard, pollingFacts, sampleToAsk } from './webhook-watch.ts';
 
 const INQUIRIES_PER_STEP = 50;
 const OPEN_PER_STEP = 500;
@@ -308,6 +308,8 @@ async function take(
     );
     return;
   }
+  // An event counts as proof that webhooks are reliable once asking confirms what it announced.
+  if (row.announced_asks !== null) await noteHeard(tx, deps, true, now);
   await compareWithReport(tx, deps, row, answerHash(inquiry), now);
   await takeAnswer(tx, deps, row, inquiry, now);
 }
@@ -324,15 +326,19 @@ async function stillOpen(
   const is_given_up = isGivenUp(deps, row, now);
   const overdue_since = overdueSince(row, now, settings.time_zone);
   const facts = { now, random: env.random(), is_told: await isTold(tx), settings };
+  const regular_at = nextPollAt(pollingFacts({ ...row, overdue_since }, facts));
+  const announced_at =
+    row.announced_asks === null ? null : nextAskForAnnounced(row.announced_asks, now);
   const changes = {
     is_verified: 1,
     service_status: inquiry.status,
     empty_polls: 0,
     hollow_since: null,
     is_unannounced: 1,
+    announced_asks: announced_at === null ? null : (row.announced_asks ?? 0) + 1,
     visit_at: row.visit_at,
     overdue_since,
-    poll_at: is_given_up ? null : nextPollAt(pollingFacts({ ...row, overdue_since }, facts)),
+    poll_at: is_given_up ? null : Math.min(regular_at, announced_at ?? regular_at),
   };
   if (row.state === 'answered') {
     await moveInquiries(
