@@ -264,6 +264,12 @@ export type PullBatch = {
      * else happens and `accept` gives back what was stored.
      */
     reply?: string;
+    /**
+     * Of a source with a `reply`: when its sender wrote it (ISO 8601), and who that is. A message
+     * about a visit that is older than the latest of the same sender about it changes nothing; it
+     * is kept in the visit's story. Left out when that is not known, or not to be trusted.
+     */
+    written?: { at: string; by: string };
   };
   appointments: AppointmentInput[];
   /**

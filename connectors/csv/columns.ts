@@ -27,6 +27,8 @@ const COVERAGE = [
   'subscriber_first_name', 'subscriber_dob', 'relationship', 'coverage_start', 'coverage_end',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
+export const COVERAGE_COLUMNS: ReadonlySet<string> = new Set(COVERAGE);
+
 export type CoverageColumn = (typeof COVERAGE)[number];
 
 const SECOND = COVERAGE.map((column) => `${column}_2` as const);

@@ -13,7 +13,12 @@ import { appointmentStateReader } from '../../src/domain/appointment-states.ts';
 import { coveragePeriod } from '../../src/domain/coverage-period.ts';
 import { readAmount } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
-import type { CanonicalColumn, ColumnPlan, CoverageColumn } from './columns.ts';
+import {
+  type CanonicalColumn,
+  COVERAGE_COLUMNS,
+  type ColumnPlan,
+  type CoverageColumn,
+} from './columns.ts';
 import type { CsvConfig } from './config.ts';
 import type { Row, RowFault } from './records.ts';
 import type { Read, TimeParts } from './values.ts';
@@ -200,7 +205,10 @@ export class Cells {
   }
 
   report(column: CanonicalColumn, value_class: string, remedy: string): void {
-    this.problems.push({ field: this.sheet.columns.header[column], value_class, remedy });
+    const field = column.replace(/_2$/, '');
+    const coverage_rank = field === column ? 1 : 2;
+    const about = COVERAGE_COLUMNS.has(field) ? { field, coverage_rank } : { field };
+    this.problems.push({ field: this.sheet.columns.header[column], value_class, remedy, about });
   }
 }
 

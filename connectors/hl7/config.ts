@@ -143,6 +143,13 @@ export const hl7ConfigSchema = z
       .record(z.string().min(1), z.enum(APPOINTMENT_STATUSES))
       .default({})
       .describe("The sender's own words in SCH-25: Left message: booked."),
+    trust_sender_clocks: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Whether a message about a visit that is older by MSH-7 than the latest of the same ' +
+          'sender changes nothing; false for senders whose clocks are wrong.',
+      ),
     without_insurance: z
       .enum(['unknown', 'self_pay'])
       .default('unknown')

@@ -131,4 +131,9 @@ export type FieldProblem = {
   value_class: string;
   /** One sentence: what to do about it. */
   remedy: string;
+  /**
+   * Which value a call goes without because of it, by its name in `required_fields:` where it has
+   * one, and of which coverage (1 is the primary). Left out: any value may be meant.
+   */
+  about?: { field: string; coverage_rank?: number };
 };

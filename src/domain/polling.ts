@@ -48,10 +48,10 @@ export type PollingFacts = {
 
 /**
  * When to ask about an open inquiry next. Until the morning of its completion date after half of
- * the time that is left, and at least once a day; from then on by the interval, which shrinks to the
- * urgent one during the last day before the visit; twice a day after the visit. While the service
- * tells by itself, not before that morning is over, and then more rarely, but for the hours before
- * the visit.
+ * the time that is left, and at least once a day; from then on by the interval, which shrinks to
+ * the urgent one during the last day before the visit; twice a day after the visit. While the
+ * service tells by itself, not before that morning is over, and then more rarely, but for the
+ * hours before the visit.
  */
 export function nextPollAt(facts: PollingFacts): Instant {
   const { now, visit_at, interval_ms, is_told, random } = facts;

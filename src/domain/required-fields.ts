@@ -72,7 +72,7 @@ function faultsOf(
     // The request cannot be written without a birth date, or a claim's without its date, whatever
     // the configuration says.
     const is_needed = field === 'dob' || field === 'date_of_service' || required.includes(field);
-    if (value === '' && is_needed) found.push(missing(where, checked.appointment.problems));
+    if (value === '' && is_needed) found.push(missing(where, problemsOf(field, checked)));
     const fault = value === '' ? null : malformed(field, value);
     if (fault !== null)
       found.push({
@@ -110,6 +110,14 @@ function malformed(field: ClaimRequiredField, value: string): string | null {
   if (field === 'billed_amount' && !/^\d{1,9}(?:\.\d+)?$/.test(value)) return 'is no amount';
   if (field === 'member_id' && !/[\p{L}\p{N}]/u.test(value)) return 'holds no letter or digit';
   return null;
+}
+
+/** What the connector could not read of this field and coverage, or does not say of which. */
+function problemsOf(field: string, { appointment, rank }: Checked): FieldProblem[] {
+  return appointment.problems.filter(
+    ({ about }) =>
+      about === undefined || (about.field === field && (about.coverage_rank ?? rank) === rank),
+  );
 }
 
 /**

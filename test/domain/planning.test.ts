@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
+import type {
+  AppointmentInput,
+  CoverageInput,
+  FieldProblem,
+} from '../../src/domain/appointment.ts';
 import { planAppointment, tooLateToCall, windowOpensAt } from '../../src/domain/planning.ts';
 import type { PayerMap } from '../../src/domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
@@ -181,6 +185,28 @@ describe('coverage', () => {
 });
 
 describe('required fields', () => {
+  test('that could not be read are named with their own problem, and no other', () => {
+    const born = { field: 'PID-7', value_class: 'not a date', remedy: '', about: { field: 'dob' } };
+    const member = (coverage_rank: number) => ({
+      field: `Member ${coverage_rank}`,
+      value_class: 'number in scientific notation',
+      remedy: '',
+      about: { field: 'member_id', coverage_rank },
+    });
+    const what = (problems: FieldProblem[], over: Partial<AppointmentInput>) => {
+      const decision = plan({ ...over, problems });
+      return decision.kind === 'ask' ? decision.attention.map((each) => each.what) : [];
+    };
+    const [missing = ''] = what([born], { coverages: [aCoverage({ member_id: '' })] });
+    expect(missing).not.toContain('PID-7');
+    const [unread = ''] = what([born, member(1)], { coverages: [aCoverage({ member_id: '' })] });
+    expect(unread).toContain('Member 1: number in scientific notation');
+    expect(unread).not.toContain('PID-7');
+    const both = { coverages: [aCoverage(), aCoverage({ member_id: '', payor_id: 'X' })] };
+    expect(what([member(1)], both).join()).not.toContain('Member 1');
+    expect(what([member(2)], both).join()).toContain('Member 2');
+  });
+
   const cases: [string, Partial<AppointmentInput>, string][] = [
     [
       'a name',

@@ -47,7 +47,12 @@ export function toPatient(
   const birth_date = isDate(written) ? written : null;
   if (written !== '' && birth_date === null) {
     const remedy = 'Enter the whole birth date of the patient in the practice management system.';
-    problems.push({ field: 'Patient.birthDate', value_class: 'not a whole date', remedy });
+    problems.push({
+      field: 'Patient.birthDate',
+      value_class: 'not a whole date',
+      remedy,
+      about: { field: 'dob' },
+    });
   }
   const died = patient.deceasedBoolean === true || textAt(patient, 'deceasedDateTime') !== '';
   return { id, first_name, last_name, birth_date, ...(died ? { is_deceased: true } : {}) };

@@ -105,7 +105,7 @@ function serviceDay(
   const problems =
     fault === undefined || typeof fault === 'string'
       ? []
-      : [{ field: at, value_class: fault.fault, remedy }];
+      : [{ field: at, value_class: fault.fault, remedy, about: { field: 'date_of_service' } }];
   return { date: days[0] ?? null, problems };
 }
 
@@ -128,5 +128,7 @@ function billedAmount(charges: readonly Segment[]): { amount: string; problems: 
   if (amounts.length === said.length)
     return { amount: sumOf(amounts.map(({ amount }) => amount)), problems: [] };
   const remedy = 'Have the sender write FT1-11 as a plain number, such as 120.00.';
-  return { amount: '', problems: [{ field: 'FT1-11', value_class: 'not an amount', remedy }] };
+  const about = { field: 'billed_amount' };
+  const problem = { field: 'FT1-11', value_class: 'not an amount', remedy, about };
+  return { amount: '', problems: [problem] };
 }

@@ -6,7 +6,7 @@ import type { Hl7Env } from '../events.ts';
 import type { Accept, Answers, FrameIntake } from '../mllp/session.ts';
 import { type FoundMessage, splitMessages } from '../v2/batches.ts';
 import { type Message, parseMessage } from '../v2/message.ts';
-import { writeInstant } from '../v2/times.ts';
+import { readInstant, writeInstant } from '../v2/times.ts';
 import {
   type ReplySettings,
   repliesTo,
@@ -28,10 +28,13 @@ const MESSAGES_PER_FRAME_MAX = 5000;
  * up wrongly does not fill the log.
  */
 const REFUSED_TOLD_MS = 60_000;
+/** A sender's clock further ahead would hide every message that a clock which is right writes. */
+const AHEAD_MAX_MS = 10 * 60_000;
 
 export class MessageIntake implements FrameIntake {
   readonly #env: Hl7Env;
   readonly #read: (message: Message) => Reading;
+  readonly #trusts_clocks: boolean;
   #stamp = { second: -1, text: '' };
   /**
    * Messages that could not be stored, by key, with how often and how many others had been stored
@@ -44,6 +47,7 @@ export class MessageIntake implements FrameIntake {
 
   constructor(config: Hl7Config, env: Hl7Env) {
     this.#env = env;
+    this.#trusts_clocks = config.trust_sender_clocks;
     this.#read = messageReader({ ...config, time_zone: env.time_zone });
   }
 
@@ -93,6 +97,7 @@ export class MessageIntake implements FrameIntake {
       is_last: true,
       completeness: 'changes' as const,
       reply: JSON.stringify(replies),
+      ...this.#writtenOf(message),
     };
     try {
       const { reply } = await accept({ source, cursor: null, ...content });
@@ -112,6 +117,14 @@ export class MessageIntake implements FrameIntake {
       });
       return repliesToUnstorable(message, this.#replySettings());
     }
+  }
+
+  /** MSH-7, unless the configuration does not trust it or it is ahead of this machine's clock. */
+  #writtenOf({ header }: Message): { written?: { at: string; by: string } } {
+    const at = readInstant(header.value(7), this.#env.time_zone);
+    const is_usable = this.#trusts_clocks && typeof at === 'string';
+    if (!is_usable || Date.parse(at) > this.#env.clock.now() + AHEAD_MAX_MS) return {};
+    return { written: { at, by: `${header.raw(3)}|${header.raw(4)}` } };
   }
 
   /**

@@ -153,6 +153,7 @@ function dateOf(
         field: at,
         value_class: read.fault,
         remedy: 'Correct the date in the practice management system.',
+        about: { field: name === 'birth_date' ? 'dob' : name },
       },
     ],
   };

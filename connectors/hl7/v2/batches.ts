@@ -11,11 +11,17 @@ export type FoundMessage = { text: string; is_too_large: boolean };
 
 const HEADER = /^MSH(?![A-Za-z0-9\s])/;
 const BATCH = /^(?:[FB]HS|[FB]TS)(?![A-Za-z0-9\s])/;
-const BYTE_ORDER_MARK = '\xef\xbb\xbf';
+/** FS ends a frame of MLLP, which some senders leave in their files. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is the character of the protocol
+const LINE_END = /[\r\n\x1c]/;
+/** A byte order mark, and VT, which begins a frame. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is the character of the protocol
+const BEFORE_LINE = /^(?:\xef\xbb\xbf|\x0b)+/;
 
 /**
  * Takes text in pieces, a character for each byte, and gives each message decoded by its own
- * character set. Lines end with CR, LF or both; empty ones count for nothing.
+ * character set. Lines end with CR, LF or both; empty ones count for nothing, and neither do the
+ * marks of MLLP around a message.
  */
 export class MessageSplitter {
   readonly #bytes_max: number;
@@ -35,7 +41,7 @@ export class MessageSplitter {
   /** The messages that are whole by now: a message ends where something else begins. */
   push(text: string): FoundMessage[] {
     const found: FoundMessage[] = [];
-    const [first = '', ...others] = text.split(/[\r\n]/);
+    const [first = '', ...others] = text.split(LINE_END);
     this.#append(first);
     for (const line of others) {
       this.#endLine(found);
@@ -60,9 +66,7 @@ export class MessageSplitter {
   }
 
   #endLine(found: FoundMessage[]): void {
-    const line = this.#line.startsWith(BYTE_ORDER_MARK)
-      ? this.#line.slice(BYTE_ORDER_MARK.length)
-      : this.#line;
+    const line = this.#line.replace(BEFORE_LINE, '');
     this.#line = '';
     if (line === '') return;
     const is_header = HEADER.test(line);

@@ -160,6 +160,7 @@ async function purgeRest(tx: Tx, before: number): Promise<void> {
     )
     .execute();
   await tx.deleteFrom('patient_aliases').where('merged_at', '<', before).execute();
+  await tx.deleteFrom('visit_messages').where('written_at', '<', before).execute();
   await tx.deleteFrom('deceased_patients').where('told_at', '<', before).execute();
   await tx.deleteFrom('connector_journal').where('updated_at', '<', before).execute();
 }

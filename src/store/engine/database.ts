@@ -17,6 +17,7 @@ import * as patientIdentity from '../../../migrations/0013-patient-identity.ts';
 import * as arrivals from '../../../migrations/0014-arrivals.ts';
 import * as missedExports from '../../../migrations/0015-missed-exports.ts';
 import * as announcedEnds from '../../../migrations/0016-announced-ends.ts';
+import * as messageTimes from '../../../migrations/0017-message-times.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -39,6 +40,7 @@ const MIGRATIONS = {
   '0014-arrivals': arrivals,
   '0015-missed-exports': missedExports,
   '0016-announced-ends': announcedEnds,
+  '0017-message-times': messageTimes,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -18,6 +18,7 @@ export type Tables = {
   };
   patients: { connector: string; patient_id: string; coverages: string; updated_at: number };
   patient_aliases: { connector: string; alias: string; patient_id: string; merged_at: number };
+  visit_messages: { connector: string; source_id: string; sender: string; written_at: number };
   deceased_patients: { connector: string; patient_id: string; told_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;

@@ -13,12 +13,13 @@ import {
   takeAppointments,
   takeCancelled,
 } from './intake.ts';
+import { MessageTimes } from './message-times.ts';
 import { takePatientUpdates } from './patients.ts';
 import { reject } from './rejected.ts';
 
 /** A batch that is a whole message, with what it is answered. */
 export type Message = Omit<IntakeBatch, 'source'> & {
-  source: IntakeBatch['source'] & { reply: string };
+  source: IntakeBatch['source'] & { reply: string; written?: { at: string; by: string } };
 };
 
 /** `reply`: the message's own, or the one that was stored when it came before. */
@@ -79,6 +80,7 @@ async function takeAll(
 ): Promise<{ replies: string[]; counts: IntakeCounts }> {
   const counts = { ...NOTHING_COUNTED };
   const { fresh, stored } = await remember(tx, connector, messages, now);
+  const times = await MessageTimes.read(tx, connector, messages);
   const replies: string[] = [];
   const taken = new Set<string>();
   let run = new Map<string, NamedAppointment>();
@@ -86,18 +88,18 @@ async function takeAll(
     await takeAppointments(tx, connector, [...run.values()], counts, now);
     run = new Map();
   };
-  for (const {
-    source,
-    appointments,
-    claims = [],
-    patients = [],
-    cancelled_ids = [],
-    rejected,
-  } of messages) {
+  for (const message of messages) {
+    const { source, appointments, claims = [], patients = [], cancelled_ids = [] } = message;
     replies.push(stored.get(source.key) ?? source.reply);
     const row = fresh.get(source.key);
     if (row === undefined || taken.has(source.key)) continue;
     taken.add(source.key);
+    if (times.isLate(message)) {
+      await finishRun();
+      await times.tell(message, now);
+      continue;
+    }
+    times.note(message);
     // Whatever may concern the same appointment or patient keeps its place in the order.
     const is_plain = patients.length === 0 && cancelled_ids.length === 0;
     if (!is_plain || appointments.some(({ source_id }) => run.has(source_id))) await finishRun();
@@ -106,10 +108,11 @@ async function takeAll(
     for (const appointment of appointments)
       run.set(appointment.source_id, { appointment, source: row });
     await takeClaims(tx, connector, claims, row, counts, now);
-    for (const item of rejected) await reject(tx, connector, source, item, now);
-    counts.rejected += rejected.length;
+    for (const item of message.rejected) await reject(tx, connector, source, item, now);
+    counts.rejected += message.rejected.length;
   }
   await finishRun();
+  await times.write();
   return { replies, counts };
 }
 

@@ -59,6 +59,14 @@ async function fileDrop(config: Record<string, unknown> = {}) {
         ({ content }) =>
           (JSON.parse(content) as { patient: { last_name: string } }).patient.last_name,
       ),
+    starts: async () =>
+      (await store.db.selectFrom('appointments').select('content').orderBy('id').execute()).map(
+        ({ content }) => (JSON.parse(content) as { starts_at: string }).starts_at,
+      ),
+    story: async () =>
+      (await store.db.selectFrom('audit').select('reason').orderBy('id').execute()).map(
+        ({ reason }) => reason,
+      ),
     attention: async () => (await openAttention(store.db)).map(({ what }) => what),
   };
 }
@@ -230,4 +238,65 @@ test('after a restore what was read since the backup is read again', async () =>
   expect([await names('inbox'), await names('processed')]).toEqual([['a.hl7'], []]);
   await pull();
   expect([await ids(), await names('processed')]).toEqual([['A-1'], ['a.hl7']]);
+});
+
+test.each([
+  ['framed', (text: string) => `\x0b${text}\r\x1c\r`],
+  ['framed, with line ends between', (text: string) => `\x0b${text}\r\n\x1c\r\n`],
+  ['framed without a CR at the end', (text: string) => `\x0b${text}\x1c`],
+])('messages that are %s, as an MLLP receiver saved them, are read', async (_, frame) => {
+  const clinic = await fileDrop();
+  await drop('saved.hl7', [visit(1), visit(2)].map(frame).join(''));
+  await clinic.pull();
+  expect(await clinic.ids()).toEqual(['A-1', 'A-2']);
+  expect(await names('processed')).toEqual(['saved.hl7']);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+describe('a message that is older than the latest about the visit', () => {
+  const change = (written: string, starts: string, sender = 'PMS') =>
+    [
+      `MSH|^~\\&|${sender}|CLINIC|ELIGD||${written}||SIU^S14|C${written}${starts}${sender}|P|2.5.1`,
+      'SCH||A-1',
+      'PID|1||P-1^^^PMS^MR||Roe^Jane||19800101',
+      `AIS|1||D0120|${starts}`,
+    ].join('\r');
+  const NEWER = change('20261120090000', '202611240900');
+  const OLDER = change('20261118090000', '202611230900');
+
+  async function startsAfter(messages: string[], config: Record<string, unknown> = {}) {
+    const clinic = await fileDrop(config);
+    for (const [index, message] of messages.entries()) {
+      await drop(`${index}.hl7`, message);
+      await clinic.pull();
+    }
+    return { starts_at: await clinic.starts(), story: await clinic.story() };
+  }
+
+  test('is kept in the story and changes nothing', async () => {
+    const { starts_at, story } = await startsAfter([NEWER, OLDER]);
+    expect(starts_at).toEqual(['2026-11-24T15:00:00.000Z']);
+    expect(story.at(-1)).toContain('came late');
+    expect((await startsAfter([OLDER, NEWER])).starts_at).toEqual(['2026-11-24T15:00:00.000Z']);
+  });
+
+  test('does not cancel the visit, in one file with newer ones as well', async () => {
+    const cancel = OLDER.replace('SIU^S14', 'SIU^S15').replace('AIS|1||D0120|202611230900', '');
+    expect((await startsAfter([`${NEWER}\r${cancel}`])).starts_at).toEqual([
+      '2026-11-24T15:00:00.000Z',
+    ]);
+  });
+
+  test.each([
+    ['of another sender', [NEWER, OLDER.replaceAll('PMS', 'OTHER')], {}],
+    ['of a sender whose clock is not trusted', [NEWER, OLDER], { trust_sender_clocks: false }],
+    ['after one whose clock was ahead', [NEWER.replaceAll('20261120', '20991120'), OLDER], {}],
+    [
+      'than nothing, where MSH-7 is a day',
+      [NEWER.replaceAll('20261120090000', '20261120'), OLDER],
+      {},
+    ],
+  ])('counts %s', async (_, messages, config) => {
+    expect((await startsAfter(messages, config)).starts_at).toEqual(['2026-11-23T15:00:00.000Z']);
+  });
 });
