@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 export async function up(db: Kysely<never>): Promise<void> {
-  // When each sender wrote its latest message about a visit: an older one that comes late, as from a
-  // queue that is replayed, changes nothing.
+  // When each sender wrote its latest message about a visit: an older one that comes late, as from
+  // a queue that is replayed, changes nothing.
   await sql`CREATE TABLE visit_messages (
     connector TEXT NOT NULL,
     source_id TEXT NOT NULL,                   -- the PMS's id of the appointment

@@ -14,6 +14,7 @@ import type { Capability } from './server/capability.ts';
 import type { FhirClient } from './server/client.ts';
 import { FhirError, isRefusal, toConnectorError } from './server/failure.ts';
 import { missingScopes, readTypes, writtenTypes } from './server/scopes.ts';
+import { fallbackFor, isReadOnly } from './write/fallbacks.ts';
 
 type Parts = { client: FhirClient; config: FhirConfig; env: FhirEnv };
 
@@ -58,13 +59,11 @@ function serverLine({ is_known, software, fhir_version }: Capability): CheckLine
       ok: true,
       what: `The server is ${software || 'not named'}, FHIR ${fhir_version || 'R4'}.`,
     };
-  const next =
-    'Check base_url:. If it is right, eligd works without: it asks for no includes, and ' +
-    'looks before every write.';
   return {
-    ok: false,
-    what: 'The server gives no CapabilityStatement that can be read (/metadata).',
-    next,
+    ok: true,
+    what:
+      'The server gives no CapabilityStatement that can be read (/metadata). eligd works ' +
+      'without: it asks for no includes, and looks before every write.',
   };
 }
 
@@ -252,6 +251,17 @@ async function insuranceLines(
   return [{ ok: true, what }];
 }
 
+/** Where a documented fallback works, nothing is wrong. */
+function refusedLine(type: string, capability: Capability): CheckLine {
+  const fallback = fallbackFor(type, capability);
+  if (fallback !== null)
+    return { ok: true, what: `The server takes no ${type}; eligd writes ${fallback} instead.` };
+  const next =
+    'Have the server allow it, or choose what it takes in write_back: and attention:; ' +
+    'docs/fhir.md says what eligd falls back to.';
+  return { ok: false, what: `The server takes no ${type}, and nothing in its place.`, next };
+}
+
 function writeLines({ config }: Parts, capability: Capability): CheckLine[] {
   const types = writtenTypes(config);
   if (types.length === 0)
@@ -268,12 +278,14 @@ function writeLines({ config }: Parts, capability: Capability): CheckLine[] {
     (type) => !refused.includes(type) && capability.interaction(type, 'update') === false,
   );
   const lines: CheckLine[] = [];
-  if (refused.length > 0) {
-    const next =
-      'Have the server allow it, or choose what it takes in write_back: and attention:; ' +
-      'docs/fhir.md says what eligd falls back to.';
-    lines.push({ ok: false, what: `The server takes no ${refused.join(', ')}.`, next });
-  } else lines.push({ ok: true, what: `The server takes ${types.join(', ')}.` });
+  for (const type of refused) lines.push(refusedLine(type, capability));
+  if (refused.length === 0) lines.push({ ok: true, what: `The server takes ${types.join(', ')}.` });
+  if (isReadOnly(config, capability))
+    lines.push({
+      ok: false,
+      what: 'No answer could be written to the server, so eligd makes no calls for its visits.',
+      next: 'Have the server allow one of them, or set write_back: none to make the calls anyway.',
+    });
   if (looked.length > 0)
     lines.push({
       ok: true,

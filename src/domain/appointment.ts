@@ -49,6 +49,11 @@ export type AppointmentInput = {
    * mental health.
    */
   billed_amount?: string;
+  /**
+   * The connector knows that no answer could be written back, so nobody should pay for a call. Left
+   * out otherwise.
+   */
+  is_unwritable?: true;
   /** Values that the connector could not read; the field itself is null or left out then. */
   problems: FieldProblem[];
 };

@@ -17,6 +17,7 @@ export const ATTENTION_REASONS = {
   too_late_to_call: 'The visit is too near for a call.',
   insurance_awaited:
     'The practice management system has said nothing about the patient’s insurance yet.',
+  answer_unwritable: 'No answer could be written into the practice management system.',
   patient_deceased: 'The practice management system says that the patient has died.',
   payer_needs_attention: 'The payer map says that a person takes care of this payer.',
   payer_unsupported: 'The payer map says that the calling service cannot call this payer.',
@@ -93,6 +94,7 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'too_late_to_call',
   'insurance_awaited',
   'patient_deceased',
+  'answer_unwritable',
   'payer_needs_attention',
   'payer_unsupported',
   'payer_not_callable',

@@ -91,13 +91,14 @@ export function planAppointment(
     if (facts.is_clock_trusted) return { kind: 'close', reason: 'past' };
     return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
   }
-  if (appointment.patient.is_deceased === true) return aboutDeceased(starts_at, facts);
+  if (appointment.patient.is_deceased === true) return onTheList(DECEASED, starts_at, facts);
   if (appointment.insurance === 'awaited') return awaitInsurance(starts_at, facts);
   const coverages = appointment.coverages.filter(isInsured);
   if (coverages.length === 0) return { kind: 'close', reason: 'no_coverage' };
   const opens_at = windowOpensAt(starts_at, policy, clinic);
   if (opens_at > now)
     return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
+  if (appointment.is_unwritable === true) return onTheList(UNWRITABLE, starts_at, facts);
 
   const attention: Attention[] = [];
   const planned: PlannedCoverage[] = [];
@@ -131,21 +132,31 @@ export function planAppointment(
   };
 }
 
-/** Nobody phones a payer about a patient who has died; the office has to look at the visit. */
-function aboutDeceased(
+const DECEASED: Attention = {
+  reason: 'patient_deceased',
+  what: 'No call is made: the practice management system says that the patient has died.',
+  next:
+    'Cancel the visit in the practice management system. If the patient is alive, correct the ' +
+    'patient record there; eligd calls after that.',
+};
+
+const UNWRITABLE: Attention = {
+  reason: 'answer_unwritable',
+  what: 'No call is made: no answer could be written into the practice management system.',
+  next:
+    'Ask IT to run "eligd check": it says what the server does not let eligd write. eligd calls ' +
+    'once the server allows it.',
+};
+
+/** Nobody phones a payer; the office is asked to act once the visit is near. */
+function onTheList(
+  attention: Attention,
   starts_at: Instant,
   { now, policy, clinic }: PlanningFacts,
 ): PlanningDecision {
   const opens_at = windowOpensAt(starts_at, policy, clinic);
   if (opens_at > now)
     return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
-  const attention: Attention = {
-    reason: 'patient_deceased',
-    what: 'No call is made: the practice management system says that the patient has died.',
-    next:
-      'Cancel the visit in the practice management system. If the patient is alive, correct the ' +
-      'patient record there; eligd calls after that.',
-  };
   return { kind: 'ask', coverages: [], attention: [attention], unmapped: [], is_too_late: false };
 }
 

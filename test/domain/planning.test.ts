@@ -81,6 +81,15 @@ describe('a visit', () => {
     expect(plan({ status: 'completed' })).toEqual({ kind: 'close', reason: 'past' });
   });
 
+  test('whose answer could not be written leads to no call, and is on the list', () => {
+    expect(plan({ is_unwritable: true })).toMatchObject({
+      kind: 'ask',
+      coverages: [],
+      attention: [{ reason: 'answer_unwritable' }],
+    });
+    expect(plan({ is_unwritable: true, coverages: [] })).toMatchObject({ reason: 'no_coverage' });
+  });
+
   test('of a patient who has died leads to no call, and is on the list once it is near', () => {
     const patient = { ...anAppointment().patient, is_deceased: true };
     expect(plan({ patient })).toMatchObject({

@@ -18,6 +18,7 @@ import {
   isRefusal,
   toConnectorError,
 } from '../server/failure.ts';
+import { isReadOnly } from '../write/fallbacks.ts';
 import { startOf, statusReader, toAppointment } from './appointment.ts';
 import { Chart } from './chart.ts';
 import { readClaims } from './claims.ts';
@@ -125,6 +126,8 @@ export class Puller {
       found = await this.find(reading, chart, call.signal);
     }
     const mapped = await this.map(found, chart);
+    if (isReadOnly(this.config, capability))
+      for (const appointment of mapped.appointments) appointment.is_unwritable = true;
     const taken = await this.take({ reading, cursor, found, mapped }, call);
     const failure = (await this.pullClaims(taken.cursor, chart, call)) ?? taken.failure;
     this.failures = failure === null ? 0 : this.failures + 1;

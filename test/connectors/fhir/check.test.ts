@@ -32,11 +32,6 @@ describe('eligd check of a FHIR server', () => {
 
   test.each<[PeerOptions, RegExp]>([
     [{ without: ['Coverage'] }, /does not offer Coverage/],
-    [
-      { without: ['CoverageEligibilityResponse', 'Task'] },
-      /takes no CoverageEligibilityResponse, Task/,
-    ],
-    [{ has_metadata: false }, /no CapabilityStatement/],
     [{ qualified_by: ['location'] }, /400 \(required\) to a search of Appointment/],
     [{ refuse_search: ['Coverage.patient'] }, /does not search Coverage by patient/],
   ])('names what is lacking with %j', async (options, expected) => {
@@ -47,6 +42,12 @@ describe('eligd check of a FHIR server', () => {
 
   test.each<[PeerOptions, string]>([
     [{ include: false }, 'read one by one'],
+    [
+      { without: ['CoverageEligibilityResponse'] },
+      'takes no CoverageEligibilityResponse; eligd writes DocumentReference instead',
+    ],
+    [{ without: ['Task'] }, 'takes no Task; eligd writes Communication instead'],
+    [{ has_metadata: false }, 'no CapabilityStatement'],
     [{ conditional_create: false }, 'looks before it writes'],
     [{ refuse_search: ['Appointment._lastUpdated'] }, 'the whole window is read each hour'],
     [
