@@ -8,11 +8,11 @@ import type { FhirConfig } from './config.ts';
 import { listAt, type Resource } from './element.ts';
 import type { FhirEnv } from './events.ts';
 import { Chart } from './read/chart.ts';
-import { type Cursor, nextReading } from './read/reading.ts';
+import { type Cursor, nextReading, oneDateQuery } from './read/reading.ts';
 import { targetOf, targetType } from './read/references.ts';
 import type { Capability } from './server/capability.ts';
 import type { FhirClient } from './server/client.ts';
-import { FhirError, isRefusal, toConnectorError } from './server/failure.ts';
+import { FhirError, isRefusal, toConnectorError, wordsOfSearch } from './server/failure.ts';
 import { missingScopes, readTypes, writtenTypes } from './server/scopes.ts';
 import { fallbackFor, isReadOnly } from './write/fallbacks.ts';
 
@@ -129,11 +129,11 @@ async function searchLines(
   const now = env.clock.now();
   const found: Resource[] = [];
   let is_refused = false;
+  let words = '';
   const queryFor = (cursor: Cursor) =>
     nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now).query;
   const anew: Cursor = { since: null, window_on: null, claims_on: null };
-  const search = (cursor: Cursor, what: string) => {
-    const query = queryFor(cursor);
+  const search = (cursor: Cursor, what: string, query = queryFor(cursor)) => {
     return line(
       what,
       async () => {
@@ -143,10 +143,15 @@ async function searchLines(
       },
       (error) => {
         is_refused = isRefusal(error);
+        if (error instanceof FhirError && is_refused) words = wordsOfSearch(error, query);
       },
     );
   };
-  const window = await search(anew, 'Appointments can be searched by date.');
+  const both = await search(anew, 'Appointments can be searched by date.');
+  const one =
+    'The server takes one date in a search, so eligd leaves out the visits after the window.';
+  const window =
+    both.ok || !is_refused ? both : await search(anew, one, oneDateQuery(queryFor(anew)));
   if (!window.ok && !is_refused) return [window];
   if (!window.ok) {
     const hint =
@@ -154,7 +159,8 @@ async function searchLines(
         ? 'Check the names and values in search_by:.'
         : 'If the server wants a place or a person, name them in search_by:, e.g. "- location: ' +
           'Location/12".';
-    return [{ ...window, next: `${window.next ?? ''} ${hint}`.trim() }];
+    const what = `${both.what}${words}`;
+    return [{ ...both, what, next: `${both.next ?? ''} ${hint}`.trim() }];
   }
   const since = new Date(now).toISOString();
   const changes = await search(

@@ -17,6 +17,7 @@ import {
   isPassing,
   isRefusal,
   toConnectorError,
+  wordsOfSearch,
 } from '../server/failure.ts';
 import { isReadOnly } from '../write/fallbacks.ts';
 import { startOf, statusReader, toAppointment } from './appointment.ts';
@@ -26,10 +27,12 @@ import { type Gathered, gather } from './gather.ts';
 import {
   advance,
   type Cursor,
+  isWithin,
   nextReading,
   type Reading,
   readCursor,
   windowStart,
+  withOneDate,
 } from './reading.ts';
 
 const BATCH_SIZE = 500;
@@ -76,6 +79,8 @@ export class Puller {
   private readonly statusOf: ReturnType<typeof statusReader>;
   private read_at: number | null = null;
   private refuses_changes = false;
+  /** The server takes `date` once, so that what lies after the window is left out here. */
+  private takes_one_date = false;
   private failures = 0;
 
   constructor(client: FhirClient, config: FhirConfig, env: FhirEnv) {
@@ -117,13 +122,17 @@ export class Puller {
     const chart = new Chart(this.client, capability, call.signal);
     let found: Found;
     try {
-      found = await this.find(reading, chart, call.signal);
+      found =
+        this.takes_one_date && reading.kind === 'window'
+          ? await this.findWindow(reading, chart, call.signal)
+          : await this.find(reading, chart, call.signal);
     } catch (error) {
       if (!isRefusal(error)) throw error;
-      if (reading.kind === 'window') throw searchRefused(error, this.config);
-      this.refuses_changes = true;
-      reading = next();
-      found = await this.find(reading, chart, call.signal);
+      if (reading.kind === 'changes') {
+        this.refuses_changes = true;
+        reading = next();
+      }
+      found = await this.findWindow(reading, chart, call.signal);
     }
     const mapped = await this.map(found, chart);
     if (isReadOnly(this.config, capability))
@@ -213,6 +222,29 @@ export class Puller {
       this.env.clock.elapsed() - this.read_at >=
       (poll_ms === 0 ? 0 : Math.max(poll_ms, Math.min(rest_ms, WINDOW_POLL_MS)))
     );
+  }
+
+  /** With one date where two are refused, which some servers cannot read. */
+  private async findWindow(reading: Reading, chart: Chart, signal: AbortSignal): Promise<Found> {
+    const refusals: FhirError[] = [];
+    for (const each of [reading, withOneDate(reading)]) {
+      try {
+        const found = await this.find(each, chart, signal);
+        this.takes_one_date = each !== reading;
+        if (!this.takes_one_date) return found;
+        const { config, env } = this;
+        const appointments = found.appointments.filter((appointment) => {
+          const starts_at = startOf(appointment, env.time_zone);
+          return starts_at === null || isWithin(starts_at, config, env.time_zone, env.clock.now());
+        });
+        return { ...found, appointments };
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        refusals.push(error);
+      }
+    }
+    const [first] = refusals;
+    throw searchRefused(first ?? new FhirError('refused', { what: '' }), this.config, reading);
   }
 
   private async find(reading: Reading, chart: Chart, signal: AbortSignal): Promise<Found> {
@@ -423,7 +455,12 @@ function unreadableEntries(count: number): RejectedItem[] {
   }));
 }
 
-function searchRefused(error: FhirError, { search_by }: FhirConfig): ConnectorError {
+function searchRefused(
+  error: FhirError,
+  { search_by }: FhirConfig,
+  { query }: Reading,
+): ConnectorError {
+  const asked = [...search_by.flatMap((extra) => Object.entries(extra)), ...query];
   const next =
     search_by.length === 0
       ? 'Most servers that refuse this want a place or a person: name them in search_by: of ' +
@@ -432,7 +469,9 @@ function searchRefused(error: FhirError, { search_by }: FhirConfig): ConnectorEr
       : 'Check the names and values in search_by: of the connector, and whether the client of ' +
         'eligd may search Appointment.';
   return new ConnectorError('permanent', {
-    what: `${error.message} It does not allow this search for appointments.`,
+    what:
+      `${error.message} It does not allow this search for appointments.` +
+      wordsOfSearch(error, asked),
     next,
     cause: error,
   });

@@ -94,6 +94,29 @@ export function nextReading(
 }
 
 /**
+ * The same window for a server that takes `date` once: it is asked from the first day on, and the
+ * visits after the last day are left out here (`isWithin`).
+ */
+export function withOneDate(reading: Reading): Reading {
+  return { ...reading, query: oneDateQuery(reading.query) };
+}
+
+export function oneDateQuery(query: readonly [string, string][]): [string, string][] {
+  return query.filter(([name, value]) => name !== 'date' || !/^l[te]/.test(value));
+}
+
+/** Whether a visit begins before the window of appointments ends. */
+export function isWithin(
+  starts_at: string,
+  config: FhirConfig,
+  time_zone: string,
+  now: number,
+): boolean {
+  const after = addDays(localDate(now, time_zone), config.days_ahead + 1);
+  return Date.parse(starts_at) < instantOf(after, 0, time_zone);
+}
+
+/**
  * The cursor after `appointments` were read: the server's own latest time, and some of it again. It
  * never goes back, and a time that lies in the future, which a mistake in one resource makes, does
  * not count: nothing would be new any more.

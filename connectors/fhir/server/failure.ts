@@ -151,6 +151,22 @@ export function failureOfReply(
   });
 }
 
+/**
+ * The server's own words about a search, as one quoted sentence; empty when there are none. Only
+ * for a search that names no patient: then they can hold nothing but the search itself (G6).
+ */
+export function wordsOfSearch({ words }: FhirError, query: readonly [string, string][]): string {
+  const names_patient = query.some(
+    ([name, value]) =>
+      /patient|actor|subject|identifier|_id/i.test(name) || /Patient\//.test(value),
+  );
+  const text = words
+    .replaceAll(/[^\p{L}\p{N}\p{P}\p{S} ]+/gu, ' ')
+    .trim()
+    .slice(0, 200);
+  return names_patient || text === '' ? '' : ` It said: "${text}".`;
+}
+
 const REMEDIES: Readonly<Record<FailureKind, string>> = {
   unreachable:
     'It is tried again by itself; if it lasts, look whether the FHIR server and the network ' +

@@ -43,6 +43,8 @@ export type PeerOptions = {
   refuse_search?: string[];
   /** `Appointment` can only be searched with one of these parameters. */
   qualified_by?: string[];
+  /** `date` may be given once, as node-fhir-server-core reads it. */
+  one_date?: boolean;
   has_metadata?: boolean;
   port?: number;
 };
@@ -228,7 +230,9 @@ export class FhirPeer {
   }
 
   private async search(type: string, query: URLSearchParams): Promise<Answer> {
-    const { refuse_search = [], qualified_by, include } = this.options;
+    const { refuse_search = [], qualified_by, include, one_date } = this.options;
+    if (one_date === true && query.getAll('date').length > 1)
+      return outcome(400, 'invalid', 'date is invalid');
     for (const name of new Set([...query.keys()]))
       if (refuse_search.includes(`${type}.${name}`))
         return outcome(400, 'not-supported', `The parameter ${name} is not supported.`);

@@ -1,0 +1,32 @@
+/** Servers that take one `date` in a search. */
+import { expect, test } from 'vitest';
+import { appointment, bench, read } from './bench.ts';
+
+const later = (days: number) => new Date(Date.UTC(2026, 10, 23 + days, 15)).toISOString();
+
+test('are asked with one, and visits after the window are left out here', async () => {
+  const world = await bench({ one_date: true }, { days_ahead: 14 });
+  await world.offer(
+    { ...appointment(1), starts_at: later(3) },
+    { ...appointment(2), starts_at: later(30) },
+  );
+  expect([...read(await world.pull()).keys()]).toEqual(['A-1']);
+  const lines = await world.connector.check(new AbortController().signal);
+  expect(lines.filter(({ ok }) => !ok)).toEqual([]);
+  expect(lines.map(({ what }) => what).join()).toContain('takes one date');
+});
+
+test('a search that is refused all the same is told in the words of the server', async () => {
+  const world = await bench({ refuse_search: ['Appointment.date'] });
+  await expect(world.pull()).rejects.toThrow(/It said: "The parameter date is not supported\."/);
+});
+
+test('words about a search that names a patient are not shown (G6)', async () => {
+  const world = await bench(
+    { refuse_search: ['Appointment.date'] },
+    { search_by: [{ actor: 'Patient/P-1' }] },
+  );
+  const error = await world.pull().catch((each: unknown) => each);
+  expect(String(error)).toContain('does not allow this search');
+  expect(String(error)).not.toContain('It said');
+});
