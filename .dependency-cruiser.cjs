@@ -115,6 +115,12 @@ module.exports = {
       from: { path: '^src/cli/' },
       to: { path: '^src/(stages/|main\\.ts$)' },
     },
+    {
+      name: 'no command imports another',
+      severity: 'error',
+      from: { path: '^src/cli/', pathNot: '^src/cli/commands\\.ts$' },
+      to: { path: '^src/cli/commands/' },
+    },
     onlyFrom(
       'only run, once and demo import the daemon',
       '^src/(cli/commands/(run|once|demo)\\.ts$|daemon/)',
@@ -132,9 +138,9 @@ module.exports = {
       '(^|/)node_modules/(@types/)?(better-sqlite3|kysely)/',
     ),
     onlyFrom(
-      'croner stays in the daemon',
-      '^src/daemon/|(^|/)node_modules/',
-      '(^|/)node_modules/croner/',
+      'node-cron stays in the daemon and the configuration',
+      '^src/daemon/|^src/ops/config-values\\.ts$|(^|/)node_modules/',
+      '(^|/)node_modules/node-cron/',
     ),
   ],
   options: {

@@ -74,6 +74,7 @@ const TARGETS = [
   'src/stages/loop.ts',
   'src/service/signature.ts',
   'src/daemon/index.ts',
+  'src/cli/commands/show.ts',
   'src/main.ts',
   'connectors/conformance/suite.ts',
   'connectors/one/index.ts',
@@ -204,6 +205,16 @@ const VIOLATIONS: Plant[] = [
   },
   { rule: 'cli imports neither stages nor main', file: 'src/cli/b.ts', imports: ['../main.ts'] },
   {
+    rule: 'no command imports another',
+    file: 'src/cli/commands/hold.ts',
+    imports: ['./show.ts'],
+  },
+  {
+    rule: 'no command imports another',
+    file: 'src/cli/shared.ts',
+    imports: ['./commands/show.ts'],
+  },
+  {
     rule: 'only run, once and demo import the daemon',
     file: 'src/cli/commands/status.ts',
     imports: ['../../daemon/index.ts'],
@@ -219,7 +230,11 @@ const VIOLATIONS: Plant[] = [
     imports: ['kysely'],
   },
   { rule: 'SQLite and kysely stay in store', file: 'src/http/b.ts', imports: ['better-sqlite3'] },
-  { rule: 'croner stays in the daemon', file: 'src/ops/b.ts', imports: ['croner'] },
+  {
+    rule: 'node-cron stays in the daemon and the configuration',
+    file: 'src/ops/b.ts',
+    imports: ['node-cron'],
+  },
 ];
 
 /** What the rules must let through: a rule that refuses everything would pass the tests above. */
@@ -249,6 +264,8 @@ const ALLOWED: { file: string; source: string }[] = [
     file: 'src/http/ok.ts',
     source: "export * from '../service/signature.ts'; export * as store from '../store/target.ts';",
   },
+  { file: 'src/ops/config-values.ts', source: "export * from 'node-cron';" },
+  { file: 'src/cli/commands.ts', source: "export * from './commands/show.ts';" },
   { file: 'src/cli/commands/demo.ts', source: "export * from '../../daemon/index.ts';" },
   {
     file: 'src/store/ok.ts',

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { EligdError } from '../domain/errors.ts';
-import type { Done, Operand } from '../store/bookkeeping/operator.ts';
+import type { Done } from '../domain/operator.ts';
+import type { Operand } from '../store/bookkeeping/operator.ts';
 import type { Tx } from '../store/engine/database.ts';
 import { openStore } from '../store/engine/store.ts';
-import { findOrFail, ID_HELP } from './commands/show.ts';
 import type { CliContext } from './context.ts';
 import { printJson } from './output.ts';
+import { findOrFail, ID_HELP } from './subject.ts';
 
 type Operation = (tx: Tx, subject: Operand, now: number) => Promise<Done[]>;
 

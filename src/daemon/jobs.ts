@@ -3,7 +3,6 @@
  * succeeded, so that what fell due while the computer was off or asleep is done as soon as it runs
  * again: once, however often it was missed.
  */
-import { Cron } from 'croner';
 import type { IncidentReason } from '../domain/attention.ts';
 import { backoffMs } from '../domain/backoff.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
@@ -12,6 +11,7 @@ import { closeOldVisits } from '../stages/plan/index.ts';
 import { demandSweeps } from '../stages/submit/index.ts';
 import { setIncident } from '../store/bookkeeping/incidents.ts';
 import { jobSuccesses, noteJob } from '../store/bookkeeping/jobs.ts';
+import { nextDueAt } from './due-time.ts';
 import { backUp, logSummary, purgeOld } from './operations.ts';
 import type { Parts } from './parts.ts';
 
@@ -70,8 +70,8 @@ export class Jobs {
   }
 
   #dueAt({ name, cron }: Job, done_at: number, time_zone: string): number {
-    const next = new Cron(cron, { timezone: time_zone, paused: true }).nextRun(new Date(done_at));
-    return Math.max(next?.getTime() ?? Infinity, this.#failures.get(name)?.retry_at ?? 0);
+    const due_at = nextDueAt(cron, time_zone, done_at);
+    return Math.max(due_at, this.#failures.get(name)?.retry_at ?? 0);
   }
 
   async #run(job: Job): Promise<void> {

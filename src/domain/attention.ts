@@ -30,6 +30,7 @@ export const ATTENTION_REASONS = {
   file_rejected: 'Nothing in a file could be read.',
   planning_failed: 'eligd failed to plan the appointment, and tries again.',
   // inquiry
+  inquiry_unreadable: 'What is stored about an inquiry is damaged; it is not sent.',
   refused: 'The service refused the content of the inquiry.',
   unconfirmed: 'A reply was lost, and whether the service has the inquiry is still not known.',
   undecidable: 'It could not be found out whether the service has the inquiry.',

@@ -1,8 +1,16 @@
 import type { Clock } from './env.ts';
 import { MINUTE_MS } from './time.ts';
 
-/** How far the clock may be from the service's `Date` header (docs/design.md "Time"). */
-export const SKEW_MS_MAX = 10 * MINUTE_MS;
+/**
+ * How far two clocks may be apart: that of this machine from the service's `Date` header, and a
+ * time that the service wrote down from ours (docs/design.md "Time").
+ */
+export const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
+
+/** Whether a skew, as `clockSkew` gives it, is one that eligd works with. */
+export function isSmallSkew(skew_ms: number): boolean {
+  return Math.abs(skew_ms) <= CLOCKS_DIFFER_MS;
+}
 
 export type SeenServiceDate = { service_ms: number; sent_ms: number; received_ms: number };
 
@@ -43,7 +51,7 @@ export class ClockWatch {
 
   isTrusted(): boolean {
     const skew_ms = this.skewMs();
-    return skew_ms !== null && Math.abs(skew_ms) <= SKEW_MS_MAX;
+    return skew_ms !== null && isSmallSkew(skew_ms);
   }
 
   /** With what the clock was set by since; null until the service has been heard. */

@@ -1,9 +1,9 @@
 import type { EVENTS, EventName } from './events.ts';
 
 /**
- * What the world gives to the program: time, timers, randomness and the log. It is handed in, so
- * that a simulation can own all of it; nothing else in eligd calls `Date.now`, `setTimeout` or
- * `Math.random`.
+ * What the world gives to the program: time, timers, randomness and the log. The daemon hands it to
+ * its stages and connectors, so that a simulation can own all of it. The exceptions are timeouts of
+ * a socket or a request (undici and node:net know no other clock), `eligd demo` and the sandbox.
  */
 export type Env = {
   clock: Clock;

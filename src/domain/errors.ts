@@ -1,5 +1,5 @@
 /**
- * What a failure means for whoever started the program; `main.ts` maps it to the exit code
+ * What a failure means for whoever started the program; `cli/exit.ts` maps it to the exit code
  * (docs/design.md "Exit codes").
  */
 export type ErrorKind = 'failed' | 'usage' | 'temporary' | 'configuration';

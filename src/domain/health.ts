@@ -3,6 +3,8 @@
  * status` and its exit code, `eligd check`, `/readyz`, `/metrics`, the heartbeat file and alerts.
  * An answer is "yes" only when it is known (G8).
  */
+import type { BudgetPeriod } from './call-budget.ts';
+import { budgetWords } from './explanation.ts';
 import type { ServiceContact, ServiceTrouble } from './service-contact.ts';
 import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from './time.ts';
 
@@ -63,8 +65,8 @@ export type HealthFacts = {
   halts: { detail: string; since: Instant; next_try_at: Instant | null }[];
   /** Until when no request leaves (a Retry-After, or the pause after a restore); null: none. */
   paused_until: Instant | null;
-  /** Why no planned call goes out before `until`; null while the budget has room. */
-  budget: { why: string; until: Instant } | null;
+  /** The limit that keeps every planned call back; null while there is room for calls. */
+  budget: BudgetPeriod | null;
   incidents: OpenIncident[];
   /** When a source of each connector was last read to its end. */
   last_reads: { connector: string; at: Instant }[];
@@ -190,7 +192,7 @@ function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
     return {
       is: 'no',
       since: null,
-      why: budget.why,
+      why: budgetWords(budget),
       next: 'Raise the budget in the configuration, or wait until it begins again.',
     };
   if (contact.calls.ok_at === null)

@@ -1,6 +1,7 @@
-import { matchKey } from './matching.ts';
-import type { Specialty } from './specialty.ts';
-import type { LocalDate } from './time.ts';
+import * as z from 'zod';
+import { givenName, matchKey } from './matching.ts';
+import { SPECIALTIES, type Specialty } from './specialty.ts';
+import { type Instant, isDate, type LocalDate, localDate } from './time.ts';
 
 /**
  * What will be asked, before it is put into the service's words: ISO dates, and codes in order
@@ -53,6 +54,78 @@ export type ClaimQuestion = {
   /** Medical alone; empty: not said. */
   beneficiary: string;
 };
+
+const text = z.string();
+const date = text.refine(isDate);
+
+const draftSchema: z.ZodType<InquiryDraft> = z.object({
+  specialty: z.enum(SPECIALTIES),
+  patient_name: text,
+  dob: date,
+  member_id: text,
+  group_id: text,
+  tax_id: text,
+  billing_npi: text,
+  rendering_npi: text,
+  insurance: text,
+  insurance_payor_id: text,
+  insurance_in_network: z.boolean().nullable(),
+  is_specialist: z.boolean(),
+  practice_billing_address: text,
+  diagnosis_codes: z.array(text),
+  benefits_query: z.array(text),
+  benefits_codes: z.array(text),
+  call_script_id: text.nullable(),
+  additional_info: text,
+  desired_completion_date: date,
+  place_of_service: text.exactOptional(),
+  billed_amount: text.exactOptional(),
+  benefits_form_name: text.exactOptional(),
+  insurance_phone_number: text.exactOptional(),
+  claim: z.object({ claim_number: text, date_of_service: date, beneficiary: text }).exactOptional(),
+});
+
+/** The hold of a planned inquiry whose stored draft is damaged. */
+export const DAMAGED_HOLD = 'damaged';
+
+/** A draft as it is stored; null when it is damaged, so that one row stops no other (G7). */
+export function readDraft(stored: string): InquiryDraft | null {
+  try {
+    const draft: unknown = JSON.parse(stored);
+    // As stored, not as zod copies it: drafts are compared as texts, and a copy has another order.
+    return draftSchema.safeParse(draft).success ? (draft as InquiryDraft) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** As `readDraft`, for work that only this inquiry waits for. Throws when the draft is damaged. */
+export function parseDraft(stored: string): InquiryDraft {
+  const draft = readDraft(stored);
+  // Without a word of it: a draft names the patient (G6).
+  if (draft === null) throw new Error('The stored draft of an inquiry is damaged.');
+  return draft;
+}
+
+/**
+ * The day an inquiry's answer is wanted by; of a damaged draft the day of the visit, so that it is
+ * asked for all the same.
+ */
+export function completionDate(
+  { draft, visit_at }: { draft: string; visit_at: Instant },
+  time_zone: string,
+): LocalDate {
+  return readDraft(draft)?.desired_completion_date ?? localDate(visit_at, time_zone);
+}
+
+/**
+ * The first name that is asked about, which tells twins apart. Of a damaged draft one that no
+ * patient has, so that nothing of another is taken for it.
+ */
+export function givenNameOf({ draft }: { draft: string }): string {
+  const read = readDraft(draft);
+  return read === null ? '\u0000' : givenName(read.patient_name);
+}
 
 /** The service's `type` of what a draft asks. */
 export function inquiryType({ claim }: Pick<InquiryDraft, 'claim'>): 'BENEFITS' | 'CLAIMS_STATUS' {

@@ -29,9 +29,14 @@ export function localDateTime(at: Instant, time_zone: string): string {
  * The instant of a wall time in `time_zone`. A time in a daylight-saving gap moves forward, in an
  * overlap the first counts (docs/design.md "Time"; Temporal calls this `compatible`).
  */
-export function instantOf(date: LocalDate, hour: number, time_zone: string): Instant {
-  const wall = Temporal.PlainDate.from(date).toPlainDateTime({ hour });
+export function instantOf(date: LocalDate, hour: number, time_zone: string, minute = 0): Instant {
+  const wall = Temporal.PlainDate.from(date).toPlainDateTime({ hour, minute });
   return wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds;
+}
+
+/** The first instant of a day in `time_zone`. */
+export function startOfDay(date: LocalDate, time_zone: string): Instant {
+  return instantOf(date, 0, time_zone);
 }
 
 /**
@@ -39,16 +44,15 @@ export function instantOf(date: LocalDate, hour: number, time_zone: string): Ins
  * dates are.
  */
 export function isDate(text: string): boolean {
-  if (!/^[1-9]\d{3}-\d{2}-\d{2}$/.test(text)) return false;
-  const month = Number(text.slice(5, 7));
-  const day = Number(text.slice(8));
-  // Day 0 of the month that follows is the last of this one.
-  return (
-    month >= 1 &&
-    month <= 12 &&
-    day >= 1 &&
-    day <= new Date(Date.UTC(Number(text.slice(0, 4)), month, 0)).getUTCDate()
-  );
+  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
+  return match !== null && isRealDate(Number(match[1]), Number(match[2]), Number(match[3]));
+}
+
+/** Whether there is such a day, from the year 1000 on. `month` is 1 to 12. */
+export function isRealDate(year: number, month: number, day: number): boolean {
+  if (year < 1000 || month < 1 || day < 1) return false;
+  const first = { year, month: Math.min(month, 12), day: 1 };
+  return month <= 12 && day <= Temporal.PlainDate.from(first).daysInMonth;
 }
 
 export function addDays(date: LocalDate, days: number): LocalDate {

@@ -1,6 +1,8 @@
 import { isIP } from 'node:net';
+import { validateDetailed } from 'node-cron';
 import { z } from 'zod';
 import { isNpi } from '../domain/identifiers.ts';
+import { isDate } from '../domain/time.ts';
 import { nearest } from './nearest.ts';
 
 /*
@@ -72,10 +74,7 @@ function isTimeZone(value: string): boolean {
 }
 
 export const localDate = text(
-  (value) => {
-    const at = /^\d{4}-\d{2}-\d{2}$/.test(value) ? new Date(`${value}T00:00:00Z`) : null;
-    return at !== null && !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value);
-  },
+  isDate,
   { what: 'is not a date.', next: 'Write year, month and day, such as 2026-12-24.' },
   '^\\d{4}-\\d{2}-\\d{2}$',
 );
@@ -173,9 +172,6 @@ export function codeRange(value: string): { from: string; to: string } | null {
   return { from, to };
 }
 
-// biome-ignore format: one list of pairs
-const CRON_BOUNDS = [[0, 59], [0, 23], [1, 31], [1, 12], [0, 7]] as const;
-
 export const cronLine = text(isCron, {
   what: 'is not a time in the form of cron.',
   next:
@@ -189,20 +185,9 @@ export const timeOfDay = text(
   '^(?:[01]\\d|2[0-3]):[0-5]\\d$',
 );
 
-/** Five fields of numbers, `*`, ranges, steps and lists of these. */
+/** What the daemon's scheduler takes, in five fields: it would take a sixth, for seconds. */
 function isCron(value: string): boolean {
-  const fields = value.trim().split(/\s+/);
-  return (
-    fields.length === CRON_BOUNDS.length &&
-    CRON_BOUNDS.every(([low, high], index) =>
-      (fields[index] ?? '').split(',').every((part) => {
-        const match = /^(?:\*|(\d+)(?:-(\d+))?)(?:\/([1-9]\d*))?$/.exec(part);
-        const from = Number(match?.[1] ?? low);
-        const to = Number(match?.[2] ?? from);
-        return match !== null && from >= low && from <= to && to <= high;
-      }),
-    )
-  );
+  return value.trim().split(/\s+/).length === 5 && validateDetailed(value).valid;
 }
 
 const PLACEHOLDERS = /\{([^{}]*)\}/g;

@@ -2,17 +2,16 @@
  * The dates of the wire (docs/service.md "Resources and their fields"; docs/service.md "Timestamps"
  * and "dates") and of HTTP.
  */
+import { isDate, isRealDate } from '../domain/time.ts';
 
 /**
  * `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` on anything but a real date in
  * that form.
  */
 export function toWireDate(date: string): string {
-  const match = /^(\d{4})-(\d{2})-(\d{2})$/.exec(date);
-  if (match === null || !isRealDate(Number(match[1]), Number(match[2]), Number(match[3]))) {
-    throw new RangeError('Not a date of the form YYYY-MM-DD.');
-  }
-  return `${match[2]}-${match[3]}-${match[1]}`;
+  if (!isDate(date)) throw new RangeError('Not a date of the form YYYY-MM-DD.');
+  const [year, month, day] = date.split('-');
+  return `${month}-${day}-${year}`;
 }
 
 /**
@@ -31,14 +30,6 @@ export function parseWireDate(text: string): string | null {
 function isoDate(year = '', month = '', day = ''): string | null {
   if (!isRealDate(Number(year), Number(month), Number(day))) return null;
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
-}
-
-function isRealDate(year: number, month: number, day: number): boolean {
-  if (year < 1000) return false; // Date.UTC takes 0 to 99 for 1900 to 1999
-  const date = new Date(Date.UTC(year, month - 1, day));
-  return (
-    date.getUTCFullYear() === year && date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-  );
 }
 
 /** ISO 8601: date, time, fraction of a second, and "Z" or an offset. */

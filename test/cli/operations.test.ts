@@ -75,7 +75,7 @@ test('a refused inquiry is sent again by retry, and stands in the story', async 
   await clinic.once();
   expect(await ids()).toEqual(['9001']);
   expect(clinic.attention().map(({ reason }) => reason)).not.toContain('refused');
-  expect((await clinic.run('explain', '9001')).stdout).toMatch(/A person said so/);
+  expect((await clinic.run('explain', '9001')).stdout).toMatch(/Requested by the operator/);
 });
 
 test('retry of an uncertain inquiry looks first: no second call', async () => {
@@ -100,7 +100,9 @@ test('retry of an uncertain inquiry looks first: no second call', async () => {
   await clinic.once();
   await service.clearFaults();
   expect((await clinic.run('show', '9001')).stdout).toMatch(/uncertain/);
-  expect((await clinic.run('retry', '9001')).stdout).toMatch(/looked for at the service at once/);
+  expect((await clinic.run('retry', '9001')).stdout).toMatch(
+    /looks up inquiry \d+ at the service now/,
+  );
   machine.pass({ seconds: 1 });
   await clinic.once();
   expect(await ids()).toEqual(['9001']);

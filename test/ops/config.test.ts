@@ -362,19 +362,27 @@ describe('question rules', () => {
 });
 
 describe('the time of the sweep', () => {
-  test.each(['0 5 * * *', '*/15 * * * *', '0,30 8-17 * 1-6 1-5'])('may be %s', async (line) => {
+  test.each([
+    '0 5 * * *',
+    '*/15 * * * *',
+    '0,30 8-17 * 1-6 1-5',
+    '0 5 * * MON-FRI',
+    '0 5 1 jan *',
+    '0 22-3 * * *',
+  ])('may be %s', async (line) => {
     const config = await load(`${MINIMAL}schedule: { sweep_cron: "${line}" }\n`);
     expect(config.schedule.sweep_cron).toBe(line);
   });
 
-  test.each(['0 5 * *', '60 5 * * *', '0 5-3 * * *', '*/0 * * * *', 'daily'])(
-    'may not be %s',
-    async (line) => {
-      expect(
-        (await problemsOf(`${MINIMAL}schedule: { sweep_cron: "${line}" }\n`)).join(),
-      ).toContain('is not a time in the form of cron');
-    },
-  );
+  test.each([
+    ...['0 5 * *', '60 5 * * *', '*/0 * * * *', 'daily', '@daily', '0 0 5 * * *'],
+    // The scheduler of the daemon refuses them.
+    ...['5/2 * * * *', '0 5 31 2 *'],
+  ])('may not be %s', async (line) => {
+    expect((await problemsOf(`${MINIMAL}schedule: { sweep_cron: "${line}" }\n`)).join()).toContain(
+      'is not a time in the form of cron',
+    );
+  });
 });
 
 describe('a secret in the configuration', () => {

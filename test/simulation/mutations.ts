@@ -119,9 +119,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   limit_by_wall_clock: one(
     "The rate limit trusts the machine's clock alone.",
-    'src/store/calls/rate-limit.ts',
-    'held: this.#heldNow() }',
-    'held: [] }',
+    'src/domain/rate-limit.ts',
+    'held: this.#heldNow(),',
+    'held: [],',
   ),
   sweep_left_out: one(
     "The service's list is not compared before the first send.",
@@ -228,7 +228,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       {
         file: 'src/stages/submit/notice-clock.ts',
         find:
-          'if (is_anew) await restartLooks(tx, now + settings.timeout_ms + ' +
+          'if (is_restarted) await restartLooks(tx, now + settings.timeout_ms + ' +
           'settings.settle_ms);',
         put: '',
       },

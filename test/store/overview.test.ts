@@ -2,6 +2,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Explanation, explain, type Moment } from '../../src/domain/explanation.ts';
+import { INFORMATIONAL_REASONS } from '../../src/domain/situation.ts';
+import { readBudget } from '../../src/store/calls/budget.ts';
 import { halt } from '../../src/store/calls/halts.ts';
 import { updateInquiry } from '../../src/store/calls/inquiries.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
@@ -11,8 +14,7 @@ import {
   readDatabase,
   readStatus,
 } from '../../src/store/views/overview.ts';
-import { INFORMATIONAL_REASONS } from '../../src/store/views/situation.ts';
-import { type Explanation, explainAppointments, momentOf } from '../../src/store/views/story.ts';
+import { withProgress } from '../../src/store/views/progress.ts';
 import { findSubject } from '../../src/store/views/subject.ts';
 import { Clinic, NOW, VISIT } from './clinic.ts';
 
@@ -27,12 +29,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const MOMENT = { now: NOW, budget: null };
+const MOMENT: Moment = { now: NOW, budget: null };
 
 async function explained(id: number, moment = MOMENT): Promise<Explanation> {
   const { appointments } = await listAppointments(clinic.db, { ids: [id] }, 1, moment.now);
-  const [only] = await explainAppointments(clinic.db, appointments, moment);
-  return only!.explanation;
+  const [only] = await withProgress(clinic.db, appointments);
+  return explain(only!, only!.progress, moment);
 }
 
 const situationOf = async (id: number) => (await explained(id)).situation;
@@ -62,9 +64,12 @@ describe('an appointment', () => {
       situation: 'planned',
       why: expect.stringContaining('goes out'),
     });
-    const used_up = { why: 'Used up.', until: NOW + 9 };
-    const over_budget = await explained(appointment, { now: NOW, budget: used_up } as never);
-    expect(over_budget).toMatchObject({ situation: 'planned', ...used_up });
+    const budget = { period: 'day', limit: 5, from: NOW, until: NOW + 9 } as const;
+    expect(await explained(appointment, { now: NOW, budget })).toMatchObject({
+      situation: 'planned',
+      why: 'The 5 calls that policy.calls_per_day allows are used up for today.',
+      until: NOW + 9,
+    });
     await clinic.store.write((tx) => updateInquiry(tx, inquiry, { due_at: NOW + 7 }, NOW));
     expect(await explained(appointment)).toMatchObject({ situation: 'planned', until: NOW + 7 });
     await clinic.store.write((tx) =>
@@ -308,7 +313,7 @@ test('the budget is used up until the clinic’s next day or month', async () =>
   await clinic.open(inquiry);
   const limits = { calls_per_day: null, calls_per_month: null, time_zone: 'America/Chicago' };
   const budget = async (more: Partial<typeof limits> | Record<string, number>) =>
-    (await momentOf(clinic.db, { ...limits, ...more }, NOW)).budget?.until ?? null;
+    (await readBudget(clinic.db, { ...limits, ...more }, NOW)).used_up?.until ?? null;
   expect(await budget({})).toBeNull();
   expect(await budget({ calls_per_day: 2 })).toBeNull();
   expect(await budget({ calls_per_day: 1 })).toBe(Date.parse('2026-11-21T06:00:00Z'));

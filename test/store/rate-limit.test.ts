@@ -1,10 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  createRateLimiter,
-  endAbandonedSlots,
-  type RateLimiter,
-} from '../../src/store/calls/rate-limit.ts';
+import type { RateLimiter } from '../../src/domain/rate-limit.ts';
+import { createRateLimiter, endAbandonedSlots } from '../../src/store/calls/rate-limit.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 import { type VirtualClock, virtualClock } from './virtual-clock.ts';
 

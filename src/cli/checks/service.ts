@@ -1,3 +1,4 @@
+import { clockSkew, isSmallSkew } from '../../domain/clock-watch.ts';
 import type { Env } from '../../domain/env.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
@@ -9,9 +10,6 @@ import { openStore } from '../../store/engine/store.ts';
 import { createCommandClient, createCommandGate, unwrap } from '../service.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 import { checkSubscription } from './webhook.ts';
-
-/** Beyond it, whether a visit is past is not judged any more (docs/design.md "Time"). */
-const SKEW_MAX_MS = 10 * MINUTE_MS;
 
 type Parts = { config: Config; secrets: SecretSource; env: Env };
 
@@ -26,8 +24,8 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
         secrets,
         env,
         gate,
-        onServiceDate: ({ service_ms, sent_ms, received_ms }) => {
-          skew_ms = (sent_ms + received_ms) / 2 - service_ms;
+        onServiceDate: (seen) => {
+          skew_ms = clockSkew(seen);
         },
       });
       try {
@@ -113,7 +111,7 @@ function checkClock(skew_ms: number | null): CheckedLine {
   if (skew_ms === null)
     return skipped('clock', 'Not compared, because the service did not say what time it is.');
   const minutes = Math.round(Math.abs(skew_ms) / MINUTE_MS);
-  if (Math.abs(skew_ms) <= SKEW_MAX_MS)
+  if (isSmallSkew(skew_ms))
     return fine('clock', "The clock of this machine agrees with the service's.");
   const direction = skew_ms > 0 ? 'ahead of' : 'behind';
   const what =

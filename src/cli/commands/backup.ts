@@ -5,10 +5,10 @@ import { EligdError } from '../../domain/errors.ts';
 import {
   backupName,
   beforeUpgradeName,
-  type CopyContent,
   rotateBackups,
   writeBackup,
 } from '../../store/engine/backup.ts';
+import { contentJson, contentWords } from '../backup-content.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 
@@ -56,20 +56,4 @@ export function register(command: Command, context: CliContext): void {
       else
         context.stdout.write(`${to} holds ${contentWords(content)}. It was opened and checked.\n`);
     });
-}
-
-export function contentJson({ backed_up_at, ...counts }: CopyContent) {
-  return { backed_up_at: new Date(backed_up_at).toISOString(), ...counts };
-}
-
-export function contentWords({
-  appointments,
-  inquiries,
-  answers,
-  deliveries,
-}: CopyContent): string {
-  return (
-    `${appointments} appointments, ${inquiries} inquiries, ${answers} answers and ` +
-    `${deliveries} deliveries`
-  );
 }

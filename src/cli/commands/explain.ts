@@ -1,17 +1,29 @@
 import type { Command } from 'commander';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
+import { CLOSED_WORDS } from '../../domain/explanation.ts';
 import { windowOpensAt } from '../../domain/planning.ts';
 import type { Config } from '../../ops/config.ts';
 import type { DeliveryRow } from '../../store/answers/deliveries.ts';
 import type { AuditEntry } from '../../store/bookkeeping/audit.ts';
 import { knownLogKey } from '../../store/bookkeeping/log-key.ts';
-import { CLOSED_WORDS, type ExplainedAppointment } from '../../store/views/story.ts';
-import { readSubject, type SubjectDetail, trailOf } from '../../store/views/subject.ts';
+import { trailOf } from '../../store/views/subject.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
-import { appointmentJson, appointmentLabel, subjectTitle } from './list.ts';
-import { findOrFail, ID_HELP } from './show.ts';
-import { clinicTime, isoTime, readState, SITUATION_NAMES } from './status.ts';
+import {
+  type ExplainedAppointment,
+  type ExplainedSubject,
+  readExplained,
+  readState,
+} from '../state.ts';
+import {
+  appointmentJson,
+  appointmentLabel,
+  findOrFail,
+  ID_HELP,
+  SITUATION_NAMES,
+  subjectTitle,
+} from '../subject.ts';
+import { clinicTime, isoTime } from '../times.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -31,8 +43,9 @@ Examples:
 `,
     )
     .action(async (id: string, options: { json?: true }) => {
-      await readState(context, async ({ db, config, moment }) => {
-        const detail = await readSubject(db, await findOrFail(db, id), moment);
+      await readState(context, async (state) => {
+        const { db, config, moment } = state;
+        const detail = await readExplained(state, await findOrFail(db, id));
         const story = tellStory(detail, await trailOf(db, detail), config, moment.now);
         if (options.json) printJson(context.stdout, explainJson(detail, story, moment.now));
         else
@@ -50,7 +63,7 @@ type Chapter = { at: number; subject: string; text: string };
  * in its place.
  */
 function tellStory(
-  detail: SubjectDetail,
+  detail: ExplainedSubject,
   trail: readonly AuditEntry[],
   config: Config,
   now: number,
@@ -165,7 +178,7 @@ function deliverySentence(
 }
 
 function explainJson(
-  detail: SubjectDetail,
+  detail: ExplainedSubject,
   story: readonly Chapter[],
   now: number,
 ): Record<string, unknown> {
@@ -180,7 +193,7 @@ function explainJson(
 }
 
 function explainLines(
-  detail: SubjectDetail,
+  detail: ExplainedSubject,
   story: readonly Chapter[],
   config: Config,
   log_key: string | null,
@@ -222,7 +235,7 @@ function inLog(each: ExplainedAppointment, log_key: string, config: Config): str
   );
 }
 
-function todoLines({ attention, appointments }: SubjectDetail): string[] {
+function todoLines({ attention, appointments }: ExplainedSubject): string[] {
   const entries = attention.map(({ what, next }) => ({ what, next }));
   // What is derived from the rows and stands on no list.
   for (const { explanation } of appointments) {

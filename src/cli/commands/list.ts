@@ -1,16 +1,25 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AppointmentInput } from '../../domain/appointment.ts';
-import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
+import type { ClaimInput } from '../../domain/claim.ts';
 import { EligdError } from '../../domain/errors.ts';
+import { SITUATIONS, type SituationWord } from '../../domain/situation.ts';
 import type { Config } from '../../ops/config.ts';
 import { nearest } from '../../ops/nearest.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
-import { type AppointmentOverview, listAppointments } from '../../store/views/overview.ts';
-import { SITUATIONS, type SituationWord } from '../../store/views/situation.ts';
-import { type ExplainedAppointment, explainAppointments } from '../../store/views/story.ts';
+import { listAppointments } from '../../store/views/overview.ts';
+import { withProgress } from '../../store/views/progress.ts';
 import type { CliContext, Output } from '../context.ts';
 import { type Column, printJson, printTable } from '../output.ts';
-import { clinicTime, isoTime, readState, SITUATION_NAMES, type State } from './status.ts';
+import { explained, readState, type State } from '../state.ts';
+import {
+  appointmentJson,
+  appointmentLabel,
+  patientName,
+  payerName,
+  SITUATION_NAMES,
+  visitText,
+} from '../subject.ts';
+import { clinicTime, isoTime } from '../times.ts';
 
 type Options = {
   situation?: SituationWord;
@@ -88,9 +97,9 @@ async function listSituations(
     ...(connector === undefined ? {} : { connector }),
   };
   const { total, appointments } = await listAppointments(db, filter, options.limit, moment.now);
-  const explained = await explainAppointments(db, appointments, moment);
+  const shown = (await withProgress(db, appointments)).map((each) => explained(each, moment));
   if (options.json) {
-    const rows = explained.map((each) => appointmentJson(each, options.patients === true));
+    const rows = shown.map((each) => appointmentJson(each, options.patients === true));
     printJson(stdout, {
       schema: 'eligd.list/1',
       at: isoTime(moment.now),
@@ -113,7 +122,7 @@ async function listSituations(
       { title: 'until', is_whole: true },
       { title: 'why' },
     ]),
-    explained.map((each) => {
+    shown.map((each) => {
       const { until, why } = each.explanation;
       const cells = [
         appointmentLabel(each, config),
@@ -126,7 +135,7 @@ async function listSituations(
       return options.patients ? [...cells, patientName(each.input)] : cells;
     }),
   );
-  sayMore(stdout, total - explained.length);
+  sayMore(stdout, total - shown.length);
 }
 
 function withPatients({ patients }: Options, columns: Column[]): Column[] {
@@ -206,60 +215,4 @@ function attentionJson(entry: AttentionRow, patients: boolean): Record<string, u
 
 function inputOf(content: string): AppointmentInput | ClaimInput {
   return JSON.parse(content) as AppointmentInput | ClaimInput;
-}
-
-/** The appointment's id as a person may type it: with the connector when there are several. */
-export function appointmentLabel(
-  { connector, source_id }: { connector: string; source_id: string },
-  config: Config,
-): string {
-  return config.connectors.length > 1 ? `${connector}:${source_id}` : source_id;
-}
-
-/** When: the visit of an appointment, the day of service of a claim. */
-function visitText(each: AppointmentOverview, config: Config): string {
-  if (each.kind === 'appointment') return clinicTime(each.starts_at, config);
-  return `service ${each.input.date_of_service ?? 'unknown'}`;
-}
-
-/** What a command is about, as the first words of a page. */
-export function subjectTitle(each: AppointmentOverview, config: Config): string {
-  const label = appointmentLabel(each, config);
-  if (each.kind === 'claim')
-    return `Claim ${label} of ${each.connector}, ${visitText(each, config)}`;
-  return `Appointment ${label} of ${each.connector}, visit ${visitText(each, config)}`;
-}
-
-export function patientName({ patient }: Pick<AppointmentInput, 'patient'>): string {
-  return `${patient.first_name} ${patient.last_name}`.trim();
-}
-
-/** Of the first coverage: the payer's name, or its id. */
-function payerName(input: AppointmentInput | ClaimInput): string | null {
-  const first = firstCoverage(input);
-  return first?.carrier || first?.payor_id || null;
-}
-
-/** One appointment as every `--json` output has it. */
-export function appointmentJson(
-  appointment: ExplainedAppointment,
-  patients: boolean,
-): Record<string, unknown> {
-  const { id, source_id, connector, starts_at, situation, closed_reason, explanation, input } =
-    appointment;
-  return {
-    id: source_id,
-    kind: appointment.kind,
-    connector,
-    subject: `appointment:${id}`,
-    starts_at: appointment.kind === 'claim' ? null : isoTime(starts_at),
-    date_of_service: appointment.kind === 'claim' ? appointment.input.date_of_service : null,
-    payer: payerName(input),
-    patient: patients ? patientName(input) : null,
-    situation,
-    closed_reason,
-    why: explanation.why,
-    until: isoTime(explanation.until),
-    next: explanation.next,
-  };
 }

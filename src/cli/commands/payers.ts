@@ -9,7 +9,7 @@ import { clinicProfile } from '../../ops/profile.ts';
 import { type NamedPayer, namedPayers } from '../../store/views/payers.ts';
 import type { CliContext } from '../context.ts';
 import { printJson, printTable } from '../output.ts';
-import { readState, type State } from './status.ts';
+import { readState, type State } from '../state.ts';
 
 /** A payer that the map does not have, as a person sees it. */
 type Unmapped = {

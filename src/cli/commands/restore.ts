@@ -7,11 +7,11 @@ import { inspectCopy } from '../../store/engine/backup.ts';
 import { lockInstance } from '../../store/engine/database.ts';
 import { quietAfterRestoreMs, type Restored, restoreDatabase } from '../../store/engine/restore.ts';
 import { openStore } from '../../store/engine/store.ts';
+import { contentJson, contentWords } from '../backup-content.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 import { commandEnv } from '../service.ts';
-import { contentJson, contentWords } from './backup.ts';
-import { clinicTime } from './status.ts';
+import { clinicTime } from '../times.ts';
 
 /**
  * Clocks of a file server and this machine may differ; reading an export once more does no harm.

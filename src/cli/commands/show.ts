@@ -1,30 +1,30 @@
 import type { Command } from 'commander';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
-import { EligdError } from '../../domain/errors.ts';
 import { localDate } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
-import { nearest, oneOf } from '../../ops/nearest.ts';
 import { ESTIMATE_CAUTION, estimateVisit, type ProcedureEstimate } from '../../records/estimate.ts';
-import type { ClaimSummary, EligibilitySummary } from '../../records/summary.ts';
-import type { DeliveryRow } from '../../store/answers/deliveries.ts';
-import type { Db } from '../../store/engine/database.ts';
 import {
-  type Found,
-  findSubject,
-  type InquiryDetail,
-  knownSourceIds,
-  readSubject,
-  type SubjectDetail,
-} from '../../store/views/subject.ts';
+  type ClaimSummary,
+  type EligibilitySummary,
+  summarizeClaim,
+  summarizeEligibility,
+} from '../../records/summary.ts';
+import type { AnswerRecord } from '../../store/answers/answers.ts';
+import type { DeliveryRow } from '../../store/answers/deliveries.ts';
+import type { InquiryDetail } from '../../store/views/subject.ts';
 import type { CliContext, Output } from '../context.ts';
 import { printJson, printTable } from '../output.ts';
-import { appointmentJson, patientName, subjectTitle } from './list.ts';
-import { clinicTime, isoTime, readState, SITUATION_NAMES } from './status.ts';
-
-/** What an ID may be; for the help of every command that takes one. */
-export const ID_HELP =
-  'the appointment’s id in the practice management system, CONNECTOR:ID, or inquiry:N';
+import { type ExplainedSubject, readExplained, readState } from '../state.ts';
+import {
+  appointmentJson,
+  findOrFail,
+  ID_HELP,
+  patientName,
+  SITUATION_NAMES,
+  subjectTitle,
+} from '../subject.ts';
+import { clinicTime, isoTime } from '../times.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -47,8 +47,9 @@ Examples:
 `,
     )
     .action(async (id: string, options: { patients?: true; json?: true }) => {
-      await readState(context, async ({ db, config, moment }) => {
-        const detail = await readSubject(db, await findOrFail(db, id), moment);
+      await readState(context, async (state) => {
+        const { db, config, moment } = state;
+        const detail = await readExplained(state, await findOrFail(db, id));
         const patients = options.patients === true;
         if (options.json) printJson(context.stdout, showJson(detail, patients, moment.now, config));
         else showText(detail, patients, config, context.stdout);
@@ -56,32 +57,8 @@ Examples:
     });
 }
 
-/** What the ID of a command line names. Throws an EligdError with the nearest one that there is. */
-export async function findOrFail(
-  db: Db,
-  text: string,
-): Promise<Extract<Found, { kind: 'appointment' | 'inquiry' }>> {
-  const found = await findSubject(db, text);
-  if (found.kind === 'appointment' || found.kind === 'inquiry') return found;
-  if (found.kind === 'ambiguous') {
-    throw new EligdError('failed', {
-      what: `There is more than one appointment ${text}.`,
-      why: `The connectors ${found.connectors.join(', ')} have one each.`,
-      next: `Write ${oneOf(found.connectors.map((connector) => `${connector}:${text}`))}.`,
-    });
-  }
-  const near = nearest(text, await knownSourceIds(db));
-  throw new EligdError('failed', {
-    what: `There is no appointment or inquiry ${text}.`,
-    why: 'eligd has read no appointment of that id from a practice management system.',
-    next:
-      `${near === null ? '' : `The nearest one is ${near}. `}"eligd list" shows those that ` +
-      'there are.',
-  });
-}
-
 function showJson(
-  detail: SubjectDetail,
+  detail: ExplainedSubject,
   patients: boolean,
   now: number,
   config: Config,
@@ -137,7 +114,7 @@ function inquiryJson(
         : {
             revision: answer.revision,
             recorded_at: isoTime(answer.created_at),
-            summary: answer.summary,
+            summary: summaryOf(answer.record),
             estimates,
           },
   };
@@ -159,7 +136,12 @@ function deliveryJson(row: DeliveryRow): Record<string, unknown> {
   };
 }
 
-function showText(detail: SubjectDetail, patients: boolean, config: Config, stdout: Output): void {
+function showText(
+  detail: ExplainedSubject,
+  patients: boolean,
+  config: Config,
+  stdout: Output,
+): void {
   for (const each of detail.appointments) {
     const { until, why, next } = each.explanation;
     const lines = [
@@ -191,7 +173,9 @@ function showText(detail: SubjectDetail, patients: boolean, config: Config, stdo
       `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ` +
       `${clinicTime(answer.created_at, config)}`;
     const estimates = estimatesOf(detail, each, config).flatMap(estimateLines);
-    stdout.write(`\n${[heading, ...summaryLines(answer.summary), ...estimates].join('\n')}\n`);
+    stdout.write(
+      `\n${[heading, ...summaryLines(summaryOf(answer.record)), ...estimates].join('\n')}\n`,
+    );
   }
 }
 
@@ -199,7 +183,7 @@ type VisitEstimates = { appointment: string; procedures: ProcedureEstimate[] };
 
 /** What to expect of the procedures of each visit that stands on the inquiry. */
 function estimatesOf(
-  { appointments }: SubjectDetail,
+  { appointments }: ExplainedSubject,
   { answer }: InquiryDetail,
   config: Config,
 ): VisitEstimates[] {
@@ -301,6 +285,10 @@ function deliveryTable(deliveries: readonly DeliveryRow[], config: Config, stdou
       delivered_at === null ? null : clinicTime(delivered_at, config),
     ]),
   );
+}
+
+function summaryOf(record: AnswerRecord): EligibilitySummary | ClaimSummary {
+  return record.schema === 'eligd.claim/1' ? summarizeClaim(record) : summarizeEligibility(record);
 }
 
 type SummaryValue = string | ({ code: string; line: string } | { name: string; line: string })[];

@@ -1,31 +1,17 @@
 import type { Command } from 'commander';
+import { budgetWords, holdWords, type Moment, waitWords } from '../../domain/explanation.ts';
 import { answersThatAre, type Health } from '../../domain/health.ts';
+import type { SituationWord } from '../../domain/situation.ts';
 import type { Config } from '../../ops/config.ts';
-import {
-  healthLines,
-  healthSettings,
-  clinicTime as wallClock,
-  wrapped,
-} from '../../ops/health-text.ts';
-import type { Db } from '../../store/engine/database.ts';
+import { healthLines, healthSettings, wrapped } from '../../ops/health-text.ts';
 import { type HealthReport, readHealth } from '../../store/views/health.ts';
-import { readDatabase, readStatus, type StatusOverview } from '../../store/views/overview.ts';
-import type { SituationWord } from '../../store/views/situation.ts';
-import { holdWords, type Moment, momentOf, waitWords } from '../../store/views/story.ts';
+import { readStatus, type StatusOverview } from '../../store/views/overview.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT_CODES, StatusExit } from '../exit.ts';
 import { printJson } from '../output.ts';
-
-/** What each situation is called on the screen. */
-export const SITUATION_NAMES: Readonly<Record<SituationWord, string>> = {
-  waiting: 'waiting',
-  planned: 'call planned',
-  asking: 'being asked',
-  answered: 'being written back',
-  delivered: 'delivered',
-  attention: 'needs attention',
-  closed: 'closed',
-};
+import { readState } from '../state.ts';
+import { SITUATION_NAMES } from '../subject.ts';
+import { clinicTime, isoTime } from '../times.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -68,36 +54,6 @@ none is no and one is unknown.
       const code = exitCodeOf(health);
       if (code !== EXIT_CODES.done) throw new StatusExit(code);
     });
-}
-
-export type State = { db: Db; config: Config; moment: Moment };
-
-/**
- * What every command that only reads the state needs: one unchanging view of the database, and the
- * time.
- */
-export async function readState<Value>(
-  context: CliContext,
-  work: (state: State) => Promise<Value>,
-): Promise<Value> {
-  const config = await context.config();
-  const { clock } = await context.env();
-  return await readDatabase(config.state.path, async (db) => {
-    const limits = { ...config.policy, time_zone: config.clinic.time_zone };
-    return await work({ db, config, moment: await momentOf(db, limits, clock.now()) });
-  });
-}
-
-/** A moment for people: the clinic's wall clock, `2026-11-23 09:30`. */
-export function clinicTime(at: number, config: Config): string {
-  return wallClock(at, config.clinic.time_zone);
-}
-
-/** A moment for programs: UTC with milliseconds; null stays null. */
-export function isoTime(at: number): string;
-export function isoTime(at: number | null): string | null;
-export function isoTime(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }
 
 type StatusPage = StatusOverview & HealthReport;
@@ -214,7 +170,7 @@ function statusLines(status: StatusPage, config: Config, { now, budget }: Moment
     row('waiting', waitingRemarks(status, config)),
     row('planned', [
       ...inquiries.held.map(({ reason, count }) => `${count} held: ${holdWords(reason)}`),
-      ...(budget === null ? [] : [`${budget.why} On from ${time(budget.until)}`]),
+      ...(budget === null ? [] : [`${budgetWords(budget)} On from ${time(budget.until)}`]),
     ]),
     row('asking', askingRemarks(status, config)),
     row('answered', []),

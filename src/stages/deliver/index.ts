@@ -20,9 +20,9 @@ import {
   type DeliveryToWrite,
   nextDeliveryDue,
   postponeBatch,
-  settleDelivery,
   splitBatch,
 } from '../../store/answers/deliveries.ts';
+import { settleDelivery } from '../../store/answers/delivery-steps.ts';
 import {
   type AttentionRow,
   openAttention,

@@ -1,10 +1,10 @@
 /** Keeps inquiries that are not sent in step with the appointments that stand on them. */
-import { type InquiryDraft, mergeDrafts } from '../../domain/inquiry.ts';
+import { DAMAGED_HOLD, type InquiryDraft, mergeDrafts, readDraft } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
-import { parkDeliveriesOf } from '../../store/answers/deliveries.ts';
+import { OPERATOR_HOLD } from '../../domain/operator.ts';
+import { parkDeliveriesOf } from '../../store/answers/delivery-steps.ts';
 import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
-import { OPERATOR_HOLD } from '../../store/bookkeeping/operator.ts';
 import {
   attemptOfNeed,
   type InquiryRow,
@@ -36,7 +36,9 @@ export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<Inquir
  * day it is wanted by.
  */
 export function isSameContent(refused: InquiryRow, draft: InquiryDraft): boolean {
-  const { desired_completion_date } = JSON.parse(refused.draft) as InquiryDraft;
+  const before = readDraft(refused.draft);
+  if (before === null) return false;
+  const { desired_completion_date } = before;
   return refused.draft === JSON.stringify({ ...draft, desired_completion_date });
 }
 
@@ -82,8 +84,7 @@ export async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): P
   const standing = (await appointmentsOf(tx, id)).filter(
     ({ closed_reason }) => closed_reason === null,
   );
-  const [first, ...rest] = standing;
-  if (first === undefined) {
+  if (standing.length === 0) {
     await moveInquiries(
       tx,
       [id],
@@ -93,7 +94,7 @@ export async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): P
     );
     return;
   }
-  const draft = mergeDrafts([first.draft, ...rest.map((each) => each.draft)]);
+  const [draft, ...others] = standing.flatMap((each) => each.draft ?? []);
   const labels = standing.map(({ connector, source_id }) =>
     externalId(deps.external_id_template, connector, source_id),
   );
@@ -101,23 +102,27 @@ export async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): P
     tx,
     id,
     {
-      draft: JSON.stringify(draft),
+      ...(draft === undefined ? {} : { draft: JSON.stringify(mergeDrafts([draft, ...others])) }),
       external_id: labels.includes(inquiry.external_id)
         ? inquiry.external_id
         : (labels[0] ?? inquiry.external_id),
       visit_at: Math.min(...standing.map(({ starts_at }) => starts_at)),
-      hold_reason: holdReason(inquiry, standing),
+      hold_reason: holdReason(inquiry, standing, draft !== undefined),
     },
     now,
   );
+  if (inquiry.hold_reason === DAMAGED_HOLD && draft !== undefined)
+    await resolveAttention(tx, inquirySubject(id), now, ['inquiry_unreadable']);
 }
 
 /** What a person holds back stays so until they release it. */
 function holdReason(
   { hold_reason }: InquiryRow,
   standing: readonly { missing_since: number | null }[],
+  has_draft: boolean,
 ): string | null {
   if (hold_reason === OPERATOR_HOLD) return hold_reason;
+  if (!has_draft) return DAMAGED_HOLD;
   return standing.every(({ missing_since }) => missing_since !== null) ? 'vanished' : null;
 }
 

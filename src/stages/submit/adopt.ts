@@ -1,3 +1,4 @@
+import { givenNameOf } from '../../domain/inquiry.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import { finalStatus } from '../../domain/states.ts';
@@ -6,7 +7,6 @@ import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { absentCallsOf, isSameCall } from '../../store/calls/absent-calls.ts';
 import {
-  givenNameOf,
   type InquiryRow,
   inquiriesByMatch,
   mayBeOf,

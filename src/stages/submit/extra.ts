@@ -1,5 +1,5 @@
 /** Calls too many: what was proven absent, made again, and showed up after all. */
-import { MINUTE_MS } from '../../domain/time.ts';
+import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { type AbsentCall, absentCallsOf, isSameCall } from '../../store/calls/absent-calls.ts';
@@ -14,9 +14,6 @@ import {
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import type { SubmitDeps, SubmitSettings } from './deps.ts';
-
-/** By so much the service's clock and ours may differ and still be trusted. */
-export const CLOCKS_DIFFER_MS = 10 * MINUTE_MS;
 
 /** The row has the call, which serves nothing: it is paid for, and a person should know. */
 export async function takeForExtra(

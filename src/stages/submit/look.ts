@@ -1,3 +1,5 @@
+import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
+import { givenNameOf } from '../../domain/inquiry.ts';
 import {
   canonicalExternalId,
   givenName,
@@ -14,7 +16,6 @@ import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
 import { type AbsentCall, absentCallsLike, noteAbsent } from '../../store/calls/absent-calls.ts';
 import {
-  givenNameOf,
   type InquiryRow,
   inquiryById,
   moveInquiries,
@@ -31,7 +32,7 @@ import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
-import { CLOCKS_DIFFER_MS, isOlder, takeForExtra } from './extra.ts';
+import { isOlder, takeForExtra } from './extra.ts';
 import { isUsualCap } from './label-check.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';

@@ -1,16 +1,17 @@
+import { dueLimits } from '../../domain/due-times.ts';
 import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
-import { mendDueTimes, restartLooks } from '../../store/calls/clock-set.ts';
+import { correctDueTimes, restartLooks } from '../../store/calls/clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
 
-/** By so much the clock is set, and not just kept right. */
+/** A jump at least this large means the clock was set, not slewed by NTP. */
 const CLOCK_SET_MS = 10_000;
-/** From so much on it is kept anew what the clock is ahead of the service's. */
+/** Persist the skew again once it has changed by this much. */
 const SKEW_MOVED_MS = CLOCK_SET_MS / 2;
 const SKEW_FACT = 'clock_skew_ms';
 
 /**
  * Settle times are measured by the machine's clock, because a process may end between two looks.
- * When that clock was set they begin anew (G1): the clock that is never set shows it while this
+ * When that clock was set they begin again (G1): the clock that is never set shows it while this
  * process runs, and the service's shows what happened before, as soon as it is heard (not where it
  * sends no `Date`). To be called before looks are timed.
  */
@@ -32,18 +33,19 @@ export async function noticeClock({
     skew_ms !== null &&
     (known_skew_ms === null || Math.abs(skew_ms - known_skew_ms) >= SKEW_MOVED_MS);
   if (before === null || was_set || has_moved) {
-    const is_mended = await store.write(async (tx) => {
+    const is_corrected = await store.write(async (tx) => {
       const kept =
         known_skew_ms === null && skew_ms !== null ? await readFact(tx, SKEW_FACT) : null;
       const was_set_before =
         kept !== null && Math.abs((skew_ms ?? 0) - Number(kept.value)) >= CLOCK_SET_MS;
-      const is_anew = was_set || was_set_before;
-      if (is_anew) await restartLooks(tx, now + settings.timeout_ms + settings.settle_ms);
-      if (is_anew || before === null) await mendDueTimes(tx, settings.settle_ms, now);
+      const is_restarted = was_set || was_set_before;
+      if (is_restarted) await restartLooks(tx, now + settings.timeout_ms + settings.settle_ms);
+      if (is_restarted || before === null)
+        await correctDueTimes(tx, dueLimits(settings.settle_ms, now));
       if (has_moved) await writeFact(tx, SKEW_FACT, String(skew_ms), now);
-      return is_anew || before === null;
+      return is_restarted || before === null;
     });
-    if (is_mended) onReplan();
+    if (is_corrected) onReplan();
   }
   sweeps.clock = { offset_ms, skew_ms: has_moved ? skew_ms : known_skew_ms };
 }

@@ -1,5 +1,5 @@
 import { backoffMs } from '../../domain/backoff.ts';
-import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { completionDate, givenNameOf } from '../../domain/inquiry.ts';
 import { nextPollAt } from '../../domain/polling.ts';
 import { REFUSED_NEIGHBOR, refusalWords } from '../../domain/refusal.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
@@ -8,7 +8,7 @@ import { isTold } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { givenNameOf, type InquiryRow, moveInquiries } from '../../store/calls/inquiries.ts';
+import { type InquiryRow, moveInquiries } from '../../store/calls/inquiries.ts';
 import { own, ownersOf } from '../../store/calls/ledger.ts';
 import {
   appointmentsOf,
@@ -55,10 +55,9 @@ export async function bindAccepted(
     await makeUncertain(tx, deps, [row.id], { reason, was_accepted: true }, now);
     return;
   }
-  const draft = JSON.parse(row.draft) as InquiryDraft;
   const scheduled = nextPollAt({
     now,
-    desired_completion_date: draft.desired_completion_date,
+    desired_completion_date: completionDate(row, settings.time_zone),
     visit_at: row.visit_at,
     interval_ms: settings.poll_interval_ms,
     urgent_interval_ms: settings.urgent_poll_interval_ms,

@@ -1,15 +1,19 @@
-import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { DAMAGED_HOLD, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { instantOf, localDate } from '../../domain/time.ts';
+import { localDate } from '../../domain/time.ts';
 import type { InquiryRequest } from '../../service/api.ts';
 import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
+import { raiseAttention } from '../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { readBudget } from '../../store/calls/budget.ts';
 import {
   dueForSubmission,
   type InquiryRow,
   moveInquiries,
-  sentSince,
+  updateInquiry,
 } from '../../store/calls/inquiries.ts';
+import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
 import { adoptExisting } from './adopt.ts';
@@ -85,7 +89,7 @@ async function checkedByLabel(
   const due = await store.write(async (tx) =>
     dueForSubmission(tx, {
       now,
-      limit: Math.min(limit, await budgetLeft(tx, deps, now)),
+      limit: await withinBudget(tx, deps, limit, now),
       specialties,
     }),
   );
@@ -104,10 +108,9 @@ async function claim(
   checked: ReadonlySet<number> | null,
 ): Promise<{ intents: Intent[]; adopted: number }> {
   const now = deps.env.clock.now();
-  const room = await budgetLeft(tx, deps, now);
   const due = await dueForSubmission(tx, {
     now,
-    limit: Math.min(options.limit, room),
+    limit: await withinBudget(tx, deps, options.limit, now),
     specialties: options.specialties,
   });
   const intents: Intent[] = [];
@@ -115,25 +118,52 @@ async function claim(
   let adopted = 0;
   for (const row of due) {
     if (checked !== null && !checked.has(row.id)) continue;
+    const draft = readDraft(row.draft);
+    if (draft === null) {
+      await setAsideDamaged(tx, row, now);
+      continue;
+    }
     const service_id = await adoptExisting(tx, deps, row, options.external_id_template, now);
     if (service_id !== null) {
       adopted += 1;
       deps.env.log('inquiry_adopted', { inquiry: row.id, service_id });
     } else {
-      intents.push(await commitIntent(tx, deps, row, needs, now));
+      intents.push(await commitIntent(tx, deps, { row, draft, needs }, now));
     }
   }
   return { intents, adopted };
 }
 
+/** Nobody knows any more what this row asks: it waits on the list, and the others go out (G7). */
+async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<void> {
+  const appointments = await appointmentsOf(tx, row.id);
+  const standing = appointments.find(({ closed_reason }) => closed_reason === null);
+  await updateInquiry(tx, row.id, { hold_reason: DAMAGED_HOLD }, now);
+  await raiseAttention(
+    tx,
+    {
+      connector: row.connector,
+      appointment: standing?.id ?? null,
+      inquiry: row.id,
+      subject: inquirySubject(row.id),
+    },
+    {
+      reason: 'inquiry_unreadable',
+      what: 'What eligd stored about this call is damaged. The call is not made.',
+      next:
+        'Run "eligd retry" with the ID of the appointment: eligd prepares the call again. If ' +
+        'this comes back, call the payer yourself and check the disk.',
+    },
+    now,
+  );
+}
+
 async function commitIntent(
   tx: Tx,
   deps: SubmitDeps,
-  row: InquiryRow,
-  needs: AccountNeeds,
+  { row, draft, needs }: { row: InquiryRow; draft: InquiryDraft; needs: AccountNeeds },
   now: number,
 ): Promise<Intent> {
-  const draft = JSON.parse(row.draft) as InquiryDraft;
   const today = localDate(now, deps.settings.time_zone);
   // It may have waited past the day it was planned for; the service is never asked for a day that
   // is over.
@@ -156,19 +186,15 @@ async function commitIntent(
   return { row: { ...row, ...sent, state: 'sending' }, request };
 }
 
-/** How many calls the budget still allows; what exceeds it stays planned, and `explain` says so. */
-async function budgetLeft(tx: Tx, { settings }: SubmitDeps, now: number): Promise<number> {
-  const today = localDate(now, settings.time_zone);
-  const limits: [number | null, string][] = [
-    [settings.calls_per_day, today],
-    [settings.calls_per_month, `${today.slice(0, 8)}01`],
-  ];
-  let left = Number.MAX_SAFE_INTEGER;
-  for (const [limit, since] of limits) {
-    if (limit !== null)
-      left = Math.min(left, limit - (await sentSince(tx, instantOf(since, 0, settings.time_zone))));
-  }
-  return Math.max(0, left);
+/** As many of `limit` calls as the budget allows; the rest stays planned, and `explain` says so. */
+async function withinBudget(
+  tx: Tx,
+  { settings }: SubmitDeps,
+  limit: number,
+  now: number,
+): Promise<number> {
+  const { left } = await readBudget(tx, settings, now);
+  return left === null ? limit : Math.min(limit, left);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
@@ -15,7 +16,7 @@ import { noteSeen, ownersOf, type SeenInquiry } from '../../store/calls/ledger.t
 import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps, Swept } from './deps.ts';
-import { CLOCKS_DIFFER_MS, isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
+import { isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
 import { mayHideCalls } from './label-check.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';

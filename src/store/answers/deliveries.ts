@@ -2,13 +2,14 @@ import { createHash } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
-import { DELIVERY_STEPS, type DeliveryState } from '../../domain/states.ts';
+import type { DeliveryState } from '../../domain/states.ts';
 import type { ClaimStatusRecord } from '../../records/claim-status.ts';
 import type { Coordination } from '../../records/coordination.ts';
 import type { EligibilityRecord } from '../../records/eligibility.ts';
 import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import type { Tables } from '../engine/tables.ts';
+import { parkOtherRanks, takeUpAgain } from './delivery-steps.ts';
 
 export type DeliveryRow = Selectable<Tables['deliveries']>;
 
@@ -62,56 +63,6 @@ export async function planDelivery(
       to_state: 'pending',
       reason: 'An answer is there.',
     },
-  ]);
-  return true;
-}
-
-async function parkOtherRanks(
-  tx: Tx,
-  {
-    appointment,
-    inquiry,
-    coverage_rank,
-  }: { appointment: number; inquiry: number; coverage_rank: number },
-  now: number,
-): Promise<void> {
-  const others = await tx
-    .selectFrom('deliveries')
-    .select(['id', 'key', 'state', 'failures'])
-    .where('appointment', '=', appointment)
-    .where('inquiry', '=', inquiry)
-    .where('coverage_rank', '!=', coverage_rank)
-    .where('state', 'in', ['pending', 'failed'])
-    .execute();
-  const reason = 'The coverages of the appointment are in another order now.';
-  for (const other of others)
-    await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
-}
-
-async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boolean> {
-  const again = await tx
-    .updateTable('deliveries')
-    .set({ state: 'pending', due_at: now, failures: 0, batch: null })
-    .where('key', '=', key)
-    .where('state', '=', 'parked')
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom('attention')
-            .select('id')
-            .where('subject', '=', deliverySubject(key))
-            .where('reason', '=', 'delivery_parked')
-            .where('resolved_at', 'is', null),
-        ),
-      ),
-    )
-    .returning('id')
-    .execute();
-  if (again.length === 0) return false;
-  const reason = 'The appointment is again what the answer is about.';
-  await writeAudit(tx, [
-    { at: now, subject: deliverySubject(key), from_state: 'parked', to_state: 'pending', reason },
   ]);
   return true;
 }
@@ -318,62 +269,6 @@ async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<Deliver
     record: JSON.parse(record) as unknown,
     input: JSON.parse(content) as unknown,
   })) as DeliveryToWrite[];
-}
-
-/**
- * Settles one delivery after the write was tried. One that failed leaves its batch, so that the
- * next try is a batch of its own and the written neighbours are not written again (G7).
- */
-export async function settleDelivery(
-  tx: Tx,
-  delivery: Pick<DeliveryToWrite, 'id' | 'key' | 'state' | 'failures'>,
-  outcome: { to: DeliveryState; reason: string; due_at: number },
-  now: number,
-): Promise<void> {
-  if (!DELIVERY_STEPS[delivery.state].includes(outcome.to))
-    throw new Error(`A delivery cannot go from ${delivery.state} to ${outcome.to}.`);
-  const is_delivered = outcome.to === 'delivered';
-  const settled = await tx
-    .updateTable('deliveries')
-    .set({
-      state: outcome.to,
-      due_at: outcome.due_at,
-      failures: is_delivered ? delivery.failures : delivery.failures + 1,
-      delivered_at: is_delivered ? now : null,
-      ...(is_delivered ? {} : { batch: null }),
-    })
-    .where('id', '=', delivery.id)
-    // Parked while it was written, because the appointment had become another one: it stays so.
-    .where('state', '=', delivery.state)
-    .returning('id')
-    .execute();
-  if (settled.length === 0) return;
-  await writeAudit(tx, [
-    {
-      at: now,
-      subject: deliverySubject(delivery.key),
-      from_state: delivery.state,
-      to_state: outcome.to,
-      reason: outcome.reason,
-    },
-  ]);
-}
-
-/** Nothing more is written for an appointment, or nothing of one inquiry. */
-export async function parkDeliveriesOf(
-  tx: Tx,
-  what: { appointment: number; inquiry?: number },
-  reason: string,
-  now: number,
-): Promise<void> {
-  let query = tx
-    .selectFrom('deliveries')
-    .select(['id', 'key', 'state', 'failures'])
-    .where('appointment', '=', what.appointment)
-    .where('state', 'in', ['pending', 'failed']);
-  if (what.inquiry !== undefined) query = query.where('inquiry', '=', what.inquiry);
-  for (const delivery of await query.execute())
-    await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
 }
 
 /**

@@ -1,8 +1,8 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { InquiryDraft } from '../../domain/inquiry.ts';
-import { canonicalExternalId, givenName } from '../../domain/matching.ts';
+import { givenNameOf, type InquiryDraft } from '../../domain/inquiry.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { INQUIRY_STEPS, type InquiryState } from '../../domain/states.ts';
+import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
 import { earlier } from '../../domain/time.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
@@ -87,7 +87,7 @@ export async function moveInquiries(
   changes: InquiryChanges,
   now: number,
 ): Promise<InquiryRow[]> {
-  if (!INQUIRY_STEPS[step.from].includes(step.to))
+  if (!isInquiryStep(step.from, step.to))
     throw new Error(`An inquiry cannot go from ${step.from} to ${step.to}.`);
   if (ids.length === 0) return [];
   const moved = await tx
@@ -364,19 +364,6 @@ export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow
     .execute();
 }
 
-/**
- * How many calls were started since `from`, for the budget. A proven unsent one has no `sent_at`
- * any more.
- */
-export async function sentSince(db: Db | Tx, from: number): Promise<number> {
-  const { count } = await db
-    .selectFrom('inquiries')
-    .select((select) => select.fn.countAll<number>().as('count'))
-    .where('sent_at', '>=', from)
-    .executeTakeFirstOrThrow();
-  return count;
-}
-
 /** Rows that ask the same, in any state, for telling a stranger from our own. */
 export async function inquiriesByMatch(
   tx: Tx,
@@ -389,11 +376,6 @@ export async function inquiriesByMatch(
     .where('match_key', '=', match_key)
     .where('specialty', '=', specialty)
     .execute();
-}
-
-/** The first name that is asked about, which tells twins apart. */
-export function givenNameOf({ draft }: Pick<InquiryRow, 'draft'>): string {
-  return givenName((JSON.parse(draft) as InquiryDraft).patient_name);
 }
 
 /**

@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { ANSWER_REASONS } from '../../domain/attention.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
-import type { InquiryDraft } from '../../domain/inquiry.ts';
+import type { ClosedReason } from '../../domain/explanation.ts';
+import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { nameNextVisit, resolveAttention } from '../bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import type { ClosedReason, SubjectKind } from '../engine/tables.ts';
+import type { SubjectKind } from '../engine/tables.ts';
 
 /**
  * Which appointments an inquiry serves. The join has many rows on both sides: visits share a call,
@@ -21,7 +22,8 @@ export type LinkedAppointment = {
   closed_reason: ClosedReason | null;
   missing_since: number | null;
   coverage_rank: number;
-  draft: InquiryDraft;
+  /** What the appointment asks; null when what is stored is damaged. */
+  draft: InquiryDraft | null;
 };
 
 export async function link(
@@ -89,7 +91,7 @@ export async function appointmentsOf(db: Db | Tx, inquiry: number): Promise<Link
     .orderBy('inquiry_appointments.created_at')
     .orderBy('appointments.id')
     .execute();
-  return rows.map((row) => ({ ...row, draft: JSON.parse(row.draft) as InquiryDraft }));
+  return rows.map((row) => ({ ...row, draft: readDraft(row.draft) }));
 }
 
 export async function inquiriesOf(

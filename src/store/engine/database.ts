@@ -24,7 +24,11 @@ import type { Tables } from './tables.ts';
 export type Db = Kysely<Tables>;
 export type Tx = Transaction<Tables>;
 
-/** Every migration by name, in order. Forward only: a database is never changed back. */
+/**
+ * Every migration by name, in order. Forward only: a database is never changed back. The numbers
+ * 0005 and 0006 were never used and stay free: databases in the field have later ones, and Kysely
+ * refuses a migration that comes before one that was applied.
+ */
 const MIGRATIONS = {
   '0001-start': start,
   '0002-webhooks': webhooks,

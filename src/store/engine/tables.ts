@@ -2,6 +2,7 @@
  * The tables of `migrations/`, as kysely sees them. What each column means stands in the migration.
  */
 import type { Generated } from 'kysely';
+import type { ClosedReason } from '../../domain/explanation.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { DeliveryState, InquiryState } from '../../domain/states.ts';
 
@@ -131,16 +132,6 @@ type AppointmentTable = {
 
 /** What a row of `appointments` is. */
 export type SubjectKind = 'appointment' | 'claim';
-
-/** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
-export type ClosedReason =
-  | 'cancelled'
-  | 'past'
-  | 'no_coverage'
-  | 'skipped'
-  | 'replaced'
-  | 'settled'
-  | 'withdrawn';
 
 type InquiryTable = {
   id: Generated<number>;

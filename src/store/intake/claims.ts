@@ -3,7 +3,7 @@
  * rules of their own.
  */
 import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
-import { parkDeliveriesOf } from '../answers/deliveries.ts';
+import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
 import { aliasesOf, underOwnId } from './aliases.ts';

@@ -1,7 +1,7 @@
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
-import { parkDeliveriesOf } from '../answers/deliveries.ts';
+import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { resolveAttention } from '../bookkeeping/attention.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Db, Tx } from '../engine/database.ts';

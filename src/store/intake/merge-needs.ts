@@ -2,25 +2,10 @@
  * Inquiries of a patient whose record was merged into another's: re-keyed, so that the person is
  * not called about twice (G1).
  */
-import type { InquiryState } from '../../domain/states.ts';
+import { mergeNeed } from '../../domain/merged-needs.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
 import { type InquiryRow, moveInquiries } from '../calls/inquiries.ts';
 import type { Tx } from '../engine/database.ts';
-
-/**
- * Of two inquiries that have become the same need, the one that is further counts: the last in this
- * order.
- */
-const ADVANCEMENT: readonly InquiryState[] = [
-  'withdrawn',
-  'rejected',
-  'planned',
-  'undecidable',
-  'uncertain',
-  'sending',
-  'open',
-  'answered',
-];
 
 /**
  * Gives every need of `from_id` to `into_id`. The birth date in a need stays what was asked with: a
@@ -29,9 +14,7 @@ const ADVANCEMENT: readonly InquiryState[] = [
  */
 export async function mergeNeeds(
   tx: Tx,
-  connector: string,
-  from_id: string,
-  into_id: string,
+  { connector, from_id, into_id }: { connector: string; from_id: string; into_id: string },
   now: number,
 ): Promise<void> {
   const prefix = `${connector}|${from_id}|`;
@@ -56,66 +39,26 @@ export async function mergeNeeds(
       .where('need_base', '=', need_base)
       .where('benefit_year', '=', first.benefit_year)
       .execute();
-    await renumber(tx, joined(standing, rows), need_base, renamed(first.patient_key), now);
-    await withdrawUnsent(tx, standing, rows, now);
+    const { order, unneeded } = mergeNeed(standing, rows);
+    await renumber(tx, order, { need_base, patient_key: renamed(first.patient_key) }, now);
+    await moveInquiries(
+      tx,
+      unneeded.map(({ id }) => id),
+      {
+        from: 'planned',
+        to: 'withdrawn',
+        reason: 'The merged record has an inquiry for the same need.',
+      },
+      {},
+      now,
+    );
   }
-}
-
-const newest = (rows: readonly InquiryRow[]) =>
-  rows.toSorted((a, b) => a.attempt - b.attempt).at(-1);
-
-/** Which of the two newest attempts is further; the one that stands when they are alike. */
-function winnerOf(
-  standing: InquiryRow | undefined,
-  moving: InquiryRow | undefined,
-): InquiryRow | undefined {
-  if (standing === undefined || moving === undefined) return standing ?? moving;
-  return ADVANCEMENT.indexOf(moving.state) > ADVANCEMENT.indexOf(standing.state)
-    ? moving
-    : standing;
-}
-
-/**
- * All attempts of both in the order in which they count from now on: each side keeps its own, the
- * winner comes last.
- */
-function joined(standing: readonly InquiryRow[], moving: readonly InquiryRow[]): InquiryRow[] {
-  const winner = winnerOf(newest(standing), newest(moving));
-  const in_order = (rows: readonly InquiryRow[]) => rows.toSorted((a, b) => a.attempt - b.attempt);
-  const others = [...in_order(standing), ...in_order(moving)].filter((row) => row !== winner);
-  return winner === undefined ? others : [...others, winner];
-}
-
-/** The newest attempt that did not win is not sent any more. */
-async function withdrawUnsent(
-  tx: Tx,
-  standing: readonly InquiryRow[],
-  moving: readonly InquiryRow[],
-  now: number,
-): Promise<void> {
-  const both = [newest(standing), newest(moving)];
-  const winner = winnerOf(both[0], both[1]);
-  const unsent = both.flatMap((row) =>
-    row !== undefined && row !== winner && row.state === 'planned' ? [row.id] : [],
-  );
-  await moveInquiries(
-    tx,
-    unsent,
-    {
-      from: 'planned',
-      to: 'withdrawn',
-      reason: 'The merged record has an inquiry for the same need.',
-    },
-    {},
-    now,
-  );
 }
 
 async function renumber(
   tx: Tx,
   order: readonly InquiryRow[],
-  need_base: string,
-  patient_key: string,
+  { need_base, patient_key }: Pick<InquiryRow, 'need_base' | 'patient_key'>,
   now: number,
 ): Promise<void> {
   // Out of each other's way first: (need, year, attempt) is unique.

@@ -123,7 +123,7 @@ async function merge(
   if (left !== undefined && !known.has(into.id))
     await storeInsurance(tx, connector, into.id, left, now);
   await forgetInsurance(tx, connector, from_id);
-  await mergeNeeds(tx, connector, from_id, into.id, now);
+  await mergeNeeds(tx, { connector, from_id, into_id: into.id }, now);
   const coverages = (await insuranceOf(tx, connector, [into.id])).get(into.id);
   const insure = (claim: ClaimInput) =>
     claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim;

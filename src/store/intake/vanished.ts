@@ -1,10 +1,10 @@
 /** Appointments that an export should have named and did not. */
 import { sql } from 'kysely';
 import type { Attention } from '../../domain/attention.ts';
+import type { ClosedReason } from '../../domain/explanation.ts';
 import { raiseAttention } from '../bookkeeping/attention.ts';
 import { appointmentSubject } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
-import type { ClosedReason } from '../engine/tables.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
 type Export = {

@@ -1,13 +1,14 @@
+import type { CallLimits } from '../../domain/call-budget.ts';
 import { type Health, type HealthFacts, type Heartbeat, judgeHealth } from '../../domain/health.ts';
 import { readFacts } from '../bookkeeping/facts.ts';
 import { FIRST_STARTED_AT, readHeartbeat } from '../bookkeeping/heartbeat.ts';
 import { type CountedIncident, openIncidents } from '../bookkeeping/incidents.ts';
+import { readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { PAUSE_FACT } from '../calls/rate-limit.ts';
 import { newestBackup } from '../engine/backup.ts';
 import { type Db, isInstanceRunning } from '../engine/database.ts';
 import { lastReads } from './overview.ts';
-import { type CallLimits, momentOf } from './story.ts';
 
 /** What of the configuration the answers depend on. */
 export type HealthSettings = {
@@ -40,7 +41,7 @@ export async function readHealth(
     heartbeat: heartbeat ?? (await readHeartbeat(db)),
     halts: await currentHalts(db),
     paused_until: number(PAUSE_FACT),
-    budget: (await momentOf(db, settings.limits, now)).budget,
+    budget: (await readBudget(db, settings.limits, now)).used_up,
     incidents,
     last_reads: await lastReads(db),
     backup: {

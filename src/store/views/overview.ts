@@ -10,12 +10,14 @@ import { Kysely, SqliteDialect, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
+import type { ClosedReason } from '../../domain/explanation.ts';
+import type { SituationWord } from '../../domain/situation.ts';
 import type { InquiryState } from '../../domain/states.ts';
 import { countDeliveries } from '../answers/deliveries.ts';
 import { currentHalts, type Halt } from '../calls/halts.ts';
 import type { Db } from '../engine/database.ts';
-import type { ClosedReason, SubjectKind, Tables } from '../engine/tables.ts';
-import { type SituationWord, situationAt } from './situation.ts';
+import type { SubjectKind, Tables } from '../engine/tables.ts';
+import { situationAt } from './situation.ts';
 
 /** Appointments by situation; the parts add up to `total`. */
 export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> & {

@@ -1,60 +1,11 @@
-/**
- * The situation of an appointment is derived, never stored, so it cannot disagree with the rows
- * that it is derived from. It is total (G2): every appointment is in exactly one situation. The
- * first that holds counts:
- *
- *     closed      it has a `closed_reason`.
- *     attention   an open entry is about it or about one of its inquiries (but for
- *                 INFORMATIONAL_REASONS); an inquiry of it was refused or cannot be decided, or a
- *                 delivery is parked; or nothing says what it waits for, which is a bug.
- *     waiting     a coverage has no inquiry yet, or it changed before its inquiry was sent:
- *                 planning looks at `plan_due_at`.
- *     planned     decided, not sent.
- *     asking      the request is out, in a lookup, or with the service.
- *     answered    the answer is here and not yet written into the practice management system.
- *     delivered   the newest answer is written.
- *
- * Of several coverages the least advanced counts. Of several inquiries for one coverage (another
- * attempt, another need) the newest counts, and one that is withdrawn counts as nothing.
- */
+/** The situation of an appointment (`domain/situation.ts`) as SQL: the only statement of it. */
 import { sql } from 'kysely';
-import type { AttentionReason } from '../../domain/attention.ts';
-
-export const SITUATIONS = [
-  'waiting',
-  'planned',
-  'asking',
-  'answered',
-  'delivered',
-  'attention',
-  'closed',
-] as const;
-export type SituationWord = (typeof SITUATIONS)[number];
-
-/** Entries that tell a person something while the appointment goes on by itself. */
-export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
-  'payer_unmapped',
-  'payers_unreadable',
-  'extra_call',
-  'answer_late',
-];
+import { INFORMATIONAL_REASONS, type SituationWord, STAGES } from '../../domain/situation.ts';
 
 /**
  * `plan_wait` of an appointment of which a coverage waits, while others may have their inquiries.
  */
 const COVERAGE_WAITS = ['other_inquiry_first', 'answer_age_unproven'];
-
-/**
- * How far the inquiry of one coverage has come; the smallest one decides. Below zero there is none.
- */
-export const STAGES = {
-  none: -1,
-  blocked: 0,
-  planned: 1,
-  asking: 2,
-  answered: 3,
-  delivered: 4,
-} as const;
 
 /** The stage of `l` (a row of inquiry_appointments) with `i` (its inquiry), as SQL. */
 export const stageOfLink = sql<number>`case i.state
@@ -101,8 +52,7 @@ const leastAdvanced = sql`
   where l.appointment = appointments.id and ${isCurrentLink}`;
 
 /**
- * The situation of a row of `appointments`, as SQL: the only definition there is. Closed ones cost
- * nothing but the row.
+ * The situation of a row of `appointments`, as SQL. Closed ones cost nothing but the row.
  */
 export function situationAt(now: number) {
   return sql<SituationWord>`case

@@ -3,12 +3,7 @@
  * Nothing here changes anything.
  */
 import { sql } from 'kysely';
-import {
-  type ClaimSummary,
-  type EligibilitySummary,
-  summarizeClaim,
-  summarizeEligibility,
-} from '../../records/summary.ts';
+import type { OpenEntry, Progress } from '../../domain/explanation.ts';
 import { type AnswerRecord, latestRecord } from '../answers/answers.ts';
 import type { DeliveryRow } from '../answers/deliveries.ts';
 import {
@@ -21,15 +16,8 @@ import {
 import { type InquiryRow, inquiryById } from '../calls/inquiries.ts';
 import type { Db } from '../engine/database.ts';
 import type { SubjectKind } from '../engine/tables.ts';
-import { listAppointments } from './overview.ts';
-import {
-  deliveriesTo,
-  type ExplainedAppointment,
-  explainAppointments,
-  type Moment,
-  type OpenEntry,
-  openEntries,
-} from './story.ts';
+import { type AppointmentOverview, listAppointments } from './overview.ts';
+import { deliveriesTo, openEntries, withProgress } from './progress.ts';
 
 /**
  * What an ID of the command line means. `ambiguous`: several connectors have an appointment of that
@@ -105,6 +93,8 @@ export async function knownSourceIds(db: Db): Promise<string[]> {
   return rows.map(({ source_id }) => source_id);
 }
 
+export type AppointmentProgress = AppointmentOverview & { progress: Progress };
+
 /**
  * What `show` and `explain` are about: one appointment with its inquiries, or one inquiry with its
  * appointments.
@@ -112,7 +102,7 @@ export async function knownSourceIds(db: Db): Promise<string[]> {
 export type SubjectDetail = {
   /** As in the audit trail: `appointment:12`, `inquiry:3`. */
   subject: string;
-  appointments: ExplainedAppointment[];
+  appointments: AppointmentProgress[];
   /** By coverage, the newest first; withdrawn ones are among them. */
   inquiries: InquiryDetail[];
   attention: Omit<OpenEntry, 'appointment'>[];
@@ -131,21 +121,20 @@ export type InquiryDetail = {
     revision: number;
     created_at: number;
     record: AnswerRecord;
-    summary: EligibilitySummary | ClaimSummary;
   } | null;
 };
 
 export async function readSubject(
   db: Db,
   found: Extract<Found, { kind: 'appointment' | 'inquiry' }>,
-  moment: Moment,
+  now: number,
 ): Promise<SubjectDetail> {
   return found.kind === 'appointment'
-    ? await readAppointment(db, found.id, moment)
-    : await readInquiry(db, found.id, moment);
+    ? await readAppointment(db, found.id, now)
+    : await readInquiry(db, found.id, now);
 }
 
-async function readAppointment(db: Db, id: number, moment: Moment): Promise<SubjectDetail> {
+async function readAppointment(db: Db, id: number, now: number): Promise<SubjectDetail> {
   const links = await db
     .selectFrom('inquiry_appointments')
     .select(['inquiry', 'coverage_rank'])
@@ -158,14 +147,14 @@ async function readAppointment(db: Db, id: number, moment: Moment): Promise<Subj
     inquiries.push(await inquiryDetail(db, inquiry, coverage_rank));
   return {
     subject: appointmentSubject(id),
-    appointments: await explainedAppointments(db, [id], moment),
+    appointments: await appointmentsWith(db, [id], now),
     inquiries,
     attention: (await openEntries(db, [id])).map(({ appointment: _, ...entry }) => entry),
     deliveries: await deliveriesTo(db, [id]),
   };
 }
 
-async function readInquiry(db: Db, id: number, moment: Moment): Promise<SubjectDetail> {
+async function readInquiry(db: Db, id: number, now: number): Promise<SubjectDetail> {
   const links = await db
     .selectFrom('inquiry_appointments')
     .select('appointment')
@@ -181,7 +170,7 @@ async function readInquiry(db: Db, id: number, moment: Moment): Promise<SubjectD
     .execute();
   return {
     subject: inquirySubject(id),
-    appointments: await explainedAppointments(db, appointments, moment),
+    appointments: await appointmentsWith(db, appointments, now),
     inquiries: [await inquiryDetail(db, id, null)],
     attention,
     deliveries: await db
@@ -193,14 +182,14 @@ async function readInquiry(db: Db, id: number, moment: Moment): Promise<SubjectD
   };
 }
 
-async function explainedAppointments(
+async function appointmentsWith(
   db: Db,
   ids: readonly number[],
-  moment: Moment,
-): Promise<ExplainedAppointment[]> {
+  now: number,
+): Promise<AppointmentProgress[]> {
   if (ids.length === 0) return [];
-  const { appointments } = await listAppointments(db, { ids }, ids.length, moment.now);
-  return await explainAppointments(db, appointments, moment);
+  const { appointments } = await listAppointments(db, { ids }, ids.length, now);
+  return await withProgress(db, appointments);
 }
 
 async function inquiryDetail(
@@ -213,19 +202,14 @@ async function inquiryDetail(
   const latest = await latestRecord(db, id);
   if (latest === null) return { row, coverage_rank, answer: null };
   const { revision, created_at, record } = latest;
-  return {
-    row,
-    coverage_rank,
-    answer: { revision, created_at, record, summary: summaryOf(record) },
-  };
-}
-
-function summaryOf(record: AnswerRecord): EligibilitySummary | ClaimSummary {
-  return record.schema === 'eligd.claim/1' ? summarizeClaim(record) : summarizeEligibility(record);
+  return { row, coverage_rank, answer: { revision, created_at, record } };
 }
 
 /** The audit trail of everything that belongs to the subject, oldest first. */
-export async function trailOf(db: Db, detail: SubjectDetail): Promise<AuditEntry[]> {
+export async function trailOf(
+  db: Db,
+  detail: Pick<SubjectDetail, 'inquiries' | 'deliveries'> & { appointments: { id: number }[] },
+): Promise<AuditEntry[]> {
   return await auditOf(db, [
     ...detail.appointments.map(({ id }) => appointmentSubject(id)),
     ...detail.inquiries.map(({ row }) => inquirySubject(row.id)),

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
+import { dueLimits } from '../../../src/domain/due-times.ts';
 import { DAY_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { openAttention, resolveAttention } from '../../../src/store/bookkeeping/attention.ts';
-import { mendDueTimes } from '../../../src/store/calls/clock-set.ts';
+import { correctDueTimes } from '../../../src/store/calls/clock-set.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, SETTLE_MS, send } from '../installation.ts';
 
@@ -345,7 +346,7 @@ test(
     expect(await clinic.attention()).toEqual(['field_missing']);
     clinic.plan.facts = facts;
     clinic.pass(-5 * DAY_MS);
-    await clinic.store.write((tx) => mendDueTimes(tx, SETTLE_MS, clinic.now()));
+    await clinic.store.write((tx) => correctDueTimes(tx, dueLimits(SETTLE_MS, clinic.now())));
     const waiting = clinic.store.db
       .selectFrom('appointments')
       .select('source_id')

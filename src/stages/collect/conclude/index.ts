@@ -1,5 +1,5 @@
 import { unanswered } from '../../../domain/attention.ts';
-import type { InquiryDraft } from '../../../domain/inquiry.ts';
+import { type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
 import { externalId } from '../../../domain/needs.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
 import { type FinalStatus, finalStatus } from '../../../domain/states.ts';
@@ -104,7 +104,7 @@ async function concludeOne(
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
-  const draft = JSON.parse(row.draft) as InquiryDraft;
+  const draft = parseDraft(row.draft);
   const record = normalize(answer, { ...inquiry, creation_ts: inquiry.creation_ts ?? '' }, draft);
   const before = await recordBefore(tx, row.id, answer.revision);
   const changes = before === null ? [] : changesBetween(before, record);
@@ -247,7 +247,7 @@ async function planAttempt(
   // This answer is a revision of one that had its other attempt already.
   if (next !== null && next.attempt > row.attempt && next.state !== 'withdrawn') return true;
   if (in_time.length === 0) return false;
-  const draft = JSON.parse(row.draft) as InquiryDraft;
+  const draft = parseDraft(row.draft);
   if (draft.claim !== undefined && row.attempt >= deps.settings.max_claim_calls) return false;
   // The visit that it was sent for may not stand on it any more.
   const labels = needing.map(({ connector, source_id }) =>
@@ -279,8 +279,12 @@ async function planAttempt(
     now,
   );
   if (added === null) return false;
-  for (const { id, coverage_rank, draft } of needing)
-    await link(tx, { inquiry: added.id, appointment: id, coverage_rank, draft }, now);
+  for (const { id, coverage_rank, draft: asked } of needing)
+    await link(
+      tx,
+      { inquiry: added.id, appointment: id, coverage_rank, draft: asked ?? draft },
+      now,
+    );
   deps.onPlanned();
   return true;
 }

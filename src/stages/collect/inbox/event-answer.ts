@@ -15,9 +15,10 @@
  *
  * Everything else that a report says only causes a question, and the reply decides.
  */
-import type { InquiryDraft } from '../../../domain/inquiry.ts';
+import { CLOCKS_DIFFER_MS } from '../../../domain/clock-watch.ts';
+import { readDraft } from '../../../domain/inquiry.ts';
 import { finalStatus } from '../../../domain/states.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../domain/time.ts';
 import { isWholeByItself, lastCallEndedAt } from '../../../records/reported.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, newestAnswerHash } from '../../../store/answers/answers.ts';
@@ -31,8 +32,6 @@ import type { CollectDeps } from '../deps.ts';
  * A call that ended longer ago may have been followed by another one, of which the report was lost.
  */
 const FRESH_MS = HOUR_MS;
-/** Clocks that differ by no more are right (docs/design.md "Time"). */
-const CLOCK_SKEW_MS = 10 * MINUTE_MS;
 /** So often a report that could be taken is compared with the reply all the same. */
 const COMPARE_MS = 6 * HOUR_MS;
 const CONTRADICTED_FOR_MS = 7 * DAY_MS;
@@ -72,11 +71,11 @@ export async function isAnswer(
  */
 function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null {
   if (finalStatus(form.status) !== 'SUCCESS' || form.results === null) return null;
-  const draft = JSON.parse(row.draft) as InquiryDraft;
-  if (draft.claim !== undefined) return null;
+  const draft = readDraft(row.draft);
+  if (draft === null || draft.claim !== undefined) return null;
   try {
     const age_ms = now - (lastCallEndedAt(form.results) ?? 0);
-    if (age_ms < -CLOCK_SKEW_MS || age_ms > FRESH_MS) return null;
+    if (age_ms < -CLOCKS_DIFFER_MS || age_ms > FRESH_MS) return null;
     const inquiry = { ...form, creation_ts: form.creation_ts ?? '' };
     if (!isWholeByItself({ inquiry, specialty: draft.specialty, asked: draft })) return null;
     // What cannot be written out cannot be stored.

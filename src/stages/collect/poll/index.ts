@@ -5,7 +5,7 @@
  */
 import { backoffMs } from '../../../domain/backoff.ts';
 import { inquiryId } from '../../../domain/ids.ts';
-import type { InquiryDraft } from '../../../domain/inquiry.ts';
+import { readDraft } from '../../../domain/inquiry.ts';
 import { nextAskForAnnounced, nextPollAt } from '../../../domain/polling.ts';
 import type { Specialty } from '../../../domain/specialty.ts';
 import { finalStatus } from '../../../domain/states.ts';
@@ -395,7 +395,7 @@ async function attendNoAnswer(
   row: InquiryRow,
   now: number,
 ): Promise<void> {
-  const { claim } = JSON.parse(row.draft) as InquiryDraft;
+  const claim = readDraft(row.draft)?.claim;
   await attend(tx, row, now, {
     reason: 'no_answer',
     what:

@@ -2,7 +2,7 @@
  * What a person is told about an open inquiry: that its answer is late, and how much that matters.
  */
 import type { Attention } from '../../../domain/attention.ts';
-import type { InquiryDraft } from '../../../domain/inquiry.ts';
+import { completionDate, readDraft } from '../../../domain/inquiry.ts';
 import { overdueAt, urgencyOf } from '../../../domain/polling.ts';
 import { raiseAttention, replaceAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
@@ -13,7 +13,7 @@ import type { CollectDeps } from '../deps.ts';
 
 /** Since when the answer is overdue; null: it is not. */
 export function overdueSince(row: InquiryRow, now: number, time_zone: string): number | null {
-  const { desired_completion_date } = JSON.parse(row.draft) as InquiryDraft;
+  const desired_completion_date = completionDate(row, time_zone);
   return (
     row.overdue_since ??
     (now > overdueAt(desired_completion_date, row.visit_at, time_zone) ? now : null)
@@ -25,7 +25,7 @@ export function overdueSince(row: InquiryRow, now: number, time_zone: string): n
  * be over, and another one stand on it since. When all are over, the last of them.
  */
 export async function forNextVisit(tx: Tx, row: InquiryRow, now: number): Promise<InquiryRow> {
-  const { claim } = JSON.parse(row.draft) as InquiryDraft;
+  const claim = readDraft(row.draft)?.claim;
   const standing = (await appointmentsOf(tx, row.id)).filter(
     ({ closed_reason }) => closed_reason === null,
   );
@@ -47,7 +47,7 @@ export async function attendOverdue(
     env.log('inquiry_overdue', { inquiry: row.id, until: new Date(row.visit_at).toISOString() });
   const about = await aboutInquiry(tx, row);
   const urgency = urgencyOf(row.visit_at, now);
-  const { claim } = JSON.parse(row.draft) as InquiryDraft;
+  const claim = readDraft(row.draft)?.claim;
   // Nobody sits down for a claim, and nobody waits for the answer when no visit stands on it any
   // more.
   const is_awaited =

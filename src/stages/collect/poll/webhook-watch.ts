@@ -11,7 +11,7 @@
  *     silent ─▶ heard             an event came before we polled, an hour or more after the last
  *                                 one was missed
  */
-import type { InquiryDraft } from '../../../domain/inquiry.ts';
+import { completionDate } from '../../../domain/inquiry.ts';
 import { isAnswerDue, nextPollAt } from '../../../domain/polling.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
 import {
@@ -137,8 +137,8 @@ export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null>
   if (webhook === null || now < webhook.sample_at || !(await isTold(store.db))) return null;
   const row = await nextOpenToAsk(store.db);
   if (row === null || row.poll_at === null || row.poll_at <= now) return null;
-  const { desired_completion_date } = JSON.parse(row.draft) as InquiryDraft;
-  if (!isAnswerDue(now, desired_completion_date, settings.time_zone)) return null;
+  const wanted_by = completionDate(row, settings.time_zone);
+  if (!isAnswerDue(now, wanted_by, settings.time_zone)) return null;
   webhook.sample_at = now + SAMPLE_MS;
   return row;
 }
@@ -152,13 +152,12 @@ export function pollingFacts(
     settings,
   }: { now: number; random: number; is_told: boolean; settings: CollectDeps['settings'] },
 ) {
-  const draft = JSON.parse(row.draft) as InquiryDraft;
   return {
     now,
     random,
     // A late answer is asked for whatever the service tells.
     is_told: is_told && row.overdue_since === null,
-    desired_completion_date: draft.desired_completion_date,
+    desired_completion_date: completionDate(row, settings.time_zone),
     visit_at: row.visit_at,
     interval_ms: settings.poll_interval_ms,
     urgent_interval_ms: settings.urgent_poll_interval_ms,

@@ -1,24 +1,13 @@
 /**
- * In which situation an appointment is and why, in sentences: for `status`, `list`, `show` and
- * `explain`. Nothing here changes anything.
+ * Why an appointment is in its situation, in sentences: for `status`, `list`, `show` and `explain`,
+ * and for every page that shows the same.
  */
-import { sql } from 'kysely';
-import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
-import type { InquiryState } from '../../domain/states.ts';
-import { addDays, instantOf, localDate } from '../../domain/time.ts';
-import type { DeliveryRow } from '../answers/deliveries.ts';
-import { OPERATOR_HOLD } from '../bookkeeping/operator.ts';
-import { currentHalts, type Halt } from '../calls/halts.ts';
-import { sentSince } from '../calls/inquiries.ts';
-import type { Db } from '../engine/database.ts';
-import type { AppointmentOverview } from './overview.ts';
-import {
-  INFORMATIONAL_REASONS,
-  isCurrentLink,
-  type SituationWord,
-  STAGES,
-  stageOfLink,
-} from './situation.ts';
+import type { BudgetPeriod } from './call-budget.ts';
+import { DAMAGED_HOLD } from './inquiry.ts';
+import { OPERATOR_HOLD } from './operator.ts';
+import { REFUSED_NEIGHBOR } from './refusal.ts';
+import { INFORMATIONAL_REASONS, type SituationWord, STAGES } from './situation.ts';
+import type { DeliveryState, InquiryState } from './states.ts';
 
 /**
  * Why an appointment is in its situation, in sentences without a patient's data but for what a
@@ -33,10 +22,8 @@ export type Explanation = {
   next: string | null;
 };
 
-export type ExplainedAppointment = AppointmentOverview & { explanation: Explanation };
-
 /** A current inquiry of an appointment, with how far the coverage has come by it. */
-type CurrentInquiry = {
+export type CurrentInquiry = {
   appointment: number;
   coverage_rank: number;
   stage: number;
@@ -55,35 +42,9 @@ type CurrentInquiry = {
 /** The time, and what every explanation needs besides the database's rows. */
 export type Moment = {
   now: number;
-  /** Why no planned call goes out before `until`; null while the budget of calls has room. */
-  budget: { why: string; until: number } | null;
+  /** The limit that keeps every planned call back; null while there is room for calls. */
+  budget: BudgetPeriod | null;
 };
-
-export type CallLimits = {
-  calls_per_day: number | null;
-  calls_per_month: number | null;
-  time_zone: string;
-};
-
-/** Counts as submission counts: calls started since the beginning of the clinic's day and month. */
-export async function momentOf(db: Db, limits: CallLimits, now: number): Promise<Moment> {
-  const { calls_per_day, calls_per_month, time_zone } = limits;
-  const today = localDate(now, time_zone);
-  const month = `${today.slice(0, 8)}01`;
-  const is_used_up = async (limit: number | null, from: string) =>
-    limit !== null && (await sentSince(db, instantOf(from, 0, time_zone))) >= limit;
-  if (await is_used_up(calls_per_month, month)) {
-    const next_month = `${addDays(month, 31).slice(0, 8)}01`;
-    const why = `The ${calls_per_month} calls that policy.calls_per_month allows are used up.`;
-    return { now, budget: { why, until: instantOf(next_month, 0, time_zone) } };
-  }
-  if (await is_used_up(calls_per_day, today)) {
-    const allowed = `The ${calls_per_day} calls that policy.calls_per_day allows`;
-    const why = `${allowed} are used up for today.`;
-    return { now, budget: { why, until: instantOf(addDays(today, 1), 0, time_zone) } };
-  }
-  return { now, budget: null };
-}
 
 export type OpenEntry = {
   appointment: number;
@@ -93,51 +54,29 @@ export type OpenEntry = {
   since: number;
 };
 
-const IDS_PER_STATEMENT = 500;
-
-/**
- * Adds to appointments why they are where they are. A fixed number of statements for every few
- * hundred.
- */
-export async function explainAppointments(
-  db: Db,
-  appointments: readonly AppointmentOverview[],
-  moment: Moment,
-): Promise<ExplainedAppointment[]> {
-  const halts = await currentHalts(db);
-  const explained: ExplainedAppointment[] = [];
-  for (let first = 0; first < appointments.length; first += IDS_PER_STATEMENT) {
-    const part = appointments.slice(first, first + IDS_PER_STATEMENT);
-    const ids = part.map(({ id }) => id);
-    const inquiries = Map.groupBy(
-      await currentInquiries(db, ids),
-      ({ appointment }) => appointment,
-    );
-    const entries = Map.groupBy(await openEntries(db, ids), ({ appointment }) => appointment);
-    const deliveries = Map.groupBy(await deliveriesTo(db, ids), ({ appointment }) => appointment);
-    for (const each of part) {
-      const facts = {
-        inquiries: inquiries.get(each.id) ?? [],
-        entries: entries.get(each.id) ?? [],
-        deliveries: deliveries.get(each.id) ?? [],
-        halts,
-        ...moment,
-      };
-      explained.push({
-        ...each,
-        explanation: { situation: each.situation, ...explain(each, facts) },
-      });
-    }
-  }
-  return explained;
-}
-
-type Facts = Moment & {
-  inquiries: CurrentInquiry[];
-  entries: OpenEntry[];
-  deliveries: DeliveryRow[];
-  halts: Halt[];
+/** What the database holds about an appointment, of which its explanation is made. */
+export type Progress = {
+  /** The least advanced first. */
+  inquiries: readonly CurrentInquiry[];
+  /** Open attention items, the oldest first. */
+  entries: readonly OpenEntry[];
+  /** The oldest first. */
+  deliveries: readonly { state: DeliveryState; inquiry: number; due_at: number }[];
+  /** Why nothing is sent at all. */
+  halts: readonly { detail: string; next_try_at: number | null }[];
 };
+
+/** An appointment or a claim, as far as its explanation needs it. */
+export type SituatedAppointment = {
+  kind: 'appointment' | 'claim';
+  situation: SituationWord;
+  closed_reason: ClosedReason | null;
+  plan_wait: string | null;
+  plan_due_at: number | null;
+  starts_at: number;
+};
+
+type Facts = Progress & Moment;
 type Told = Omit<Explanation, 'situation'>;
 
 const told = (why: string, until: number | null = null, next: string | null = null): Told => ({
@@ -146,7 +85,19 @@ const told = (why: string, until: number | null = null, next: string | null = nu
   next,
 });
 
-function explain(appointment: AppointmentOverview, facts: Facts): Told {
+/** Says why the appointment is in its situation. */
+export function explain(
+  appointment: SituatedAppointment,
+  progress: Progress,
+  moment: Moment,
+): Explanation {
+  return {
+    situation: appointment.situation,
+    ...tell(appointment, { ...progress, ...moment }),
+  };
+}
+
+function tell(appointment: SituatedAppointment, facts: Facts): Told {
   const [least] = facts.inquiries;
   switch (appointment.situation) {
     case 'closed':
@@ -176,8 +127,10 @@ export const CLOSED_WORDS = {
   settled:
     'The practice management system says that the claim is settled, or does not name it any more.',
 } as const;
+/** Why nothing more is done for an appointment or a claim; `settled` is a claim's. */
+export type ClosedReason = keyof typeof CLOSED_WORDS;
 
-function closedWords({ kind, closed_reason }: AppointmentOverview): string {
+function closedWords({ kind, closed_reason }: SituatedAppointment): string {
   if (closed_reason === null) return 'It is closed.';
   if (kind === 'claim' && closed_reason === 'past')
     return 'The service was too long ago for a question about the claim.';
@@ -185,7 +138,7 @@ function closedWords({ kind, closed_reason }: AppointmentOverview): string {
 }
 
 /** Of a claim that an answer did not settle, planning knows when it is asked about again. */
-function explainDelivered({ kind, plan_due_at, starts_at }: AppointmentOverview): Told {
+function explainDelivered({ kind, plan_due_at, starts_at }: SituatedAppointment): Told {
   const written = 'The newest answer is written into the practice management system.';
   if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at) return told(written);
   return told(`${written} It did not settle the claim, so the payer is asked again.`, plan_due_at);
@@ -223,7 +176,7 @@ function explainAttention({ entries, inquiries, deliveries }: Facts): Told {
   );
 }
 
-function explainWaiting({ plan_wait, plan_due_at }: AppointmentOverview, now: number): Told {
+function explainWaiting({ plan_wait, plan_due_at }: SituatedAppointment, now: number): Told {
   if (plan_due_at !== null && plan_due_at <= now)
     return told('It is new or has changed, and is looked at in the next pass.');
   return told(waitWords(plan_wait), plan_due_at);
@@ -277,14 +230,23 @@ function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts):
     return told(`Nothing is sent at the moment: ${stopped.detail}`, stopped.next_try_at);
   if (inquiry.due_at > now)
     return told(`The call is planned for later. ${inquiry.reason ?? ''}`.trim(), inquiry.due_at);
-  if (budget !== null) return told(budget.why, budget.until);
+  if (budget !== null) return told(budgetWords(budget), budget.until);
   return told('The call is planned and goes out with the next ones.');
+}
+
+/** Why no planned call goes out before the budget's next day or month, as a sentence. */
+export function budgetWords({ period, limit }: BudgetPeriod): string {
+  return period === 'month'
+    ? `The ${limit} calls that policy.calls_per_month allows are used up.`
+    : `The ${limit} calls that policy.calls_per_day allows are used up for today.`;
 }
 
 /** Why a planned inquiry is held back, as a sentence. */
 export function holdWords(hold_reason: string): string {
   if (hold_reason === OPERATOR_HOLD)
     return 'A person holds it back (eligd hold); "eligd release" lets it go.';
+  if (hold_reason === DAMAGED_HOLD)
+    return 'What eligd stored about the call is damaged, so it is not made.';
   return hold_reason === 'vanished'
     ? 'It was missing from two exports, so no call is made.'
     : `It is held back: ${hold_reason}.`;
@@ -316,7 +278,7 @@ function explainAsking(inquiry: CurrentInquiry): Told {
 
 function explainAnswered(
   least: CurrentInquiry | undefined,
-  deliveries: readonly DeliveryRow[],
+  deliveries: Progress['deliveries'],
 ): Told {
   const open = deliveries.findLast(
     ({ state, inquiry }) => (state === 'pending' || state === 'failed') && inquiry === least?.id,
@@ -339,72 +301,4 @@ function explainAnswered(
     );
   }
   return told('The answer is here and is about to be put into a record.');
-}
-
-/** By appointment, the least advanced first. */
-async function currentInquiries(
-  db: Db,
-  appointments: readonly number[],
-): Promise<CurrentInquiry[]> {
-  return await db
-    .selectFrom('inquiry_appointments as l')
-    .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
-    .select([
-      'l.appointment',
-      'l.coverage_rank',
-      stageOfLink.as('stage'),
-      'i.id',
-      'i.state',
-      'i.service_status',
-      'i.due_at',
-      'i.hold_reason',
-      'i.look_at',
-      'i.poll_at',
-      'i.sent_at',
-      'i.overdue_since',
-      'i.reason',
-    ])
-    .where('l.appointment', 'in', appointments)
-    .where(isCurrentLink)
-    .orderBy('l.appointment')
-    .orderBy('stage')
-    .orderBy('l.coverage_rank')
-    .execute();
-}
-
-/**
- * What is on the attention list about the appointments themselves or about their inquiries, oldest
- * first.
- */
-export async function openEntries(db: Db, appointments: readonly number[]): Promise<OpenEntry[]> {
-  const ids = sql.join(appointments);
-  const { rows } = await sql<OpenEntry>`
-    select t.appointment, t.reason, t.what, t.next, t.since, t.id from attention t
-    where t.resolved_at is null and t.appointment in (${ids}) and t.subject not like 'inquiry:%'
-    union
-    select l.appointment, t.reason, t.what, t.next, t.since, t.id from attention t
-    join inquiry_appointments l on l.inquiry = t.inquiry
-    join inquiries i on i.id = l.inquiry
-    where t.resolved_at is null and l.appointment in (${ids})
-      and t.subject like 'inquiry:%' and i.state <> 'withdrawn'
-    order by 6`.execute(db);
-  return rows.map(({ appointment, reason, what, next, since }) => ({
-    appointment,
-    reason,
-    what,
-    next,
-    since,
-  }));
-}
-
-export async function deliveriesTo(
-  db: Db,
-  appointments: readonly number[],
-): Promise<DeliveryRow[]> {
-  return await db
-    .selectFrom('deliveries')
-    .selectAll()
-    .where('appointment', 'in', appointments)
-    .orderBy('id')
-    .execute();
 }

@@ -1,0 +1,51 @@
+import { type Explanation, explain, type Moment } from '../domain/explanation.ts';
+import type { Config } from '../ops/config.ts';
+import { readBudget } from '../store/calls/budget.ts';
+import type { Db } from '../store/engine/database.ts';
+import { type AppointmentOverview, readDatabase } from '../store/views/overview.ts';
+import {
+  type AppointmentProgress,
+  readSubject,
+  type SubjectDetail,
+} from '../store/views/subject.ts';
+import type { CliContext } from './context.ts';
+
+export type State = { db: Db; config: Config; moment: Moment };
+
+/**
+ * What every command that only reads the state needs: one unchanging view of the database, and the
+ * time.
+ */
+export async function readState<Value>(
+  context: CliContext,
+  work: (state: State) => Promise<Value>,
+): Promise<Value> {
+  const config = await context.config();
+  const { clock } = await context.env();
+  return await readDatabase(config.state.path, async (db) => {
+    const now = clock.now();
+    const limits = { ...config.policy, time_zone: config.clinic.time_zone };
+    const { used_up } = await readBudget(db, limits, now);
+    return await work({ db, config, moment: { now, budget: used_up } });
+  });
+}
+
+export type ExplainedAppointment = AppointmentOverview & { explanation: Explanation };
+
+/** The appointment with why it is in its situation. */
+export function explained(each: AppointmentProgress, moment: Moment): ExplainedAppointment {
+  return { ...each, explanation: explain(each, each.progress, moment) };
+}
+
+/** What `show` and `explain` are about, each appointment with its explanation. */
+export type ExplainedSubject = Omit<SubjectDetail, 'appointments'> & {
+  appointments: ExplainedAppointment[];
+};
+
+export async function readExplained(
+  { db, moment }: State,
+  found: Parameters<typeof readSubject>[1],
+): Promise<ExplainedSubject> {
+  const { appointments, ...detail } = await readSubject(db, found, moment.now);
+  return { ...detail, appointments: appointments.map((each) => explained(each, moment)) };
+}

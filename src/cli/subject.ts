@@ -1,0 +1,107 @@
+/** How commands name an appointment, a claim or an inquiry, and how they find one. */
+import type { AppointmentInput } from '../domain/appointment.ts';
+import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
+import { EligdError } from '../domain/errors.ts';
+import type { SituationWord } from '../domain/situation.ts';
+import type { Config } from '../ops/config.ts';
+import { nearest, oneOf } from '../ops/nearest.ts';
+import type { Db } from '../store/engine/database.ts';
+import type { AppointmentOverview } from '../store/views/overview.ts';
+import { type Found, findSubject, knownSourceIds } from '../store/views/subject.ts';
+import type { ExplainedAppointment } from './state.ts';
+import { clinicTime, isoTime } from './times.ts';
+
+/** What an ID may be; for the help of every command that takes one. */
+export const ID_HELP =
+  'the appointment’s id in the practice management system, CONNECTOR:ID, or inquiry:N';
+
+/** What each situation is called on the screen. */
+export const SITUATION_NAMES: Readonly<Record<SituationWord, string>> = {
+  waiting: 'waiting',
+  planned: 'call planned',
+  asking: 'being asked',
+  answered: 'being written back',
+  delivered: 'delivered',
+  attention: 'needs attention',
+  closed: 'closed',
+};
+
+/** What the ID of a command line names. Throws an EligdError with the nearest one that there is. */
+export async function findOrFail(
+  db: Db,
+  text: string,
+): Promise<Extract<Found, { kind: 'appointment' | 'inquiry' }>> {
+  const found = await findSubject(db, text);
+  if (found.kind === 'appointment' || found.kind === 'inquiry') return found;
+  if (found.kind === 'ambiguous') {
+    throw new EligdError('failed', {
+      what: `There is more than one appointment ${text}.`,
+      why: `The connectors ${found.connectors.join(', ')} have one each.`,
+      next: `Write ${oneOf(found.connectors.map((connector) => `${connector}:${text}`))}.`,
+    });
+  }
+  const near = nearest(text, await knownSourceIds(db));
+  throw new EligdError('failed', {
+    what: `There is no appointment or inquiry ${text}.`,
+    why: 'eligd has read no appointment of that id from a practice management system.',
+    next:
+      `${near === null ? '' : `The nearest one is ${near}. `}"eligd list" shows those that ` +
+      'there are.',
+  });
+}
+
+/** The appointment's id as a person may type it: with the connector when there are several. */
+export function appointmentLabel(
+  { connector, source_id }: { connector: string; source_id: string },
+  config: Config,
+): string {
+  return config.connectors.length > 1 ? `${connector}:${source_id}` : source_id;
+}
+
+/** When: the visit of an appointment, the day of service of a claim. */
+export function visitText(each: AppointmentOverview, config: Config): string {
+  if (each.kind === 'appointment') return clinicTime(each.starts_at, config);
+  return `service ${each.input.date_of_service ?? 'unknown'}`;
+}
+
+/** What a command is about, as the first words of a page. */
+export function subjectTitle(each: AppointmentOverview, config: Config): string {
+  const label = appointmentLabel(each, config);
+  if (each.kind === 'claim')
+    return `Claim ${label} of ${each.connector}, ${visitText(each, config)}`;
+  return `Appointment ${label} of ${each.connector}, visit ${visitText(each, config)}`;
+}
+
+export function patientName({ patient }: Pick<AppointmentInput, 'patient'>): string {
+  return `${patient.first_name} ${patient.last_name}`.trim();
+}
+
+/** Of the first coverage: the payer's name, or its id. */
+export function payerName(input: AppointmentInput | ClaimInput): string | null {
+  const first = firstCoverage(input);
+  return first?.carrier || first?.payor_id || null;
+}
+
+/** One appointment as every `--json` output has it. */
+export function appointmentJson(
+  appointment: ExplainedAppointment,
+  patients: boolean,
+): Record<string, unknown> {
+  const { id, source_id, connector, starts_at, situation, closed_reason, explanation, input } =
+    appointment;
+  return {
+    id: source_id,
+    kind: appointment.kind,
+    connector,
+    subject: `appointment:${id}`,
+    starts_at: appointment.kind === 'claim' ? null : isoTime(starts_at),
+    date_of_service: appointment.kind === 'claim' ? appointment.input.date_of_service : null,
+    payer: payerName(input),
+    patient: patients ? patientName(input) : null,
+    situation,
+    closed_reason,
+    why: explanation.why,
+    until: isoTime(explanation.until),
+    next: explanation.next,
+  };
+}

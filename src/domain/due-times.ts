@@ -1,0 +1,40 @@
+import { HOUR_MS } from './time.ts';
+
+/** An open inquiry is asked about once a day at the least. */
+const POLL_MS_MAX = 48 * HOUR_MS;
+/** A failed delivery waits six hours at most. */
+const DELIVERY_MS_MAX = 12 * HOUR_MS;
+const LOOK_MS_MAX = HOUR_MS;
+const PLAN_MS_MAX = HOUR_MS / 4;
+/** What planning tries again within minutes, in `plan_wait`. */
+const TRIED_AGAIN = [
+  'clock_unproven',
+  'answer_age_unproven',
+  'other_inquiry_first',
+  'planning_failed',
+] as const;
+
+/** A due time after `after` was set by a clock that was ahead; it becomes `due_at`. */
+export type DueLimit = { after: number; due_at: number };
+
+export type DueLimits = {
+  looks: DueLimit;
+  polls: DueLimit;
+  /** Of the appointments that wait for one of `waits` only. */
+  plans: DueLimit & { waits: readonly string[] };
+  deliveries: DueLimit;
+};
+
+/**
+ * How far ahead each due time can lie. One that lies further ahead was set by a clock that was
+ * ahead; it is due now, so that nothing waits for days (G2). A lookup waits a settle time again,
+ * because its last one proves nothing (G1).
+ */
+export function dueLimits(settle_ms: number, now: number): DueLimits {
+  return {
+    looks: { after: now + Math.max(settle_ms, LOOK_MS_MAX), due_at: now + settle_ms },
+    polls: { after: now + POLL_MS_MAX, due_at: now },
+    plans: { after: now + PLAN_MS_MAX, due_at: now, waits: TRIED_AGAIN },
+    deliveries: { after: now + DELIVERY_MS_MAX, due_at: now },
+  };
+}

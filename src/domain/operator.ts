@@ -1,0 +1,169 @@
+/**
+ * What `eligd retry`, `hold`, `release` and `withdraw` do to an inquiry: decided here, stored by
+ * `store/bookkeeping/operator.ts`. Nothing here makes a second call possible (G1): what may be at
+ * the service is looked up before it is sent again.
+ */
+import type { AttentionReason } from './attention.ts';
+import { type InquiryState, isInquiryStep } from './states.ts';
+
+/** What the operator put on hold; planning keeps it. */
+export const OPERATOR_HOLD = 'operator';
+
+/** The reason in the audit trail. */
+export const BY_OPERATOR = 'Requested by the operator.';
+
+/** One sentence for each thing that was done, or that cannot be done and why. */
+export type Done = { did: boolean; what: string };
+
+export type OperatedInquiry = {
+  id: number;
+  state: InquiryState;
+  hold_reason: string | null;
+  service_status: string | null;
+};
+
+/** Columns that an operation sets; `now` is the time of the operation. */
+export type OperatedColumns = Partial<{
+  look_at: 'now';
+  poll_at: 'now';
+  due_at: 'now';
+  empty_looks: 0;
+  body: null;
+  hold_reason: string | null;
+}>;
+
+export type Operation = {
+  done: Done | null;
+  /** Null: nothing changes. `to` is another state, or null where the state stays. */
+  change: null | {
+    to: InquiryState | null;
+    columns: OperatedColumns;
+    /** What the audit trail calls the change where the state stays; null: not in the trail. */
+    note: string | null;
+    /** Attention items about the inquiry that are settled by it; 'all' of them, or these. */
+    resolves: readonly AttentionReason[] | 'all';
+  };
+};
+
+const unchanged = (what: string): Operation => ({ done: { did: false, what }, change: null });
+
+const changed = (
+  what: string,
+  columns: OperatedColumns,
+  change: Partial<NonNullable<Operation['change']>> = {},
+): Operation => ({
+  done: { did: true, what },
+  change: { to: null, note: null, resolves: [], columns, ...change },
+});
+
+/** Tries an inquiry at once that waits or was given up. */
+export function retryInquiry(row: OperatedInquiry): Operation {
+  const name = `Inquiry ${row.id}`;
+  switch (row.state) {
+    case 'uncertain':
+      return changed(
+        `eligd looks up ${name.toLowerCase()} at the service now. It is sent again only if the ` +
+          'service provably does not have it.',
+        { look_at: 'now' },
+      );
+    case 'undecidable':
+      return changed(
+        `eligd looks up ${name.toLowerCase()} twice more. It is sent again only if the service ` +
+          'provably does not have it.',
+        { look_at: 'now', empty_looks: 0 },
+        { to: 'uncertain', resolves: ['undecidable', 'lost_at_service'] },
+      );
+    case 'rejected':
+      return changed(
+        `${name} is sent again as it is. The service rejected it, so no call exists.`,
+        { due_at: 'now', body: null, hold_reason: null },
+        { to: 'planned', resolves: ['refused'] },
+      );
+    case 'open':
+      return changed(`The service has ${name.toLowerCase()}; eligd asks for the answer now.`, {
+        poll_at: 'now',
+      });
+    case 'planned':
+      return unchanged(
+        row.hold_reason === null
+          ? `${name} is sent automatically when it is due.`
+          : `${name} is on hold. Run "eligd release" to resume.`,
+      );
+    case 'answered':
+      return row.service_status === 'SUCCESS'
+        ? { done: null, change: null }
+        : unchanged(
+            `${name} ended as ${row.service_status ?? 'unknown'}; more calls follow ` +
+              'policy.attempts.',
+          );
+    default:
+      return { done: null, change: null };
+  }
+}
+
+/** Keeps a planned inquiry from being sent until it is released. */
+export function holdInquiry({ id, state }: OperatedInquiry): Operation {
+  if (state !== 'planned')
+    return unchanged(`Inquiry ${id} is ${state}: only a planned one can be held.`);
+  return changed(
+    `Inquiry ${id} is on hold until "eligd release".`,
+    { hold_reason: OPERATOR_HOLD },
+    { note: 'held' },
+  );
+}
+
+export function releaseInquiry({ id, state, hold_reason }: OperatedInquiry): Operation {
+  if (state !== 'planned' || hold_reason === null)
+    return unchanged(`Inquiry ${id} is not on hold.`);
+  return changed(
+    `Inquiry ${id} is sent when it is due.`,
+    { hold_reason: null },
+    { note: 'released' },
+  );
+}
+
+/**
+ * Why nothing of an appointment can be withdrawn: a call that may have begun cannot be taken back.
+ * Empty when nothing is in the way.
+ */
+export function refuseWithdrawal(rows: readonly OperatedInquiry[]): Done[] {
+  return rows
+    .filter(({ state }) => state === 'sending' || state === 'uncertain' || state === 'open')
+    .map(({ id, state }) => ({
+      did: false,
+      what: `Inquiry ${id} is ${state}: its call may have begun and cannot be taken back.`,
+    }));
+}
+
+/** Whether an inquiry can be taken back: it was never sent, or the service has no call for it. */
+export function isWithdrawable({ state }: OperatedInquiry): boolean {
+  return isInquiryStep(state, 'withdrawn');
+}
+
+/** Takes an inquiry back, unless other appointments need it. */
+export function withdrawInquiry({ id }: OperatedInquiry, is_needed: boolean): Operation {
+  if (is_needed)
+    return {
+      done: { did: true, what: `Inquiry ${id} stays for other appointments.` },
+      change: null,
+    };
+  return changed(
+    `Inquiry ${id} is withdrawn; no call is made.`,
+    { hold_reason: null },
+    { to: 'withdrawn', resolves: 'all' },
+  );
+}
+
+export const PLANNED_AT_ONCE: Done = { did: true, what: 'eligd plans the appointment again now.' };
+
+export const WITHDRAWN: Done = {
+  did: true,
+  what: 'It is closed. If the practice management system changes it, eligd plans it again.',
+};
+
+/** `count` parked records that are written again. */
+export function rewritten(count: number): Done[] {
+  if (count === 0) return [];
+  const records = count === 1 ? 'record is' : 'records are';
+  return [{ did: true, what: `${count} ${records} written again.` }];
+}

@@ -1,0 +1,232 @@
+import type { Clock } from './env.ts';
+
+/** A slot is free again this long after its request ended (docs/service.md "Rate limit"). */
+export const WINDOW_MS = 60_000;
+/**
+ * A request ends within its timeout; a slot without an end that is older than this belongs to a
+ * process that died.
+ */
+export const ABANDONED_MS = 10 * 60_000;
+/**
+ * No service has us wait longer at a time; beyond it a pause that was stored is the work of a clock
+ * that was wrong.
+ */
+const PAUSE_MS_MAX = 60 * 60_000;
+/** How soon to look again for a slot whose request is still out. */
+const STILL_OUT_MS = 50;
+/** How soon to look again where the clock and what is in memory disagree. */
+const CLOCK_SET_WAIT_MS = 1_000;
+
+export type RequestPriority = 'send' | 'urgent' | 'routine';
+
+/** How a request asks for leave; the shape is that of the client's `RequestGate`. */
+export type RateLimiter = {
+  enter: (
+    priority: RequestPriority,
+    signal?: AbortSignal,
+  ) => Promise<{ leave: () => Promise<void> }>;
+  pause: (until_ms: number) => Promise<void>;
+};
+
+/** Slots and the pause as every process on one database sees them. Each change is committed. */
+export type SlotTable = {
+  /**
+   * Takes up to `wanted` free slots of `max_per_minute`, and says after which time to ask again for
+   * more. `held` are the slots that the caller knows to be taken.
+   */
+  take: (asked: {
+    now: number;
+    max_per_minute: number;
+    wanted: number;
+    held: readonly number[];
+  }) => Promise<{ slots: number[]; wait_ms: number }>;
+  /** Gives back a slot with which no request was made. */
+  drop: (slot: number) => Promise<void>;
+  /** Notes that the slot's request has ended. */
+  end: (slot: number, now: number) => Promise<void>;
+  /** Until when the service has us wait, by the machine's clock; 0 when it never did. */
+  pausedUntil: () => Promise<number>;
+  pauseUntil: (until_ms: number, now: number) => Promise<void>;
+};
+
+export type RateLimit = {
+  table: SlotTable;
+  clock: Clock;
+  /** Zero means no limit; a pause that the service asked for holds all the same. */
+  max_per_minute: number;
+  /** Slots of earlier processes that may still count, to be held for a whole window. */
+  found: readonly number[];
+};
+
+/**
+ * The rate limit (G5): at most `max_per_minute` requests in any sliding minute at the server,
+ * across restarts and for every process on this database. A slot is committed before its request
+ * and is free again 60 s after the request ended, because the server may count it anywhere between.
+ *
+ * Of the requests that wait in this process `send` goes first, then `urgent`, then `routine`; among
+ * equals whoever came first.
+ */
+export function limitRate(limit: RateLimit): RateLimiter {
+  const pause = new Pause(limit);
+  const line = new WaitingLine(limit);
+  return {
+    enter: async (priority, signal) => {
+      await pause.over(signal);
+      if (limit.max_per_minute === 0) return { leave: async () => {} };
+      signal?.throwIfAborted();
+      const slot = await line.slot(priority, signal);
+      return { leave: () => line.end(slot) };
+    },
+    pause: (until_ms) => pause.set(until_ms),
+  };
+}
+
+/**
+ * How long the service has us wait. Measured by the clock that is never set; stored by the other
+ * one, for the next process.
+ */
+class Pause {
+  readonly #table: SlotTable;
+  readonly #clock: Clock;
+  #until_elapsed: number | null = null;
+
+  constructor({ table, clock }: Pick<RateLimit, 'table' | 'clock'>) {
+    this.#table = table;
+    this.#clock = clock;
+  }
+
+  async over(signal: AbortSignal | undefined): Promise<void> {
+    this.#until_elapsed ??= this.#elapsedAt(await this.#table.pausedUntil());
+    for (let left_ms = this.#left(); left_ms > 0; left_ms = this.#left())
+      await this.#clock.sleep(left_ms, signal);
+  }
+
+  async set(until_ms: number): Promise<void> {
+    const until = Math.min(until_ms, this.#clock.now() + PAUSE_MS_MAX);
+    this.#until_elapsed = Math.max(this.#until_elapsed ?? 0, this.#elapsedAt(until));
+    await this.#table.pauseUntil(until, this.#clock.now());
+  }
+
+  #left(): number {
+    return (this.#until_elapsed ?? 0) - this.#clock.elapsed();
+  }
+
+  #elapsedAt(until_ms: number): number {
+    const left_ms = Math.min(until_ms - this.#clock.now(), PAUSE_MS_MAX);
+    return left_ms > 0 ? this.#clock.elapsed() + left_ms : 0;
+  }
+}
+
+type Waiter = { resolve: (slot: number) => void; reject: (error: unknown) => void };
+
+/**
+ * Requests that wait for a slot. One of them at a time looks for slots, for as many as wait, and
+ * hands them out in order.
+ */
+class WaitingLine {
+  readonly #table: SlotTable;
+  readonly #clock: Clock;
+  readonly #max_per_minute: number;
+  readonly #waiting: Readonly<Record<RequestPriority, Set<Waiter>>> = {
+    send: new Set(),
+    urgent: new Set(),
+    routine: new Set(),
+  };
+  /**
+   * The slots of this process and those that it found, and when each is free again by the clock
+   * that is never set (G5).
+   */
+  readonly #held = new Map<number, number>();
+  #is_serving = false;
+
+  constructor({ table, clock, max_per_minute, found }: RateLimit) {
+    this.#table = table;
+    this.#clock = clock;
+    this.#max_per_minute = max_per_minute;
+    for (const slot of found) this.#held.set(slot, clock.elapsed() + WINDOW_MS);
+  }
+
+  slot(priority: RequestPriority, signal: AbortSignal | undefined): Promise<number> {
+    const line = this.#waiting[priority];
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    const waiter: Waiter = { resolve, reject };
+    line.add(waiter);
+    const onAbort = () => {
+      line.delete(waiter);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (!this.#is_serving) void this.#serve();
+    return promise.finally(() => signal?.removeEventListener('abort', onAbort));
+  }
+
+  async end(slot: number): Promise<void> {
+    this.#held.set(slot, this.#clock.elapsed() + WINDOW_MS);
+    await this.#table.end(slot, this.#clock.now());
+  }
+
+  /**
+   * Which of the slots that are known here are not free yet, whatever the machine's clock was set
+   * to since (G5).
+   */
+  #heldNow(): number[] {
+    for (const [slot, free_at] of this.#held)
+      if (free_at <= this.#clock.elapsed()) this.#held.delete(slot);
+    return [...this.#held.keys()];
+  }
+
+  async #serve(): Promise<void> {
+    this.#is_serving = true;
+    while (this.#count() > 0) {
+      try {
+        const wanted = this.#count();
+        const { slots, wait_ms } = await this.#table.take({
+          now: this.#clock.now(),
+          max_per_minute: this.#max_per_minute,
+          wanted,
+          held: this.#heldNow(),
+        });
+        for (const slot of slots) {
+          const first = this.#takeFirst();
+          // Whoever wanted it has gone away meanwhile, and no request was made.
+          if (first === null) await this.#table.drop(slot);
+          else {
+            this.#held.set(slot, this.#clock.elapsed() + ABANDONED_MS);
+            first.resolve(slot);
+          }
+        }
+        if (this.#count() > 0 && slots.length < wanted) await this.#clock.sleep(wait_ms);
+      } catch (error) {
+        for (let waiter = this.#takeFirst(); waiter !== null; waiter = this.#takeFirst())
+          waiter.reject(error);
+      }
+    }
+    this.#is_serving = false;
+  }
+
+  #count(): number {
+    const { send, urgent, routine } = this.#waiting;
+    return send.size + urgent.size + routine.size;
+  }
+
+  #takeFirst(): Waiter | null {
+    for (const line of [this.#waiting.send, this.#waiting.urgent, this.#waiting.routine]) {
+      const [first] = line;
+      if (first !== undefined) {
+        line.delete(first);
+        return first;
+      }
+    }
+    return null;
+  }
+}
+
+/**
+ * After which time to look for a slot again. Without an end in sight a request is still out: looked
+ * for again soon. So is one that is only held in memory.
+ */
+export function waitForSlot(first_ended_at: number | null, now: number): number {
+  if (first_ended_at === null) return STILL_OUT_MS;
+  const wait_ms = first_ended_at + WINDOW_MS - now;
+  return wait_ms <= 0 ? CLOCK_SET_WAIT_MS : Math.min(wait_ms, WINDOW_MS);
+}

@@ -1,0 +1,177 @@
+/**
+ * Every change of a delivery's state, along the table of `domain/states.ts` and into the audit
+ * trail.
+ */
+import type { Selectable } from 'kysely';
+import { type DeliveryState, isDeliveryStep } from '../../domain/states.ts';
+import { deliverySubject, writeAudit } from '../bookkeeping/audit.ts';
+import type { Tx } from '../engine/database.ts';
+import type { Tables } from '../engine/tables.ts';
+
+type DeliveryToMove = Pick<Selectable<Tables['deliveries']>, 'id' | 'key' | 'state' | 'failures'>;
+
+/**
+ * Settles one delivery after the write was tried. One that failed leaves its batch, so that the
+ * next try is a batch of its own and the written neighbours are not written again (G7).
+ */
+export async function settleDelivery(
+  tx: Tx,
+  delivery: DeliveryToMove,
+  outcome: { to: DeliveryState; reason: string; due_at: number },
+  now: number,
+): Promise<void> {
+  checkStep(delivery.state, outcome.to);
+  const is_delivered = outcome.to === 'delivered';
+  const settled = await tx
+    .updateTable('deliveries')
+    .set({
+      state: outcome.to,
+      due_at: outcome.due_at,
+      failures: is_delivered ? delivery.failures : delivery.failures + 1,
+      delivered_at: is_delivered ? now : null,
+      ...(is_delivered ? {} : { batch: null }),
+    })
+    .where('id', '=', delivery.id)
+    // Parked while it was written, because the appointment had become another one: it stays so.
+    .where('state', '=', delivery.state)
+    .returning('id')
+    .execute();
+  if (settled.length === 0) return;
+  await writeAudit(tx, [
+    {
+      at: now,
+      subject: deliverySubject(delivery.key),
+      from_state: delivery.state,
+      to_state: outcome.to,
+      reason: outcome.reason,
+    },
+  ]);
+}
+
+/** Nothing more is written for an appointment, or nothing of one inquiry. */
+export async function parkDeliveriesOf(
+  tx: Tx,
+  what: { appointment: number; inquiry?: number },
+  reason: string,
+  now: number,
+): Promise<void> {
+  let query = tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state', 'failures'])
+    .where('appointment', '=', what.appointment)
+    .where('state', 'in', ['pending', 'failed']);
+  if (what.inquiry !== undefined) query = query.where('inquiry', '=', what.inquiry);
+  for (const delivery of await query.execute())
+    await settleDelivery(tx, delivery, { to: 'parked', reason, due_at: now }, now);
+}
+
+/** Gives up what waits for a place among the coverages that the appointment had before. */
+export async function parkOtherRanks(
+  tx: Tx,
+  {
+    appointment,
+    inquiry,
+    coverage_rank,
+  }: { appointment: number; inquiry: number; coverage_rank: number },
+  now: number,
+): Promise<void> {
+  const others = await tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state', 'failures'])
+    .where('appointment', '=', appointment)
+    .where('inquiry', '=', inquiry)
+    .where('coverage_rank', '!=', coverage_rank)
+    .where('state', 'in', ['pending', 'failed'])
+    .execute();
+  const reason = 'The coverages of the appointment are in another order now.';
+  for (const other of others)
+    await settleDelivery(tx, other, { to: 'parked', reason, due_at: now }, now);
+}
+
+/**
+ * Makes a parked delivery pending again, unless the operator has to decide about it. Returns
+ * whether it did.
+ */
+export async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boolean> {
+  const parked = await tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state'])
+    .where('key', '=', key)
+    .where('state', '=', 'parked')
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('attention')
+            .select('id')
+            .where('subject', '=', deliverySubject(key))
+            .where('reason', '=', 'delivery_parked')
+            .where('resolved_at', 'is', null),
+        ),
+      ),
+    )
+    .execute();
+  await reopen(tx, parked, 'The appointment is again what the answer is about.', now);
+  return parked.length > 0;
+}
+
+/**
+ * Makes what waits to be written to an appointment due now, and what was parked pending again.
+ * Returns the keys of the latter.
+ */
+export async function reopenDeliveries(
+  tx: Tx,
+  appointment: number,
+  reason: string,
+  now: number,
+): Promise<string[]> {
+  const parked = await tx
+    .selectFrom('deliveries')
+    .select(['id', 'key', 'state'])
+    .where('appointment', '=', appointment)
+    .where('state', '=', 'parked')
+    .orderBy('id')
+    .execute();
+  await reopen(tx, parked, reason, now);
+  await tx
+    .updateTable('deliveries')
+    .set({ due_at: now })
+    .where('appointment', '=', appointment)
+    .where('state', '=', 'failed')
+    .execute();
+  return parked.map(({ key }) => key);
+}
+
+async function reopen(
+  tx: Tx,
+  rows: readonly Omit<DeliveryToMove, 'failures'>[],
+  reason: string,
+  now: number,
+): Promise<void> {
+  if (rows.length === 0) return;
+  for (const { state } of rows) checkStep(state, 'pending');
+  await tx
+    .updateTable('deliveries')
+    .set({ state: 'pending', due_at: now, failures: 0, batch: null })
+    .where(
+      'id',
+      'in',
+      rows.map(({ id }) => id),
+    )
+    .execute();
+  await writeAudit(
+    tx,
+    rows.map(({ key, state }) => ({
+      at: now,
+      subject: deliverySubject(key),
+      from_state: state,
+      to_state: 'pending',
+      reason,
+    })),
+  );
+}
+
+/** The table of `domain/states.ts` is the only one that knows which states follow which. */
+function checkStep(from: DeliveryState, to: DeliveryState): void {
+  if (!isDeliveryStep(from, to)) throw new Error(`A delivery cannot go from ${from} to ${to}.`);
+}

@@ -1,0 +1,109 @@
+/**
+ * What the database holds about appointments beside their rows, of which `domain/explanation.ts`
+ * makes sentences. Nothing here changes anything.
+ */
+import { sql } from 'kysely';
+import type { CurrentInquiry, OpenEntry, Progress } from '../../domain/explanation.ts';
+import type { DeliveryRow } from '../answers/deliveries.ts';
+import { currentHalts } from '../calls/halts.ts';
+import type { Db } from '../engine/database.ts';
+import { isCurrentLink, stageOfLink } from './situation.ts';
+
+const IDS_PER_STATEMENT = 500;
+
+/** Adds its progress to each appointment. A fixed number of statements for every few hundred. */
+export async function withProgress<Appointment extends { id: number }>(
+  db: Db,
+  appointments: readonly Appointment[],
+): Promise<(Appointment & { progress: Progress })[]> {
+  const halts = await currentHalts(db);
+  const all: (Appointment & { progress: Progress })[] = [];
+  for (let first = 0; first < appointments.length; first += IDS_PER_STATEMENT) {
+    const part = appointments.slice(first, first + IDS_PER_STATEMENT);
+    const ids = part.map(({ id }) => id);
+    const inquiries = Map.groupBy(
+      await currentInquiries(db, ids),
+      ({ appointment }) => appointment,
+    );
+    const entries = Map.groupBy(await openEntries(db, ids), ({ appointment }) => appointment);
+    const deliveries = Map.groupBy(await deliveriesTo(db, ids), ({ appointment }) => appointment);
+    for (const each of part) {
+      const progress = {
+        inquiries: inquiries.get(each.id) ?? [],
+        entries: entries.get(each.id) ?? [],
+        deliveries: deliveries.get(each.id) ?? [],
+        halts,
+      };
+      all.push({ ...each, progress });
+    }
+  }
+  return all;
+}
+
+/** By appointment, the least advanced first. */
+async function currentInquiries(
+  db: Db,
+  appointments: readonly number[],
+): Promise<CurrentInquiry[]> {
+  return await db
+    .selectFrom('inquiry_appointments as l')
+    .innerJoin('inquiries as i', 'i.id', 'l.inquiry')
+    .select([
+      'l.appointment',
+      'l.coverage_rank',
+      stageOfLink.as('stage'),
+      'i.id',
+      'i.state',
+      'i.service_status',
+      'i.due_at',
+      'i.hold_reason',
+      'i.look_at',
+      'i.poll_at',
+      'i.sent_at',
+      'i.overdue_since',
+      'i.reason',
+    ])
+    .where('l.appointment', 'in', appointments)
+    .where(isCurrentLink)
+    .orderBy('l.appointment')
+    .orderBy('stage')
+    .orderBy('l.coverage_rank')
+    .execute();
+}
+
+/**
+ * What is on the attention list about the appointments themselves or about their inquiries, oldest
+ * first.
+ */
+export async function openEntries(db: Db, appointments: readonly number[]): Promise<OpenEntry[]> {
+  const ids = sql.join(appointments);
+  const { rows } = await sql<OpenEntry>`
+    select t.appointment, t.reason, t.what, t.next, t.since, t.id from attention t
+    where t.resolved_at is null and t.appointment in (${ids}) and t.subject not like 'inquiry:%'
+    union
+    select l.appointment, t.reason, t.what, t.next, t.since, t.id from attention t
+    join inquiry_appointments l on l.inquiry = t.inquiry
+    join inquiries i on i.id = l.inquiry
+    where t.resolved_at is null and l.appointment in (${ids})
+      and t.subject like 'inquiry:%' and i.state <> 'withdrawn'
+    order by 6`.execute(db);
+  return rows.map(({ appointment, reason, what, next, since }) => ({
+    appointment,
+    reason,
+    what,
+    next,
+    since,
+  }));
+}
+
+export async function deliveriesTo(
+  db: Db,
+  appointments: readonly number[],
+): Promise<DeliveryRow[]> {
+  return await db
+    .selectFrom('deliveries')
+    .selectAll()
+    .where('appointment', 'in', appointments)
+    .orderBy('id')
+    .execute();
+}

@@ -1,0 +1,29 @@
+import { describe, expect, test } from 'vitest';
+import { nextDueAt } from '../../src/daemon/due-time.ts';
+
+const ZONE = 'America/Chicago';
+
+/** Chicago is six hours behind UTC in winter, five in summer. */
+describe('a line of cron falls due', () => {
+  test.each([
+    ['30 2 * * *', '2026-11-22T08:29:00Z', '2026-11-22T08:30:00Z'],
+    ['30 2 * * *', '2026-11-22T08:30:00Z', '2026-11-23T08:30:00Z'],
+    ['30 2 * * *', '2026-07-01T12:00:00Z', '2026-07-02T07:30:00Z'],
+    ['*/15 7-8 * * MON', '2026-11-22T08:29:00Z', '2026-11-23T13:00:00Z'],
+    ['0 5 1 * *', '2026-11-22T08:29:00Z', '2026-12-01T11:00:00Z'],
+    ['0 0 29 2 *', '2026-11-22T08:29:00Z', '2028-02-29T06:00:00Z'],
+  ])('%s after %s at %s', (line, after, due) => {
+    expect(new Date(nextDueAt(line, ZONE, Date.parse(after))).toISOString()).toBe(
+      due.replace('Z', '.000Z'),
+    );
+  });
+
+  test('an hour later on the night whose wall time is skipped, and on no other', () => {
+    const before = Date.parse('2026-03-08T06:00:00Z');
+    const due = nextDueAt('30 2 * * *', ZONE, before);
+    expect(new Date(due).toISOString()).toBe('2026-03-08T08:30:00.000Z');
+    expect(new Date(nextDueAt('30 2 * * *', ZONE, due)).toISOString()).toBe(
+      '2026-03-09T07:30:00.000Z',
+    );
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { mergeNeed } from '../../src/domain/merged-needs.ts';
+import {
+  isWithdrawable,
+  type OperatedInquiry,
+  refuseWithdrawal,
+  releaseInquiry,
+  retryInquiry,
+} from '../../src/domain/operator.ts';
+import { INQUIRY_STATES, type InquiryState, isInquiryStep } from '../../src/domain/states.ts';
+
+const inquiry = (state: InquiryState, hold_reason: string | null = null): OperatedInquiry => ({
+  id: 3,
+  state,
+  hold_reason,
+  service_status: null,
+});
+
+describe('the operator', () => {
+  test('retry never makes an inquiry sendable that the service may have (G1)', () => {
+    for (const state of INQUIRY_STATES) {
+      const { change } = retryInquiry(inquiry(state));
+      if (change?.to == null) continue;
+      expect(isInquiryStep(state, change.to)).toBe(true);
+      expect(change.to === 'planned').toBe(state === 'rejected');
+    }
+  });
+
+  test('no state is both withdrawable and in the way of a withdrawal', () => {
+    for (const state of INQUIRY_STATES) {
+      const is_refused = refuseWithdrawal([inquiry(state)]).length > 0;
+      expect(isWithdrawable(inquiry(state)) && is_refused).toBe(false);
+    }
+    expect(INQUIRY_STATES.filter((state) => isWithdrawable(inquiry(state)))).toEqual([
+      'planned',
+      'rejected',
+      'undecidable',
+    ]);
+  });
+
+  test('release says so when nothing was on hold', () => {
+    expect(releaseInquiry(inquiry('planned')).done?.did).toBe(false);
+    expect(releaseInquiry(inquiry('planned', 'operator')).change?.columns).toEqual({
+      hold_reason: null,
+    });
+  });
+});
+
+describe('two records of one patient become one', () => {
+  const attempt = (id: number, number: number, state: InquiryState) => ({
+    id,
+    attempt: number,
+    state,
+  });
+
+  test('the inquiry that is further counts last, and the planned one is not sent (G1)', () => {
+    const { order, unneeded } = mergeNeed(
+      [attempt(1, 1, 'answered'), attempt(2, 2, 'planned')],
+      [attempt(7, 1, 'open')],
+    );
+    expect(order.map(({ id }) => id)).toEqual([1, 2, 7]);
+    expect(unneeded.map(({ id }) => id)).toEqual([2]);
+  });
+
+  test('of two that are alike the standing one counts', () => {
+    const { order, unneeded } = mergeNeed([attempt(1, 1, 'planned')], [attempt(7, 1, 'planned')]);
+    expect(order.map(({ id }) => id)).toEqual([7, 1]);
+    expect(unneeded.map(({ id }) => id)).toEqual([7]);
+  });
+});

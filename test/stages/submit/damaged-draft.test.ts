@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { retry } from '../../../src/store/bookkeeping/operator.ts';
+import { aCoverage } from '../../domain/examples.ts';
+import { type Installation, install } from '../installation.ts';
+
+async function damage(clinic: Installation, id: number, draft: string): Promise<void> {
+  await clinic.store.write((tx) =>
+    tx.updateTable('inquiries').set({ draft }).where('id', '=', id).execute(),
+  );
+}
+
+test.each(['{', '{}', 'null'])(
+  'a call stored as %s is not made and holds up no other (G7)',
+  async (draft) => {
+    const clinic = await install();
+    const visits = ['A-1', 'A-2'].map((id) =>
+      clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] }),
+    );
+    await clinic.read(...visits);
+    await clinic.planNow();
+    await damage(clinic, 1, draft);
+    await clinic.submitNow();
+    const sent = await clinic.service.ledger();
+    expect(sent.map(({ external_id }) => external_id)).toEqual(['A-2']);
+    const [entry] = await openAttention(clinic.store.db);
+    expect(entry).toMatchObject({ reason: 'inquiry_unreadable', inquiry: 1, source_id: 'A-1' });
+    expect(entry?.next).toMatch(/eligd retry/);
+
+    // What the entry says helps.
+    const { appointment } = await clinic.store.db
+      .selectFrom('inquiry_appointments')
+      .select('appointment')
+      .where('inquiry', '=', 1)
+      .executeTakeFirstOrThrow();
+    await clinic.store.write((tx) =>
+      retry(tx, { kind: 'appointment', id: appointment }, clinic.now()),
+    );
+    await clinic.planNow();
+    await clinic.submitNow();
+    const both = await clinic.service.ledger();
+    expect(both.map(({ external_id }) => external_id).toSorted()).toEqual(['A-1', 'A-2']);
+    expect(await openAttention(clinic.store.db)).toEqual([]);
+  },
+);
