@@ -273,6 +273,7 @@ function collectDeps(
       give_up_after_days: policy.give_up_after_days,
       attempts: policy.attempts,
       max_claim_calls: policy.claims.max_calls,
+      claim_words: config.claim_words,
       attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
       external_id_template: config.service.external_id,
       min_lead_ms: policy.min_lead_hours * HOUR_MS,

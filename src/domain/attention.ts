@@ -49,6 +49,10 @@ export const ATTENTION_REASONS = {
   claim_unsettled:
     'The payer was asked about a claim as often as policy.claims.max_calls allows, and has ' +
     'not settled it.',
+  claim_denied: 'The payer has denied a claim.',
+  claim_partly_paid: 'The payer has paid a claim in part, or denied codes of it.',
+  claim_not_on_file: 'The payer says that it does not have the claim.',
+  claim_unclear: 'The payer is done with a claim, and did not say what it decided.',
   // delivery
   delivery_parked: 'A record could not be written into the practice management system.',
   // installation

@@ -1,4 +1,4 @@
-import type { Attention } from './attention.ts';
+import type { Attention, AttentionReason } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
 import { type ClaimInput, claimHorizon } from './claim.ts';
 import { fittingCodes } from './codes.ts';
@@ -125,6 +125,57 @@ function plannedClaim(
     draft,
     wanted_by: instantOf(addDays(completion, GRACE_DAYS), 0, clinic.time_zone),
   };
+}
+
+type Said = {
+  status: string;
+  said_status: string | null;
+  codes: readonly { code: string; denial_reason: string | null; appeal_info: string | null }[];
+};
+
+const DECIDED: Readonly<Record<string, { reason: AttentionReason; what: string; next: string }>> = {
+  denied: {
+    reason: 'claim_denied',
+    what: 'The payer denied the claim.',
+    next: 'Appeal or correct the claim in time, or settle it in your practice software.',
+  },
+  partly_paid: {
+    reason: 'claim_partly_paid',
+    what: 'The payer paid the claim in part.',
+    next: 'Check what is missing; appeal in time, or settle it in your practice software.',
+  },
+  not_on_file: {
+    reason: 'claim_not_on_file',
+    what: 'The payer does not have the claim.',
+    next: 'Check the claim number and the payer, and send the claim again.',
+  },
+  final: {
+    reason: 'claim_unclear',
+    what: 'The payer is done with the claim, and did not say what it decided.',
+    next: 'Look for the remittance, or call the payer.',
+  },
+};
+
+/**
+ * The attention entry for a claim about which the payer has decided and a person has to act; null:
+ * nobody has to. `is_final`: the payer only says that it is done. eligd asks about such a claim
+ * again only after the PMS has changed it.
+ */
+export function decidedClaim({ status, said_status, codes }: Said, is_final: boolean) {
+  const decided = DECIDED[status === 'unknown' && is_final ? 'final' : status];
+  if (decided === undefined) return null;
+  const reasons = codes.flatMap(({ code, denial_reason }) =>
+    denial_reason === null ? [] : [`${code}: ${denial_reason}`],
+  );
+  const appeals = [...new Set(codes.flatMap(({ appeal_info }) => appeal_info ?? []))];
+  const words = [...(said_status === null ? [] : [`“${said_status}”`]), ...reasons];
+  const said = words.length === 0 ? '' : ` It said: ${words.join('; ')}.`.replace('..', '.');
+  const appeal = appeals.length === 0 ? '' : ` Appeal: ${appeals.join(' ')}`;
+  return {
+    reason: decided.reason,
+    what: `${decided.what}${said}${appeal}`,
+    next: `${decided.next} eligd asks again once the claim changes there.`,
+  } satisfies Attention;
 }
 
 /** The attention entry for a claim that so many calls have not settled. */

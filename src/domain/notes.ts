@@ -1,4 +1,4 @@
-import type { InquiryDraft } from './inquiry.ts';
+import { parseDraft } from './inquiry.ts';
 import { localDate, yearOf } from './time.ts';
 
 /** Sentences that a person should see beside a record. */
@@ -6,7 +6,7 @@ export function deliveryNotes(
   inquiry: { answered_at: number | null; benefit_year: number; draft: string },
   time_zone: string,
 ): string[] {
-  const { left_out_codes = [] } = JSON.parse(inquiry.draft) as Pick<InquiryDraft, 'left_out_codes'>;
+  const { left_out_codes = [] } = parseDraft(inquiry.draft);
   const left_out =
     left_out_codes.length === 0
       ? []

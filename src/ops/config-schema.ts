@@ -204,7 +204,7 @@ const claims = z
       .describe('Days after the service at which the payer is asked about an open claim.'),
     ask_again_days: wholeFrom(1)
       .default(14)
-      .describe('Days until it is asked again, while the claim is neither paid nor denied.'),
+      .describe('Days until it is asked again, while the payer has not decided about the claim.'),
     max_calls: wholeFrom(1)
       .default(6)
       .describe('Calls about one claim at most; then it is on the attention list.'),
@@ -378,6 +378,17 @@ export const configSchema = z.strictObject({
     })
     .describe('What eligd remembers.'),
   policy,
+  claim_words: z
+    .record(
+      nonEmpty,
+      z.enum(['paid', 'partly_paid', 'approved', 'denied', 'pending', 'not_on_file']),
+    )
+    .default({})
+    .describe(
+      "What a payer's words for the status of a claim mean, where eligd does not know them; " +
+        'without regard to case and punctuation.',
+    )
+    .meta({ examples: [{ 'AWAITING COB': 'pending' }] }),
   questions,
   locations: z
     .record(nonEmpty, override)

@@ -8,9 +8,9 @@ import {
   CLAIM_SCHEMA,
   type ClaimCode,
   type ClaimDetails,
-  type ClaimStatus,
   type ClaimStatusRecord,
 } from './claim-status.ts';
+import { type ClaimWords, claimStatusOf } from './claim-verdict.ts';
 import { type NormalizeInput, readHead } from './normalize.ts';
 import { isObject, ObjectReader, pathTo, Remainder } from './reader.ts';
 import { comparableCode, isSilent, readAmount, readDate, readText } from './values.ts';
@@ -18,6 +18,8 @@ import { readVerification } from './verification.ts';
 
 export type NormalizeClaimInput = Pick<NormalizeInput, 'inquiry' | 'verifications'> & {
   specialty: Specialty;
+  /** What the configuration says a payer's words mean; left out: nothing. */
+  claim_words?: ClaimWords;
   /** What eligd asked; dates `YYYY-MM-DD`, the amount decimal text or empty. */
   asked: {
     claim_number: string;
@@ -33,12 +35,15 @@ export function normalizeClaim({
   specialty,
   asked,
   verifications,
+  claim_words = {},
 }: NormalizeClaimInput): ClaimStatusRecord {
   const remainder = new Remainder();
   const head = readHead(inquiry, remainder);
   const results = new ObjectReader(inquiry.results, 'results', remainder);
   const calls = readCalls(results.take('call_details'), remainder);
-  const claim = readClaim(results, asked.procedure_codes, specialty === 'dental', remainder);
+  const is_dental = specialty === 'dental';
+  const of = { asked: asked.procedure_codes, is_dental, claim_words };
+  const claim = readClaim(results, of, remainder);
   results.finish();
   const billed = readAmount(asked.billed_amount);
   return {
@@ -61,8 +66,7 @@ export function normalizeClaim({
 
 function readClaim(
   results: ObjectReader,
-  asked: readonly string[],
-  is_dental: boolean,
+  of: { asked: readonly string[]; is_dental: boolean; claim_words: ClaimWords },
   remainder: Remainder,
 ): ClaimDetails {
   const said_status = results.read('status', readText) ?? null;
@@ -82,8 +86,9 @@ function readClaim(
   const processed_up_to = backlog.read('date_processed_up_to', readDate);
   const turnaround = backlog.read('turnaround_time', readText);
   backlog.finish();
-  const codes = readCodes(results.take('code_details'), asked, is_dental, remainder);
-  const status = claimStatusOf(said_status, dates.paid_on !== null);
+  const codes = readCodes(results.take('code_details'), of.asked, of.is_dental, remainder);
+  const evidence = { is_paid_on: dates.paid_on !== null, codes };
+  const status = claimStatusOf(said_status, evidence, of.claim_words);
   if (said_status !== null && status === 'unknown') results.flag('status', 'unknown status');
   const said = [
     said_status,
@@ -102,58 +107,6 @@ function readClaim(
     ...(turnaround === undefined ? {} : { turnaround }),
     codes,
   };
-}
-
-/**
- * Words for a status, letters only. Compared as wholes: "not paid" must not be taken for "paid".
- */
-const STATUS_WORDS: Readonly<Record<Exclude<ClaimStatus, 'unknown'>, readonly string[]>> = {
-  paid: [
-    'PAID',
-    'PAID IN FULL',
-    'PARTIALLY PAID',
-    'PAYMENT ISSUED',
-    'PAYMENT SENT',
-    'FINALIZED PAID',
-    'PROCESSED AND PAID',
-  ],
-  approved: ['APPROVED', 'ALLOWED', 'APPROVED FOR PAYMENT'],
-  denied: ['DENIED', 'REJECTED', 'FINALIZED DENIED', 'PROCESSED AND DENIED'],
-  pending: [
-    ...[
-      'PENDING',
-      'PENDED',
-      'IN PROCESS',
-      'IN PROGRESS',
-      'PROCESSING',
-      'RECEIVED',
-      'ACCEPTED',
-      'IN REVIEW',
-      'UNDER REVIEW',
-    ],
-    ...['ON HOLD', 'SUSPENDED', 'OPEN', 'NOT YET PROCESSED', 'NOT PROCESSED'],
-  ],
-  not_on_file: [
-    'NOT ON FILE',
-    'NO CLAIM ON FILE',
-    'NOT FOUND',
-    'NO RECORD',
-    'NOT RECEIVED',
-    'CLAIM NOT ON FILE',
-    'CLAIM NOT FOUND',
-  ],
-};
-
-/** The payer's word as one of ours; approved with a day of payment is paid. */
-export function claimStatusOf(said: string | null, has_payment_day: boolean): ClaimStatus {
-  const word = (said ?? '')
-    .toUpperCase()
-    .replaceAll(/[^A-Z]+/g, ' ')
-    .trim();
-  const found = Object.entries(STATUS_WORDS).find(([, words]) => words.includes(word))?.[0] as
-    | ClaimStatus
-    | undefined;
-  return found === 'approved' && has_payment_day ? 'paid' : (found ?? 'unknown');
 }
 
 function readCodes(
@@ -232,7 +185,7 @@ function readCode(
 function completenessOf(claim: ClaimDetails): ClaimStatusRecord['completeness'] {
   if (!claim.answered) return 'none';
   const is_decided =
-    claim.status === 'paid' || claim.status === 'approved' || claim.status === 'denied';
+    claim.status !== 'unknown' && claim.status !== 'pending' && claim.status !== 'not_on_file';
   const lacks_code = claim.codes.some((code) => code.asked && !code.answered);
   return claim.status === 'unknown' || (is_decided && lacks_code) ? 'partial' : 'complete';
 }

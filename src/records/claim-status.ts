@@ -22,6 +22,7 @@ export const CLAIM_SCHEMA = 'eligd.claim/1';
 
 export const CLAIM_STATUSES = [
   'paid',
+  'partly_paid',
   'approved',
   'denied',
   'pending',
@@ -51,8 +52,9 @@ const claimSchema = z
     status: z
       .enum(CLAIM_STATUSES)
       .describe(
-        'What the payer said in one of six words. paid: also approved with a day of payment. ' +
-          'unknown: silent, or a word that is not known.',
+        'What the payer said in one of seven words. paid: also approved with a day of payment. ' +
+          'partly_paid: codes of it are denied, or the payer says so. unknown: silent, or a ' +
+          'word that is not known.',
       ),
     said_status: z.string().nullable().describe('The status in the words of the answer.'),
     number: z.string().nullable().describe("The payer's number of the claim."),

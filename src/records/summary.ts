@@ -302,7 +302,7 @@ export type ClaimSummary = {
   /** Of the inquiry. */
   status: string;
   completeness: ClaimStatusRecord['completeness'];
-  /** One of the six words of `CLAIM_STATUSES`. */
+  /** One of the words of `CLAIM_STATUSES`. */
   claim_status: string;
   /** What the payer said in its place. */
   said_status: string;

@@ -52,6 +52,11 @@ export const CLAIM_SCENARIOS = {
   CLEARED: 'PENDING, and in a revised answer (a member id that begins with REVISE) as PAID.',
   OVERTURNED: 'DENIED, in a revised answer PENDING, and as PAID from the second inquiry on.',
   NOTONFILE: 'NOT_ON_FILE: the payer has not got it, and says how far it is with what came in.',
+  PROCESSED: 'PROCESSED, with a day of payment and amounts.',
+  FINALIZED: 'FINALIZED, and nothing else.',
+  TIMELY: 'As DENIED, in the words "DENIED - TIMELY FILING".',
+  DUPLICATE: 'As DENIED, in the words "Denied (duplicate)".',
+  PARTLY: 'PARTIALLY PAID, with a day of payment and amounts.',
   ODDSTATUS: 'As APPROVED, but the status is a word that is not in the specification.',
 } as const;
 

@@ -202,6 +202,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     give_up_after_days: 14,
     attempts: 2,
     max_claim_calls: 6,
+    claim_words: {},
     attempt_pause_ms: 20 * HOUR_MS,
     external_id_template: '{appointment}',
     min_lead_ms: 4 * HOUR_MS,

@@ -158,6 +158,7 @@ function collectDeps(
       give_up_after_days: 14,
       attempts: 2,
       max_claim_calls: 6,
+      claim_words: {},
       attempt_pause_ms: 3_600_000,
       external_id_template: '{appointment}',
       min_lead_ms: 0,

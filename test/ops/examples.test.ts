@@ -23,7 +23,7 @@ function withExamplesSwitchedOn(source: string): string {
     if (/^#.*For example:$/.test(line)) is_example = true;
     else if (!line.startsWith('#')) is_example = false;
     else if (is_example && line.startsWith('# ')) return [line.slice(2)];
-    return /^(webhook|monitoring|locations|providers):/.test(line) ? [] : [line];
+    return /^(webhook|monitoring|locations|providers|claim_words):/.test(line) ? [] : [line];
   });
   return lines.join('\n');
 }
@@ -48,7 +48,7 @@ function written(value: unknown, path = ''): string[] {
     return value.flatMap((item) => written(item, `${path}[]`));
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return [path];
   return Object.entries(value).flatMap(([name, child]) => {
-    const is_own_name = path === 'locations' || path === 'providers';
+    const is_own_name = ['locations', 'providers', 'claim_words'].includes(path);
     return written(child, path === '' ? name : `${path}.${is_own_name ? '*' : name}`);
   });
 }

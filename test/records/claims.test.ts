@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  claimStatusOf,
-  type NormalizeClaimInput,
-  normalizeClaim,
-} from '../../src/records/claim-normalize.ts';
+import { type NormalizeClaimInput, normalizeClaim } from '../../src/records/claim-normalize.ts';
 import { claimJsonSchema, claimStatusRecordSchema } from '../../src/records/claim-status.ts';
+import { claimStatusOf, isFinalWord } from '../../src/records/claim-verdict.ts';
 import { summarizeClaim } from '../../src/records/summary.ts';
 import { inputOf } from './answers.ts';
 import { differences, type Key, odd, pathsOf, replaced, textsOf } from './oddities.ts';
@@ -61,7 +58,7 @@ describe('the answer about a claim', () => {
     const record = recordOf(whole);
     expect(record.claim).toEqual({
       answered: true,
-      status: 'paid',
+      status: 'partly_paid',
       said_status: 'APPROVED',
       number: 'CLM9',
       received_on: '2026-10-05',
@@ -102,7 +99,8 @@ describe('the answer about a claim', () => {
   it('has flat texts for a front desk', () => {
     const summary = summarizeClaim(recordOf(whole));
     expect(summary).toMatchObject({
-      claim_status: 'paid',
+      // One of its two codes is denied.
+      claim_status: 'partly_paid',
       said_status: 'APPROVED',
       paid_on: '2026-10-15',
       claim_number: 'CLM9',
@@ -119,7 +117,7 @@ describe('the answer about a claim', () => {
     ['APPROVED', false, 'approved'],
     ['APPROVED', true, 'paid'],
     ['Paid in full', false, 'paid'],
-    ['PARTIALLY_PAID', false, 'paid'],
+    ['PARTIALLY_PAID', false, 'partly_paid'],
     ['DENIED', false, 'denied'],
     ['Denied', true, 'denied'],
     ['in process', false, 'pending'],
@@ -127,15 +125,56 @@ describe('the answer about a claim', () => {
     ['NOT_ON_FILE', false, 'not_on_file'],
     ['Not paid', false, 'unknown'],
     ['UNPAID', true, 'unknown'],
-    ['PARTIALLY_DENIED', false, 'unknown'],
+    ['PARTIALLY_DENIED', false, 'partly_paid'],
+    ['DENIED - TIMELY FILING', false, 'denied'],
+    ['Denied (duplicate)', false, 'denied'],
+    ['PAID - NOT RECEIVED BY PROVIDER', false, 'unknown'],
+    ['Approved, not paid', false, 'unknown'],
     ['???', false, 'unknown'],
     [null, true, 'unknown'],
   ])('with the status %s (payment day: %s) counts as %s', (said, has_payment_day, status) => {
-    expect(claimStatusOf(said, has_payment_day)).toBe(status);
+    expect(claimStatusOf(said, { is_paid_on: has_payment_day, codes: [] })).toBe(status);
+  });
+
+  const code = (amount: string | null, denial_reason: string | null = null) => ({
+    paid: amount === null ? null : usd(amount),
+    denial_reason,
+    answered: true,
+  });
+
+  it.each([
+    ['PROCESSED', true, [code('80.50'), code('0.00')], 'paid'],
+    ['FINALIZED', true, [code('80.50')], 'paid'],
+    ['PARTIALLY PAID', true, [code('80.50')], 'partly_paid'],
+    ['PROCESSED', true, [code('80.50'), code('0.00', 'Not covered.')], 'partly_paid'],
+    ['PROCESSED', false, [code('0.00', 'Not covered.'), code(null, 'Duplicate.')], 'denied'],
+    // Only amounts: nobody said that they were paid out.
+    ['AWAITING_COB', false, [code('80.50')], 'unknown'],
+  ] as const)(
+    'by its evidence, %s (payment day: %s) with %j is %s',
+    (said, is_paid_on, codes, status) => {
+      expect(claimStatusOf(said, { is_paid_on, codes })).toBe(status);
+    },
+  );
+
+  it('by the words of the configuration last', () => {
+    const words = { 'Awaiting COB': 'pending', Paid: 'denied' } as const;
+    const nothing = { is_paid_on: false, codes: [] };
+    expect(claimStatusOf('AWAITING_COB', nothing, words)).toBe('pending');
+    expect(claimStatusOf('PAID', nothing, words)).toBe('paid');
+  });
+
+  it.each([
+    ['FINALIZED', true],
+    ['Processed.', true],
+    ['PROCESSING', false],
+    [null, false],
+  ])('%s is a word of a payer that is done: %s', (said, is_final) => {
+    expect(isFinalWord(said)).toBe(is_final);
   });
 
   it('with a status that is not known keeps the word, and a person should look', () => {
-    const record = recordOf({ ...whole, status: 'AWAITING_COB' });
+    const record = recordOf({ ...whole, timeline: {}, status: 'AWAITING_COB' });
     expect([record.claim.status, record.claim.said_status, record.completeness]).toEqual([
       'unknown',
       'AWAITING_COB',
@@ -292,7 +331,9 @@ describe('the record of any answer about a claim', () => {
         const place = placeOf(path);
         const is_field = String(path.at(-1)) in PLACES;
         const isElsewhere = (one: string) =>
-          !place.test(one) || (is_field && !one.startsWith(elementOf(path)));
+          // The evidence of every other field decides about the claim's status.
+          one !== '/claim/status' &&
+          (!place.test(one) || (is_field && !one.startsWith(elementOf(path))));
         expect(differences(recordOf(whole), record).filter(isElsewhere)).toEqual([]);
         const text = JSON.stringify(record);
         expect(

@@ -131,15 +131,38 @@ describe('a claim that is old enough', () => {
   test.each([
     ['PAID-1', 'paid', 'APPROVED', /plan|written/],
     ['APPROVED-1', 'approved', 'APPROVED', /did not settle the claim, so the payer is asked again/],
-    ['DENIED-1', 'denied', 'DENIED', /written/],
     ['PENDING-1', 'pending', 'PENDING', /asked again/],
-    ['NOTONFILE-1', 'not_on_file', 'NOT_ON_FILE', /asked again/],
+    ['PROCESSED-2', 'paid', 'PROCESSED', /plan|written/],
     ['ODDSTATUS-1', 'unknown', 'AWAITING_COB', /asked again/],
   ])('and of which the payer says %s is written back as %s', async (number, status, said, why) => {
     const { clinic } = await asked([claimOf(number)]);
     expect(lines(clinic)).toEqual([[`C${number}`, status, said, 'SUCCESS']]);
     expect(await situation(clinic, `C${number}`)).toMatch(why);
     expect(clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
+  });
+
+  test.each([
+    ['DENIED-1', 'denied', 'DENIED', 'claim_denied', /denied.*“DENIED”.*Appeal: \w+/],
+    ['TIMELY-1', 'denied', 'DENIED - TIMELY FILING', 'claim_denied', /TIMELY FILING/],
+    ['DUPLICATE-1', 'denied', 'Denied (duplicate)', 'claim_denied', /Denied \(duplicate\)/],
+    ['PARTLY-1', 'partly_paid', 'PARTIALLY PAID', 'claim_partly_paid', /in part.*PARTIALLY PAID/],
+    ['NOTONFILE-1', 'not_on_file', 'NOT_ON_FILE', 'claim_not_on_file', /does not have the claim/],
+    ['FINALIZED-1', 'unknown', 'FINALIZED', 'claim_unclear', /did not say what it decided/],
+  ])('is listed and not asked about again until the PMS changes it: %s', async (...row) => {
+    const [number, status, said, reason, what] = row;
+    const scene = await asked([claimOf(number)]);
+    const { clinic, service } = scene;
+    expect(lines(clinic)).toEqual([[`C${number}`, status, said, 'SUCCESS']]);
+    const listed = () => clinic.attention().filter(({ claim_id }) => claim_id === `C${number}`);
+    expect(listed()).toMatchObject([{ reason, what_happened: expect.stringMatching(what) }]);
+    expect(await situation(clinic, `C${number}`)).not.toMatch(/You have nothing to do/);
+    await nextDays(scene, 30);
+    expect(await service.ledger()).toHaveLength(1);
+    expect(listed()).toHaveLength(1);
+    // Corrected and sent again, it is asked about again.
+    clinic.drop('claims-corrected.csv', claimsOf({ ...claimOf('PAID-2'), claim_id: `C${number}` }));
+    await nextDays(scene, 1);
+    expect(await service.ledger()).toHaveLength(2);
   });
 
   test('has amounts, the reason of a denial and how to appeal in the record', async () => {
@@ -193,7 +216,7 @@ describe('when a claim is asked about', () => {
   });
 
   test('one that is not settled is asked about every ask_again_days until it is', async () => {
-    const scene = await asked([claimOf('PENDING1-1')]);
+    const scene = await asked([claimOf('PENDING1-2')]);
     expect(lines(scene.clinic).map(([, status]) => status)).toEqual(['pending']);
     await nextDays(scene, 12);
     expect(await scene.service.ledger()).toHaveLength(1);
@@ -204,8 +227,8 @@ describe('when a claim is asked about', () => {
     await nextDays(scene, 60);
     expect(await scene.service.ledger()).toHaveLength(2);
     expect((await scene.service.ledger()).map(({ external_id }) => external_id)).toEqual([
-      'CPENDING1-1',
-      'CPENDING1-1',
+      'CPENDING1-2',
+      'CPENDING1-2',
     ]);
   });
 

@@ -140,6 +140,7 @@ export async function install({
       give_up_after_days: 14,
       attempts: 2,
       max_claim_calls: 6,
+      claim_words: {},
       attempt_pause_ms: HOUR_MS,
       external_id_template: TEMPLATE,
       min_lead_ms: 4 * HOUR_MS,

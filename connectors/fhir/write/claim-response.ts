@@ -73,6 +73,7 @@ function outcomeOf({ status, claim }: ClaimStatusRecord): ClaimResponse['outcome
 
 const WORDS: Readonly<Record<ClaimStatusRecord['claim']['status'], string>> = {
   paid: 'The payer says that the claim is paid.',
+  partly_paid: 'The payer says that the claim is paid in part.',
   approved: 'The payer says that the claim is approved.',
   denied: 'The payer says that the claim is denied.',
   pending: 'The payer says that the claim is being processed.',

@@ -8,6 +8,15 @@ type ClaimStatus = 'APPROVED' | 'DENIED' | 'PENDING' | 'NOT_ON_FILE';
 /** What the payer says: a status, and of an approved claim whether it is paid. */
 type Outcome = { status: ClaimStatus; is_paid: boolean };
 
+/** What some payers say in the place of the plain word. */
+const SAID: { readonly [scenario: string]: string } = {
+  DUPLICATE: 'Denied (duplicate)',
+  ODDSTATUS: 'AWAITING_COB',
+  PARTLY: 'PARTIALLY PAID',
+  PROCESSED: 'PROCESSED',
+  TIMELY: 'DENIED - TIMELY FILING',
+};
+
 const DENIAL_REASONS = [
   'The service is not a covered benefit.',
   'Prior authorization was not on file.',
@@ -24,9 +33,11 @@ export function claimResults(context: AnswerContext): { [field: string]: Json | 
   if (status === 'NOT_ON_FILE') {
     return { status, unprocessed_claim_info: unprocessed(context) };
   }
+  if (claimScenarioOf(context.request.claim_number) === 'FINALIZED')
+    return { status: 'FINALIZED', number };
   const decided = status !== 'PENDING';
   return {
-    status: claimScenarioOf(context.request.claim_number) === 'ODDSTATUS' ? 'AWAITING_COB' : status,
+    status: SAID[claimScenarioOf(context.request.claim_number) ?? ''] ?? status,
     number,
     timeline: timeline(context, status, is_paid),
     unprocessed_claim_info: decided ? undefined : unprocessed(context),
@@ -37,11 +48,16 @@ export function claimResults(context: AnswerContext): { [field: string]: Json | 
 function outcomeOf(context: AnswerContext): Outcome {
   switch (claimScenarioOf(context.request.claim_number)) {
     case 'PAID':
+    case 'PROCESSED':
+    case 'FINALIZED':
+    case 'PARTLY':
       return { status: 'APPROVED', is_paid: true };
     case 'APPROVED':
     case 'ODDSTATUS':
       return { status: 'APPROVED', is_paid: false };
     case 'DENIED':
+    case 'TIMELY':
+    case 'DUPLICATE':
       return { status: 'DENIED', is_paid: false };
     case 'PENDING':
       return { status: 'PENDING', is_paid: false };

@@ -1,4 +1,5 @@
 import type { Env } from '../../domain/env.ts';
+import type { ClaimWords } from '../../records/claim-verdict.ts';
 import type { ServiceClient } from '../../service/api.ts';
 import type { Store } from '../../store/engine/store.ts';
 import type { CollectMemory } from './poll/ask.ts';
@@ -26,6 +27,8 @@ export type CollectSettings = {
   attempts: number;
   /** Calls about one claim at most. */
   max_claim_calls: number;
+  /** What payers' words for the status of a claim mean, besides those that eligd knows. */
+  claim_words: ClaimWords;
   attempt_pause_ms: number;
   external_id_template: string;
   min_lead_ms: number;

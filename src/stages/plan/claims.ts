@@ -1,10 +1,17 @@
-import { PLANNING_REASONS } from '../../domain/attention.ts';
-import { type PlannedClaim, planClaim, unsettled } from '../../domain/claim-planning.ts';
-import { draftMatchKey } from '../../domain/inquiry.ts';
+import { type Attention, PLANNING_REASONS } from '../../domain/attention.ts';
+import {
+  decidedClaim,
+  type PlannedClaim,
+  planClaim,
+  unsettled,
+} from '../../domain/claim-planning.ts';
+import { draftMatchKey, type InquiryDraft, parseDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { PlanningFacts } from '../../domain/planning.ts';
 import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
+import type { ClaimDetails } from '../../records/claim-status.ts';
+import { isFinalWord } from '../../records/claim-verdict.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { replaceAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
@@ -29,7 +36,14 @@ import { RETRY_MS } from './deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
 
 /** What planning sets and takes back by itself each time it looks at a claim. */
-const CLAIM_REASONS = [...PLANNING_REASONS, 'claim_unsettled'] as const;
+const CLAIM_REASONS = [
+  ...PLANNING_REASONS,
+  'claim_unsettled',
+  'claim_denied',
+  'claim_partly_paid',
+  'claim_not_on_file',
+  'claim_unclear',
+] as const;
 
 /**
  * Decides what becomes of a claim that is new, changed, answered or due. A claim is asked about
@@ -53,12 +67,11 @@ export async function planClaimRow(
   const decision = planClaim(row.patient_key, row.input, row.missing_since !== null, facts);
   if (decision.kind === 'ask') {
     const next = await ask(tx, row, decision.claim, facts, external_id_template);
-    const entries = next.last === null ? [] : [unsettled(next.last.attempt)];
     await replaceAttention(
       tx,
       { ...about, inquiry: next.last?.id ?? null },
       CLAIM_REASONS,
-      entries,
+      next.entries,
       now,
     );
     await setPlanDue(tx, row.id, next.at, next.wait);
@@ -80,8 +93,8 @@ export async function planClaimRow(
   else await setPlanDue(tx, row.id, row.starts_at, null);
 }
 
-/** `last`: the inquiry after which there is no other one, although the claim is not settled. */
-type Next = { at: number; wait: string | null; last: InquiryRow | null };
+/** `last`: the inquiry that `entries` of the attention list are about. */
+type Next = { at: number; wait: string | null; last: InquiryRow | null; entries: Attention[] };
 
 async function ask(
   tx: Tx,
@@ -93,7 +106,7 @@ async function ask(
   const newest = await latestForNeed(tx, planned.need_base, planned.benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
-  const rest: Next = { at: row.starts_at, wait: null, last: null };
+  const rest: Next = { at: row.starts_at, wait: null, last: null, entries: [] };
   if (latest !== null) {
     const join = {
       inquiry: latest.id,
@@ -108,10 +121,15 @@ async function ask(
     if (comes_back) await revive(tx, latest, now);
     if (comes_back || latest.state === 'planned') await revise(tx, latest, planned, now);
     if (latest.state !== 'answered') return rest;
-    const again_at = await asksAgainAt(tx, latest, policy.claims.ask_again_days);
+    const said = await claimSaid(tx, latest);
+    const decided = said === null ? null : decidedClaim(said, isFinalWord(said.said_status));
+    const is_changed = !isSameClaim(latest, planned.draft);
+    if (decided !== null && !is_changed) return { ...rest, last: latest, entries: [decided] };
+    const again_at = asksAgainAt(latest, said, policy.claims.ask_again_days);
     if (again_at === null) return rest;
-    if (latest.attempt >= policy.claims.max_calls) return { ...rest, last: latest };
-    if (again_at > now) return { ...rest, at: again_at };
+    if (latest.attempt >= policy.claims.max_calls)
+      return { ...rest, last: latest, entries: [unsettled(latest.attempt)] };
+    if (decided === null && again_at > now) return { ...rest, at: again_at };
   }
   const added = await addPlanned(
     tx,
@@ -145,22 +163,31 @@ async function ask(
   return rest;
 }
 
+/** What the payer has said about the claim; null where it said nothing. */
+async function claimSaid(tx: Tx, latest: InquiryRow): Promise<ClaimDetails | null> {
+  const record = (await latestRecord(tx, latest.id))?.record;
+  const is_answer = finalStatus(latest.service_status ?? '') === 'SUCCESS';
+  return is_answer && record?.schema === 'eligd.claim/1' ? record.claim : null;
+}
+
+/** Whether the PMS has the claim as it was when the payer was asked about it. */
+function isSameClaim(latest: InquiryRow, draft: InquiryDraft): boolean {
+  const asked = ({ claim, benefits_codes, billed_amount, diagnosis_codes }: InquiryDraft) =>
+    JSON.stringify([claim, benefits_codes, billed_amount ?? null, diagnosis_codes]);
+  return asked(parseDraft(latest.draft)) === asked(draft);
+}
+
 /**
  * When the payer is asked again after an answer; null: not by itself, because it is final or a
  * person decides.
  */
-async function asksAgainAt(
-  tx: Tx,
+function asksAgainAt(
   latest: InquiryRow,
+  said: ClaimDetails | null,
   ask_again_days: number,
-): Promise<number | null> {
+): number | null {
   if (finalStatus(latest.service_status ?? '') === 'CANCELLED') return null;
-  const record = (await latestRecord(tx, latest.id))?.record;
-  if (
-    record?.schema === 'eligd.claim/1' &&
-    (record.claim.status === 'paid' || record.claim.status === 'denied')
-  )
-    return null;
+  if (said?.status === 'paid') return null;
   return (latest.answered_at ?? latest.updated_at) + ask_again_days * DAY_MS;
 }
 

@@ -6,6 +6,7 @@ import { type FinalStatus, finalStatus } from '../../../domain/states.ts';
 import { DAY_MS, localDate, yearOf } from '../../../domain/time.ts';
 import { changesBetween } from '../../../records/changes.ts';
 import { normalizeClaim } from '../../../records/claim-normalize.ts';
+import type { ClaimWords } from '../../../records/claim-verdict.ts';
 import { type NormalizeInput, normalizeEligibility } from '../../../records/normalize.ts';
 import { parseInquiry } from '../../../service/wire.ts';
 import {
@@ -105,7 +106,9 @@ async function concludeOne(
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
   const draft = parseDraft(row.draft);
-  const record = normalize(answer, { ...inquiry, creation_ts: inquiry.creation_ts ?? '' }, draft);
+  const { claim_words } = deps.settings;
+  const read = { ...inquiry, creation_ts: inquiry.creation_ts ?? '' };
+  const record = normalize(answer, read, draft, claim_words);
   const before = await recordBefore(tx, row.id, answer.revision);
   const changes = before === null ? [] : changesBetween(before, record);
   const record_id = await storeRecord(tx, answer, record, now);
@@ -131,6 +134,7 @@ function normalize(
   answer: RawAnswer,
   inquiry: NormalizeInput['inquiry'],
   draft: InquiryDraft,
+  claim_words: ClaimWords,
 ): AnswerRecord {
   const { verifications } = answer;
   const { specialty, claim } = draft;
@@ -143,7 +147,7 @@ function normalize(
     procedure_codes: draft.benefits_codes,
     billed_amount: draft.billed_amount ?? '',
   };
-  return normalizeClaim({ inquiry, specialty, asked, verifications });
+  return normalizeClaim({ inquiry, specialty, asked, verifications, claim_words });
 }
 
 /**
