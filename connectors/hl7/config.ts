@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
 import { APPOINTMENT_STATUSES } from '../../src/domain/appointment.ts';
 import { parseAddress } from './mllp/address.ts';
+import { CHARACTER_SETS } from './out/charset.ts';
 import { FIELD_NAMES } from './v2/fields.ts';
 import { parsePath } from './v2/paths.ts';
 
@@ -120,6 +121,7 @@ export const hl7ConfigSchema = z
         sending_facility: headerText.default(''),
         receiving_application: headerText.default(''),
         receiving_facility: headerText.default(''),
+        character_set: z.enum(CHARACTER_SETS).default('UNICODE UTF-8'),
         processing_id: z.enum(['P', 'T', 'D']).default('P'),
         version: z
           .enum(['2.3', '2.3.1', '2.4', '2.5', '2.5.1', '2.6', '2.7', '2.8'])
@@ -128,7 +130,7 @@ export const hl7ConfigSchema = z
         application_acknowledgment: z.enum(['', 'AL', 'NE', 'ER', 'SU']).default(''),
       })
       .prefault({})
-      .describe('MSH of what is sent: MSH-3 to 6, 11, 12, 15 and 16.'),
+      .describe('MSH of what is sent: MSH-3 to 6, 11, 12, 15, 16 and 18.'),
     fields: z
       .partialRecord(
         z.enum(FIELD_NAMES as [string, ...string[]]),

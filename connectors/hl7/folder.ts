@@ -156,15 +156,15 @@ export async function moveInto(from: string, directory: string, name: string): P
 }
 
 /** Whole or not at all, readable by the owner alone; the same bytes again are not written again. */
-export async function writeMessage(folder: DropFolder, name: string, text: string): Promise<void> {
+export async function writeMessage(folder: DropFolder, name: string, bytes: Buffer): Promise<void> {
   const path = join(folder.outbox, name);
   const temporary = `${path}.tmp`;
   try {
-    const before = await readFile(path, 'utf8').catch(() => null);
-    if (before === text) return;
+    const before = await readFile(path).catch(() => null);
+    if (before?.equals(bytes) === true) return;
     const file = await open(temporary, 'w', 0o600);
     try {
-      await file.writeFile(text);
+      await file.writeFile(bytes);
       await file.sync();
     } finally {
       await file.close();

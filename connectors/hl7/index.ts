@@ -14,7 +14,7 @@ import { FileDrop } from './in/file-drop.ts';
 import { MessageIntake } from './in/intake.ts';
 import { MllpClient } from './mllp/client.ts';
 import { listenForMessages } from './mllp/server.ts';
-import { type Dispatch, deliverOverMllp, deliverToFiles } from './out/deliver.ts';
+import { type Dispatch, deliverOverMllp, deliverToFiles, encodeAll } from './out/deliver.ts';
 import { claimMessageFor, messageFor } from './out/write-back.ts';
 
 const hl7: ConnectorType<Hl7Config> = {
@@ -39,11 +39,12 @@ function create(config: Hl7Config, env: Hl7Env): Connector {
   ): Promise<DeliveryOutcome[]> => {
     if (config.write_back === 'none')
       return dispatches.map(({ key }) => ({ key, outcome: 'delivered' }));
-    if (client !== null) return await deliverOverMllp(client, dispatches, signal);
+    const { encoded, failed } = encodeAll(dispatches, config.header.character_set);
+    if (client !== null) return [...failed, ...(await deliverOverMllp(client, encoded, signal))];
     if (folder === null)
       throw new Error('The configuration was read without a place for what is written back.');
     await ensureDropFolder(folder);
-    return await deliverToFiles(folder, dispatches, signal);
+    return [...failed, ...(await deliverToFiles(folder, encoded, signal))];
   };
   if (config.write_back === 'adt_a08')
     env.log('hl7_writes_registrations', { connector: env.connector_id });

@@ -40,16 +40,16 @@ export class MllpClient {
   }
 
   /**
-   * Sends `text` and waits for its answer; another call waits for this one. Throws ConnectorError
-   * `transient` when there is no connection to be had.
+   * Sends a message and waits for its answer; another call waits for this one. Throws a
+   * ConnectorError `transient` when there is no connection to be had.
    */
-  send(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
-    const reply = this.#last.then(() => this.#sendNow(text, control_id, signal));
+  send(bytes: Buffer, control_id: string, signal: AbortSignal): Promise<Reply> {
+    const reply = this.#last.then(() => this.#sendNow(bytes, control_id, signal));
     this.#last = reply.catch(() => {});
     return reply;
   }
 
-  async #sendNow(text: string, control_id: string, signal: AbortSignal): Promise<Reply> {
+  async #sendNow(bytes: Buffer, control_id: string, signal: AbortSignal): Promise<Reply> {
     signal.throwIfAborted();
     const socket = await this.#connected(signal);
     signal.throwIfAborted();
@@ -61,7 +61,7 @@ export class MllpClient {
     try {
       const reply = await new Promise<Reply>((resolve) => {
         this.#waiting = { control_id, answer: resolve };
-        socket.write(frame(Buffer.from(text)));
+        socket.write(frame(bytes));
       });
       signal.throwIfAborted();
       return reply;

@@ -3,10 +3,41 @@ import type { DeliveryOutcome } from '../../contract.ts';
 import { ConnectorError } from '../../contract.ts';
 import { type DropFolder, writeMessage } from '../folder.ts';
 import type { MllpClient, Reply } from '../mllp/client.ts';
+import { type CharacterSet, encodeMessage } from './charset.ts';
 import type { Outgoing } from './outbound.ts';
 
 /** A delivery as the message that it is sent as. */
 export type Dispatch = Outgoing & { key: string };
+
+/** A message in the receiver's character set. */
+type Encoded = { key: string; control_id: string; bytes: Buffer };
+
+/**
+ * The messages in the receiver's character set. What it cannot hold is for a person: in another
+ * form it would say something else, and count as delivered.
+ */
+export function encodeAll(
+  dispatches: readonly Dispatch[],
+  character_set: CharacterSet,
+): { encoded: Encoded[]; failed: DeliveryOutcome[] } {
+  const encoded: Encoded[] = [];
+  const failed: DeliveryOutcome[] = [];
+  for (const { key, control_id, text } of dispatches) {
+    const bytes = encodeMessage(text, character_set);
+    if (bytes === null)
+      failed.push({
+        key,
+        outcome: 'failed',
+        is_permanent: true,
+        what: `The message holds a character that ${character_set} does not have.`,
+        next:
+          'Set header.character_set: to UNICODE UTF-8 if the receiver reads it, then retry the ' +
+          'delivery; or enter the answer by hand (eligd show has it).',
+      });
+    else encoded.push({ key, control_id, bytes });
+  }
+  return { encoded, failed };
+}
 
 /** Messages in a row that nobody answered, after which the receiver counts as away. */
 const SILENT_MAX = 2;
@@ -18,16 +49,16 @@ const SILENT_MAX = 2;
  */
 export async function deliverOverMllp(
   client: MllpClient,
-  dispatches: readonly Dispatch[],
+  dispatches: readonly Encoded[],
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
   const outcomes: DeliveryOutcome[] = [];
   let silent = 0;
   let is_answered = false;
-  for (const { key, text, control_id } of dispatches) {
+  for (const { key, bytes, control_id } of dispatches) {
     let reply: Reply;
     try {
-      reply = await client.send(text, control_id, signal);
+      reply = await client.send(bytes, control_id, signal);
     } catch (error) {
       // What was answered counts, and the rest failed once; when nothing was, the receiver is away
       // and nothing is used up.
@@ -72,7 +103,7 @@ function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
 }
 
 function notTried(
-  dispatches: readonly Dispatch[],
+  dispatches: readonly Encoded[],
   tried: readonly DeliveryOutcome[],
   what: string,
 ): DeliveryOutcome[] {
@@ -85,12 +116,12 @@ function notTried(
 /** Files named after the delivery: the same one again replaces its file (G4). */
 export async function deliverToFiles(
   folder: DropFolder,
-  dispatches: readonly Dispatch[],
+  dispatches: readonly Encoded[],
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
-  for (const { text, control_id } of dispatches) {
+  for (const { bytes, control_id } of dispatches) {
     signal.throwIfAborted();
-    await writeMessage(folder, `${control_id}.hl7`, text);
+    await writeMessage(folder, `${control_id}.hl7`, bytes);
   }
   return dispatches.map(({ key }) => ({ key, outcome: 'delivered' }));
 }

@@ -94,7 +94,7 @@ export function compose(
     header.accept_acknowledgment,
     header.application_acknowledgment,
     '',
-    'UNICODE UTF-8',
+    header.character_set,
   ].join('|');
   return { control_id, text: `${[msh, ...segments].join('\r')}\r` };
 }

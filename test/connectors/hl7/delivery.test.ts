@@ -336,3 +336,35 @@ test('goes over TLS to a receiver whose certificate is good, and to no other', a
   });
   expect(heard).toHaveLength(1);
 });
+
+describe('header.character_set', () => {
+  const named = (last_name: string) => {
+    const batch = batchOf(1, [1, 2]);
+    const [first] = batch.deliveries;
+    if (first !== undefined) first.appointment.patient.last_name = last_name;
+    return batch;
+  };
+
+  test.each([
+    ['UNICODE UTF-8', 'utf8', 'Núñez'],
+    ['8859/1', 'latin1', 'Núñez'],
+    ['UNICODE UTF-8', 'utf8', 'Łukasz'],
+  ] as const)('%s is what the receiver reads: %s, %s', async (character_set, encoding, name) => {
+    const told = await outcomes(connector({ header: { character_set } }), named(name));
+    expect(told).toEqual(['delivered', 'delivered']);
+    const sent = Buffer.concat(receiver.raw).toString(encoding);
+    expect(sent).toContain(`|${name}^`);
+    expect(sent.split('\r')[0]?.split('|')[17]).toBe(character_set);
+  });
+
+  test.each([
+    ['8859/1', 'Łukasz'],
+    ['ASCII', 'Núñez'],
+  ])('what %s cannot hold goes on the attention list', async (set, name) => {
+    const told = await deliver(connector({ header: { character_set: set } }), named(name));
+    expect(told.map(({ outcome }) => outcome).toSorted()).toEqual(['delivered', 'failed']);
+    const [failed] = told.filter(({ outcome }) => outcome === 'failed');
+    expect(failed).toMatchObject({ is_permanent: true, what: expect.stringContaining(set) });
+    expect(JSON.stringify(failed)).not.toContain(name);
+  });
+});

@@ -132,6 +132,8 @@ export const ack = (code: string, message: string, text = '') =>
 export class Receiver {
   readonly port: number;
   readonly messages: string[] = [];
+  /** The bytes as they came. */
+  readonly raw: Buffer[] = [];
   answering: Answering = (message) => ack('AA', message);
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -153,7 +155,8 @@ export class Receiver {
     this.#sockets.add(socket);
     socket.on('error', () => socket.destroy());
     socket.on('close', () => this.#sockets.delete(socket));
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
+      this.raw.push(chunk);
       for (const message of frames.push(chunk)) {
         this.messages.push(message);
         const answer = this.answering(message, socket);
