@@ -4,41 +4,11 @@
  * restored database has forgotten shows up there, and serves instead of a second one.
  */
 import { externalId } from '../../domain/needs.ts';
-import type { Specialty } from '../../domain/specialty.ts';
-import type { InquiryList } from '../../service/api.ts';
 import type { InquiryRow } from '../../store/calls/inquiries.ts';
-import { hasUnclaimed, noteSeen, whatAListMustShow } from '../../store/calls/ledger.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
-import type { Db } from '../../store/engine/database.ts';
 import type { SubmitDeps } from './deps.ts';
 import { seenInquiry } from './seen.ts';
-
-/**
- * Whether a fixed cap may hide calls of ours behind the list. A proven end hides nothing. An
- * assumed end is doubted when the list is as long as caps are, when it leaves out what is known to
- * be there, or when it shows calls that this database does not know: then the database has
- * forgotten some, and perhaps more than the list shows.
- */
-export async function mayHideCalls(
-  db: Db,
-  specialty: Specialty,
-  list: Pick<InquiryList, 'is_complete' | 'is_end_proven' | 'inquiries' | 'total_count'>,
-): Promise<boolean> {
-  if (!list.is_complete) return true;
-  if (list.is_end_proven) return false;
-  if (isUsualCap(list.total_count)) return true;
-  const shown = new Set<string>(list.inquiries.map(({ id }) => id));
-  const must_show = await whatAListMustShow(db, specialty);
-  if (!must_show.every(({ service_id }) => shown.has(service_id))) return true;
-  return await hasUnclaimed(db, specialty);
-}
-
-/** The lengths at which services cut a list: multiples of 5 to 100, of 50 beyond, powers of two. */
-export function isUsualCap(count: number): boolean {
-  if (count < 5) return false;
-  if (count <= 100 && count % 5 === 0) return true;
-  return count % 50 === 0 || (count & (count - 1)) === 0;
-}
+import { compare } from './sweep.ts';
 
 /**
  * Asks for each row's label and keeps what the service shows under it, for the look into the ledger
@@ -69,17 +39,23 @@ export async function checkLabels(
 
 /** False: the query failed, so this row and those after it wait for the next step. */
 async function checkLabel(
-  { client, store, env }: SubmitDeps,
+  deps: SubmitDeps,
   { id, specialty }: InquiryRow,
   external_id: string,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { client, store, env } = deps;
   const listed = await client.list(specialty, { external_id }, { priority: 'send', signal });
   if (!listed.ok) {
     env.log('label_check_failed', { inquiry: id, failure: listed.failure.class });
     return false;
   }
   const seen = listed.value.inquiries.map(seenInquiry);
-  if (seen.length > 0) await store.write((tx) => noteSeen(tx, specialty, seen, env.clock.now()));
+  if (seen.length > 0) {
+    // A reconciliation of these few: what nobody knew belongs to a lost reply, is a duplicate call,
+    // or is unclaimed. Whether another installation uses the account, the whole list says.
+    const comparison = { specialty, seen, last: null, started_at: env.clock.now() };
+    await store.write((tx) => compare(tx, deps, comparison));
+  }
   return true;
 }

@@ -33,7 +33,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps } from './deps.ts';
 import { isOlder, takeForExtra } from './extra.ts';
-import { isUsualCap } from './label-check.ts';
+import { isUsualCap } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
 import { seenInquiry } from './seen.ts';

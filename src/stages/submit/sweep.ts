@@ -17,7 +17,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
 import type { SubmitDeps, Swept } from './deps.ts';
 import { isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
-import { mayHideCalls } from './label-check.ts';
+import { mayHideCalls } from './list-end.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
 
@@ -180,7 +180,11 @@ type Comparison = {
   started_at: number;
 };
 
-async function compare(
+/**
+ * Notes what a list showed, and gives each inquiry that was not known before to whom it belongs.
+ * Returns how many were not known.
+ */
+export async function compare(
   tx: Tx,
   deps: SubmitDeps,
   { specialty, seen, last, started_at }: Comparison,
