@@ -39,6 +39,8 @@ const LIMIT = new RegExp(
 const SPAN = new RegExp(
   `^(?:any )?(${numeral})[ -]?(?:consecutive )?(months?|mos?|years?|yrs?)(?: period)?$`,
 );
+/** No limit takes more words. Longer text would keep the expressions above busy for minutes. */
+const LIMIT_CHARS_MAX = 200;
 /** `one (1)`, as contracts write it. */
 const DOUBLED = new RegExp(`\\b(${numeral}) \\((\\d{1,3})\\)`, 'g');
 
@@ -51,6 +53,7 @@ const DOUBLED = new RegExp(`\\b(${numeral}) \\((\\d{1,3})\\)`, 'g');
  * not understood
  */
 export function readFrequency(text: string, is_calendar_year_plan: boolean): FrequencyRule | null {
+  if (text.length > LIMIT_CHARS_MAX) return null;
   const said = text
     .toLowerCase()
     .replaceAll(/\s+/g, ' ')

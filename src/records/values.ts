@@ -114,7 +114,7 @@ export function readAmount(raw: unknown): Reading<Money> {
 /** Digits with an optional point and group separators, as an amount with at least two decimals. */
 function dollars(digits: string): Money {
   const [whole = '', decimals = ''] = digits.replaceAll(',', '').split('.');
-  const kept = decimals.replace(/0+$/, '').padEnd(2, '0');
+  const kept = decimals.replace(/(?<!0)0+$/, '').padEnd(2, '0');
   return { amount: `${whole.replace(/^0+(?=\d)/, '') || '0'}.${kept}`, currency: 'USD' };
 }
 

@@ -124,7 +124,9 @@ export type AmbiguousCause =
   | 'aborted'
   /** A status came, the body broke off. */
   | 'truncated'
+  /** An answer of more than 16 MB, or nested deeper than any: asking again does not help. */
   | 'too_large'
+  | 'too_deep'
   /** HTML, no JSON, or JSON of an unknown form. */
   | 'unreadable_reply'
   /** Success without an id that could be used. */

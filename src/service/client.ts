@@ -19,6 +19,7 @@ import { type Answered, ambiguous, fail, settle } from './failures.ts';
 import { type PagingMemory, readList } from './listing.ts';
 import { readDeletion, readInquiry, readSubscription, readVerifications } from './reads.ts';
 import { type Call, Session } from './session.ts';
+import { LIST_BYTES_MAX } from './transport.ts';
 
 const SUBSCRIPTION_PATH = '/api/v0/subscription/'; // the slash at the end is the service's own
 
@@ -83,6 +84,7 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
               path,
               priority: how?.priority ?? 'routine',
               signal: how?.signal,
+              reply_bytes_max: LIST_BYTES_MAX,
             }),
           memory,
           onForeignLink: () => options.env.log('service_page_link_refused', { specialty }),

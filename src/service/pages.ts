@@ -3,6 +3,7 @@
  * array with a `Link` header, an envelope such as `{"items": […], "total": n}`; and where the next
  * one is.
  */
+import { shallow } from './depth.ts';
 import type { HttpReply } from './transport.ts';
 
 export type Page = {
@@ -32,13 +33,14 @@ export function readPage(reply: HttpReply, url: URL): Page | null {
   if (reply.body.form !== 'json') return null;
   const { value } = reply.body;
   const link = linkNext(reply.headers.link);
-  if (Array.isArray(value)) return { elements: value, total: null, next: resolve(link, url) };
+  if (Array.isArray(value))
+    return { elements: value.map(shallow), total: null, next: resolve(link, url) };
   if (typeof value !== 'object' || value === null) return null;
   const fields = value as Record<string, unknown>;
   const elements = LIST_FIELDS.map((name) => fields[name]).find((field) => Array.isArray(field));
   if (elements === undefined) return null;
   return {
-    elements,
+    elements: elements.map(shallow),
     total: totalOf(fields, elements.length),
     next: resolve(link ?? bodyNext(fields), url),
   };
@@ -82,7 +84,7 @@ function linkNext(header: string | string[] | undefined): string | null | undefi
   const text = Array.isArray(header) ? header.join(', ') : header;
   let names_page = false;
   for (const [, target, parameters] of text.matchAll(
-    /<([^>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^",;\s]*))?)*)/g,
+    /<([^<>]*)>((?:\s*;\s*[^\s=;,]+(?:\s*=\s*(?:"[^"]*"|[^",;\s]*))?)*)/g,
   )) {
     const rel = /;\s*rel\s*=\s*(?:"([^"]*)"|([^",;\s]*))/i.exec(parameters ?? '');
     const relations = (rel?.[1] ?? rel?.[2] ?? '').toLowerCase().split(/\s+/);

@@ -4,6 +4,7 @@
  */
 import type { InquiryId } from '../domain/ids.ts';
 import type { Inquiry, Result, Subscription } from './api.ts';
+import { isTooDeep } from './depth.ts';
 import { type Answered, ambiguous, fail, type Settled, settle, uselessRead } from './failures.ts';
 import {
   parseInquiry,
@@ -26,6 +27,7 @@ export function readInquiry(answered: Answered, id: InquiryId): Result<Inquiry |
   if (isNothing(settled)) return { ok: true, value: null };
   if (reply.body.form !== 'json') return fail(uselessRead(settled.reply));
   const { value } = reply.body;
+  if (isTooDeep(value)) return fail(ambiguous('too_deep', { status: reply.status }));
   const candidates = (Array.isArray(value) ? value : [value]).map(parseInquiry);
   const own = candidates.find((inquiry) => inquiry?.id.toLowerCase() === id.toLowerCase());
   if (own) return { ok: true, value: own };
@@ -47,6 +49,7 @@ export function readVerifications(answered: Answered, id: InquiryId): Result<unk
   if (isNothing(settled)) return { ok: true, value: [] };
   const { body, status } = settled.reply;
   if (body.form !== 'json') return fail(uselessRead(settled.reply));
+  if (isTooDeep(body.value)) return fail(ambiguous('too_deep', { status }));
   const parsed = verificationReplySchema.safeParse(
     Array.isArray(body.value) ? { verifications: body.value } : body.value,
   );

@@ -33,6 +33,7 @@ export type Call = {
   /** From the origin on, with the query. */
   path: string;
   json?: string;
+  reply_bytes_max?: number;
   priority: RequestPriority;
   signal: AbortSignal | undefined;
 };
@@ -148,7 +149,9 @@ export class Session {
       'user-agent': this.#options.user_agent ?? 'eligd',
     };
     if (call.json !== undefined) headers['content-type'] = 'application/json';
-    const request = { method: call.method, path: call.path, headers, body: call.json ?? null };
+    const { method, path, json: body = null, reply_bytes_max } = call;
+    const limit = reply_bytes_max === undefined ? {} : { reply_bytes_max };
+    const request = { method, path, headers, body, ...limit };
     return this.#throughGate(request, call.priority, waiting);
   }
 

@@ -20,6 +20,8 @@ export type HttpRequest = {
   path: string;
   headers: Record<string, string>;
   body: string | null;
+  /** A longer reply is not read to its end; left out: `ANSWER_BYTES_MAX`. */
+  reply_bytes_max?: number;
 };
 
 export type HttpReply = {
@@ -44,11 +46,10 @@ export type Exchange =
   /** Written, at least in part, and no status came back. */
   | { outcome: 'lost'; cause: AmbiguousCause };
 
-/**
- * Replies beyond this are not read to their end; a list of twenty thousand inquiries with
- * transcripts stays below.
- */
-export const REPLY_BYTES_MAX = 256 * 1024 * 1024;
+/** An answer with the transcripts of its calls takes some 20 kB. */
+export const ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/** A list of twenty thousand inquiries with transcripts stays below. */
+export const LIST_BYTES_MAX = 256 * 1024 * 1024;
 
 export type Transport = {
   exchange(request: HttpRequest, signal: AbortSignal): Promise<Exchange>;
@@ -192,9 +193,10 @@ async function perform(
   stop: AbortSignal,
 ): Promise<Exchange> {
   let response: Dispatcher.ResponseData<Attempt>;
+  const { reply_bytes_max = ANSWER_BYTES_MAX, ...sent } = request;
   try {
     response = await wire.dispatcher.request({
-      ...request,
+      ...sent,
       origin: wire.origin,
       signal: stop,
       opaque: attempt,
@@ -215,7 +217,12 @@ async function perform(
     };
   }
   const { statusCode: status, headers } = response;
-  return { outcome: 'reply', status, headers, body: await readBody(response, stop) };
+  return {
+    outcome: 'reply',
+    status,
+    headers,
+    body: await readBody(response, stop, reply_bytes_max),
+  };
 }
 
 function stopCause(stop: AbortSignal): StopCause {
@@ -225,6 +232,7 @@ function stopCause(stop: AbortSignal): StopCause {
 async function readBody(
   response: Dispatcher.ResponseData<Attempt>,
   stop: AbortSignal,
+  bytes_max: number,
 ): Promise<ReplyBody> {
   const chunks: Buffer[] = [];
   let size_bytes = 0;
@@ -232,7 +240,7 @@ async function readBody(
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       size_bytes += chunk.length;
       // leaving the loop destroys the body
-      if (size_bytes > REPLY_BYTES_MAX) return { form: 'broken', cause: 'too_large' };
+      if (size_bytes > bytes_max) return { form: 'broken', cause: 'too_large' };
       chunks.push(chunk);
     }
   } catch (error) {

@@ -37,7 +37,7 @@ export function targetType(reference: unknown, base_url: string): string {
   if (target.kind === 'local') return target.type;
   const absolute =
     target.kind === 'elsewhere'
-      ? /([A-Z][A-Za-z]+)\/[^/]+(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1]
+      ? /(?:^|\/)([A-Z][A-Za-z]+)\/[^/]+(?:\/_history\/[^/]+)?$/.exec(target.url)?.[1]
       : undefined;
   return absolute ?? textAt(reference, 'type');
 }

@@ -40,6 +40,7 @@ import {
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure } from '../../loop.ts';
 import type { CollectDeps } from '../deps.ts';
+import { countUnusable, isSetAside } from '../poll/ask.ts';
 import { attendVerification } from '../verify/index.ts';
 
 const ANSWERS_PER_STEP = 100;
@@ -48,8 +49,8 @@ const CLAIM_GRACE_MS = 7 * DAY_MS;
 
 /**
  * Makes every committed answer a record, and decides what follows from it: deliveries, another
- * attempt, attention. One that fails is tried again with the next step, waits on the attention list
- * until then, and holds up nobody (G7).
+ * attempt, attention. One that fails waits on the attention list and holds up nobody (G7). It is
+ * tried three times, and again when eligd starts, which may be a newer version.
  */
 export async function conclude(deps: CollectDeps): Promise<void> {
   for (let after = 0; ; ) {
@@ -60,10 +61,12 @@ export async function conclude(deps: CollectDeps): Promise<void> {
     after = last.id;
     await Promise.all(
       answers.map(async (answer) => {
+        if (isSetAside(deps.memory, answer.id)) return;
         try {
           await deps.store.write((tx) => concludeOne(tx, deps, answer, now));
         } catch (error) {
           logStageFailure(deps.env, 'collect', error, 0);
+          countUnusable(deps.memory, `answer ${answer.id}`);
           await deps.store.write((tx) => attendUnusable(tx, answer, now));
         }
       }),

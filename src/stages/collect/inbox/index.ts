@@ -7,6 +7,7 @@
 import { finalStatus } from '../../../domain/states.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry } from '../../../service/api.ts';
+import { isTooDeep } from '../../../service/depth.ts';
 import { parseInquiry, webhookMessageSchema } from '../../../service/wire.ts';
 import { answerHash, newestAnswerHash } from '../../../store/answers/answers.ts';
 import {
@@ -94,7 +95,8 @@ async function drain(
 ): Promise<Drained> {
   await dropBody(tx, id);
   const drained: Drained = { hastened: [], answers: 0 };
-  const message = webhookMessageSchema.safeParse(JSON.parse(body.toString('utf8')));
+  const parsed: unknown = JSON.parse(body.toString('utf8'));
+  const message = webhookMessageSchema.safeParse(isTooDeep(parsed) ? null : parsed);
   if (!message.success) {
     deps.env.log('webhook_unreadable', { messages: 1 });
     return drained;

@@ -14,10 +14,34 @@ export type CollectMemory = {
   asking: Map<number, Promise<void>>;
   /** By row: what a report held that led to a question, for comparing it with the reply. */
   reported: Map<number, string>;
+  /** How often an answer could not be used: of an inquiry by row, and of a stored answer by id. */
+  unusable: Map<`inquiry ${number}` | `answer ${number}`, number>;
 };
 
+/** An answer that could not be used so often is set aside. */
+const UNUSABLE_LIMIT = 3;
+
+/** Counts another failure with an answer. Whether it is now to be set aside. */
+export function countUnusable(
+  { unusable }: CollectMemory,
+  key: `inquiry ${number}` | `answer ${number}`,
+): boolean {
+  const count = (unusable.get(key) ?? 0) + 1;
+  unusable.set(key, count);
+  return count >= UNUSABLE_LIMIT;
+}
+
+export function isSetAside({ unusable }: CollectMemory, answer: number): boolean {
+  return (unusable.get(`answer ${answer}`) ?? 0) >= UNUSABLE_LIMIT;
+}
+
 export function newCollectMemory(): CollectMemory {
-  return { turns: new PQueue({ concurrency: 1 }), asking: new Map(), reported: new Map() };
+  return {
+    turns: new PQueue({ concurrency: 1 }),
+    asking: new Map(),
+    reported: new Map(),
+    unusable: new Map(),
+  };
 }
 
 /**

@@ -10,7 +10,7 @@ import { nextAskForAnnounced, nextPollAt } from '../../../domain/polling.ts';
 import type { Specialty } from '../../../domain/specialty.ts';
 import { finalStatus } from '../../../domain/states.ts';
 import { DAY_MS, earlier, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
-import type { CallOptions, Inquiry, Result } from '../../../service/api.ts';
+import type { CallOptions, Inquiry, Result, ServiceFailure } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
 import {
@@ -32,7 +32,7 @@ import { isOwn, RECHECK_BEFORE_VISIT_MS, takeAnswer } from '../conclude/take-ans
 import type { CollectDeps } from '../deps.ts';
 import { compareWithReport } from '../inbox/event-answer.ts';
 import { verifyAll, verifyDue } from '../verify/index.ts';
-import { all, isGivenBack, oneByOne, withPatience } from './ask.ts';
+import { all, countUnusable, isGivenBack, oneByOne, withPatience } from './ask.ts';
 import { attend, attendOverdue, forNextVisit, overdueSince } from './overdue.ts';
 import { judgeReports, noteHeard, pollingFacts, sampleToAsk } from './webhook-watch.ts';
 
@@ -235,7 +235,9 @@ async function settle(
     const { max_ms } = FAILURE_LIMITS;
     logStageFailure(deps.env, 'collect', error, max_ms);
     const now = deps.env.clock.now();
-    await deps.store.write((tx) => askAgain(tx, deps, row, now + max_ms, now));
+    if (countUnusable(deps.memory, `inquiry ${row.id}`))
+      await deps.store.write((tx) => setAside(tx, deps, row, now));
+    else await deps.store.write((tx) => askAgain(tx, deps, row, now + max_ms, now));
   }
 }
 
@@ -256,6 +258,10 @@ async function settleResult(
         failure: result.failure.class,
         http_status: 'status' in result.failure ? result.failure.status : null,
       });
+      if (isUnusable(result.failure) && countUnusable(deps.memory, `inquiry ${row.id}`)) {
+        await setAside(tx, deps, current, now);
+        return;
+      }
       const wait_ms =
         ('retry_after_ms' in result.failure ? result.failure.retry_after_ms : null) ??
         backoffMs(1, FAILURE_LIMITS, deps.env.random());
@@ -357,6 +363,28 @@ async function stillOpen(
   }
   await attendOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up) await attendNoAnswer(tx, deps, row, now);
+}
+
+/** A reply that is the same when the service is asked again. */
+function isUnusable(failure: ServiceFailure): boolean {
+  return (
+    failure.class === 'ambiguous' && (failure.cause === 'too_large' || failure.cause === 'too_deep')
+  );
+}
+
+/** Not asked about on schedule any more; the office is told. */
+async function setAside(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number): Promise<void> {
+  deps.memory.unusable.delete(`inquiry ${row.id}`);
+  await updateInquiry(tx, row.id, { poll_at: null }, now);
+  await attend(tx, row, now, {
+    reason: 'answer_unusable',
+    what:
+      'The calling service sent an answer that eligd cannot use: it is too large, nested too ' +
+      'deeply, or fails in another way. eligd tried three times and set it aside.',
+    next:
+      'Ask the calling service to correct its answer, then run "eligd retry" with the ID of the ' +
+      'appointment. If the visit is near, call the payer yourself.',
+  });
 }
 
 /**

@@ -1,0 +1,93 @@
+/**
+ * Text from outside (payers, practice management systems, the network) meets regular expressions.
+ * Every one of them must run in time that grows with the length of the text and not with its
+ * square: 600,000 dots once stopped the whole daemon for longer than the watchdog waits.
+ */
+import { globSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseSync } from '@swc/core';
+import { describe, expect, test } from 'vitest';
+import { readFrequency } from '../../src/records/frequency.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const READERS = ['src/records', 'src/service', 'src/stages', 'src/http', 'connectors'];
+const LENGTH = 30_000;
+/** A square of the length takes seconds; a machine under load may take a while for the rest. */
+const SLOW_MS = 400;
+
+/** Expressions that are only used on text whose length was limited before, by what limits it. */
+const ON_SHORT_TEXT = new Map<string, string>([
+  ['[.;]+$', 'readFrequency takes 200 characters at most'],
+  ['\\/+$', 'an address of the configuration'],
+]);
+
+type Found = { file: string; source: string; flags: string };
+
+/** Every literal, and every `new RegExp` of plain strings, wherever it is in the tree of a file. */
+function expressionsOf(file: string): Found[] {
+  const tree: unknown = parseSync(readFileSync(join(ROOT, file), 'utf8'), {
+    syntax: 'typescript',
+    target: 'es2024',
+  });
+  const found: Found[] = [];
+  const walk = (node: unknown) => {
+    if (typeof node !== 'object' || node === null) return;
+    const { type, pattern, flags } = node as { type?: string; pattern?: string; flags?: string };
+    if (type === 'RegExpLiteral' && pattern !== undefined)
+      found.push({ file, source: pattern, flags: flags ?? '' });
+    for (const inner of Object.values(node)) walk(inner);
+  };
+  walk(tree);
+  return found;
+}
+
+const expressions = READERS.flatMap((folder) =>
+  globSync(`${folder}/**/*.ts`, { cwd: ROOT }).flatMap(expressionsOf),
+);
+
+/** Texts that make an expression try again from every place: runs of what it looks for. */
+function hostileTexts(source: string): string[] {
+  const told = source.replaceAll(/\\[a-zA-Z]/g, '').replaceAll(/[^\p{L}\p{N} .,;:/<>"'=_-]/gu, '');
+  const runs = new Set([...told, ...' .,;:/-<>"=a0A\n\t\\', 'a ', '1 ', ', ', '; ', '-a', ' \n']);
+  const words = source.match(/[a-z]{2,}/g) ?? [];
+  for (const word of words.slice(0, 5)) runs.add(word).add(`${word} `);
+  return [...runs].flatMap((run) => {
+    const text = run.repeat(Math.ceil(LENGTH / run.length));
+    return [`${text}\u0001`, `x${text}\u0001x`];
+  });
+}
+
+/** The least of three measurements: a machine under load is slow now and then, not every time. */
+function duration_ms(expression: RegExp, text: string): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < 3 && least > SLOW_MS; run += 1) {
+    const began = performance.now();
+    text.replace(expression, '');
+    least = Math.min(least, performance.now() - began);
+  }
+  return least;
+}
+
+describe('regular expressions on text from outside', () => {
+  test('are found', () => expect(expressions.length).toBeGreaterThan(100));
+
+  test('run in linear time', { timeout: 300_000 }, () => {
+    const slow = expressions.flatMap(({ file, source, flags }) => {
+      if (ON_SHORT_TEXT.has(source)) return [];
+      const expression = new RegExp(source, flags);
+      const worst = hostileTexts(source).find((text) => duration_ms(expression, text) > SLOW_MS);
+      return worst === undefined
+        ? []
+        : [`${file}: /${source}/ on ${JSON.stringify(worst.slice(0, 9))}…`];
+    });
+    expect(slow).toEqual([]);
+  });
+});
+
+test('600,000 dots where a payer says a frequency are read at once', () => {
+  const began = performance.now();
+  for (const text of ['.', '; ', 'one (', 'a ']) {
+    expect(readFrequency(`1 per year${text.repeat(600_000)}x`, true)).toBeNull();
+  }
+  expect(performance.now() - began).toBeLessThan(1_000);
+});

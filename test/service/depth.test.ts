@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { isTooDeep, shallow } from '../../src/service/depth.ts';
+
+const nested = (levels: number): unknown =>
+  JSON.parse(`${'['.repeat(levels)}1${']'.repeat(levels)}`);
+
+test('what is nested a hundred deep can be used, and what is deeper cannot', () => {
+  expect([1, 100, 101, 9_000, 200_000].map((levels) => isTooDeep(nested(levels)))).toEqual([
+    false,
+    false,
+    true,
+    true,
+    true,
+  ]);
+  expect([null, 1, 'x', [], {}, { a: [{ b: 1 }] }].some(isTooDeep)).toBe(false);
+});
+
+test('an inquiry of a list keeps what shows whose it is when its results are too deep', () => {
+  const request = { external_id: '7' };
+  expect(shallow({ id: 'i-1', status: 'SUCCESS', request, results: nested(9_000) })).toEqual({
+    id: 'i-1',
+    status: 'SUCCESS',
+    request,
+  });
+  expect(shallow({ id: 'i-1', status: nested(9_000), request })).toBeNull();
+});
