@@ -36,6 +36,9 @@ const STATUSES = [
 const UNSENT = new Set([401, 429]);
 const UNSENT_BULK = new Set([...UNSENT, 404, 405, 413, 422, 501]);
 
+/** Hundreds of kilobytes in each request, on a machine under load; a square would take minutes. */
+const SLOW_MS = 20_000;
+
 const results = {
   call_details: [
     {
@@ -124,6 +127,13 @@ export async function answersTarget(): Promise<Target> {
   };
 
   const check = async (input: Buffer): Promise<string> => {
+    const began = performance.now();
+    const outcome = await outcomes(input);
+    must(performance.now() - began < SLOW_MS, 'An answer keeps eligd busy for too long.');
+    return outcome;
+  };
+
+  const outcomes = async (input: Buffer): Promise<string> => {
     const status = STATUSES[(input[0] ?? 0) % STATUSES.length] ?? 200;
     const body = status === 204 ? Buffer.alloc(0) : input.subarray(1);
     const headers: Record<string, string> =
@@ -144,6 +154,15 @@ export async function answersTarget(): Promise<Target> {
     return [...new Set(words)].join(', ');
   };
   const text = (value: unknown) => `\0${JSON.stringify(value)}`;
+  const long = (said: string) => ({
+    ...inquiry,
+    results: {
+      ...results,
+      procedure_codes: [[{ procedure_code: '1110' }, { frequency_limitations: said }]],
+      maximums: { individual_deductible: said, coverage_limit: `$1.${said}` },
+    },
+  });
+  const deep = `${'{"a":['.repeat(4_500)}${']}'.repeat(4_500)}`;
   return {
     name: 'answers',
     seeds: [
@@ -154,6 +173,10 @@ export async function answersTarget(): Promise<Target> {
         { ...inquiry, id: `${ID}2`, status: 'IN_PROGRESS', results: null, summary: '' },
       ]),
       text({ items: [inquiry], total: 1 }),
+      text(long(`1 per year${'.'.repeat(600_000)}x`)),
+      text(long(`${'0'.repeat(300_000)}x`)),
+      text({ ...inquiry, results: 'deep' }).replace('"deep"', deep),
+      text([{ ...inquiry, results: 'deep' }]).replace('"deep"', deep),
       text({ success: true, inquiry_id: ID }),
       text([
         { success: true, inquiry_id: ID },
