@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const WIDEST_COLUMNS = 100;
-const WRITTEN_HERE = /\.(?:ts|mjs|cjs|md|yaml)$/;
+const WRITTEN_HERE = /\.(?:ts|mjs|cjs|md|yaml)$|^(?:\.ci|bin|systemd)\//;
 const COPIED_OR_GENERATED = /^(?:test\/fixtures|config\/schemas)\//;
 
 /** In a page: a row of a table, code, or a link that has no space to break at. */
