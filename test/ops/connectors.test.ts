@@ -40,12 +40,13 @@ beforeEach(() => {
   addConnector('connectors/broken/index.ts', "throw new TypeError('no');");
   addConnector('connectors/empty/index.ts', 'export default { name: "empty" };');
   addConnector('connectors/template/index.ts', GOOD);
+  addConnector('connectors/template-cursor/index.ts', GOOD);
   mkdirSync(join(root, 'connectors/notes'));
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
 describe('connectors', () => {
-  test('are the folders with an index.ts, but for the template', () => {
+  test('are the folders with an index.ts, but for the templates', () => {
     expect(builtInTypes(root)).toEqual(['broken', 'empty', 'good']);
     expect(builtInTypes(join(root, 'nowhere'))).toEqual([]);
   });

@@ -6,7 +6,11 @@ import { join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const PARTS = ['src', 'connectors', 'migrations', 'config', 'bin', 'package.json', 'tsconfig.json'];
-const TEST_PARTS = ['vitest.config.ts', 'test/connectors/template'];
+const TEST_PARTS = [
+  'vitest.config.ts',
+  'test/connectors/template',
+  'test/connectors/template-cursor',
+];
 
 export type Ended = { code: number; output: string };
 
