@@ -123,6 +123,7 @@ export function createCommandGate(store: Store, config: Config, env: Env): Reque
   const limiter = createRateLimiter(store, env.clock, config.service.submission.max_per_minute);
   return {
     pause: limiter.pause,
+    slowDown: limiter.slowDown,
     enter: async (priority, signal) => {
       const impatience = new AbortController();
       const entered = new AbortController();

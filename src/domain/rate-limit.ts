@@ -1,4 +1,5 @@
 import type { Clock } from './env.ts';
+import { Pace, type PaceTable } from './pace.ts';
 
 /** A slot is free again this long after its request ended (docs/service.md "Rate limit"). */
 export const WINDOW_MS = 60_000;
@@ -26,10 +27,12 @@ export type RateLimiter = {
     signal?: AbortSignal,
   ) => Promise<{ leave: () => Promise<void> }>;
   pause: (until_ms: number) => Promise<void>;
+  /** The service said 429: requests go half as fast from now on, and faster again over time. */
+  slowDown: () => Promise<void>;
 };
 
-/** Slots and the pause as every process on one database sees them. Each change is committed. */
-export type SlotTable = {
+/** Slots, pause and pace as every process on one database sees them. Each change is committed. */
+export type SlotTable = PaceTable & {
   /**
    * Takes up to `wanted` free slots of `max_per_minute`, and says after which time to ask again for
    * more. `held` are the slots that the caller knows to be taken.
@@ -68,7 +71,8 @@ export type RateLimit = {
  */
 export function limitRate(limit: RateLimit): RateLimiter {
   const pause = new Pause(limit);
-  const line = new WaitingLine(limit);
+  const pace = new Pace(limit.table, limit.clock, limit.max_per_minute);
+  const line = new WaitingLine(limit, pace);
   return {
     enter: async (priority, signal) => {
       await pause.over(signal);
@@ -78,6 +82,9 @@ export function limitRate(limit: RateLimit): RateLimiter {
       return { leave: () => line.end(slot) };
     },
     pause: (until_ms) => pause.set(until_ms),
+    slowDown: async () => {
+      if (limit.max_per_minute > 0) await pace.slowDown();
+    },
   };
 }
 
@@ -126,7 +133,7 @@ type Waiter = { resolve: (slot: number) => void; reject: (error: unknown) => voi
 class WaitingLine {
   readonly #table: SlotTable;
   readonly #clock: Clock;
-  readonly #max_per_minute: number;
+  readonly #pace: Pace;
   readonly #waiting: Readonly<Record<RequestPriority, Set<Waiter>>> = {
     send: new Set(),
     urgent: new Set(),
@@ -138,11 +145,13 @@ class WaitingLine {
    */
   readonly #held = new Map<number, number>();
   #is_serving = false;
+  /** When the last slot was handed out, by the clock that is never set. */
+  #handed_elapsed = Number.NEGATIVE_INFINITY;
 
-  constructor({ table, clock, max_per_minute, found }: RateLimit) {
+  constructor({ table, clock, found }: RateLimit, pace: Pace) {
     this.#table = table;
     this.#clock = clock;
-    this.#max_per_minute = max_per_minute;
+    this.#pace = pace;
     for (const slot of found) this.#held.set(slot, clock.elapsed() + WINDOW_MS);
   }
 
@@ -179,10 +188,16 @@ class WaitingLine {
     this.#is_serving = true;
     while (this.#count() > 0) {
       try {
-        const wanted = this.#count();
+        const { per_minute, gap_ms } = await this.#pace.now();
+        const early_ms = this.#handed_elapsed + gap_ms - this.#clock.elapsed();
+        if (early_ms > 0) {
+          await this.#clock.sleep(early_ms);
+          continue;
+        }
+        const wanted = gap_ms > 0 ? 1 : this.#count();
         const { slots, wait_ms } = await this.#table.take({
           now: this.#clock.now(),
-          max_per_minute: this.#max_per_minute,
+          max_per_minute: per_minute,
           wanted,
           held: this.#heldNow(),
         });
@@ -192,6 +207,7 @@ class WaitingLine {
           if (first === null) await this.#table.drop(slot);
           else {
             this.#held.set(slot, this.#clock.elapsed() + ABANDONED_MS);
+            this.#handed_elapsed = this.#clock.elapsed();
             first.resolve(slot);
           }
         }

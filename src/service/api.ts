@@ -23,6 +23,8 @@ export type RequestGate = {
    * once.
    */
   pause(until_ms: number): Promise<void>;
+  /** The service said 429: calls go more slowly from now on. Left out by a gate without a pace. */
+  slowDown?(): Promise<void>;
 };
 
 /** `leave` is called once when the request has ended, however it ended. */

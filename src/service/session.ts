@@ -256,6 +256,7 @@ export class Session {
       retry_after_ms: pause_ms,
     });
     await this.#keepResult('pause', () => this.#options.gate.pause(now_ms + pause_ms));
+    if (status === 429) await this.#keepResult('slow', () => this.#options.gate.slowDown?.());
     return retry_after_ms;
   }
 

@@ -253,3 +253,36 @@ describe('a pause that the service asked for', () => {
     expect(clock.elapsed()).toBe(60_000);
   });
 });
+
+describe('after a 429', () => {
+  /** How many requests a minute leave when there are always more, from now on for so long. */
+  async function perMinute(limiter: RateLimiter, clock: VirtualClock): Promise<number> {
+    const from_ms = clock.elapsed();
+    let count = 0;
+    while (clock.elapsed() - from_ms < WINDOW_MS) {
+      await (await clock.runUntil(limiter.enter('send'))).leave();
+      count += 1;
+    }
+    return count - 1;
+  }
+
+  test('the pace is halved and evenly spread, and grows to the configured one again', async () => {
+    const store = await temporaryStore();
+    const clock = virtualClock();
+    const limiter = createRateLimiter(store, clock, 60);
+    await limiter.slowDown();
+    // What was out at the same time is the same refusal.
+    await limiter.slowDown();
+    await waited(limiter, clock);
+    expect(await waited(limiter, clock)).toBe(2_000);
+    await clock.runUntil(clock.sleep(WINDOW_MS));
+    expect(await perMinute(limiter, clock)).toBeLessThanOrEqual(30);
+    // The next process knows it.
+    const next = createRateLimiter(store, clock, 60);
+    await waited(next, clock);
+    expect(await waited(next, clock)).toBe(2_000);
+    await clock.runUntil(clock.sleep(60 * 60_000));
+    expect(await waited(next, clock)).toBe(0);
+    expect(await waited(next, clock)).toBe(0);
+  });
+});

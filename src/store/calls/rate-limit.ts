@@ -1,5 +1,6 @@
 import { type SqlBool, sql } from 'kysely';
 import type { Clock } from '../../domain/env.ts';
+import type { LearnedPace } from '../../domain/pace.ts';
 import {
   ABANDONED_MS,
   limitRate,
@@ -15,6 +16,14 @@ import type { Store } from '../engine/store.ts';
 /** Until when no request leaves (epoch milliseconds). */
 export const PAUSE_FACT = 'requests_paused_until';
 
+/** Requests per minute since the last 429, and when that was. */
+const PACE_FACT = 'requests_pace';
+
+function readPace(fact: string): LearnedPace | null {
+  const [per_minute = Number.NaN, at = Number.NaN] = fact.split(' ').map(Number);
+  return per_minute >= 1 && at >= 0 ? { per_minute, at } : null;
+}
+
 /** The rate limit over this database; `found` are the slots that `endAbandonedSlots` has ended. */
 export function createRateLimiter(
   store: Store,
@@ -29,6 +38,9 @@ export function createRateLimiter(
     pausedUntil: async () => Number((await readFact(store.db, PAUSE_FACT))?.value ?? 0),
     pauseUntil: (until_ms, now) =>
       store.write((tx) => writeFact(tx, PAUSE_FACT, String(until_ms), now)),
+    pace: async () => readPace((await readFact(store.db, PACE_FACT))?.value ?? ''),
+    keepPace: ({ per_minute, at }) =>
+      store.write((tx) => writeFact(tx, PACE_FACT, `${per_minute} ${at}`, at)),
   };
   return limitRate({ table, clock, max_per_minute, found });
 }
