@@ -35,7 +35,7 @@ export class Pace {
     this.#max_per_minute = max_per_minute;
   }
 
-  /** `gap_ms`: how far apart requests have to be; 0 at the full pace, where they may come together. */
+  /** `gap_ms`: how far apart requests have to be; 0 at the full pace: they may come together. */
   async now(): Promise<{ per_minute: number; gap_ms: number }> {
     const learned = await this.#read();
     const max = this.#max_per_minute;
