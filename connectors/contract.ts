@@ -17,7 +17,7 @@ import type { PatientUpdate } from '../src/domain/patient-update.ts';
 import type { ClaimStatusRecord } from '../src/records/claim-status.ts';
 import type { Coordination } from '../src/records/coordination.ts';
 import type { EligibilityRecord } from '../src/records/eligibility.ts';
-import type { ProcedureEstimate } from '../src/records/estimate.ts';
+import type { Verdict } from '../src/records/verdict.ts';
 
 export type ConnectorType<Config = unknown> = {
   /** The word after `type:` in the configuration. */
@@ -319,11 +319,10 @@ export type Delivery = {
    */
   notes: string[];
   /**
-   * What is to be expected of each scheduled procedure; empty when nothing was answered or no
-   * procedure is scheduled. Never shown without its caution: `estimateSentences` makes texts of
-   * both.
+   * What the answer comes to for this visit, and why. Never shown without its caution:
+   * `verdictLines` makes texts of both.
    */
-  estimates: ProcedureEstimate[];
+  verdict: Verdict;
   /**
    * How the answers about all coverages of the appointment go together; left out when it has one
    * coverage.

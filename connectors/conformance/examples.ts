@@ -6,7 +6,7 @@ import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import { type ClaimStatusRecord, claimStatusRecordSchema } from '../../src/records/claim-status.ts';
 import { type EligibilityRecord, eligibilityRecordSchema } from '../../src/records/eligibility.ts';
-import { estimateVisit } from '../../src/records/estimate.ts';
+import { judge } from '../../src/records/verdict.ts';
 import type { AttentionEntry, ClaimBatch, DeliveryBatch } from '../contract.ts';
 
 /** What every PMS can say about an appointment; the suite compares no more. */
@@ -89,7 +89,12 @@ export function batchOf(id: number, numbers: readonly number[], revision = 1): D
         },
         record,
         revision,
-        estimates: estimateVisit(record, { date: starts_at.slice(0, 10), procedure_codes }),
+        verdict: judge(record, {
+          date: starts_at.slice(0, 10),
+          birth_date: patient.birth_date,
+          procedure_codes,
+          fees: {},
+        }),
         notes: ['The call was made before the benefit year began.'],
       };
     }),
@@ -102,6 +107,7 @@ function sampleRecord(number: number, revision: number): EligibilityRecord {
     inquiry_id: `inq-${number}`,
     inquiry_created_at: '2026-11-20T15:00:00.000Z',
     specialty: 'dental',
+    outcome: 'successful',
     status: 'SUCCESS',
     completeness: 'complete',
     summary: revision === 1 ? null : 'Corrected after a second call.',
@@ -190,6 +196,7 @@ function sampleClaimRecord(number: number, revision: number): ClaimStatusRecord 
     inquiry_id: `inq-c-${number}`,
     inquiry_created_at: '2026-11-20T15:00:00.000Z',
     specialty: 'dental',
+    outcome: 'successful',
     status: 'SUCCESS',
     completeness: 'complete',
     summary: null,

@@ -21,11 +21,25 @@ export function csvCell(value: string): string {
   return /[",;]|^ | $/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-export function csvLine(values: readonly string[]): string {
-  return `${values.map(csvCell).join(',')}\r\n`;
+/** What a spreadsheet would make a number of: leading zeros are lost, long numbers are rounded. */
+const LOOKS_LIKE_A_NUMBER = /^(?:0\d+|\d{12,})$/;
+
+/** An identifier. `="00123"` stays text at a double click in Excel and LibreOffice. */
+export type IdCell = { id: string };
+
+function cellOf(value: string | IdCell): string {
+  if (typeof value === 'string') return csvCell(value);
+  return LOOKS_LIKE_A_NUMBER.test(value.id) ? `"=""${value.id}"""` : csvCell(value.id);
+}
+
+export function csvLine(values: readonly (string | IdCell)[]): string {
+  return `${values.map(cellOf).join(',')}\r\n`;
 }
 
 /** A whole file, with the byte order mark by which spreadsheets know UTF-8. */
-export function csvFile(header: readonly string[], lines: readonly (readonly string[])[]): Buffer {
+export function csvFile(
+  header: readonly string[],
+  lines: readonly (readonly (string | IdCell)[])[],
+): Buffer {
   return Buffer.from(`\ufeff${csvLine(header)}${lines.map(csvLine).join('')}`);
 }

@@ -8,6 +8,7 @@ const SINGLE = [
   'patient_id', 'patient_name', 'last_name', 'first_name', 'dob', 'rendering_npi',
   'procedure_codes', 'diagnosis_codes', 'specialty', 'location', 'tax_id', 'billing_npi',
   'is_specialist', 'in_network', 'place_of_service', 'billed_amount', 'deceased',
+  'procedure_fees',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 /** Of claims-*.csv alone. */
@@ -15,6 +16,7 @@ const CLAIM = ['claim_id', 'claim_number', 'date_of_service', 'claim_status', 'c
 
 /** What only an appointment has: in claims-*.csv these names mean nothing, or something else. */
 const NOT_OF_CLAIMS: readonly string[] = [
+  'procedure_fees',
   'appointment_id',
   'appointment_at',
   'appointment_date',
@@ -86,6 +88,9 @@ const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | Coverag
     'proc codes, procs, procedures, procedure, procedure code, proc code, ada code, ada ' +
     'codes, cdt codes, cdt code, cpt codes, cpt code, cpt, codes, service codes, service ' +
     'code, treatment codes, tx codes, planned procedures, procedures scheduled',
+  procedure_fees:
+    'proc fees, fees, procedure fee, proc fee, fee amounts, ucr fees, code fees, tx fees, ' +
+    'treatment fees, service fees',
   diagnosis_codes:
     'diag codes, diagnosis, diagnoses, diagnosis code, dx, dx code, dx codes, icd, icd10, ' +
     'icd 10, icd codes, icd10 codes, icd 10 codes',

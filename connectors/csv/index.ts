@@ -46,7 +46,7 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
     pull: (call) => inbox.pull(call),
     deliver: async (batch, signal) => {
       await ensureFolder(folder);
-      return writeBatch(folder, batch, env.time_zone, signal);
+      return writeBatch(folder, batch, env, signal);
     },
     deliverClaims: async (batch, signal) => {
       await ensureFolder(folder);

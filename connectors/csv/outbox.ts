@@ -4,8 +4,14 @@
  */
 import { join } from 'node:path';
 import { Temporal } from 'temporal-polyfill';
-import { estimateSentences } from '../../src/records/estimate.ts';
+import { deliveryDocument } from '../../src/records/delivery.ts';
 import { summarizeClaim, summarizeEligibility } from '../../src/records/summary.ts';
+import {
+  collectText,
+  VERDICT_WORDS,
+  verdictLines,
+  whatToDo,
+} from '../../src/records/verdict/text.ts';
 import type {
   AttentionEntry,
   ClaimBatch,
@@ -15,7 +21,7 @@ import type {
   DeliveryOutcome,
 } from '../contract.ts';
 import { ConnectorError } from '../contract.ts';
-import { csvFile } from './cells.ts';
+import { csvFile, type IdCell } from './cells.ts';
 import {
   type Folder,
   folderError,
@@ -25,20 +31,21 @@ import {
 } from './folder.ts';
 
 /**
- * Columns of `eligibility-<batch>.csv`, in order. Described in README.md; new ones are only ever
- * added at the end.
+ * Columns of `eligibility-<batch>.csv`: what a person reads first comes first, what only programs
+ * need comes last. Described in docs/csv.md. Programs go by the names, or read the JSON.
  */
 export const RESULT_COLUMNS = [
-  'delivery_key', 'revision', 'appointment_id', 'appointment_at', 'location', 'patient_id',
-  'patient_name', 'dob', 'coverage', 'carrier', 'payor_id', 'member_id', 'group_id', 'status',
-  'completeness', 'is_active', 'in_network', 'plan_name', 'plan_type', 'effective_date',
-  'termination_date', 'individual_deductible', 'individual_deductible_remaining',
+  'appointment_at', 'patient_name', 'verdict', 'collect', 'what_to_do', 'deductible_left',
+  'maximum_left', 'carrier', 'why', 'is_active', 'in_network', 'plan_name', 'plan_type',
+  'effective_date', 'termination_date', 'individual_deductible', 'individual_deductible_remaining',
   'family_deductible', 'family_deductible_remaining', 'annual_maximum', 'annual_maximum_remaining',
-  'individual_out_of_pocket_remaining', 'family_out_of_pocket_remaining', 'procedure_codes',
-  'procedure_classes', 'reference_number', 'representative', 'called_at', 'call_summary', 'notes',
-  'inquiry_id', 'json_file', 'written_at', 'individual_out_of_pocket_maximum',
-  'family_out_of_pocket_maximum', 'pays_first', 'primary_coverage', 'referral_required',
-  'provider_is_pcp', 'confidence', 'estimate',
+  'individual_out_of_pocket_maximum', 'individual_out_of_pocket_remaining',
+  'family_out_of_pocket_maximum', 'family_out_of_pocket_remaining', 'pays_first',
+  'primary_coverage', 'referral_required', 'provider_is_pcp', 'procedure_codes',
+  'procedure_classes', 'notes', 'call_summary', 'reference_number', 'representative', 'called_at',
+  'dob', 'member_id', 'group_id', 'payor_id', 'coverage', 'location', 'patient_id',
+  'appointment_id', 'status', 'completeness', 'confidence', 'revision', 'inquiry_id', 'json_file',
+  'written_at', 'delivery_key',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 type ResultLine = Record<(typeof RESULT_COLUMNS)[number], string>;
@@ -61,6 +68,22 @@ export const ATTENTION_COLUMNS = [
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 const NOTHING_WAITS = 'Nothing needs you. heartbeat.txt says whether eligd is working.';
+/** Columns whose leading zeros must survive a double click. */
+const ID_COLUMNS: ReadonlySet<string> = new Set([
+  'appointment_id',
+  'claim_id',
+  'claim_number',
+  'payer_claim_number',
+  'patient_id',
+  'payor_id',
+  'member_id',
+  'group_id',
+  'reference_number',
+]);
+
+const cellOf = (column: string, value: string): string | IdCell =>
+  ID_COLUMNS.has(column) ? { id: value } : value;
+
 const RECORDS = 'records';
 const FILES_AT_ONCE = 8;
 /** A key becomes the name of a file. */
@@ -73,18 +96,26 @@ const SAFE_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,149}$/;
 export async function writeBatch(
   folder: Folder,
   batch: DeliveryBatch,
-  time_zone: string,
+  { time_zone, connector_id }: { time_zone: string; connector_id: string },
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
+  const written_at = localTime(batch.created_at, time_zone);
   return await writeAll(
     folder,
     batch,
-    { prefix: 'eligibility', columns: RESULT_COLUMNS },
-    signal,
-    (delivery) => {
-      const line = resultLine(delivery, batch.created_at, time_zone);
-      return RESULT_COLUMNS.map((column) => line[column]);
+    {
+      prefix: 'eligibility',
+      columns: RESULT_COLUMNS,
+      documentOf: (delivery) => {
+        const starts_at = localTime(delivery.appointment.starts_at, time_zone);
+        return deliveryDocument({ ...delivery, written_at, connector: connector_id, starts_at });
+      },
+      cellsOf: (delivery) => {
+        const line = resultLine(delivery, batch.created_at, time_zone);
+        return RESULT_COLUMNS.map((column) => cellOf(column, line[column]));
+      },
     },
+    signal,
   );
 }
 
@@ -98,23 +129,34 @@ export async function writeClaims(
   return await writeAll(
     folder,
     batch,
-    { prefix: 'claims', columns: CLAIM_RESULT_COLUMNS },
-    signal,
-    (delivery) => {
-      const line = claimLine(delivery, batch.created_at, time_zone);
-      return CLAIM_RESULT_COLUMNS.map((column) => line[column]);
+    {
+      prefix: 'claims',
+      columns: CLAIM_RESULT_COLUMNS,
+      documentOf: ({ record }) => record,
+      cellsOf: (delivery) => {
+        const line = claimLine(delivery, batch.created_at, time_zone);
+        return CLAIM_RESULT_COLUMNS.map((column) => cellOf(column, line[column]));
+      },
     },
+    signal,
   );
 }
 
 type Written = { key: string; record: unknown };
 
+/** What the CSV and the JSON files of a batch are made of. */
+type FileKind<One> = {
+  prefix: string;
+  columns: readonly string[];
+  documentOf: (delivery: One) => unknown;
+  cellsOf: (delivery: One) => (string | IdCell)[];
+};
+
 async function writeAll<One extends Written>(
   folder: Folder,
   batch: { id: string; deliveries: readonly One[] },
-  file: { prefix: string; columns: readonly string[] },
+  file: FileKind<One>,
   signal: AbortSignal,
-  cellsOf: (delivery: One) => string[],
 ): Promise<DeliveryOutcome[]> {
   if (!SAFE_NAME.test(batch.id)) {
     throw new ConnectorError('permanent', {
@@ -126,12 +168,13 @@ async function writeAll<One extends Written>(
   try {
     const records = join(folder.outbox, RECORDS);
     await makeDirectory(records);
-    if (await writeRecords(records, writable, signal)) await syncDirectory(records);
+    const documents = writable.map((each) => ({ key: each.key, document: file.documentOf(each) }));
+    if (await writeDocuments(records, documents, signal)) await syncDirectory(records);
     if (writable.length > 0) {
       await writeAtomically(
         folder.outbox,
         `${file.prefix}-${batch.id}.csv`,
-        csvFile(file.columns, writable.map(cellsOf)),
+        csvFile(file.columns, writable.map(file.cellsOf)),
       );
     }
   } catch (error) {
@@ -141,17 +184,17 @@ async function writeAll<One extends Written>(
   return batch.deliveries.map(outcomeOf);
 }
 
-async function writeRecords(
+async function writeDocuments(
   directory: string,
-  deliveries: readonly Written[],
+  documents: readonly { key: string; document: unknown }[],
   signal: AbortSignal,
 ): Promise<boolean> {
   let has_written = false;
-  for (let i = 0; i < deliveries.length; i += FILES_AT_ONCE) {
+  for (let i = 0; i < documents.length; i += FILES_AT_ONCE) {
     signal.throwIfAborted();
     const written = await Promise.all(
-      deliveries.slice(i, i + FILES_AT_ONCE).map(({ key, record }) => {
-        const content = Buffer.from(`${JSON.stringify(record, null, 2)}\n`);
+      documents.slice(i, i + FILES_AT_ONCE).map(({ key, document }) => {
+        const content = Buffer.from(`${JSON.stringify(document, null, 2)}\n`);
         return writeAtomically(directory, `${key}.json`, content, 'file only');
       }),
     );
@@ -170,7 +213,7 @@ function outcomeOf({ key }: Written): DeliveryOutcome {
 }
 
 function resultLine(delivery: Delivery, written_at: string, time_zone: string): ResultLine {
-  const { appointment, record } = delivery;
+  const { appointment, record, verdict } = delivery;
   const { active, call_ended_at, procedure_codes, procedure_classes, notes, ...summary } =
     summarizeEligibility(record);
   return {
@@ -197,7 +240,15 @@ function resultLine(delivery: Delivery, written_at: string, time_zone: string): 
     json_file: `${RECORDS}/${delivery.key}.json`,
     written_at: localTime(written_at, time_zone),
     primary_coverage: String(delivery.coordination?.primary_rank ?? ''),
-    estimate: estimateSentences(delivery.estimates).join(' | '),
+    verdict: VERDICT_WORDS[verdict.standing],
+    collect: collectText(verdict),
+    what_to_do: whatToDo(verdict).join(' '),
+    why: verdictLines(verdict).join(' | '),
+    deductible_left: summary.individual_deductible_remaining,
+    maximum_left:
+      record.specialty === 'dental'
+        ? summary.annual_maximum_remaining
+        : summary.individual_out_of_pocket_remaining,
   };
 }
 

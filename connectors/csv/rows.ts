@@ -204,6 +204,20 @@ export class Cells {
     return codes;
   }
 
+  /** What is charged for each code; null when the export says nothing, or nothing readable. */
+  fees(): Record<string, string> | null {
+    const text = this.plain('procedure_fees');
+    if (text === '') return null;
+    const fees = values.readProcedureFees(this.plain('procedure_codes'), text);
+    if (fees === null)
+      this.report(
+        'procedure_fees',
+        'not a fee for each code',
+        'Write one fee for each procedure code, in the same order, separated by semicolons.',
+      );
+    return fees === null || Object.keys(fees).length === 0 ? null : fees;
+  }
+
   report(column: CanonicalColumn, value_class: string, remedy: string): void {
     const field = column.replace(/_2$/, '');
     const coverage_rank = field === column ? 1 : 2;
@@ -253,6 +267,7 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
   const status = readStatus(sheet, cells);
   const place_of_service = cells.name('place_of_service');
   const billed_amount = cells.amount('billed_amount');
+  const procedure_fees = cells.fees();
   return {
     appointment: {
       source_id,
@@ -263,6 +278,7 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
       ...readTreatment(cells),
       ...(place_of_service === '' ? {} : { place_of_service }),
       ...(billed_amount === '' ? {} : { billed_amount }),
+      ...(procedure_fees === null ? {} : { procedure_fees }),
       problems: cells.problems,
     },
   };

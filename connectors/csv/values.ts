@@ -320,22 +320,61 @@ const DIAGNOSIS_CODE = /^[A-Z]\d[0-9A-Z](?:\.?[0-9A-Z]{1,4})?$/;
  * are kept; of `D0120 - Periodic exam` only the code is. `lost` says that a piece held no code.
  */
 function readCodes(text: string, pattern: RegExp): { codes: string[]; lost: boolean } {
-  const codes = new Set<string>();
+  const { all, lost } = readEveryCode(text, pattern);
+  return { codes: [...new Set(all)], lost };
+}
+
+/** The same with repeats, in the order of the cell. */
+function readEveryCode(text: string, pattern: RegExp): { all: string[]; lost: boolean } {
+  const all: string[] = [];
   let lost = false;
   for (const piece of text.toUpperCase().split(/[,;|\n]+/)) {
     const words = piece.split(/\s+/).filter((word) => word !== '');
     const known = words.filter((word) => pattern.test(word));
-    if (known.length > 0) for (const word of known) codes.add(word);
+    if (known.length > 0) all.push(...known);
     else if (words.length === 1 && words[0] !== undefined && /^[A-Z0-9][A-Z0-9.-]*$/.test(words[0]))
-      codes.add(words[0]);
+      all.push(words[0]);
     else if (words.length > 0) lost = true;
   }
-  return { codes: [...codes], lost };
+  return { all, lost };
 }
+
+const withoutModifier = (code: string) => MODIFIED_CODE.exec(code)?.[1] ?? code;
 
 export function readProcedureCodes(text: string): { codes: string[]; lost: boolean } {
   const { codes, lost } = readCodes(text, PROCEDURE_CODE);
-  return { codes: [...new Set(codes.map((code) => MODIFIED_CODE.exec(code)?.[1] ?? code))], lost };
+  return { codes: [...new Set(codes.map(withoutModifier))], lost };
+}
+
+const FEE = /^\$?\s*(\d{1,3}(?:,\d{3})+|\d{1,7})(\.\d{1,2})?$/;
+
+/**
+ * Fees in the order of the codes, separated by `;`, `|` or blanks: dollars as decimal text by code.
+ * A piece may be empty; a code that is listed twice has the sum. Null when the two cells do not
+ * match, or a piece is no amount.
+ */
+export function readProcedureFees(codes: string, fees: string): Record<string, string> | null {
+  const { all } = readEveryCode(codes, PROCEDURE_CODE);
+  const is_separated = /[;|\n]/.test(fees);
+  const pieces = is_separated
+    ? fees.split(/[;|\n]/).map((piece) => piece.trim())
+    : fees.split(/\s/).flatMap((piece) => (piece === '' ? [] : [piece.replace(/,$/, '')]));
+  if (pieces.length !== all.length) return null;
+  const cents = new Map<string, number>();
+  for (const [index, piece] of pieces.entries()) {
+    if (piece === '') continue;
+    const [, whole = '', decimals = ''] = FEE.exec(piece) ?? [];
+    if (whole === '') return null;
+    const code = withoutModifier(all[index] ?? '');
+    const fee = Number(whole.replaceAll(',', '')) * 100 + Number(decimals.slice(1).padEnd(2, '0'));
+    cents.set(code, (cents.get(code) ?? 0) + fee);
+  }
+  return Object.fromEntries(
+    [...cents].map(([code, sum]) => [
+      code,
+      `${Math.trunc(sum / 100)}.${String(sum % 100).padStart(2, '0')}`,
+    ]),
+  );
 }
 
 export const readDiagnosisCodes = (text: string) => readCodes(text, DIAGNOSIS_CODE);

@@ -97,6 +97,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/hold.ts'),
   },
   {
+    name: 'done',
+    summary: 'takes a handled item off the attention list',
+    load: () => import('./commands/done.ts'),
+  },
+  {
     name: 'withdraw',
     summary: 'takes back what was not sent, and closes the appointment',
     load: () => import('./commands/withdraw.ts'),

@@ -6,6 +6,7 @@ import { ClockWatch } from '../domain/clock-watch.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
 import { type HttpService, startHttpServers } from '../http/server.ts';
 import { type ConnectorMeans, createConnectors } from '../ops/connectors.ts';
+import { readFees } from '../ops/fees.ts';
 import { configNotes } from '../ops/profile.ts';
 import { Progress } from '../ops/progress.ts';
 import { inboxStep } from '../stages/collect/inbox/index.ts';
@@ -166,6 +167,8 @@ function stages(parts: Parts, signal: AbortSignal) {
   const { env, config } = options;
   const external_id_template = config.service.external_id;
   const { time_zone } = config.clinic;
+  const fees = readFees(config);
+  const { attention } = config.policy;
   const intake = ({ id, connector, state }: RunningConnector) => ({
     store,
     env,
@@ -191,7 +194,10 @@ function stages(parts: Parts, signal: AbortSignal) {
     collect: () => collectStep(parts.collect),
     inbox: () => inboxStep(parts.collect),
     deliver: ({ id, connector, memory, state }: RunningConnector) =>
-      deliverStep({ store, env, connector_id: id, connector, time_zone, memory, state }, signal),
+      deliverStep(
+        { store, env, connector_id: id, connector, time_zone, fees, attention, memory, state },
+        signal,
+      ),
   };
 }
 

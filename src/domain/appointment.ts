@@ -37,6 +37,11 @@ export type AppointmentInput = {
   specialty: Specialty | null;
   /** CDT or CPT codes as written in the PMS, upper case, in order, without repeats. */
   procedure_codes: string[];
+  /**
+   * What the clinic charges for each of the codes, US dollars as decimal text, by code; a code that
+   * is scheduled twice has the sum. Left out when the PMS says nothing.
+   */
+  procedure_fees?: Record<string, string>;
   /** ICD-10 codes as written in the PMS, upper case. */
   diagnosis_codes: string[];
   /**

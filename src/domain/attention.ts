@@ -1,4 +1,4 @@
-import type { FinalStatus } from './states.ts';
+import type { FinalOutcome } from './outcome.ts';
 
 /**
  * Something that waits for a person (G2): what happened and why, and what to do, in sentences an
@@ -53,6 +53,16 @@ export const ATTENTION_REASONS = {
   claim_partly_paid: 'The payer has paid a claim in part, or denied codes of it.',
   claim_not_on_file: 'The payer says that it does not have the claim.',
   claim_unclear: 'The payer is done with a claim, and did not say what it decided.',
+  // what an answer comes to (policy.attention)
+  not_eligible: 'The plan is inactive, has ended, or has not begun on the day of the visit.',
+  not_covered: 'A scheduled procedure is not covered.',
+  limit_reached: 'A frequency or age limit stands against a scheduled procedure.',
+  maximum_used_up: 'The yearly maximum is used up.',
+  prior_authorization: 'A scheduled procedure needs prior authorization.',
+  out_of_network: 'The office is out of network.',
+  downgrade: 'The plan pays for a cheaper procedure instead.',
+  referral_required: 'The plan requires a referral.',
+  not_primary: 'Another coverage pays first.',
   // delivery
   delivery_parked: 'A record could not be written into the practice management system.',
   // installation
@@ -120,8 +130,8 @@ export const ANSWER_REASONS: readonly AttentionReason[] = [
 ];
 
 /** For an inquiry that ended without an answer after so many calls. */
-export function unanswered(status: FinalStatus | null, calls: number): Attention {
-  if (status === 'CANCELLED') {
+export function unanswered(outcome: FinalOutcome | null, calls: number): Attention {
+  if (outcome === 'cancelled') {
     return {
       reason: 'cancelled_by_service',
       what: 'The service cancelled the inquiry. It is not sent again by itself.',
@@ -136,3 +146,19 @@ export function unanswered(status: FinalStatus | null, calls: number): Attention
       'yourself.',
   };
 }
+
+/**
+ * What the answer itself asks somebody to do. The visit goes on without it, so these change no
+ * situation; once handled (`eligd done`) they stay away until the answer changes.
+ */
+export const VERDICT_REASONS = [
+  'not_eligible',
+  'not_covered',
+  'limit_reached',
+  'maximum_used_up',
+  'prior_authorization',
+  'out_of_network',
+  'downgrade',
+  'referral_required',
+  'not_primary',
+] as const satisfies readonly AttentionReason[];

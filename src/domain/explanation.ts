@@ -5,6 +5,7 @@
 import type { BudgetPeriod } from './call-budget.ts';
 import { DAMAGED_HOLD } from './inquiry.ts';
 import { OPERATOR_HOLD } from './operator.ts';
+import { outcomeOf } from './outcome.ts';
 import { REFUSED_NEIGHBOR } from './refusal.ts';
 import { INFORMATIONAL_REASONS, type SituationWord, STAGES } from './situation.ts';
 import type { DeliveryState, InquiryState } from './states.ts';
@@ -294,9 +295,9 @@ function explainAnswered(
     return told(
       'The answer is here and is about to be written into the practice management system.',
     );
-  if (least?.service_status != null && least.service_status !== 'SUCCESS') {
+  if (least?.service_status != null && outcomeOf(least.service_status) !== 'successful') {
     return told(
-      `The service ended the call as ${least.service_status}; what follows is decided in the ` +
+      `The call was ${outcomeOf(least.service_status)}; what follows is decided in the ` +
         'next pass.',
     );
   }

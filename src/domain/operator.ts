@@ -4,6 +4,7 @@
  * the service is looked up before it is sent again.
  */
 import type { AttentionReason } from './attention.ts';
+import { outcomeOf } from './outcome.ts';
 import { type InquiryState, isInquiryStep } from './states.ts';
 
 /** What the operator put on hold; planning keeps it. */
@@ -90,10 +91,10 @@ export function retryInquiry(row: OperatedInquiry): Operation {
           : `${name} is on hold. Run "eligd release" to resume.`,
       );
     case 'answered':
-      return row.service_status === 'SUCCESS'
+      return outcomeOf(row.service_status) === 'successful'
         ? { done: null, change: null }
         : unchanged(
-            `${name} ended as ${row.service_status ?? 'unknown'}; more calls follow ` +
+            `${name} ended as ${outcomeOf(row.service_status)}; more calls follow ` +
               'policy.attempts.',
           );
     default:

@@ -17,7 +17,7 @@
  * Of several coverages the least advanced counts. Of several inquiries for one coverage (another
  * attempt, another need) the newest counts, and one that is withdrawn counts as nothing.
  */
-import type { AttentionReason } from './attention.ts';
+import { type AttentionReason, VERDICT_REASONS } from './attention.ts';
 
 export const SITUATIONS = [
   'waiting',
@@ -36,6 +36,7 @@ export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payers_unreadable',
   'extra_call',
   'answer_late',
+  ...VERDICT_REASONS,
 ];
 
 /**

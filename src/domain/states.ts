@@ -9,7 +9,7 @@
  *     uncertain   the reply was lost or is not usable: eligd never sends it again without a lookup
  *                 at the service (G1).
  *     open        the service has it, under an id we know.
- *     answered    the service ended it: SUCCESS, UNSUCCESSFUL or CANCELLED is in `service_status`.
+ *     answered    the service ended it; outcome.ts reads its word in `service_status`.
  *     rejected    the service refused the content; nothing exists there.
  *     undecidable every lookup is used up without proof either way: the operator decides.
  *     withdrawn   not needed any more before it was sent; may come back.
@@ -65,20 +65,4 @@ export function isInquiryStep(from: InquiryState, to: InquiryState): boolean {
 
 export function isDeliveryStep(from: DeliveryState, to: DeliveryState): boolean {
   return DELIVERY_STEPS[from].includes(to);
-}
-
-/**
- * The service's words for an inquiry that has ended (docs/service.md "States and transitions").
- * Anything else is still open.
- */
-export const FINAL_STATUSES = ['SUCCESS', 'UNSUCCESSFUL', 'CANCELLED'] as const;
-export type FinalStatus = (typeof FINAL_STATUSES)[number];
-
-/**
- * The status as a final one, or null; case is ignored, an unknown word counts as still open
- * (docs/service.md "Enumerations").
- */
-export function finalStatus(status: string): FinalStatus | null {
-  const word = status.trim().toUpperCase();
-  return FINAL_STATUSES.find((known) => known === word) ?? null;
 }

@@ -222,6 +222,8 @@ const claims = z
   .prefault({})
   .describe('When payers are asked about claims.');
 
+const attentionKind = (description: string) => z.boolean().default(true).describe(description);
+
 const policy = z
   .strictObject({
     look_ahead_days: z
@@ -271,6 +273,20 @@ const policy = z
       .prefault({})
       .describe('Fields without which no call is made, by specialty.'),
     claims,
+    attention: z
+      .strictObject({
+        not_eligible: attentionKind('The plan is inactive, has ended, or has not begun.'),
+        not_covered: attentionKind('A scheduled procedure is not covered.'),
+        limit_reached: attentionKind('A frequency or age limit stands against a procedure.'),
+        maximum_used_up: attentionKind('The yearly maximum is used up.'),
+        prior_authorization: attentionKind('A procedure needs prior authorization.'),
+        out_of_network: attentionKind('The office is out of network.'),
+        downgrade: attentionKind('The plan pays for a cheaper procedure instead.'),
+        referral_required: attentionKind('The plan requires a referral.'),
+        not_primary: attentionKind('Another coverage pays first.'),
+      })
+      .prefault({})
+      .describe('Which answers go on the attention list; false switches a kind off.'),
     payers: nonEmpty
       .nullable()
       .default(null)
@@ -279,6 +295,14 @@ const policy = z
           'payers.csv beside the configuration, if there is one.',
       )
       .meta({ examples: ['./payers.csv'] }),
+    fees: nonEmpty
+      .nullable()
+      .default(null)
+      .describe(
+        'Path of the fee schedule (code, payer or *, fee): what the clinic charges, where the ' +
+          'export does not say. Null: fees.csv beside the configuration, if there is one.',
+      )
+      .meta({ examples: ['./fees.csv'] }),
   })
   .prefault({})
   .describe('When a call is made.');

@@ -101,7 +101,11 @@ export async function parseConfig(
         backup.folder ?? 'backups',
       ),
     },
-    policy: { ...policy, payers: policy.payers === null ? null : resolve(folder, policy.payers) },
+    policy: {
+      ...policy,
+      payers: policy.payers === null ? null : resolve(folder, policy.payers),
+      fees: policy.fees === null ? null : resolve(folder, policy.fees),
+    },
   };
 }
 

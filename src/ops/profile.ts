@@ -23,7 +23,7 @@ export function clinicProfile(config: Config): ClinicProfile {
 
 /** The planning rules of the configuration. */
 export function policyOf(config: Config): Policy {
-  const { payers: _, ...rules } = config.policy;
+  const { payers: _, fees: __, attention: ___, ...rules } = config.policy;
   return {
     ...rules,
     questions: {

@@ -136,7 +136,9 @@ export function questionsOf(
     ),
   );
   parts.add('plan');
-  if (isOpen && asked.benefits_codes.length > 0) parts.add('procedure_codes');
+  // A lookup of codes without codes asks for nothing.
+  if (asked.benefits_codes.length === 0) parts.delete('procedure_codes');
+  else if (isOpen) parts.add('procedure_codes');
   const asks = (part: Part) => isBenefits && parts.has(part);
   const isBenefit = (name: keyof BenefitRule) => BENEFITS_OF[specialty].has(name);
   return {

@@ -164,8 +164,8 @@ function codeOf(raw: unknown, questions: Questions): Code | null {
 }
 
 /**
- * `treatment_history`: a map from date to a list of items. The specification does not say that an
- * empty map means "no treatment on file", so it counts as unanswered (G8).
+ * `treatment_history`: a map from date to a list of items. An empty one is an answer: nothing is on
+ * file, as for every new patient. An absent one is none (G8).
  */
 export function readTreatments(
   raw: unknown,
@@ -173,12 +173,21 @@ export function readTreatments(
   remainder: Remainder,
 ): EligibilityRecord['treatment_history'] {
   const path = 'results.treatment_history';
-  if (!isSilent(raw) && !isObject(raw)) remainder.add(path, raw, 'not an object');
+  // An empty map is an empty list in some languages.
+  const is_empty = Array.isArray(raw) && raw.length === 0;
+  if (!isSilent(raw) && !isObject(raw) && !is_empty) remainder.add(path, raw, 'not an object');
   const treatments = Object.entries(isObject(raw) ? raw : {})
     .flatMap(([day, items]) => readDay(day, items, pathTo(path, day), questions, remainder))
     .sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
-  if (treatments.length === 0 && !questions.asks('treatment_history')) return undefined;
-  return { answered: treatments.length > 0, treatments };
+  const is_nothing_on_file = is_empty || (isObject(raw) && isEmptyHistory(raw));
+  const answered = treatments.length > 0 || is_nothing_on_file;
+  if (!answered && !questions.asks('treatment_history')) return undefined;
+  return { answered, treatments };
+}
+
+/** Whether every day that is named has an empty list, and none is unreadable. */
+function isEmptyHistory(raw: Record<string, unknown>): boolean {
+  return Object.values(raw).every((items) => Array.isArray(items) && items.length === 0);
 }
 
 function readDay(

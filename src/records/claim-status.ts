@@ -3,7 +3,9 @@
  * `config/schemas/claim.schema.json` is the same schema for others. It is read as the eligibility
  * record is: null is unknown, never 0 (G8).
  */
+
 import { z } from 'zod';
+import { OUTCOMES } from '../domain/outcome.ts';
 import {
   answered,
   callSchema,
@@ -17,6 +19,7 @@ import {
   unparsedSchema,
   verificationSchema,
 } from './parts.ts';
+import { openSchema } from './schemas.ts';
 
 export const CLAIM_SCHEMA = 'eligd.claim/1';
 
@@ -77,6 +80,12 @@ export const claimStatusRecordSchema = z
     inquiry_id: z.string().describe("The service's id of the inquiry."),
     inquiry_created_at: timestampSchema.nullable(),
     specialty: z.enum(SPECIALTY_WORDS),
+    outcome: z
+      .enum(OUTCOMES)
+      .describe(
+        "How the inquiry ended, read from the service's word whatever its case: successful, " +
+          'unsuccessful, cancelled; unknown for any other word.',
+      ),
     status: z
       .string()
       .describe(
@@ -120,5 +129,5 @@ export type ClaimCode = z.infer<typeof codeSchema>;
 
 /** The record's JSON Schema (draft 2020-12), as published in `config/schemas/claim.schema.json`. */
 export function claimJsonSchema(): Record<string, unknown> {
-  return { ...z.toJSONSchema(claimStatusRecordSchema) };
+  return openSchema(z.toJSONSchema(claimStatusRecordSchema), CLAIM_SCHEMA);
 }

@@ -14,7 +14,9 @@
  *
  * A field that was not asked about and is answered all the same is there like any other.
  */
+
 import { z } from 'zod';
+import { OUTCOMES } from '../domain/outcome.ts';
 import {
   ageSchema,
   answered,
@@ -32,6 +34,7 @@ import {
   verificationSchema,
   yesNo,
 } from './parts.ts';
+import { openSchema } from './schemas.ts';
 
 export type { Age, Call, CustomAnswers, Money, Percent, Unparsed, Verification } from './parts.ts';
 
@@ -209,6 +212,12 @@ export const eligibilityRecordSchema = z
     inquiry_id: z.string().describe("The service's id of the inquiry."),
     inquiry_created_at: timestampSchema.nullable(),
     specialty: z.enum(SPECIALTY_WORDS),
+    outcome: z
+      .enum(OUTCOMES)
+      .describe(
+        "How the inquiry ended, read from the service's word whatever its case: successful, " +
+          'unsuccessful, cancelled; unknown for any other word.',
+      ),
     status: z
       .string()
       .describe(
@@ -219,7 +228,8 @@ export const eligibilityRecordSchema = z
       .enum(['complete', 'partial', 'none'])
       .describe(
         'none: nothing that could be read was answered. partial: a part or a code that was ' +
-          'asked has no answer. complete: otherwise.',
+          'asked has no answer, or not the one that decides: whether the plan is active, whether ' +
+          'a code is covered, and its share. complete: otherwise.',
       ),
     summary: z
       .string()
@@ -284,5 +294,5 @@ export type Treatment = z.infer<typeof treatmentSchema>;
  * `config/schemas/eligibility.schema.json`.
  */
 export function eligibilityJsonSchema(): Record<string, unknown> {
-  return { ...z.toJSONSchema(eligibilityRecordSchema) };
+  return openSchema(z.toJSONSchema(eligibilityRecordSchema), ELIGIBILITY_SCHEMA);
 }

@@ -9,6 +9,8 @@
  * The entries of `unparsed` raise a log event; of an entry only `why` is fit for it, `path` and
  * `value` may hold protected health information.
  */
+
+import { isKnownStatus, outcomeOf } from '../domain/outcome.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import { type Questions, questionsOf } from './asked.ts';
 import { readClasses, readCodes, readTreatments } from './benefits.ts';
@@ -55,15 +57,6 @@ export type NormalizeInput = {
    */
   verifications?: unknown;
 };
-
-const STATUSES: ReadonlySet<string> = new Set([
-  'SCHEDULED',
-  'IN_PROGRESS',
-  'SUCCESS',
-  'UNSUCCESSFUL',
-  'CANCELLED',
-  'UNKNOWN',
-]);
 
 /**
  * Pure and total: any JSON gives a record that its schema accepts, the same one each time. An
@@ -121,12 +114,13 @@ export function normalizeEligibility({
 
 /** What every inquiry says about itself, whatever it asked. */
 export function readHead(inquiry: NormalizeInput['inquiry'], remainder: Remainder) {
-  if (!STATUSES.has(inquiry.status)) remainder.add('status', inquiry.status, 'unknown status');
+  if (!isKnownStatus(inquiry.status)) remainder.add('status', inquiry.status, 'unknown status');
   return {
     inquiry_id: inquiry.id,
     inquiry_created_at:
       settle(readTimestamp(inquiry.creation_ts), inquiry.creation_ts, 'creation_ts', remainder) ??
       null,
+    outcome: outcomeOf(inquiry.status),
     status: inquiry.status,
     summary: settle(readText(inquiry.summary), inquiry.summary, 'summary', remainder) ?? null,
   };
@@ -157,7 +151,22 @@ function completenessOf(parts: Parts, questions: Questions): EligibilityRecord['
   const isEachCodeAnswered = (parts.procedure_codes?.codes ?? []).every(
     (entry) => !entry.asked || entry.answered,
   );
-  return isEachPartAnswered && isEachCodeAnswered ? 'complete' : 'partial';
+  return isEachPartAnswered && isEachCodeAnswered && isEachDecided(parts) ? 'complete' : 'partial';
+}
+
+/**
+ * Whether what decides a visit was answered: that the plan is active, and of each covered code a
+ * share or a copay. What the specification lets payers leave out (family amounts of an individual
+ * plan, limits that do not apply) makes nothing partial.
+ */
+function isEachDecided({ plan, procedure_codes }: Parts): boolean {
+  if (plan?.is_active == null) return false;
+  return (procedure_codes?.codes ?? []).every(({ asked, benefits }) => {
+    if (!asked || benefits.is_covered === false) return true;
+    if (benefits.is_covered == null) return !('is_covered' in benefits);
+    const shares = [benefits.plan_pays_percent, benefits.patient_pays_percent, benefits.copay];
+    return shares.every((share) => share === undefined) || shares.some((share) => share != null);
+  });
 }
 
 function readPlan(

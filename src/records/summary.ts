@@ -1,6 +1,8 @@
 /**
  * The handful of flat values that a front desk needs from a record; the CSV connector's columns.
  */
+
+import type { Outcome } from '../domain/outcome.ts';
 import type { ClaimStatusRecord } from './claim-status.ts';
 import type {
   Age,
@@ -25,6 +27,8 @@ import { latestChecks } from './verification.ts';
  * Amounts are decimal text in US dollars (`1500.00`), dates `YYYY-MM-DD`, timestamps UTC.
  */
 export type EligibilitySummary = {
+  outcome: Outcome;
+  /** The service's own word. */
   status: string;
   completeness: EligibilityRecord['completeness'];
   /** `yes`, `no`, `unknown` or empty, as every yes or no here. */
@@ -77,6 +81,7 @@ const UNPARSED_VALUE_LENGTH_MAX = 200;
 export function summarizeEligibility(record: EligibilityRecord): EligibilitySummary {
   const { plan, maximums, calls } = record;
   return {
+    outcome: record.outcome,
     status: record.status,
     completeness: record.completeness,
     active: yesNoText(plan?.is_active),
@@ -232,6 +237,7 @@ const quoted = (label: string, words: string | null | undefined) =>
 function notesOf(record: EligibilityRecord): string[] {
   const { plan, clauses } = record;
   return [
+    ...(plan?.is_active === false ? ['The plan is NOT ACTIVE.'] : []),
     ...completenessNotes(record),
     ...(plan?.is_primary_insurance === false
       ? ['The payer says that this coverage does not pay first.']
@@ -251,13 +257,25 @@ function notesOf(record: EligibilityRecord): string[] {
   ];
 }
 
+/** What a call that brought no answer is called, for people. */
+export const OUTCOME_SENTENCES: Readonly<Record<Exclude<Outcome, 'successful'>, string>> = {
+  unsuccessful: 'The call brought no answer.',
+  cancelled: 'The service cancelled the call.',
+  unknown: 'How the call ended is unknown.',
+};
+
 function completenessNotes({
-  status,
+  outcome,
   completeness,
-}: Pick<EligibilityRecord, 'status' | 'completeness'>): string[] {
-  if (status !== 'SUCCESS') return [`The inquiry ended as ${status}.`];
+  plan,
+}: Pick<EligibilityRecord, 'outcome' | 'completeness'> &
+  Partial<Pick<EligibilityRecord, 'plan'>>): string[] {
+  if (outcome !== 'successful') return [OUTCOME_SENTENCES[outcome]];
   if (completeness === 'none') return ['The answer holds nothing that could be read.'];
-  return completeness === 'partial' ? ['Not everything that was asked was answered.'] : [];
+  // Of a plan that is not active nobody expects more.
+  return completeness === 'partial' && plan?.is_active !== false
+    ? ['Not everything that was asked was answered.']
+    : [];
 }
 
 const sentence = (label: string, words: string | null | undefined) =>
@@ -300,6 +318,8 @@ function unparsedNotes(entries: readonly Unparsed[]): string[] {
 /** The flat values of a claim record, in the same manner as those of an eligibility record. */
 export type ClaimSummary = {
   /** Of the inquiry. */
+  outcome: Outcome;
+  /** The service's own word. */
   status: string;
   completeness: ClaimStatusRecord['completeness'];
   /** One of the words of `CLAIM_STATUSES`. */
@@ -326,6 +346,7 @@ export type ClaimSummary = {
 export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
   const { claim, calls } = record;
   return {
+    outcome: record.outcome,
     status: record.status,
     completeness: record.completeness,
     claim_status: claim.status,

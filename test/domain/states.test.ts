@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   DELIVERY_STATES,
   DELIVERY_STEPS,
-  finalStatus,
   INQUIRY_STATES,
   INQUIRY_STEPS,
   isDeliveryStep,
@@ -72,22 +71,4 @@ describe('a delivery', () => {
     expect(DELIVERY_STATES.filter((state) => isDeliveryStep('delivered', state))).toEqual([]);
     expect(DELIVERY_STATES.filter((state) => isDeliveryStep('parked', state))).toEqual(['pending']);
   });
-});
-
-describe("the service's status", () => {
-  test.each([
-    ['SUCCESS', 'SUCCESS'],
-    [' success ', 'SUCCESS'],
-    ['Unsuccessful', 'UNSUCCESSFUL'],
-    ['cancelled', 'CANCELLED'],
-  ])('"%s" is final', (status, expected) => {
-    expect(finalStatus(status)).toBe(expected);
-  });
-
-  test.each(['SCHEDULED', 'IN_PROGRESS', 'UNKNOWN', '', 'CANCELED', 'SUCCESSFUL', 'toString'])(
-    '"%s" is still open',
-    (status) => {
-      expect(finalStatus(status)).toBeNull();
-    },
-  );
 });

@@ -1,86 +1,141 @@
-import { describe, expect, it } from 'vitest';
-import { nextEligible, readFrequency } from '../../src/records/frequency.ts';
+import { describe, expect, it, test } from 'vitest';
+import { type AgeRule, readAgeWords } from '../../src/records/ages.ts';
+import { useOf } from '../../src/records/frequency/history.ts';
+import {
+  type Frequency,
+  type FrequencyLimit,
+  readFrequency,
+} from '../../src/records/frequency/read.ts';
+import { readWaitingPeriods } from '../../src/records/frequency/waiting.ts';
 import { recordOf } from './answers.ts';
+import { AGES, WAITS, WORDINGS } from './frequency-wordings.ts';
 
-const months = (count: number, span: number) => ({ kind: 'months', count, months: span });
-const calendar = (count: number) => ({ kind: 'calendar_year', count });
-const lifetime = (count: number) => ({ kind: 'lifetime', count });
+function limitMeans({ count, period, place, shared, is_shared_in_words, of }: FrequencyLimit) {
+  const span =
+    period.kind === 'months'
+      ? `${period.months}mo`
+      : period.kind === 'days'
+        ? `${period.days}d`
+        : period.kind;
+  return [
+    `${count} ${span}`,
+    ...(place === null ? [] : [`@${place}`]),
+    ...(shared.length === 0 ? [] : [`shared ${shared.join(' ')}`]),
+    ...(is_shared_in_words ? ['shared words'] : []),
+    ...(of === null ? [] : [`of ${of.join(' ')}`]),
+  ].join(' ');
+}
 
-describe('a frequency text', () => {
-  it.each([
-    ['1 per 36 months', months(1, 36)],
-    ['1 per 12 Months.', months(1, 12)],
-    ['2 per calendar year', calendar(2)],
-    ['two per calendar year', calendar(2)],
-    ['Twice per calendar year', calendar(2)],
-    ['once every 6 months', months(1, 6)],
-    ['every 6 months', months(1, 6)],
-    ['one every six months', months(1, 6)],
-    ['1x per 60 months', months(1, 60)],
-    ['1x/12 months', months(1, 12)],
-    ['1 time in 24 mos', months(1, 24)],
-    ['2 times in 12 consecutive months', months(2, 12)],
-    ['2 cleanings in any 12 months', months(2, 12)],
-    ['one in 5 years', months(1, 60)],
-    ['1 per rolling 12 months', months(1, 12)],
-    ['1 in 36 months', months(1, 36)],
-    ['1x/12mo', months(1, 12)],
-    ['1 per 6 mo.', months(1, 6)],
-    ['2 in any 12-month period', months(2, 12)],
-    ['Two (2) per calendar year', calendar(2)],
-    ['1 per lifetime', lifetime(1)],
-    ['once per patient lifetime', lifetime(1)],
-    ['No limit', { kind: 'unlimited' }],
-    ['no frequency limitations', { kind: 'unlimited' }],
-  ])('%s is understood', (text, rule) => {
-    expect(readFrequency(text, false)).toEqual(rule);
+function ageMeans({ sure, possible }: AgeRule): string {
+  const below = possible.from < sure.from ? ` (${possible.from})` : '';
+  const above = possible.to > sure.to ? `..${possible.to}` : '';
+  return `${sure.from}-${sure.to}${above}${below}`;
+}
+
+function means(frequency: Frequency | null): string {
+  if (frequency === null) return 'words';
+  const { limits, age } = frequency;
+  if (limits.length === 0 && age === null) return 'unlimited';
+  const ages = age === null ? [] : [`age ${ageMeans(age)}`];
+  return [...(limits.length === 0 ? [] : [limits.map(limitMeans).join(' + ')]), ...ages].join(' ');
+}
+
+describe('a frequency limit in words', () => {
+  test('is known in at least 120 wordings', () => {
+    expect(WORDINGS.length).toBeGreaterThanOrEqual(120);
+    expect(new Set(WORDINGS.map(([said]) => said)).size).toBe(WORDINGS.length);
   });
 
-  it.each([
-    '2 per year',
-    'two (3) per calendar year',
-    'once per lifetime per tooth',
-    '2 per benefit year, not within 6 months',
-    '1 per 12-month benefit period',
-    '1 per benefit year',
-    '1 per tooth per 36 months',
-    '1 per quadrant per 24 months',
-    '4 per calendar year, shared with cleanings',
-    '1 per 36 months unless medically necessary',
-    'As needed',
-    'per 6 months',
-    '0 per 12 months',
-    '1 per 0 months',
-    '30 visits per year',
-    '1 per day',
-    'two',
-    '',
-    'D1110 and D1120 combined 2 per calendar year',
-  ])('"%s" stays a text (G8)', (text) => {
-    expect(readFrequency(text, false)).toBeNull();
+  test.each(WORDINGS)('"%s" means %s', (said, expected) => {
+    expect(means(readFrequency(said))).toBe(expected);
   });
 
-  it('per benefit year is understood when that year is the calendar’s', () => {
-    expect(readFrequency('2 per benefit year', true)).toEqual(calendar(2));
-    expect(readFrequency('2 per plan year', true)).toEqual(calendar(2));
+  test.each(WORDINGS)('"%s" means the same in capitals and with spaces', (said, expected) => {
+    expect(means(readFrequency(`  ${said.toUpperCase().replaceAll(' ', '  ')} `))).toBe(expected);
+  });
+
+  test('is read in linear time, and a story stays words', () => {
+    const before = performance.now();
+    for (const piece of ['1 per ', '((((', 'and ', 'not within ', '1 1 1 ', 'shared with a '])
+      expect(readFrequency(piece.repeat(100_000))).toBeNull();
+    expect(performance.now() - before).toBeLessThan(1_000);
+    const spaces = `1 per 6 months${' '.repeat(200)}x`;
+    expect(readFrequency(spaces)).toBeNull();
   });
 });
 
-describe('the next eligible date', () => {
-  it.each([
-    ['1 per 36 months', ['2024-02-10'], 'from_date', '2027-02-10'],
-    ['1 per 6 months', ['2026-01-31', '2026-08-31'], 'from_date', '2027-02-28'],
-    ['2 per 12 months', ['2026-01-10', '2026-05-10', '2026-09-10'], 'from_date', '2027-05-10'],
-    ['2 per 12 months', ['2026-09-10'], 'open', null],
-    ['2 per calendar year', ['2026-02-10', '2026-09-10'], 'from_date', '2027-01-01'],
-    ['2 per calendar year', ['2025-09-10', '2026-02-10'], 'open', null],
-    ['1 per calendar year', ['2026-02-10'], 'from_date', '2027-01-01'],
-    ['1 per lifetime', ['1999-02-10'], 'used_up', null],
-    ['1 per lifetime', [], 'open', null],
-    ['no limit', ['2026-02-10', '2026-02-11'], 'open', null],
-  ])('of "%s" after %j is %s %s', (text, dates, standing, date) => {
-    expect(nextEligible(readFrequency(text, false)!, dates)).toMatchObject({ standing, date });
-  });
+test.each(AGES)('the age "%s" means %s', (said, expected) => {
+  const rule = readAgeWords(said);
+  expect(rule === null ? 'words' : rule === 'none' ? 'none' : ageMeans(rule)).toBe(expected);
+});
+
+test.each(WAITS)('the waiting period "%s" means %s', (said, expected) => {
+  const read = readWaitingPeriods(said);
+  const span =
+    read.kind === 'lasts' ? (read.months > 0 ? `${read.months}mo` : `${read.days}d`) : read.kind;
+  expect(span).toBe(expected);
+});
+
+describe('a limit on the day of a visit', () => {
+  const CALENDAR = { is_calendar: true };
+  const UNKNOWN = { is_calendar: null };
+  test.each([
+    ['1 per 6 months', ['2026-05-23'], '2026-11-23', UNKNOWN, 'free', null],
+    ['1 per 6 months', ['2026-05-24'], '2026-11-23', UNKNOWN, 'used', '2026-11-24'],
+    ['1 per 6 months', ['2026-08-31'], '2027-02-28', UNKNOWN, 'used', '2027-03-01'],
+    ['2 per 12 months', ['2026-01-10', '2026-05-10'], '2026-11-23', UNKNOWN, 'used', '2027-01-10'],
+    ['2 per calendar year', ['2025-12-31', '2026-01-01'], '2026-11-23', UNKNOWN, 'free', null],
+    [
+      '2 per calendar year',
+      ['2026-01-01', '2026-01-02'],
+      '2026-11-23',
+      UNKNOWN,
+      'used',
+      '2027-01-01',
+    ],
+    [
+      '2 per benefit year',
+      ['2026-01-01', '2026-01-02'],
+      '2026-11-23',
+      CALENDAR,
+      'used',
+      '2027-01-01',
+    ],
+    ['2 per benefit year', ['2026-01-01', '2026-01-02'], '2026-11-23', UNKNOWN, 'open', null],
+    ['2 per benefit year', ['2025-01-01', '2025-01-02'], '2026-11-23', UNKNOWN, 'free', null],
+    ['2 per year', ['2026-03-01', '2026-08-02'], '2026-11-23', CALENDAR, 'used', '2027-01-01'],
+    ['2 per year', ['2026-03-01', '2026-08-02'], '2026-11-23', UNKNOWN, 'open', null],
+    ['2 per year', ['2024-03-01'], '2026-11-23', UNKNOWN, 'free', null],
+    ['1 per lifetime', ['1999-02-10'], '2026-11-23', UNKNOWN, 'used', null],
+    ['1 per lifetime per tooth', ['1999-02-10'], '2026-11-23', UNKNOWN, 'open', null],
+    ['1 per lifetime per tooth', [], '2026-11-23', UNKNOWN, 'free', null],
+    [
+      '2 per calendar year, 6 months apart',
+      ['2026-08-02'],
+      '2026-11-23',
+      UNKNOWN,
+      'used',
+      '2027-02-02',
+    ],
+    ['1 per 6 months', ['2026-11-24'], '2026-11-23', UNKNOWN, 'free', null],
+  ] as const)(
+    '"%s" after %j is on %s (%j) %s, next %s',
+    (said, dates, day, plan, standing, next) => {
+      const treatments = dates.map((date) => ({
+        date,
+        code: 'D1110',
+        teeth: [],
+        surfaces: [],
+        quadrants: [],
+      }));
+      const use = useOf(readFrequency(said)!, 'D1110', {
+        day,
+        history: { treatments, is_whole: true },
+        plan,
+      });
+      expect([use.standing, use.next]).toEqual([standing, next]);
+    },
+  );
 });
 
 const asked = {
@@ -118,14 +173,11 @@ describe('a record', () => {
     });
   });
 
-  it(
-    'says nothing when the history was not answered, since an empty one is not known to mean ' +
-      'none (G8)',
-    () => {
-      expect(nextOf('2 per calendar year', {})).toBeUndefined();
-      expect(nextOf('2 per calendar year', null)).toBeUndefined();
-    },
-  );
+  it('takes an empty history for nothing on file, and an absent one for no answer (G8)', () => {
+    const open = { standing: 'open', date: null, counted: [] };
+    expect(nextOf('2 per calendar year', {})).toEqual(open);
+    expect(nextOf('2 per calendar year', null)).toBeUndefined();
+  });
 
   it('says nothing when the frequency is another text, or treatments were done to a place', () => {
     expect(nextOf('2 per year', { '09-10-2026': cleaning() })).toBeUndefined();

@@ -314,9 +314,11 @@ describe('an answer without results', () => {
   );
 
   it('keeps a status that the specification does not list, and flags it', () => {
-    const record = recordOf(null, { inquiry: { status: 'success' } });
-    expect(record.status).toBe('success');
-    expect(record.unparsed).toEqual([{ path: 'status', value: 'success', why: 'unknown status' }]);
+    const record = recordOf(null, { inquiry: { status: 'Completed' } });
+    expect([record.status, record.outcome]).toEqual(['Completed', 'unknown']);
+    expect(record.unparsed).toEqual([
+      { path: 'status', value: 'Completed', why: 'unknown status' },
+    ]);
   });
 });
 
@@ -333,6 +335,28 @@ describe('completeness', () => {
       recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS'], ['D1110', 'D0120']) })
         .completeness,
     ).toBe('partial');
+    // No code was asked about, so none is missing.
+    expect(
+      recordOf(
+        { plan_information: { is_active: true } },
+        { asked: asked(['CODE_LOOKUP_BENEFITS'], []) },
+      ).completeness,
+    ).toBe('complete');
+    // An empty history is an answer; an absent one is none.
+    const whole = { ...results, treatment_history: {} };
+    expect(
+      recordOf(whole, { asked: asked(['CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'], ['D1110']) })
+        .completeness,
+    ).toBe('complete');
+    // Covered, and nobody said how much; answered, and nobody said whether the plan is active.
+    const no_share = [[{ procedure_code: 'D1110' }, { is_covered: true, age_limit: 18 }]];
+    for (const half of [
+      { ...results, procedure_codes: no_share },
+      { ...results, plan_information: { plan_name: 'Choice' } },
+    ])
+      expect(
+        recordOf(half, { asked: asked(['CODE_LOOKUP_BENEFITS'], ['D1110']) }).completeness,
+      ).toBe('partial');
     expect(
       recordOf(results, { asked: asked(['CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'], ['D1110']) })
         .completeness,

@@ -5,8 +5,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { InquiryDraft } from '../../src/domain/inquiry.ts';
+import { finalOutcome } from '../../src/domain/outcome.ts';
 import type { Specialty } from '../../src/domain/specialty.ts';
-import { finalStatus } from '../../src/domain/states.ts';
 import { normalizeClaim } from '../../src/records/claim-normalize.ts';
 import { normalizeEligibility } from '../../src/records/normalize.ts';
 import { creationWord } from '../../src/service/creates.ts';
@@ -155,12 +155,12 @@ describe('Inquiry (read form)', () => {
 test.each([
   ['SCHEDULED', null],
   ['IN_PROGRESS', null],
-  ['SUCCESS', 'SUCCESS'],
-  ['UNSUCCESSFUL', 'UNSUCCESSFUL'],
-  ['CANCELLED', 'CANCELLED'],
+  ['SUCCESS', 'successful'],
+  ['UNSUCCESSFUL', 'unsuccessful'],
+  ['CANCELLED', 'cancelled'],
   ['UNKNOWN', null],
 ])('States: %s is known, and ends an inquiry or does not', (status, final) => {
-  expect(finalStatus(status)).toBe(final);
+  expect(finalOutcome(status)).toBe(final);
   const record = recordOf({}, 'dental', { read_form: { status } });
   expect([record.status, record.unparsed]).toEqual([status, []]);
 });

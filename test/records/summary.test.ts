@@ -131,7 +131,7 @@ describe('the summary of a record', () => {
       { inquiry: { status: 'UNSUCCESSFUL' } },
     );
     expect(notes).toEqual([
-      'The inquiry ended as UNSUCCESSFUL.',
+      'The call brought no answer.',
       'The payer says that this coverage does not pay first.',
       'The payer knows of other insurance.',
       'Waiting periods: 6 months',

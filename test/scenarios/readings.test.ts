@@ -3,6 +3,7 @@
  * done, and every call is made once.
  */
 import { describe, expect, test } from 'vitest';
+import { ANSWER_REASONS } from '../../src/domain/attention.ts';
 import type { Behaviors } from '../../src/sandbox/server.ts';
 import { BASIC_SECRETS, type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { type MachineClock, setMachineClock } from '../support/machine-clock.ts';
@@ -57,9 +58,11 @@ async function expectDone(
   expectOneCallEach(ledger, needsOf(questions));
   expect(writtenFor(clinic)).toEqual(placesOf(questions));
   expectOwnAnswers(clinic, ledger);
-  expect(clinic.written().map(({ record }) => String(record.status).toUpperCase())).toEqual(
-    questions.map(() => 'SUCCESS'),
+  expect(clinic.written().map(({ record }) => record.outcome)).toEqual(
+    questions.map(() => 'successful'),
   );
+  const reasons = clinic.attention().map(({ reason }) => reason);
+  for (const reason of ANSWER_REASONS) expect(reasons).not.toContain(reason);
 }
 
 const named = (cases: Behavior[]) =>

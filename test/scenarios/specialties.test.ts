@@ -103,7 +103,7 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
     });
   });
 
-  test('is answered with money, rules per code and an explained estimate', async () => {
+  test('is answered with money, rules per code and an explained verdict', async () => {
     const { clinic } = await answered(rows);
     const [medical, mental, dental] = ['M1', 'H1', 'D1'].map((id) => lineOf(clinic, id));
     const amount = /^\d+\.\d\d$/;
@@ -120,38 +120,27 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
         '',
         expect.stringMatching(/^(?:yes|no)$/),
       ]);
-      expect(line?.estimate).toMatch(
-        /(?:copay \d|plan pays \d+%, patient \d+%).*(?:out of pocket remaining \d|maximum met)/,
-      );
     }
     expect(mental?.procedure_codes).toMatch(/limitations "/);
     expect(mental?.procedure_classes).toMatch(/^PSYCHOTHERAPY: covered/);
     expect(dental?.annual_maximum_remaining).toMatch(amount);
-    expect(dental?.estimate).toMatch(/^D1110: covered; plan pays \d+%.*maximum.* \| D2740: /);
+    expect(dental?.why).toMatch(/ on \d\d\/\d\d.* \| D1110: .* \| D2740: /);
     for (const line of [medical, mental, dental])
-      expect(line?.estimate).toMatch(/An estimate .* not a guarantee of payment\.$/);
+      expect(line?.why).toMatch(/From what the payer said .* not a guarantee of payment\.$/);
   });
 
-  test('shows with the estimate what each of its lines rests on', async () => {
+  test('shows the verdict of each visit', async () => {
     const { clinic } = await answered(rows);
     const { stdout } = await clinic.run('show', 'D1');
-    expect(stdout).toMatch(/For the visit D1: An estimate .* not a guarantee of payment\./);
-    expect(stdout).toContain(
-      '    D1110: covered (procedure_codes.codes[0].benefits.is_covered is true; ' +
-        'plan.is_active is true)',
-    );
+    expect(stdout).toMatch(/Visit D1:\n {4}.* on \d\d\/\d\d.*\n {4}D1110: /);
     const { inquiries } = JSON.parse((await clinic.run('show', 'M1', '--json')).stdout);
-    const [{ appointment, procedures }] = inquiries[0].answer.estimates;
+    const [{ appointment, verdict }] = inquiries[0].answer.verdicts;
+    const { procedures } = verdict;
     expect([appointment, procedures.map(({ code }: { code: string }) => code)]).toEqual([
       'M1',
       ['99213', '70551'],
     ]);
-    expect(procedures[0].lines[0]).toMatchObject({
-      topic: 'coverage',
-      says: 'covered',
-      is_known: true,
-      facts: expect.any(Array),
-    });
+    expect(procedures[0]).toMatchObject({ standing: expect.any(String), patient_pays: null });
   });
 
   test('has the next eligible date of a code where history and frequency allow one', async () => {

@@ -1,5 +1,7 @@
 /** The configuration of a world's clinic, and the secrets that go with it. */
+
 import { join } from 'node:path';
+import { VERDICT_REASONS } from '../../src/domain/attention.ts';
 import type { Plan } from './plan.ts';
 import { WEBHOOK_SECRET } from './reports.ts';
 
@@ -40,6 +42,8 @@ export function configText(plan: Plan): string {
     connectors: [{ id: 'pms', type: join(import.meta.dirname, 'connector.ts') }],
     state: { path: './eligd.db' },
     policy: {
+      // What a drawn plan pays is no work of the stages, and excuses nothing on the list.
+      attention: Object.fromEntries(VERDICT_REASONS.map((reason) => [reason, false])),
       look_ahead_days: config.look_ahead_days,
       min_lead_hours: config.min_lead_hours,
       attempts: config.attempts,

@@ -7,8 +7,10 @@ import type { Connector, Delivery } from '../../connectors/contract.ts';
 import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { Env } from '../../src/domain/env.ts';
+import { NO_FEES } from '../../src/domain/fees.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { realClock } from '../../src/ops/env.ts';
+import { ATTENTION_KINDS, type AttentionKind } from '../../src/records/verdict/attention.ts';
 import type { RequestGate, ServiceClient } from '../../src/service/api.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import type { CollectDeps } from '../../src/stages/collect/deps.ts';
@@ -34,6 +36,12 @@ import { type Service, startService } from '../support/service.ts';
 
 export const SETTLE_MS = 5 * MINUTE_MS;
 const TEMPLATE = '{appointment}';
+
+/** What answers come to is another matter than what these tests are about. */
+const NO_ATTENTION = Object.fromEntries(ATTENTION_KINDS.map((kind) => [kind, false])) as Record<
+  AttentionKind,
+  boolean
+>;
 
 const clients: ServiceClient[] = [];
 
@@ -224,6 +232,8 @@ export async function install({
           connector_id: 'front-desk',
           connector,
           time_zone: 'America/Chicago',
+          fees: NO_FEES,
+          attention: NO_ATTENTION,
           memory,
           state,
         },

@@ -4,7 +4,9 @@ import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSy
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { up as addOutcome } from '../../migrations/0018-outcome.ts';
 import { EligdError } from '../../src/domain/errors.ts';
 import {
   inspectDatabase,
@@ -276,4 +278,24 @@ describe('the audit trail', () => {
       { reason: 'r' },
     ]);
   });
+});
+
+test('records from before they had an outcome get it from the service’s word', async () => {
+  const raw = new Database(':memory:');
+  raw.exec('create table records (id integer primary key, record text not null)');
+  const insert = raw.prepare('insert into records (record) values (?)');
+  for (const status of ['SUCCESS', 'success', 'UNSUCCESSFUL', 'Cancelled', 'ODD'])
+    insert.run(JSON.stringify({ schema: 'eligd.eligibility/1', status }));
+  const db = new Kysely({ dialect: new SqliteDialect({ database: raw }) });
+  await addOutcome(db);
+  await addOutcome(db);
+  const outcomes = raw.prepare(`select json_extract(record, '$.outcome') from records`);
+  expect(outcomes.pluck().all()).toEqual([
+    'successful',
+    'successful',
+    'unsuccessful',
+    'cancelled',
+    'unknown',
+  ]);
+  await db.destroy();
 });

@@ -17,6 +17,7 @@ import { loadConfig } from '../../src/ops/config.ts';
 import { createEnv, realClock } from '../../src/ops/env.ts';
 import { createLog } from '../../src/ops/log.ts';
 import { openSecrets, serviceCredentials } from '../../src/ops/secrets.ts';
+import { ATTENTION_KINDS } from '../../src/records/verdict/attention.ts';
 import { run } from '../cli/capture.ts';
 import { readCsv } from './csv-text.ts';
 import { leaks, patientsIn, strangeInLine } from './leaks.ts';
@@ -51,13 +52,25 @@ export type Clinic = {
   /** One daemon for several rounds, as `eligd run` keeps it. */
   daemon: (env?: Partial<Env>, options?: { idle_ms?: number }) => Promise<Daemon>;
   /** Every line of every `outbox/eligibility-*.csv`, with the record beside it. */
-  written: () => (Line & { record: Record<string, unknown> })[];
+  written: () => (Line & {
+    record: Record<string, unknown>;
+    delivery: Record<string, unknown>;
+  })[];
   /** The same of every `outbox/claims-*.csv`. */
   writtenClaims: () => (Line & { record: Record<string, unknown> })[];
   attention: () => Line[];
   reasons: () => Line[];
   inbox: () => string[];
 };
+
+/**
+ * The sandbox draws plans at random; what they come to is on the attention list only where a test
+ * says so (`attention: ALL_ATTENTION`).
+ */
+const attentionKinds = (is_on: boolean) =>
+  Object.fromEntries(ATTENTION_KINDS.map((kind) => [kind, is_on]));
+const NO_ATTENTION = attentionKinds(false);
+export const ALL_ATTENTION = attentionKinds(true);
 
 const MINIMAL = join(import.meta.dirname, '../../config/minimal.yaml');
 const OAUTH_SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
@@ -106,7 +119,7 @@ export function makeClinic({
   const file = join(folder, 'eligd.yaml');
   const quick = {
     service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } },
-    policy: { look_ahead_days: 14 },
+    policy: { look_ahead_days: 14, attention: NO_ATTENTION },
   };
   const whole = merged(
     merged(merged(parse(readFileSync(MINIMAL, 'utf8')) as Overrides, quick), withStableFiles()),
@@ -206,12 +219,19 @@ function written(outbox: string, kind: string): ReturnType<Clinic['written']> {
   return listed(outbox, new RegExp(`^${kind}-.*\\.csv$`)).flatMap((name) =>
     readCsv(readFileSync(join(outbox, name), 'utf8')).map((line) => ({
       ...line,
-      record: JSON.parse(readFileSync(join(outbox, line.json_file ?? ''), 'utf8')) as Record<
-        string,
-        unknown
-      >,
+      ...documentOf(join(outbox, line.json_file ?? '')),
     })),
   ) as ReturnType<Clinic['written']>;
+}
+
+/** Of an answer about benefits the whole delivery, of one about a claim the record. */
+function documentOf(file: string) {
+  const document = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  const is_delivery = document.schema === 'eligd.delivery/1';
+  return {
+    record: (is_delivery ? document.record : document) as Record<string, unknown>,
+    delivery: document,
+  };
 }
 
 function listed(folder: string, pattern: RegExp): string[] {

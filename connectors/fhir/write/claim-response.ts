@@ -9,7 +9,11 @@ import type {
   Reference,
 } from '@medplum/fhirtypes';
 import type { ClaimCode, ClaimStatusRecord } from '../../../src/records/claim-status.ts';
-import { type ClaimSummary, summarizeClaim } from '../../../src/records/summary.ts';
+import {
+  type ClaimSummary,
+  OUTCOME_SENTENCES,
+  summarizeClaim,
+} from '../../../src/records/summary.ts';
 import type { ClaimDelivery } from '../../contract.ts';
 import { type Json, listAt, textAt } from '../element.ts';
 import { ADJUDICATIONS, CLAIM_TYPES, LOINC, PAYMENT_TYPES } from '../systems.ts';
@@ -65,8 +69,8 @@ function claimType({ specialty }: ClaimStatusRecord, claim: Json | null): Codeab
   };
 }
 
-function outcomeOf({ status, claim }: ClaimStatusRecord): ClaimResponse['outcome'] {
-  if (status !== 'SUCCESS' || claim.status === 'not_on_file') return 'error';
+function outcomeOf({ outcome, claim }: ClaimStatusRecord): ClaimResponse['outcome'] {
+  if (outcome !== 'successful' || claim.status === 'not_on_file') return 'error';
   if (claim.status === 'pending') return 'queued';
   return claim.status === 'unknown' ? 'partial' : 'complete';
 }
@@ -81,10 +85,10 @@ const WORDS: Readonly<Record<ClaimStatusRecord['claim']['status'], string>> = {
   unknown: 'What became of the claim is unknown.',
 };
 
-function claimDisposition({ status, claim }: ClaimStatusRecord): string {
-  return status === 'SUCCESS'
+function claimDisposition({ outcome, claim }: ClaimStatusRecord): string {
+  return outcome === 'successful'
     ? WORDS[claim.status]
-    : `The inquiry ended as ${status}; nothing is known about the claim.`;
+    : `${OUTCOME_SENTENCES[outcome]} Nothing is known about the claim.`;
 }
 
 /**

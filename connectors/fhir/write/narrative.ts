@@ -1,13 +1,13 @@
 import type { Narrative } from '@medplum/fhirtypes';
 import type { Allowance, EligibilityRecord, Money } from '../../../src/records/eligibility.ts';
-import { estimateSentences } from '../../../src/records/estimate.ts';
-import { summarizeEligibility } from '../../../src/records/summary.ts';
+import { OUTCOME_SENTENCES, summarizeEligibility } from '../../../src/records/summary.ts';
+import { verdictLines } from '../../../src/records/verdict/text.ts';
 import type { Delivery } from '../../contract.ts';
 
 /** What a person reads first: in one line, for lists. */
 export function disposition(record: EligibilityRecord): string {
-  if (record.status !== 'SUCCESS')
-    return `The inquiry ended as ${record.status}; nothing is known about the coverage.`;
+  if (record.outcome !== 'successful')
+    return `${OUTCOME_SENTENCES[record.outcome]} Nothing is known about the coverage.`;
   const { active } = summarizeEligibility(record);
   const words: Record<string, string> = {
     yes: 'Coverage is active.',
@@ -98,7 +98,7 @@ function historyLines({ treatment_history }: EligibilityRecord): Line[] {
  * The whole record as lines of `name: value`, the way a front desk reads it. `notes` are the core's
  * own remarks.
  */
-export function lines({ record, notes, estimates }: Delivery): string[] {
+export function lines({ record, notes, verdict }: Delivery): string[] {
   const summary = summarizeEligibility(record);
   const calls: Line[] = [
     ['Call ended', summary.call_ended_at],
@@ -114,12 +114,10 @@ export function lines({ record, notes, estimates }: Delivery): string[] {
   ];
   const written = (named: readonly Line[]) => named.map(([name, value]) => `${name}: ${value}`);
   return [
+    ...verdictLines(verdict),
     disposition(record),
     ...notes,
     ...written(benefits),
-    // Several visits may stand on one answer.
-    ...estimates.slice(0, 1).map(({ date }) => `For the visit of ${date}:`),
-    ...estimateSentences(estimates),
     ...written(historyLines(record)),
     ...written(calls.filter(([, value]) => value !== '')),
     ...summary.notes,

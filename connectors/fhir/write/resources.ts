@@ -9,6 +9,7 @@ import type {
   Reference,
 } from '@medplum/fhirtypes';
 import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
+import { OUTCOME_SENTENCES } from '../../../src/records/summary.ts';
 import type { Delivery } from '../../contract.ts';
 import { LOINC, PROVENANCE_PARTICIPANTS } from '../systems.ts';
 import { benefitItems, procedureConcept } from './benefits.ts';
@@ -97,17 +98,17 @@ export function eligibilityResponse(
         ...(items.length === 0 ? {} : { item: items }),
       },
     ],
-    ...(record.status === 'SUCCESS'
+    ...(record.outcome === 'successful'
       ? {}
-      : { error: [{ code: { text: `The inquiry ended as ${record.status}.` } }] }),
+      : { error: [{ code: { text: OUTCOME_SENTENCES[record.outcome] } }] }),
   };
 }
 
 function outcomeOf({
-  status,
+  outcome,
   completeness,
 }: EligibilityRecord): CoverageEligibilityResponse['outcome'] {
-  if (status !== 'SUCCESS') return 'error';
+  if (outcome !== 'successful') return 'error';
   return completeness === 'complete' ? 'complete' : 'partial';
 }
 

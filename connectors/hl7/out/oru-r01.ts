@@ -2,12 +2,13 @@
  * ORU^R01, unsolicited observations (HL7 v2.5.1, chapter 7): an answer about eligibility or a
  * claim, one OBX a value.
  */
-import { estimateSentences } from '../../../src/records/estimate.ts';
+
 import {
   type EligibilitySummary,
   summarizeClaim,
   summarizeEligibility,
 } from '../../../src/records/summary.ts';
+import { verdictLines } from '../../../src/records/verdict/text.ts';
 import type { ClaimDelivery, Delivery } from '../../contract.ts';
 import { claimValues } from './claim-values.ts';
 import { compose, type Outgoing, type Writing } from './outbound.ts';
@@ -38,7 +39,7 @@ export function claimOru(writing: Writing, delivery: ClaimDelivery): Outgoing {
 }
 
 function values(delivery: Delivery, summary: EligibilitySummary): Observation[] {
-  const { appointment, notes, estimates } = delivery;
+  const { appointment, notes, verdict } = delivery;
   return [
     ['appointment_id', '', appointment.source_id],
     ['coverage', '', String(appointment.coverage_rank)],
@@ -50,8 +51,8 @@ function values(delivery: Delivery, summary: EligibilitySummary): Observation[] 
     ...(delivery.record.treatment_history?.treatments ?? []).map(
       ({ date, code }): Observation => ['treatment', date, code ?? 'unknown'],
     ),
-    ...estimateSentences(estimates).map(
-      (text, index): Observation => ['estimate', String(index + 1), text],
+    ...verdictLines(verdict).map(
+      (text, index): Observation => ['verdict', String(index + 1), text],
     ),
     ...[...notes, ...summary.notes].map(
       (note, index): Observation => ['note', String(index + 1), note],

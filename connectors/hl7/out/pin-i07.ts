@@ -2,8 +2,9 @@
  * PIN^I07, unsolicited insurance information (HL7 v2.5.1, chapter 11): an answer about eligibility
  * or a claim, as sentences (NTE) and as rows (the Z-segments).
  */
-import { estimateSentences } from '../../../src/records/estimate.ts';
+
 import { type EligibilitySummary, summarizeEligibility } from '../../../src/records/summary.ts';
+import { verdictLines } from '../../../src/records/verdict/text.ts';
 import type { ClaimDelivery, Delivery } from '../../contract.ts';
 import { writeInstant } from '../v2/times.ts';
 import { claimValues } from './claim-values.ts';
@@ -40,10 +41,11 @@ export function claimPin(writing: Writing, delivery: ClaimDelivery): Outgoing {
 }
 
 function sentences(delivery: Delivery, summary: EligibilitySummary, time_zone: string): Note[] {
-  const { appointment, record, revision, notes, estimates } = delivery;
+  const { appointment, record, revision, notes, verdict } = delivery;
   return [
     ['APPT', 'Appointment', appointment.source_id],
     ['START', 'Start of the appointment', writeInstant(appointment.starts_at, time_zone)],
+    ...verdictLines(verdict).map((text): Note => ['VERDICT', 'Verdict', text]),
     ['STATUS', 'Outcome of the inquiry', `${summary.status}, ${summary.completeness}`],
     ['INQUIRY', 'Inquiry', record.inquiry_id],
     ['REVISION', 'Revision', String(revision)],
@@ -56,7 +58,6 @@ function sentences(delivery: Delivery, summary: EligibilitySummary, time_zone: s
     ['REFERRAL', 'Referral required', summary.referral_required],
     ['PCP', 'Provider is the primary care provider', summary.provider_is_pcp],
     ['CONFIDENCE', 'Confidence by the checks of the call', summary.confidence],
-    ...estimateSentences(estimates).map((text): Note => ['ESTIMATE', 'Estimate', text]),
     ...[...notes, ...summary.notes].map((note): Note => ['NOTE', 'Note', note]),
   ];
 }

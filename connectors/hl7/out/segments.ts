@@ -2,7 +2,9 @@
  * The segments that the messages share: PID, PRD, IN1 to IN3, NTE, OBR and OBX (HL7 v2.5.1,
  * chapters 3, 11, 6, 2 and 7).
  */
+
 import type { Patient } from '../../../src/domain/appointment.ts';
+import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { EligibilitySummary } from '../../../src/records/summary.ts';
 import type { Delivery } from '../../contract.ts';
 import { writeInstant } from '../v2/times.ts';
@@ -92,7 +94,7 @@ export function notesOf(notes: readonly Note[]): string[] {
 
 /** OBR, which all observations of a message belong to. `kind` is OBR-4. */
 export function request(
-  { key, record }: { key: string; record: { status: string } },
+  { key, record }: { key: string; record: { outcome: Outcome } },
   kind: readonly [code: string, name: string],
   called: string | null,
 ): string {
@@ -104,7 +106,7 @@ export function request(
       4: [...kind, OURS],
       7: called,
       22: called,
-      25: record.status === 'SUCCESS' ? 'F' : 'X',
+      25: record.outcome === 'successful' ? 'F' : 'X',
     }),
   );
 }

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../../ops/config.ts';
+import { feesPath, readFees } from '../../ops/fees.ts';
 import { payersPath, readPayers } from '../../ops/payer-file.ts';
 import { configNotes } from '../../ops/profile.ts';
 import {
@@ -18,6 +19,7 @@ export async function checkConfiguration(config: Config): Promise<CheckedLine[]>
     fine('configuration', `${config.file} is in order.`),
     ...notes,
     ...(await checkPayers(config)),
+    ...(await checkFees(config)),
   ];
 }
 
@@ -29,6 +31,14 @@ async function checkPayers(config: Config): Promise<CheckedLine[]> {
       ? `${file} is in order.`
       : `There is no ${file}: eligd knows the ${known.length} names that it ships.`;
     return [fine('payer map', what)];
+  });
+}
+
+async function checkFees(config: Config): Promise<CheckedLine[]> {
+  const file = feesPath(config);
+  return await checked('fees', () => {
+    readFees(config);
+    return existsSync(file) ? [fine('fees', `${file} is in order.`)] : [];
   });
 }
 

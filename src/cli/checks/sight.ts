@@ -25,6 +25,7 @@ export function checkSight(
     config.state,
     config.backup,
     config.policy.payers,
+    config.policy.fees,
     config.connectors,
   ]).filter((path) => !seen.some((each) => path === each || path.startsWith(each + sep)));
   return [

@@ -12,6 +12,7 @@ import { configNotes } from '../../ops/profile.ts';
 import { PROJECT_ROOT } from '../../ops/project.ts';
 import { namesFor, secretStatus } from '../../ops/secrets.ts';
 import { claimJsonSchema } from '../../records/claim-status.ts';
+import { deliveryJsonSchema } from '../../records/delivery.ts';
 import { eligibilityJsonSchema } from '../../records/eligibility.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
@@ -127,6 +128,7 @@ async function builtInConnectors(): Promise<{ type: string; connector: Connector
 export async function generatedFiles(): Promise<Record<string, string>> {
   const schemas = {
     'config.schema.json': await configSchemaWithConnectors(),
+    'delivery.schema.json': deliveryJsonSchema(),
     'eligibility.schema.json': eligibilityJsonSchema(),
     'claim.schema.json': claimJsonSchema(),
   };

@@ -24,6 +24,7 @@ import {
   subjectTitle,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
+import { verdictsOf, verdictText } from '../verdicts.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -214,8 +215,10 @@ function explainLines(
       `${why}${until === null ? '' : ` Next: ${time(until)}.`}`
     );
   });
+  const verdicts = detail.inquiries.flatMap((each) => verdictsOf(detail, each, config));
   return [
     title,
+    ...verdicts.flatMap(verdictText),
     '',
     ...story.map(({ at, text }) => `${time(at)}  ${text}`),
     '',

@@ -1,9 +1,7 @@
 import type { Command } from 'commander';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
-import { localDate } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
-import { ESTIMATE_CAUTION, estimateVisit, type ProcedureEstimate } from '../../records/estimate.ts';
 import {
   type ClaimSummary,
   type EligibilitySummary,
@@ -25,6 +23,7 @@ import {
   subjectTitle,
 } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
+import { type VisitVerdict, verdictsOf, verdictText } from '../verdicts.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -83,7 +82,7 @@ function showJson(
         }),
       ),
     })),
-    inquiries: detail.inquiries.map((each) => inquiryJson(each, estimatesOf(detail, each, config))),
+    inquiries: detail.inquiries.map((each) => inquiryJson(each, verdictsOf(detail, each, config))),
     attention: detail.attention.map(({ since, ...entry }) => ({ ...entry, since: isoTime(since) })),
     deliveries: detail.deliveries.map(deliveryJson),
   };
@@ -91,7 +90,7 @@ function showJson(
 
 function inquiryJson(
   { row, coverage_rank, answer }: InquiryDetail,
-  estimates: VisitEstimates[],
+  verdicts: VisitVerdict[],
 ): Record<string, unknown> {
   return {
     subject: `inquiry:${row.id}`,
@@ -115,7 +114,7 @@ function inquiryJson(
             revision: answer.revision,
             recorded_at: isoTime(answer.created_at),
             summary: summaryOf(answer.record),
-            estimates,
+            verdicts,
           },
   };
 }
@@ -172,47 +171,11 @@ function showText(
     const heading =
       `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ` +
       `${clinicTime(answer.created_at, config)}`;
-    const estimates = estimatesOf(detail, each, config).flatMap(estimateLines);
+    const verdicts = verdictsOf(detail, each, config).flatMap(verdictText);
     stdout.write(
-      `\n${[heading, ...summaryLines(summaryOf(answer.record)), ...estimates].join('\n')}\n`,
+      `\n${[heading, ...verdicts, ...summaryLines(summaryOf(answer.record))].join('\n')}\n`,
     );
   }
-}
-
-type VisitEstimates = { appointment: string; procedures: ProcedureEstimate[] };
-
-/** What to expect of the procedures of each visit that stands on the inquiry. */
-function estimatesOf(
-  { appointments }: ExplainedSubject,
-  { answer }: InquiryDetail,
-  config: Config,
-): VisitEstimates[] {
-  const record = answer?.record;
-  if (record?.schema !== 'eligd.eligibility/1') return [];
-  return appointments.flatMap(({ input, source_id, starts_at }) => {
-    if ('coverage' in input) return [];
-    const visit = {
-      date: localDate(starts_at, config.clinic.time_zone),
-      procedure_codes: input.procedure_codes,
-    };
-    const procedures = estimateVisit(record, visit);
-    return procedures.length === 0 ? [] : [{ appointment: source_id, procedures }];
-  });
-}
-
-/** Every line with the facts of the record that it rests on. */
-function estimateLines({ appointment, procedures }: VisitEstimates): string[] {
-  return [
-    `  For the visit ${appointment}: ${ESTIMATE_CAUTION}`,
-    ...procedures.flatMap(({ code, lines }) =>
-      lines.map(({ says, facts }) => {
-        const rests_on = facts.map(
-          ({ path, value }) => `${path} is ${value === null ? 'unknown' : JSON.stringify(value)}`,
-        );
-        return `    ${code}: ${says} (${rests_on.join('; ')})`;
-      }),
-    ),
-  ];
 }
 
 /** Of a claim the one that it was sent to. */

@@ -10,8 +10,10 @@ import type { AppointmentInput } from '../../domain/appointment.ts';
 import { backoffMs } from '../../domain/backoff.ts';
 import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
 import type { Env } from '../../domain/env.ts';
-import { HOUR_MS, localDate, MINUTE_MS } from '../../domain/time.ts';
-import { estimateVisit } from '../../records/estimate.ts';
+import { type FeeSchedule, judgedVisit } from '../../domain/fees.ts';
+import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
+import { type AttentionKind, verdictAttention } from '../../records/verdict/attention.ts';
+import { judge } from '../../records/verdict.ts';
 import {
   type AppointmentDelivery,
   type ClaimedBatch,
@@ -28,7 +30,9 @@ import {
   openAttention,
   raiseAttention,
 } from '../../store/bookkeeping/attention.ts';
-import { deliverySubject } from '../../store/bookkeeping/audit.ts';
+import { appointmentSubject, deliverySubject } from '../../store/bookkeeping/audit.ts';
+import { raiseVerdict } from '../../store/bookkeeping/handled.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { type ConnectorState, noteFailure, noteSuccess } from '../connector-state.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
@@ -40,6 +44,9 @@ export type DeliverDeps = {
   connector: Connector;
   /** The clinic's. */
   time_zone: string;
+  fees: FeeSchedule;
+  /** What answers put on the attention list (`policy.attention`). */
+  attention: Readonly<Record<AttentionKind, boolean>>;
   /**
    * How often writing to the connector has failed in a row; for the backoff. Lost with the process
    * on purpose.
@@ -132,6 +139,7 @@ async function deliver(
           },
           now,
         );
+        await attendVerdict(tx, deps, delivery, now);
         count += 1;
       } else {
         await fail(tx, deps, delivery, outcome, now);
@@ -146,6 +154,27 @@ async function deliver(
     delivered,
   });
   return batch.deliveries.length;
+}
+
+/** Puts on the attention list what somebody has to do about the answer, and takes off the rest. */
+async function attendVerdict(
+  tx: Tx,
+  { connector_id, time_zone, fees, attention }: DeliverDeps,
+  delivery: DeliveryToWrite,
+  now: number,
+): Promise<void> {
+  // Of a second coverage only the first one's answer asks somebody to act.
+  if (delivery.kind !== 'appointment' || delivery.coverage_rank !== 1) return;
+  const { appointment, input, record } = delivery;
+  const verdict = judge(record, judgedVisit(input, 1, { time_zone, fees }));
+  const entries = verdictAttention(verdict).filter(({ reason }) => attention[reason]);
+  const about = {
+    connector: connector_id,
+    appointment,
+    inquiry: null,
+    subject: appointmentSubject(appointment),
+  };
+  await raiseVerdict(tx, about, entries, now);
 }
 
 /**
@@ -209,14 +238,17 @@ function parkedRemedy(
 }
 
 async function write(
-  { connector, time_zone }: DeliverDeps,
+  { connector, time_zone, fees }: DeliverDeps,
   batch: ClaimedBatch,
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
   const head = { id: batch.id, created_at: new Date(batch.created_at).toISOString() };
   if (batch.kind === 'appointment')
     return await connector.deliver(
-      { ...head, deliveries: batch.deliveries.map((each) => toDelivery(each, time_zone)) },
+      {
+        ...head,
+        deliveries: batch.deliveries.map((each) => toDelivery(each, { time_zone, fees })),
+      },
       signal,
     );
   if (connector.deliverClaims === undefined) return batch.deliveries.map(noPlaceFor);
@@ -264,12 +296,11 @@ function toClaimDelivery({ key, input, record, revision, notes }: ClaimedDeliver
   return { key, claim, record, revision, notes };
 }
 
-function toDelivery(delivery: AppointmentDelivery, time_zone: string): Delivery {
+function toDelivery(
+  delivery: AppointmentDelivery,
+  settings: Pick<DeliverDeps, 'time_zone' | 'fees'>,
+): Delivery {
   const { key, input, coverage_rank, record, revision, notes, coordination } = delivery;
-  const visit = {
-    date: localDate(Date.parse(input.starts_at), time_zone),
-    procedure_codes: input.procedure_codes,
-  };
   const coverage = input.coverages[coverage_rank - 1];
   return {
     key,
@@ -291,7 +322,7 @@ function toDelivery(delivery: AppointmentDelivery, time_zone: string): Delivery 
     record,
     revision,
     notes,
-    estimates: estimateVisit(record, visit),
+    verdict: judge(record, judgedVisit(input, coverage_rank, settings)),
     ...(coordination === null ? {} : { coordination }),
   };
 }

@@ -7,8 +7,8 @@ import {
 } from '../../domain/claim-planning.ts';
 import { draftMatchKey, type InquiryDraft, parseDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
+import { finalOutcome } from '../../domain/outcome.ts';
 import type { PlanningFacts } from '../../domain/planning.ts';
-import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { ClaimDetails } from '../../records/claim-status.ts';
 import { isFinalWord } from '../../records/claim-verdict.ts';
@@ -166,7 +166,7 @@ async function ask(
 /** What the payer has said about the claim; null where it said nothing. */
 async function claimSaid(tx: Tx, latest: InquiryRow): Promise<ClaimDetails | null> {
   const record = (await latestRecord(tx, latest.id))?.record;
-  const is_answer = finalStatus(latest.service_status ?? '') === 'SUCCESS';
+  const is_answer = finalOutcome(latest.service_status) === 'successful';
   return is_answer && record?.schema === 'eligd.claim/1' ? record.claim : null;
 }
 
@@ -186,7 +186,7 @@ function asksAgainAt(
   said: ClaimDetails | null,
   ask_again_days: number,
 ): number | null {
-  if (finalStatus(latest.service_status ?? '') === 'CANCELLED') return null;
+  if (finalOutcome(latest.service_status) === 'cancelled') return null;
   if (said?.status === 'paid') return null;
   return (latest.answered_at ?? latest.updated_at) + ask_again_days * DAY_MS;
 }

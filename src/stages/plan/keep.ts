@@ -2,6 +2,7 @@
 import { DAMAGED_HOLD, type InquiryDraft, mergeDrafts, readDraft } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { OPERATOR_HOLD } from '../../domain/operator.ts';
+import { outcomeOf } from '../../domain/outcome.ts';
 import { parkDeliveriesOf } from '../../store/answers/delivery-steps.ts';
 import { type AttentionSubject, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject, inquirySubject } from '../../store/bookkeeping/audit.ts';
@@ -28,7 +29,9 @@ import type { PlanDeps } from './deps.ts';
 export async function answeredBefore(tx: Tx, newest: InquiryRow): Promise<InquiryRow> {
   if (newest.state !== 'withdrawn' || newest.retry === 0) return newest;
   const before = await attemptOfNeed(tx, newest.need_base, newest.benefit_year, newest.attempt - 1);
-  return before?.state === 'answered' && before.service_status === 'SUCCESS' ? before : newest;
+  return before?.state === 'answered' && outcomeOf(before.service_status) === 'successful'
+    ? before
+    : newest;
 }
 
 /**

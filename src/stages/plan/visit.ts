@@ -1,15 +1,16 @@
 /** What planning decided about a visit, done: asked, or not. */
+
 import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
 import { draftMatchKey } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
+import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import {
   type PlannedCoverage,
   type PlanningDecision,
   type PlanningFacts,
   tooLateToCall,
 } from '../../domain/planning.ts';
-import { finalStatus } from '../../domain/states.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
@@ -305,7 +306,7 @@ async function deliverAnswered(
   now: number,
 ): Promise<void> {
   const is_there = await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
-  if (!is_there || inquiry.service_status === 'SUCCESS') return;
+  if (!is_there || outcomeOf(inquiry.service_status) === 'successful') return;
   // The list has it for this visit too, although the one it was called for may be over.
   const about = {
     ...subjectOf(appointment),
@@ -315,7 +316,7 @@ async function deliverAnswered(
   await raiseAttention(
     tx,
     about,
-    unanswered(finalStatus(inquiry.service_status ?? ''), inquiry.retry + 1),
+    unanswered(finalOutcome(inquiry.service_status), inquiry.retry + 1),
     now,
   );
 }

@@ -1,7 +1,7 @@
 import { givenNameOf } from '../../domain/inquiry.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
-import { finalStatus } from '../../domain/states.ts';
+import { finalOutcome } from '../../domain/outcome.ts';
 import { DAY_MS, localDate, yearOf } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
@@ -138,7 +138,8 @@ async function extraOfSeries(
   const isOf = (entry: LedgerEntry) => ['', given_name].includes(entry.given_name);
   // The operator of the service may have cancelled it, so that it is not charged for.
   return (
-    extras.find((entry) => isOf(entry) && finalStatus(entry.service_status) !== 'CANCELLED') ?? null
+    extras.find((entry) => isOf(entry) && finalOutcome(entry.service_status) !== 'cancelled') ??
+    null
   );
 }
 
@@ -226,7 +227,7 @@ function freshOnes(
       Math.max(ATTEMPT_MS_MAX, reverify_ms);
     if (
       made_at <= now - reverify_ms &&
-      !(follows && finalStatus(service_status) === 'UNSUCCESSFUL')
+      !(follows && finalOutcome(service_status) === 'unsuccessful')
     )
       continue;
     fresh.add(entry);
@@ -236,5 +237,5 @@ function freshOnes(
 }
 
 function isServed({ service_id, service_status }: InquiryRow): boolean {
-  return service_id !== null && finalStatus(service_status ?? '') !== 'UNSUCCESSFUL';
+  return service_id !== null && finalOutcome(service_status) !== 'unsuccessful';
 }

@@ -6,8 +6,8 @@ import {
   matchKeyOfEcho,
   resemblance,
 } from '../../domain/matching.ts';
+import { finalOutcome } from '../../domain/outcome.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { finalStatus } from '../../domain/states.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
@@ -289,7 +289,7 @@ function mayBeCall(each: Inquiry, call: AbsentCall, { settings }: SubmitDeps): b
 
 function isLaterAttempt(before: Inquiry, after: Inquiry): boolean {
   return (
-    finalStatus(before.status) === 'UNSUCCESSFUL' &&
+    finalOutcome(before.status) === 'unsuccessful' &&
     createdAt(after) > createdAt(before) + LATER_ATTEMPT_MS
   );
 }

@@ -59,7 +59,7 @@ async function newestAnswers(tx: Tx, appointment: number): Promise<Map<number, E
   for (const { id, coverage_rank } of await inquiriesOf(tx, appointment)) {
     if ((await inquiryById(tx, id))?.state === 'withdrawn') continue;
     const record = (await latestRecord(tx, id))?.record;
-    if (record?.schema === 'eligd.eligibility/1' && record.status === 'SUCCESS')
+    if (record?.schema === 'eligd.eligibility/1' && record.outcome === 'successful')
       answers.set(coverage_rank, record);
   }
   return answers;

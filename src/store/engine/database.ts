@@ -18,6 +18,7 @@ import * as arrivals from '../../../migrations/0014-arrivals.ts';
 import * as missedExports from '../../../migrations/0015-missed-exports.ts';
 import * as announcedEnds from '../../../migrations/0016-announced-ends.ts';
 import * as messageTimes from '../../../migrations/0017-message-times.ts';
+import * as outcome from '../../../migrations/0018-outcome.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -45,6 +46,7 @@ const MIGRATIONS = {
   '0015-missed-exports': missedExports,
   '0016-announced-ends': announcedEnds,
   '0017-message-times': messageTimes,
+  '0018-outcome': outcome,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -7,7 +7,7 @@ import { batchOf } from '../../../connectors/conformance/examples.ts';
 import { csvCell, csvFile } from '../../../connectors/csv/cells.ts';
 import { ATTENTION_COLUMNS, RESULT_COLUMNS } from '../../../connectors/csv/outbox.ts';
 import { cleanCell } from '../../../connectors/csv/values.ts';
-import { eligibilityRecordSchema } from '../../../src/records/eligibility.ts';
+import { deliverySchema } from '../../../src/records/delivery.ts';
 import { type DropFolder, dropFolder, openCsv } from './support.ts';
 
 let folder: DropFolder;
@@ -39,8 +39,35 @@ describe('a delivered batch', () => {
       json_file: 'records/d-1-1.json',
       written_at: '2026-11-23T12:00:00-06:00',
     });
-    const record = JSON.parse(await folder.read('outbox', 'records/d-1-1.json'));
-    expect(eligibilityRecordSchema.parse(record)).toEqual(batchOf(1, [1]).deliveries[0]?.record);
+    const written = JSON.parse(await folder.read('outbox', 'records/d-1-1.json'));
+    const [delivery] = batchOf(1, [1]).deliveries;
+    const document = deliverySchema.parse(written);
+    expect(document.record).toEqual(delivery?.record);
+    expect(document).toMatchObject({
+      schema: 'eligd.delivery/1',
+      delivery_key: 'd-1-1',
+      revision: 1,
+      written_at: '2026-11-23T12:00:00-06:00',
+      connector: 'suite',
+      appointment: { id: 'A-1', starts_at: '2026-11-24T09:30:00-06:00', specialty: 'dental' },
+      patient: { name: 'Zebulon Quillfeather-1' },
+      coverage: { rank: 1, member_id: 'MEMBER001' },
+      verdict: { standing: delivery?.verdict.standing },
+    });
+  });
+
+  it('keeps leading zeros at a double click', async () => {
+    const batch = batchOf(1, [1]);
+    const [delivery] = batch.deliveries;
+    const { appointment } = delivery!;
+    const coverage = { ...appointment.coverage, member_id: '00123', payor_id: '06126' };
+    const deliveries = [{ ...delivery!, appointment: { ...appointment, coverage } }];
+    await openCsv(folder).connector.deliver({ ...batch, deliveries }, signal);
+    const text = await folder.read('outbox', 'eligibility-batch-1.csv');
+    expect(text).toContain('"=""00123"""');
+    expect(text).toContain('"=""06126"""');
+    const document = JSON.parse(await folder.read('outbox', 'records/d-1-1.json'));
+    expect(document.coverage).toMatchObject({ member_id: '00123', payor_id: '06126' });
   });
 
   it('leaves no temporary file, and files that only their owner reads', async () => {

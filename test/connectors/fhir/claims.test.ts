@@ -139,14 +139,14 @@ describe('an answer about a claim', () => {
 
   async function written(
     over: Partial<ClaimStatusRecord['claim']>,
-    status = 'SUCCESS',
+    outcome: ClaimStatusRecord['outcome'] = 'successful',
     options: PeerOptions = {},
   ) {
     const world = await bench(options);
     for (const resource of claimResourcesOf(claim(1))) await world.peer.put(resource);
     const batch = claimBatchOf(1, [1]);
     const [delivery] = batch.deliveries;
-    const record = { ...delivery!.record, status, claim: { ...delivery!.record.claim, ...over } };
+    const record = { ...delivery!.record, outcome, claim: { ...delivery!.record.claim, ...over } };
     const outcomes = await deliver(world.connector, {
       ...batch,
       deliveries: [{ ...delivery!, record }],
@@ -210,15 +210,15 @@ describe('an answer about a claim', () => {
   );
 
   test('that nobody could give says so', async () => {
-    const [response] = await (await written({}, 'UNSUCCESSFUL')).all('ClaimResponse');
+    const [response] = await (await written({}, 'unsuccessful')).all('ClaimResponse');
     expect(response).toMatchObject({
       outcome: 'error',
-      disposition: expect.stringContaining('UNSUCCESSFUL'),
+      disposition: 'The call brought no answer. Nothing is known about the claim.',
     });
   });
 
   test('becomes a document where the server takes no ClaimResponse', async () => {
-    const peer = await written({ status: 'denied' }, 'SUCCESS', { without: ['ClaimResponse'] });
+    const peer = await written({ status: 'denied' }, 'successful', { without: ['ClaimResponse'] });
     const [document] = await peer.all('DocumentReference');
     expect(Buffer.from(document?.content[0]?.attachment.data ?? '', 'base64').toString()).toContain(
       'the claim is denied',

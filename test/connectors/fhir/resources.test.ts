@@ -206,7 +206,7 @@ describe('a response', () => {
     const response = responseOf(recordOf(null, { inquiry: { status: 'UNSUCCESSFUL' } }));
     expect(response).toMatchObject({
       outcome: 'error',
-      error: [{ code: { text: 'The inquiry ended as UNSUCCESSFUL.' } }],
+      error: [{ code: { text: 'The call brought no answer.' } }],
     });
     expect(response.insurance).toEqual([{ coverage: about.coverage }]);
   });

@@ -10,6 +10,7 @@ export function fullRecord(): EligibilityRecord {
     inquiry_id: 'inq-1',
     inquiry_created_at: '2026-11-20T15:00:00.000Z',
     specialty: 'dental',
+    outcome: 'successful',
     status: 'SUCCESS',
     completeness: 'partial',
     summary: 'All | is ^ well.',

@@ -85,9 +85,9 @@ test(
       .where('to_state', '=', 'answered')
       .execute();
     expect(told.map(({ reason }) => reason)).toEqual([
-      'The service ended the inquiry: SUCCESS.',
-      'The service reported the inquiry: SUCCESS.',
-      'The service reported the inquiry: SUCCESS.',
+      'The service ended the inquiry: successful.',
+      'The service reported the inquiry: successful.',
+      'The service reported the inquiry: successful.',
     ]);
     // Asking afterwards finds nothing new.
     await clinic.store.write((tx) =>

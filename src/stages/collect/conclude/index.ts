@@ -2,7 +2,7 @@ import { unanswered } from '../../../domain/attention.ts';
 import { type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
 import { externalId } from '../../../domain/needs.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
-import { type FinalStatus, finalStatus } from '../../../domain/states.ts';
+import { type FinalOutcome, finalOutcome } from '../../../domain/outcome.ts';
 import { DAY_MS, localDate, yearOf } from '../../../domain/time.ts';
 import { changesBetween } from '../../../records/changes.ts';
 import { normalizeClaim } from '../../../records/claim-normalize.ts';
@@ -177,18 +177,18 @@ async function follow(
   const needing = standing.filter(
     ({ kind, starts_at }) => kind === 'claim' || isOfYear(row, starts_at, deps.settings.time_zone),
   );
-  const status = finalStatus(outcome.service_status);
+  const status = finalOutcome(outcome.service_status);
   const notes = deliveryNotes(row, deps.settings.time_zone);
   if (!outcome.is_verification_alone) notes.push(...outcome.changes);
   if (outcome.is_verification_alone) {
     notes.push('Written again because the checks of the call have come.');
-  } else if (status === 'SUCCESS') {
+  } else if (status === 'successful') {
     await resolveAttention(tx, inquirySubject(row.id), now, [
       'unsuccessful',
       'cancelled_by_service',
     ]);
     await withdrawAttempt(tx, row, now);
-  } else if (status === 'UNSUCCESSFUL' && (await planAttempt(tx, deps, row, needing, now))) {
+  } else if (status === 'unsuccessful' && (await planAttempt(tx, deps, row, needing, now))) {
     // The front desk sees at once that this call brought nothing, and that another one follows.
     notes.push(
       `This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`,
@@ -226,11 +226,11 @@ function isOfYear({ benefit_year }: InquiryRow, starts_at: number, time_zone: st
 async function replanClaim(
   tx: Tx,
   claim: number,
-  status: FinalStatus | null,
+  status: FinalOutcome | null,
   now: number,
 ): Promise<void> {
   await setPlanDue(tx, claim, now, null);
-  if (status !== 'SUCCESS') return;
+  if (status !== 'successful') return;
   for (const { id } of await inquiriesOf(tx, claim))
     await resolveAttention(tx, inquirySubject(id), now, ['unsuccessful']);
 }
@@ -317,7 +317,7 @@ async function attendUnanswered(
   tx: Tx,
   row: InquiryRow,
   appointment: LinkedAppointment | undefined,
-  status: FinalStatus | null,
+  status: FinalOutcome | null,
   now: number,
 ): Promise<void> {
   // Nobody comes for a visit that was cancelled, and one that was moved to another year is asked

@@ -1,6 +1,7 @@
 /** An answer of the service, on its way into the database. */
+
 import { canonicalExternalId, matchKeyOfEcho } from '../../../domain/matching.ts';
-import { finalStatus } from '../../../domain/states.ts';
+import { finalOutcome } from '../../../domain/outcome.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, storeAnswer } from '../../../store/answers/answers.ts';
@@ -57,9 +58,9 @@ export async function takeAnswer(
   const reason =
     revision === null || revision === 1
       ? `The service ${is_reported ? 'reported' : 'ended'} the inquiry: ` +
-        `${finalStatus(inquiry.status)}.`
+        `${finalOutcome(inquiry.status)}.`
       : 'The service revised its answer.';
-  const has_calls = finalStatus(inquiry.status) !== 'CANCELLED' && deps.settings.verify_for_ms > 0;
+  const has_calls = finalOutcome(inquiry.status) !== 'cancelled' && deps.settings.verify_for_ms > 0;
   const verify = has_calls ? await firstVerify(tx, deps, inquiry.results, now) : {};
   await moveInquiries(
     tx,
@@ -80,6 +81,6 @@ export async function takeAnswer(
   deps.env.log('answer_received', {
     inquiry: row.id,
     service_id: row.service_id,
-    status: finalStatus(inquiry.status),
+    status: finalOutcome(inquiry.status),
   });
 }

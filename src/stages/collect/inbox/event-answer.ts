@@ -17,7 +17,7 @@
  */
 import { CLOCKS_DIFFER_MS } from '../../../domain/clock-watch.ts';
 import { readDraft } from '../../../domain/inquiry.ts';
-import { finalStatus } from '../../../domain/states.ts';
+import { finalOutcome } from '../../../domain/outcome.ts';
 import { DAY_MS, HOUR_MS } from '../../../domain/time.ts';
 import { isWholeByItself, lastCallEndedAt } from '../../../records/reported.ts';
 import type { Inquiry } from '../../../service/api.ts';
@@ -70,7 +70,7 @@ export async function isAnswer(
  * one.
  */
 function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null {
-  if (finalStatus(form.status) !== 'SUCCESS' || form.results === null) return null;
+  if (finalOutcome(form.status) !== 'successful' || form.results === null) return null;
   const draft = readDraft(row.draft);
   if (draft === null || draft.claim !== undefined) return null;
   try {

@@ -4,7 +4,8 @@
  * (`inbox/event-answer.ts`), in the same commit that drops the message. Anything else that it tells
  * of hastens the question, and what is read then decides.
  */
-import { finalStatus } from '../../../domain/states.ts';
+
+import { finalOutcome, isScheduled } from '../../../domain/outcome.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { isTooDeep } from '../../../service/depth.ts';
@@ -114,7 +115,7 @@ async function drain(
     const last = forms.at(-1);
     if (last === undefined) continue;
     reported.delete(last.id);
-    if (row.state === 'open' && finalStatus(last.status) !== null) was_news = true;
+    if (row.state === 'open' && finalOutcome(last.status) !== null) was_news = true;
     if (await isAnswer(tx, deps, row, forms, now)) {
       await takeAnswer(tx, deps, row, last, now, true);
       drained.answers += 1;
@@ -131,7 +132,7 @@ async function drain(
     tx,
     unknown.map(({ id: service_id, status }) => ({
       service_id,
-      has_ended: finalStatus(status) !== null,
+      has_ended: finalOutcome(status) !== null,
     })),
     now,
   );
@@ -149,7 +150,7 @@ async function isWorthAsking(
   inquiry: Inquiry,
   now: number,
 ): Promise<boolean> {
-  if (finalStatus(inquiry.status) === null) {
+  if (finalOutcome(inquiry.status) === null) {
     const is_forward =
       row.state === 'open' && (row.service_status === null || isScheduled(row.service_status));
     if (is_forward && !isScheduled(inquiry.status))
@@ -173,10 +174,6 @@ function hashOf(inquiry: Inquiry): string | null {
   } catch {
     return null;
   }
-}
-
-function isScheduled(status: string): boolean {
-  return status.trim().toUpperCase() === 'SCHEDULED';
 }
 
 async function hasten(tx: Tx, inquiries: readonly number[], now: number): Promise<void> {

@@ -3,12 +3,13 @@
  * record. The two are apart on purpose: normalizing can be run again over all raw answers
  * (docs/design.md "Raw answers are kept").
  */
+
 import { backoffMs } from '../../../domain/backoff.ts';
 import { inquiryId } from '../../../domain/ids.ts';
 import { readDraft } from '../../../domain/inquiry.ts';
+import { finalOutcome } from '../../../domain/outcome.ts';
 import { nextAskForAnnounced, nextPollAt } from '../../../domain/polling.ts';
 import type { Specialty } from '../../../domain/specialty.ts';
-import { finalStatus } from '../../../domain/states.ts';
 import { DAY_MS, earlier, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { CallOptions, Inquiry, Result, ServiceFailure } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
@@ -199,7 +200,7 @@ async function pollOrTake(
   const inquiry = listed.get(row.service_id ?? '');
   if (
     inquiry === undefined ||
-    (finalStatus(inquiry.status) === 'SUCCESS' && inquiry.results === null)
+    (finalOutcome(inquiry.status) === 'successful' && inquiry.results === null)
   )
     await poll(deps, row);
   else await settle(deps, row, { ok: true, value: inquiry });
@@ -291,13 +292,13 @@ async function take(
     await doubtIds(tx, deps, row, now);
     return;
   }
-  const final = finalStatus(inquiry.status);
+  const final = finalOutcome(inquiry.status);
   if (final === null) {
     await stillOpen(tx, deps, row, inquiry, now);
     return;
   }
   if (
-    final === 'SUCCESS' &&
+    final === 'successful' &&
     inquiry.results === null &&
     (row.hollow_since === null || now - row.hollow_since < HOLLOW_BELIEVED_MS)
   ) {

@@ -1,6 +1,6 @@
 import type { Attention } from '../../../domain/attention.ts';
 import { inquiryId } from '../../../domain/ids.ts';
-import { finalStatus } from '../../../domain/states.ts';
+import { finalOutcome } from '../../../domain/outcome.ts';
 import { MINUTE_MS } from '../../../domain/time.ts';
 import type { Check, Verification } from '../../../records/parts.ts';
 import { latestChecks } from '../../../records/verification.ts';
@@ -160,7 +160,7 @@ export async function attendVerification(
   const subject = inquirySubject(row.id);
   // Of a call that brought no answer there is nothing to bear out; that it did not is on the list
   // already.
-  const is_answered = finalStatus(row.service_status ?? '') === 'SUCCESS';
+  const is_answered = finalOutcome(row.service_status) === 'successful';
   const faults = is_answered
     ? faultsOf(settings.verification_required, verification, row.verify_at === null)
     : [];

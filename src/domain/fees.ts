@@ -1,0 +1,40 @@
+import type { JudgedVisit } from '../records/verdict.ts';
+import type { AppointmentInput } from './appointment.ts';
+import { localDate } from './time.ts';
+
+/** What the clinic charges, by code and payer (`policy.fees`). */
+export type FeeSchedule = {
+  /** US dollars as decimal text; null where the schedule has no fee. */
+  find: (code: string, payer: { payor_id: string; carrier: string }) => string | null;
+};
+
+export const NO_FEES: FeeSchedule = { find: () => null };
+
+/** A code as fees are looked up by: upper case, a dental code with its D. */
+export function feeCode(code: string): string {
+  const plain = code.trim().toUpperCase();
+  return /^\d{4}$/.test(plain) ? `D${plain}` : plain;
+}
+
+/** The visit as a verdict needs it. The fee of the export comes before that of the schedule. */
+export function judgedVisit(
+  input: AppointmentInput,
+  coverage_rank: number,
+  { time_zone, fees }: { time_zone: string; fees: FeeSchedule },
+): JudgedVisit {
+  const { payor_id = '', carrier = '' } = input.coverages[coverage_rank - 1] ?? {};
+  const own = Object.fromEntries(
+    Object.entries(input.procedure_fees ?? {}).map(([code, fee]) => [feeCode(code), fee]),
+  );
+  const known = input.procedure_codes.flatMap((code): [string, string][] => {
+    const fee = own[feeCode(code)] ?? fees.find(feeCode(code), { payor_id, carrier });
+    return fee == null ? [] : [[code, fee]];
+  });
+  return {
+    date: localDate(Date.parse(input.starts_at), time_zone),
+    birth_date: input.patient.birth_date,
+    procedure_codes: input.procedure_codes,
+    fees: Object.fromEntries(known),
+    coverage_rank,
+  };
+}

@@ -1,0 +1,135 @@
+/** Ages in words: `under 14`, `through age 18`, `ages 6-15`, `14 and older`. */
+import { Cursor, tokensOf } from './frequency/tokens.ts';
+
+/**
+ * Ages in whole years, both ends included. Within `sure` it is covered, outside `possible` it is
+ * not; between the two the words leave it open ("to age 19" may or may not include 19).
+ */
+export type AgeRule = { sure: AgeSpan; possible: AgeSpan };
+export type AgeSpan = { from: number; to: number };
+
+const AGE_MAX = 120;
+const span = (from: number, to: number): AgeSpan => ({ from, to });
+
+/** "Limit 18" covers up to 18, and 18 itself. */
+export const upToAge = (years: number): AgeRule => ({
+  sure: span(0, years),
+  possible: span(0, years),
+});
+
+export function ageAllows(rule: AgeRule, age: number): 'yes' | 'no' | 'open' {
+  const within = ({ from, to }: AgeSpan) => age >= from && age <= to;
+  if (within(rule.sure)) return 'yes';
+  return within(rule.possible) ? 'open' : 'no';
+}
+
+/** Whole years on a day, both `YYYY-MM-DD`; null when the day is before the birth. */
+export function ageOn(birth_date: string, day: string): number | null {
+  const [year = 0, month = 0, date = 0] = birth_date.split('-').map(Number);
+  const [at_year = 0, at_month = 0, at_date = 0] = day.split('-').map(Number);
+  const had_birthday = at_month > month || (at_month === month && at_date >= date);
+  const age = at_year - year - (had_birthday ? 0 : 1);
+  return age < 0 ? null : age;
+}
+
+const LEADS = new Set([
+  ...['age', 'ages', 'aged', 'limit', 'limits', 'limited', 'only', 'for', 'covered', 'is', ':'],
+  ...['children', 'child', 'dependents', 'dependent', 'patients', 'members', 'persons', 'those'],
+  ...['if', 'the', 'benefit', 'eligible', 'payable'],
+]);
+const BEFORE_AGE = new Set(['age', 'ages', 'the', 'of', 'aged']);
+const BELOW = new Set(['under', 'below']);
+const AND = new Set(['and', 'or', '&']);
+const YOUNGER = new Set(['under', 'younger', 'below']);
+const OLDER = new Set(['over', 'older', 'up', 'above']);
+const NO_LIMIT = new Set(['none', 'no limit', 'no age limit', 'no age limits', 'unlimited']);
+
+/**
+ * The words of an age limit. `none`: the payer said that there is no limit. Null: they cannot be
+ * read. A bare "age 19" is a limit: up to 19.
+ */
+export function readAgeWords(text: string): AgeRule | 'none' | null {
+  const tokens = tokensOf(text)?.filter((token) => token !== '.') ?? [];
+  if (NO_LIMIT.has(tokens.join(' '))) return 'none';
+  const cursor = new Cursor(tokens);
+  const rule = cursor.attempt(() => readAge(cursor)) ?? bareAge(cursor);
+  cursor.skip(new Set(['only', 'covered']));
+  return cursor.isDone ? rule : null;
+}
+
+function bareAge(cursor: Cursor): AgeRule | null {
+  cursor.skip(LEADS);
+  const years = takeAge(cursor);
+  return years === null ? null : upToAge(years);
+}
+
+/** An age phrase at the cursor; null when there is none. A bare number is none. */
+export function readAge(cursor: Cursor): AgeRule | null {
+  cursor.skip(LEADS);
+  return (
+    cursor.attempt(() => readBelow(cursor)) ??
+    cursor.attempt(() => readUpTo(cursor)) ??
+    cursor.attempt(() => readAbove(cursor)) ??
+    cursor.attempt(() => readWithTail(cursor))
+  );
+}
+
+function takeAge(cursor: Cursor): number | null {
+  cursor.skip(BEFORE_AGE);
+  const years = cursor.takeNumber();
+  if (years === null || years < 1 || years > AGE_MAX) return null;
+  // A span of months is no age.
+  if (/^(?:mo|mos|mth|mths|month|months|day|days)$/.test(cursor.peek() ?? '')) return null;
+  if (cursor.take('years') || cursor.take('yrs') || cursor.take('yr') || cursor.take('year')) {
+    const is_age =
+      cursor.take('old') || cursor.take('of', 'age') || cursor.isDone || isAgeTail(cursor);
+    if (!is_age) return null;
+  }
+  return years;
+}
+
+const isAgeTail = (cursor: Cursor) => AND.has(cursor.peek() ?? '');
+
+function readBelow(cursor: Cursor): AgeRule | null {
+  const is_below =
+    cursor.takeAny(BELOW) !== null || cursor.take('younger', 'than') || cursor.take('less', 'than');
+  const years = is_below ? takeAge(cursor) : null;
+  return years === null ? null : upToAge(years - 1);
+}
+
+function readUpTo(cursor: Cursor): AgeRule | null {
+  if (cursor.take('through') || cursor.take('thru')) {
+    const years = takeAge(cursor);
+    return years === null ? null : upToAge(years);
+  }
+  const is_to =
+    cursor.take('up', 'to') || cursor.take('to') || cursor.take('until') || cursor.take('till');
+  const years = is_to ? takeAge(cursor) : null;
+  if (years === null) return null;
+  return { sure: span(0, years - 1), possible: span(0, years) };
+}
+
+function readAbove(cursor: Cursor): AgeRule | null {
+  const is_above = cursor.take('over') || cursor.take('above') || cursor.take('older', 'than');
+  const years = is_above ? takeAge(cursor) : null;
+  if (years === null) return null;
+  return { sure: span(years + 1, AGE_MAX), possible: span(years, AGE_MAX) };
+}
+
+/** `14 and under`, `14 and older`, `ages 6-15`, `14+`. */
+function readWithTail(cursor: Cursor): AgeRule | null {
+  const years = takeAge(cursor);
+  if (years === null) return null;
+  if (cursor.take('+')) return { sure: span(years, AGE_MAX), possible: span(years, AGE_MAX) };
+  if (cursor.take('-')) {
+    const last = takeAge(cursor);
+    return last === null || last < years
+      ? null
+      : { sure: span(years, last), possible: span(years, last) };
+  }
+  if (cursor.takeAny(AND) === null) return null;
+  if (cursor.takeAny(YOUNGER) !== null) return upToAge(years);
+  if (cursor.takeAny(OLDER) !== null)
+    return { sure: span(years, AGE_MAX), possible: span(years, AGE_MAX) };
+  return null;
+}

@@ -1,0 +1,89 @@
+/** Cuts a payer's words into tokens, and reads the numbers among them. Linear in the text. */
+
+/** Longer texts are stories and not limits; they stay words. */
+const TEXT_CHARS_MAX = 300;
+
+const TOKEN = /d\d{4}(?!\d)|\d+(?:\.\d+)?|[a-z]+|[^\s\w]/g;
+
+const SMALL = [
+  ...['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'],
+  ...['eleven', 'twelve', 'thirteen', 'fourteen', 'fifteen', 'sixteen', 'seventeen', 'eighteen'],
+  ...['nineteen', 'twenty'],
+];
+
+const NUMBERS: ReadonlyMap<string, number> = new Map([
+  ...SMALL.map((word, value): [string, number] => [word, value]),
+  ['thirty', 30],
+  ['sixty', 60],
+]);
+
+/** Lower case, without quotation marks. Null for a text that is too long to be a limit. */
+export function tokensOf(text: string): string[] | null {
+  if (text.length > TEXT_CHARS_MAX) return null;
+  const plain = text
+    .toLowerCase()
+    .replaceAll(/["'’‘“”*]/g, '')
+    .replaceAll(/[–—]/g, '-');
+  return plain.match(TOKEN) ?? [];
+}
+
+/** A whole number from its digits or its word; null for anything else. */
+export function numberOf(token: string | undefined): number | null {
+  if (token === undefined) return null;
+  if (/^\d{1,3}$/.test(token)) return Number(token);
+  return NUMBERS.get(token) ?? null;
+}
+
+/** A place in the tokens, with what the readers need to move along. */
+export class Cursor {
+  at = 0;
+  readonly tokens: readonly string[];
+
+  constructor(tokens: readonly string[]) {
+    this.tokens = tokens;
+  }
+
+  get isDone(): boolean {
+    return this.at >= this.tokens.length;
+  }
+
+  peek(ahead = 0): string | undefined {
+    return this.tokens[this.at + ahead];
+  }
+
+  /** Passes over the words when they are the next ones, in this order. */
+  take(...words: string[]): boolean {
+    if (!words.every((word, index) => this.peek(index) === word)) return false;
+    this.at += words.length;
+    return true;
+  }
+
+  takeAny(words: ReadonlySet<string>): string | null {
+    const token = this.peek();
+    if (token === undefined || !words.has(token)) return null;
+    this.at += 1;
+    return token;
+  }
+
+  skip(words: ReadonlySet<string>): void {
+    while (this.takeAny(words) !== null);
+  }
+
+  /** A number, also doubled as contracts write it: `one (1)`. */
+  takeNumber(): number | null {
+    const value = numberOf(this.peek());
+    if (value === null) return null;
+    this.at += 1;
+    if (this.peek() === '(' && numberOf(this.peek(1)) === value && this.peek(2) === ')')
+      this.at += 3;
+    return value;
+  }
+
+  /** Tries a reader; where it finds nothing the place is as before. */
+  attempt<Value>(read: () => Value | null): Value | null {
+    const before = this.at;
+    const value = read();
+    if (value === null) this.at = before;
+    return value;
+  }
+}

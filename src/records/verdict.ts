@@ -1,0 +1,262 @@
+/**
+ * What an experienced biller would tell the front desk: whether the visit is covered, what the plan
+ * does for each scheduled procedure and why, and what the patient pays. Pure, over the record of
+ * one coverage and the visit. Unknown is never no (G8), and never yes. It rests on what was said on
+ * the telephone and guarantees nothing; whoever shows it shows `VERDICT_CAUTION` with it.
+ *
+ * `docs/verdicts.md` has the rules.
+ */
+import type { EligibilityRecord } from './eligibility.ts';
+import { comparableCode } from './values.ts';
+import { type Billed, patientPays, waysOf } from './verdict/dollars.ts';
+import { type CentRange, centsOf, dollarsOf } from './verdict/money.ts';
+import { networkReasons, planReasons, unknownPlan, visitReasons } from './verdict/plan.ts';
+import {
+  nextEligibleOf,
+  type ProcedureFacts,
+  patientPercent,
+  procedureFacts,
+  procedureReasons,
+  remarksOf,
+} from './verdict/procedure.ts';
+import {
+  fact,
+  type Reason,
+  type ReasonCode,
+  type Standing,
+  type VerdictWord,
+  type Weighed,
+} from './verdict/reasons.ts';
+
+export type { Fact, Reason, ReasonCode, Standing, VerdictWord } from './verdict/reasons.ts';
+export { REASON_CODES, STANDINGS, VERDICTS } from './verdict/reasons.ts';
+
+export const VERDICT_CAUTION = 'From what the payer said on the phone; not a guarantee of payment.';
+
+export type JudgedVisit = {
+  /** The day of the visit in the clinic's zone, `YYYY-MM-DD`. */
+  date: string;
+  /** `YYYY-MM-DD`; null when it is not known. */
+  birth_date: string | null;
+  procedure_codes: readonly string[];
+  /** US dollars as decimal text, by code; a code without a fee is left out. */
+  fees: Readonly<Record<string, string>>;
+  /** 1, the default, is the coverage that the practice software has as the primary one. */
+  coverage_rank?: number;
+};
+
+/** Dollars as decimal text with two decimals; the two are equal when nothing is open. */
+export type PatientPays = { low: string; high: string; currency: 'USD' };
+
+export type ProcedureVerdict = {
+  /** Upper case; a dental code with its D. */
+  code: string;
+  standing: Standing;
+  reasons: Reason[];
+  /** What the payer said besides, quoted. */
+  remarks: string[];
+  /** `YYYY-MM-DD`: the first day on which a limit that is used up allows it again. */
+  next_eligible: string | null;
+  /** The plan's share where it holds as said: payable, in network, not downgraded, no copay. */
+  plan_pays_percent: number | null;
+  /** Dollars; where it holds as said. */
+  copay: string | null;
+  fee: string | null;
+  /** Null where no fee is known. */
+  patient_pays: PatientPays | null;
+};
+
+export type Verdict = {
+  /** The day of the visit that was judged. */
+  date: string;
+  standing: VerdictWord;
+  /** What holds for the visit as a whole; each procedure has its own. */
+  reasons: Reason[];
+  /** In the order of the visit, each code once. */
+  procedures: ProcedureVerdict[];
+  /** For the whole visit; null unless the fee of each scheduled code is known. */
+  patient_pays: PatientPays | null;
+};
+
+/** Pure; every record and visit give a verdict. */
+export function judge(record: EligibilityRecord, visit: JudgedVisit): Verdict {
+  const is_dental = record.specialty === 'dental';
+  const codes = [
+    ...new Set(
+      visit.procedure_codes
+        .map((code) => comparableCode(code, is_dental))
+        .filter((code) => code !== ''),
+    ),
+  ];
+  const fees = feesOf(visit.fees, is_dental);
+  if (record.outcome !== 'successful') return unanswered(record, { date: visit.date, codes, fees });
+  const rank = visit.coverage_rank ?? 1;
+  const over = planReasons(record, visit.date);
+  const shared =
+    over.length > 0 ? over : [...unknownPlan(record, visit.date), ...networkReasons(record)];
+  const judged = codes.map((code) =>
+    judgeProcedure(record, { code, visit, shared, is_over: over.length > 0 }),
+  );
+  const of_visit = [...shared, ...(over.length > 0 ? [] : visitReasons(record, rank))];
+  const billed = judged.map(
+    ({ facts, standing, has_other_shares }): Billed => ({
+      fee: fees.get(facts.code) ?? null,
+      ways: waysOf(facts, standing, has_other_shares),
+    }),
+  );
+  const paid = patientPays(record, billed);
+  const is_second = rank > 1 || of_visit.some(({ code }) => code === 'not_primary');
+  // What another coverage pays first is not known here.
+  const lowered = (range: CentRange | null | undefined, is_open = true) =>
+    range == null ? null : dollars(is_second && is_open ? { ...range, low: 0 } : range);
+  const procedures = judged.map(({ facts, standing, reasons, has_other_shares }, index) => ({
+    code: facts.code,
+    standing,
+    reasons: reasons.map(asReason),
+    remarks: reasons.some(({ code }) => code === 'not_covered') ? [] : remarksOf(facts),
+    next_eligible: nextEligibleOf(facts),
+    ...sharesAsSaid(facts, standing, has_other_shares),
+    fee: feeText(fees, facts.code),
+    patient_pays: lowered(paid.each[index], rank > 1 || standing !== 'not_payable'),
+  }));
+  return {
+    date: visit.date,
+    standing: worstOf(of_visit, procedures),
+    reasons: of_visit.map(asReason),
+    procedures,
+    patient_pays: lowered(
+      paid.total,
+      rank > 1 || procedures.some(({ standing }) => standing !== 'not_payable'),
+    ),
+  };
+}
+
+const asReason = ({ code, text, facts }: Weighed): Reason => ({ code, text, facts });
+
+function feesOf(fees: JudgedVisit['fees'], is_dental: boolean): Map<string, number> {
+  return new Map(
+    Object.entries(fees).flatMap(([code, fee]): [string, number][] => {
+      const cents = centsOf(fee);
+      return cents === null ? [] : [[comparableCode(code, is_dental), cents]];
+    }),
+  );
+}
+
+function feeText(fees: ReadonlyMap<string, number>, code: string): string | null {
+  const cents = fees.get(code);
+  return cents === undefined ? null : dollarsOf(cents);
+}
+
+const dollars = ({ low, high }: CentRange): PatientPays => ({
+  low: dollarsOf(low),
+  high: dollarsOf(high),
+  currency: 'USD',
+});
+
+/** The call brought no answer: nothing is known, and nothing is said about money. */
+function unanswered(
+  record: EligibilityRecord,
+  { date, codes, fees }: { date: string; codes: string[]; fees: ReadonlyMap<string, number> },
+): Verdict {
+  const reason: Reason = {
+    code: 'no_answer',
+    text: 'The insurance company gave no answer.',
+    facts: [fact('outcome', record.outcome)],
+  };
+  const procedures = codes.map((code) => ({
+    code,
+    standing: 'unknown' as const,
+    reasons: [reason],
+    remarks: [],
+    next_eligible: null,
+    plan_pays_percent: null,
+    copay: null,
+    fee: feeText(fees, code),
+    patient_pays: null,
+  }));
+  return { date, standing: 'incomplete', reasons: [reason], procedures, patient_pays: null };
+}
+
+type Judged = {
+  facts: ProcedureFacts;
+  standing: Standing;
+  reasons: Weighed[];
+  /** It pays, and the shares that were said do not hold as they are. */
+  has_other_shares: boolean;
+};
+
+function judgeProcedure(
+  record: EligibilityRecord,
+  {
+    code,
+    visit,
+    shared,
+    is_over,
+  }: { code: string; visit: JudgedVisit; shared: readonly Weighed[]; is_over: boolean },
+): Judged {
+  const facts = procedureFacts(record, code, {
+    date: visit.date,
+    birth_date: visit.birth_date,
+  });
+  // Of a plan that is not there, nothing else matters.
+  const reasons = is_over ? [...shared] : [...shared, ...procedureReasons(facts)];
+  return {
+    facts,
+    standing: standingOf(reasons),
+    reasons,
+    has_other_shares: reasons.some(({ effect }) => effect === 'note'),
+  };
+}
+
+/** A plan that does not pay is sure, whatever else is unknown; what is unknown is never yes. */
+function standingOf(reasons: readonly Weighed[]): Standing {
+  const has = (effect: Weighed['effect']) => reasons.some((reason) => reason.effect === effect);
+  if (has('no')) return 'not_payable';
+  if (has('unknown')) return 'unknown';
+  return has('authorization') ? 'needs_authorization' : 'payable';
+}
+
+/** A share is said only where it is what the plan pays. */
+function sharesAsSaid(
+  facts: ProcedureFacts,
+  standing: Standing,
+  has_other_shares: boolean,
+): Pick<ProcedureVerdict, 'plan_pays_percent' | 'copay'> {
+  if (standing !== 'payable' || has_other_shares) return { plan_pays_percent: null, copay: null };
+  const { copay } = facts.rule;
+  if (copay != null && 'amount' in copay) return { plan_pays_percent: null, copay: copay.amount };
+  const patient = patientPercent(facts);
+  const plan = patient === null ? null : Math.round((100 - patient) * 1e6) / 1e6;
+  return { plan_pays_percent: plan, copay: null };
+}
+
+const OVER: ReadonlySet<ReasonCode> = new Set(['plan_inactive', 'plan_ended', 'plan_not_begun']);
+/** Somebody has to do or say something before the visit. */
+const TO_ATTEND: ReadonlySet<ReasonCode> = new Set([
+  'out_of_network',
+  'downgrade',
+  'prior_authorization',
+  'referral_required',
+  'not_primary',
+]);
+
+/** Nothing about a procedure makes a visit not eligible. */
+function worstOf(
+  of_visit: readonly Reason[],
+  procedures: readonly Pick<ProcedureVerdict, 'standing' | 'reasons'>[],
+): VerdictWord {
+  const codes = [...of_visit, ...procedures.flatMap(({ reasons }) => reasons)].map(
+    ({ code }) => code,
+  );
+  const standings = procedures.map(({ standing }) => standing);
+  if (of_visit.some(({ code }) => OVER.has(code))) return 'not_eligible';
+  if (
+    codes.some((code) => TO_ATTEND.has(code)) ||
+    standings.includes('not_payable') ||
+    standings.includes('needs_authorization')
+  )
+    return 'attention';
+  return codes.includes('plan_unknown') || standings.includes('unknown')
+    ? 'incomplete'
+    : 'eligible';
+}

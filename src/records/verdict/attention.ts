@@ -1,0 +1,63 @@
+/** What of a verdict somebody has to act on, by kind (`policy.attention`). */
+import type { ReasonCode, Verdict } from '../verdict.ts';
+import { TO_DO } from './text.ts';
+
+export const ATTENTION_KINDS = [
+  'not_eligible',
+  'not_covered',
+  'limit_reached',
+  'maximum_used_up',
+  'prior_authorization',
+  'out_of_network',
+  'downgrade',
+  'referral_required',
+  'not_primary',
+] as const;
+export type AttentionKind = (typeof ATTENTION_KINDS)[number];
+
+const KIND_OF: Readonly<Partial<Record<ReasonCode, AttentionKind>>> = {
+  plan_inactive: 'not_eligible',
+  plan_ended: 'not_eligible',
+  plan_not_begun: 'not_eligible',
+  not_covered: 'not_covered',
+  age_limit: 'limit_reached',
+  frequency: 'limit_reached',
+  maximum_used_up: 'maximum_used_up',
+  prior_authorization: 'prior_authorization',
+  out_of_network: 'out_of_network',
+  downgrade: 'downgrade',
+  referral_required: 'referral_required',
+  not_primary: 'not_primary',
+};
+
+/** Kinds that count for a procedure only when it is sure that the plan does not pay for it. */
+const WHEN_SURE: ReadonlySet<AttentionKind> = new Set(['limit_reached', 'maximum_used_up']);
+
+export type VerdictAttention = { reason: AttentionKind; what: string; next: string };
+
+/** One entry for each kind, with everything that it is about; empty when nobody has to act. */
+export function verdictAttention(verdict: Verdict): VerdictAttention[] {
+  const found = new Map<AttentionKind, { what: string[]; next: Set<string> }>();
+  const add = (code: ReasonCode, what: string) => {
+    const kind = KIND_OF[code];
+    if (kind === undefined) return;
+    const entry = found.get(kind) ?? { what: [], next: new Set<string>() };
+    if (!entry.what.includes(what)) entry.what.push(what);
+    entry.next.add(TO_DO[code] ?? '');
+    found.set(kind, entry);
+  };
+  for (const { code, text } of verdict.reasons) add(code, text);
+  for (const { code: procedure, reasons, standing } of verdict.procedures) {
+    for (const { code, text } of reasons) {
+      const kind = KIND_OF[code];
+      if (kind === undefined || verdict.reasons.some((reason) => reason.code === code)) continue;
+      if (WHEN_SURE.has(kind) && standing !== 'not_payable') continue;
+      add(code, `${procedure}: ${text}`);
+    }
+  }
+  return [...found].map(([reason, { what, next }]) => ({
+    reason,
+    what: what.join(' '),
+    next: [...next].join(' '),
+  }));
+}

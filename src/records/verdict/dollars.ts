@@ -1,0 +1,304 @@
+/**
+ * What the patient pays. Where something is open (the order in which the deductible is taken, a
+ * clause that nobody named, an authorization), every way that it may come out is counted through,
+ * and the range spans them all. Nothing is guessed.
+ */
+import type { EligibilityRecord } from '../eligibility.ts';
+import {
+  type CentRange,
+  centsOfMoney,
+  deductibleLeft,
+  isThere,
+  isUnlimited,
+  leftOf,
+  maximumLeft,
+} from './money.ts';
+import {
+  countsTowardMaximum,
+  isDiagnostic,
+  isOrthodontic,
+  isPreventive,
+  type ProcedureFacts,
+  patientPercent,
+} from './procedure.ts';
+import type { Standing } from './reasons.ts';
+
+/** One way in which a procedure may be paid. */
+type Way = {
+  is_paid: boolean;
+  /** Replaces the share; null: the share counts. */
+  copay: number | null;
+  patient_percent: number;
+  takes_deductible: boolean;
+  maximum: 'annual' | 'orthodontic' | null;
+};
+
+export type Billed = {
+  /** Cents; null: no fee is known. */
+  fee: number | null;
+  ways: Way[];
+};
+
+const UNPAID: Way = {
+  is_paid: false,
+  copay: null,
+  patient_percent: 100,
+  takes_deductible: false,
+  maximum: null,
+};
+
+/** Every way in which a procedure of this standing may be paid. */
+export function waysOf(
+  facts: ProcedureFacts,
+  standing: Standing,
+  has_other_shares: boolean,
+): Way[] {
+  if (standing === 'not_payable') return [UNPAID];
+  const percent = patientPercent(facts);
+  const copay = centsOfMoney(facts.rule.copay);
+  // Nothing was said of the share, or two things that contradict each other.
+  const is_share_known =
+    facts.conflicts.length === 0 && (percent !== null || copay !== null) && !hasTwoShares(facts);
+  const paid = is_share_known
+    ? sharesOf(percent, copay).flatMap((share) => allocations(facts, share))
+    : [{ ...UNPAID, is_paid: true, patient_percent: 0 }];
+  return standing === 'payable' && !has_other_shares ? paid : [...paid, UNPAID];
+}
+
+function hasTwoShares({ rule }: ProcedureFacts): boolean {
+  const [plan, patient] = [rule.plan_pays_percent, rule.patient_pays_percent];
+  return typeof plan === 'number' && typeof patient === 'number' && plan + patient !== 100;
+}
+
+type Share = Pick<Way, 'copay' | 'patient_percent'>;
+
+/** A copay replaces a share; a copay of nothing beside a share may be the absence of one. */
+function sharesOf(percent: number | null, copay: number | null): Share[] {
+  if (copay === null) return [{ copay: null, patient_percent: percent ?? 100 }];
+  const by_copay = { copay, patient_percent: 0 };
+  return copay === 0 && percent !== null && percent > 0
+    ? [by_copay, { copay: null, patient_percent: percent }]
+    : [by_copay];
+}
+
+function allocations({ record, code, rule }: ProcedureFacts, share: Share): Way[] {
+  const takes = takesDeductible(record, code, rule.is_deductible_waived ?? null);
+  const counts = record.specialty === 'dental' ? countsTowardMaximum(record, code) : false;
+  const is_own = isOrthodontic(code) && record.maximums?.orthodontics_coverage_limit != null;
+  const maximums: Way['maximum'][] = is_own
+    ? ['orthodontic']
+    : counts === null
+      ? ['annual', null]
+      : [counts ? 'annual' : null];
+  return (takes === null ? [true, false] : [takes]).flatMap((takes_deductible) =>
+    maximums.map((maximum) => ({ is_paid: true, ...share, takes_deductible, maximum })),
+  );
+}
+
+/** Whether the deductible is taken from a code; null: nobody said. */
+function takesDeductible(
+  { specialty, clauses }: EligibilityRecord,
+  code: string,
+  is_waived: boolean | null,
+): boolean | null {
+  if (is_waived !== null) return !is_waived;
+  if (specialty !== 'dental' || isDiagnostic(code)) return null;
+  return isPreventive(code) ? (clauses?.deductible_applies_to_preventive ?? null) : true;
+}
+
+/** What is left of everything that several procedures share. */
+type Pots = { deductible: number; annual: number; orthodontic: number; out_of_pocket: number };
+
+export type Paid = { each: (CentRange | null)[]; total: CentRange | null };
+
+/** Beyond so many ways the ranges are as wide as they can be. */
+const COMBINATIONS_MAX = 4_096;
+const ORDERED_MAX = 5;
+
+/** The range of each procedure and of the visit; null where a fee is not known. */
+export function patientPays(record: EligibilityRecord, billed: readonly Billed[]): Paid {
+  const known = billed.flatMap(({ fee, ways }) => (fee === null ? [] : [{ fee, ways }]));
+  const pots = potsOf(record, billed);
+  const count = known.reduce((product, { ways }) => product * ways.length, pots.length);
+  const ranges = count > COMBINATIONS_MAX ? widest(known) : countThrough(known, pots);
+  const each = [...ranges.each];
+  const is_whole = billed.length > 0 && known.length === billed.length;
+  return {
+    each: billed.map(({ fee }) => (fee === null ? null : (each.shift() ?? null))),
+    total: is_whole ? ranges.total : null,
+  };
+}
+
+type Fee = { fee: number; ways: Way[] };
+
+function widest(known: readonly Fee[]): { each: CentRange[]; total: CentRange } {
+  const each = known.map(({ fee, ways }) => ({
+    low: ways.some(({ is_paid }) => is_paid) ? 0 : fee,
+    high: fee,
+  }));
+  const sum = (end: 'low' | 'high') => each.reduce((whole, range) => whole + range[end], 0);
+  return { each, total: { low: sum('low'), high: sum('high') } };
+}
+
+function countThrough(
+  known: readonly Fee[],
+  pots: readonly Pots[],
+): { each: CentRange[]; total: CentRange } {
+  const nothing = () => ({ low: Number.POSITIVE_INFINITY, high: Number.NEGATIVE_INFINITY });
+  const each = known.map(nothing);
+  const total = nothing();
+  const orders = ordersOf(known);
+  for (const ways of choices(known)) {
+    for (const pot of pots) {
+      for (const order of orders) {
+        const paid = simulate(known, ways, { order, pot });
+        for (const [index, cents] of paid.entries()) widen(each[index], cents);
+        widen(
+          total,
+          paid.reduce((sum, cents) => sum + cents, 0),
+        );
+      }
+    }
+  }
+  return { each, total };
+}
+
+function widen(range: CentRange | undefined, cents: number): void {
+  if (range === undefined) return;
+  range.low = Math.min(range.low, cents);
+  range.high = Math.max(range.high, cents);
+}
+
+/** One way for each procedure, in all combinations. */
+function* choices(known: readonly Fee[]): Generator<Way[]> {
+  const [first, ...others] = known;
+  if (first === undefined) {
+    yield [];
+    return;
+  }
+  for (const rest of choices(others)) for (const way of first.ways) yield [way, ...rest];
+}
+
+/**
+ * The orders in which the payer may take up the procedures: all of them, or those in which each one
+ * is the first or the last and the shares go up or down, which is where the ends of the ranges are.
+ */
+function ordersOf(known: readonly Fee[]): number[][] {
+  const indexes = known.map((_, index) => index);
+  if (known.length <= ORDERED_MAX) return permutations(indexes);
+  const share = (index: number) => known[index]?.ways[0]?.patient_percent ?? 0;
+  const rising = indexes.toSorted((one, other) => share(one) - share(other));
+  const falling = rising.toReversed();
+  return [rising, falling].flatMap((sorted) => [
+    sorted,
+    ...indexes.flatMap((index) => {
+      const others = sorted.filter((other) => other !== index);
+      return [
+        [index, ...others],
+        [...others, index],
+      ];
+    }),
+  ]);
+}
+
+function permutations(indexes: readonly number[]): number[][] {
+  if (indexes.length < 2) return [[...indexes]];
+  return indexes.flatMap((first) =>
+    permutations(indexes.filter((index) => index !== first)).map((rest) => [first, ...rest]),
+  );
+}
+
+/** What the patient pays of each, in cents, in the order of `known`. */
+function simulate(
+  known: readonly Fee[],
+  ways: readonly Way[],
+  { order, pot }: { order: readonly number[]; pot: Pots },
+): number[] {
+  const left = { ...pot };
+  const paid = known.map(({ fee }) => fee);
+  for (const index of order) {
+    const fee = known[index]?.fee ?? 0;
+    const way = ways[index];
+    if (way === undefined || !way.is_paid) continue;
+    const deductible = way.takes_deductible ? Math.min(left.deductible, fee) : 0;
+    left.deductible -= deductible;
+    const rest = fee - deductible;
+    const share = way.copay === null ? Math.round((rest * way.patient_percent) / 100) : way.copay;
+    let plan = rest - Math.min(share, rest);
+    if (way.maximum !== null) {
+      plan = Math.min(plan, left[way.maximum]);
+      left[way.maximum] -= plan;
+    }
+    const patient = Math.min(fee - plan, left.out_of_pocket);
+    left.out_of_pocket -= patient;
+    paid[index] = patient;
+  }
+  return paid;
+}
+
+/** The ends of what may be left of each pot, in all combinations. */
+function potsOf(record: EligibilityRecord, billed: readonly Billed[]): Pots[] {
+  const deductible = deductibleDue(record);
+  // A procedure without a known fee may take the deductible before the others.
+  const is_taken_elsewhere = billed.some(
+    ({ fee, ways }) => fee === null && ways.some(({ takes_deductible }) => takes_deductible),
+  );
+  const annual = annualLeft(record);
+  const orthodontic = orthodonticLeft(record);
+  const out_of_pocket = outOfPocketLeft(record);
+  const ends = ({ low, high }: CentRange) => (low === high ? [low] : [low, high]);
+  return ends(is_taken_elsewhere ? { low: 0, high: deductible.high } : deductible).flatMap(
+    (deductible_left) =>
+      ends(annual).flatMap((annual_left) =>
+        ends(orthodontic).flatMap((orthodontic_left) =>
+          ends(out_of_pocket).map((out_of_pocket_left) => ({
+            deductible: deductible_left,
+            annual: annual_left,
+            orthodontic: orthodontic_left,
+            out_of_pocket: out_of_pocket_left,
+          })),
+        ),
+      ),
+  );
+}
+
+const NO_LIMIT = { low: Number.POSITIVE_INFINITY, high: Number.POSITIVE_INFINITY };
+
+/** What is due of the individual deductible: nothing once the family's is met. */
+export function deductibleDue({ maximums }: EligibilityRecord): CentRange {
+  const own = deductibleLeft(maximums?.individual_deductible) ?? {
+    low: 0,
+    high: Number.POSITIVE_INFINITY,
+  };
+  const family = isThere(maximums?.family_deductible) ? leftOf(maximums?.family_deductible) : null;
+  if (family === null) return own;
+  return { low: Math.min(own.low, family.low), high: Math.min(own.high, family.high) };
+}
+
+function annualLeft({ specialty, maximums }: EligibilityRecord): CentRange {
+  if (specialty !== 'dental') return NO_LIMIT;
+  return maximumLeft(maximums?.coverage_limit) ?? { low: 0, high: Number.POSITIVE_INFINITY };
+}
+
+/** The service says how high the orthodontics maximum is, and not what is left of it. */
+function orthodonticLeft({ maximums }: EligibilityRecord): CentRange {
+  const limit = maximums?.orthodontics_coverage_limit;
+  if (isUnlimited(limit)) return NO_LIMIT;
+  return { low: 0, high: centsOfMoney(limit) ?? Number.POSITIVE_INFINITY };
+}
+
+/** Once the out-of-pocket maximum is met, the patient owes nothing for covered care. */
+function outOfPocketLeft({ specialty, maximums }: EligibilityRecord): CentRange {
+  if (specialty === 'dental') return NO_LIMIT;
+  const lefts = [
+    maximums?.individual_out_of_pocket_maximum,
+    maximums?.family_out_of_pocket_maximum,
+  ].flatMap((allowance) => {
+    const left = isThere(allowance) ? leftOf(allowance) : null;
+    return left === null ? [] : [left];
+  });
+  return {
+    low: Math.min(Number.POSITIVE_INFINITY, ...lefts.map(({ low }) => low)),
+    high: Math.min(Number.POSITIVE_INFINITY, ...lefts.map(({ high }) => high)),
+  };
+}

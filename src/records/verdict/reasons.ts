@@ -1,0 +1,55 @@
+/** The words of a verdict, and how a reason says what it rests on. */
+
+/** What becomes of a scheduled procedure. */
+export const STANDINGS = ['payable', 'not_payable', 'needs_authorization', 'unknown'] as const;
+export type Standing = (typeof STANDINGS)[number];
+
+/** What becomes of a visit, the worst first. */
+export const VERDICTS = ['not_eligible', 'attention', 'incomplete', 'eligible'] as const;
+export type VerdictWord = (typeof VERDICTS)[number];
+
+export const REASON_CODES = [
+  'plan_inactive',
+  'plan_ended',
+  'plan_not_begun',
+  'plan_unknown',
+  'not_covered',
+  'not_answered',
+  'not_asked',
+  'conflicting',
+  'age_limit',
+  'frequency',
+  'maximum_used_up',
+  'prior_authorization',
+  'out_of_network',
+  'waiting_period',
+  'downgrade',
+  'no_answer',
+  'referral_required',
+  'not_primary',
+] as const;
+export type ReasonCode = (typeof REASON_CODES)[number];
+
+/** `path`: where it stands in the record; `value`: as it stands there, null for what is absent. */
+export type Fact = { path: string; value: unknown };
+
+/** `text`: one or two sentences for the front desk. */
+export type Reason = { code: ReasonCode; text: string; facts: Fact[] };
+
+/**
+ * What a reason does to a procedure. `no`: the plan does not pay. `unknown`: it cannot be told.
+ * `authorization`: it pays once it has authorized it. `note`: it pays, but not as usual.
+ */
+export type Effect = 'no' | 'unknown' | 'authorization' | 'note';
+export type Weighed = Reason & { effect: Effect };
+
+export const fact = (path: string, value: unknown): Fact => ({ path, value: value ?? null });
+
+/** `2027-01-01` as `01/01/2027`. */
+export function americanDay(day: string): string {
+  const [year = '', month = '', date = ''] = day.split('-');
+  return `${month}/${date}/${year}`;
+}
+
+/** `2026-11-23` as `11/23`. */
+export const shortDay = (day: string) => americanDay(day).slice(0, 5);

@@ -1,0 +1,122 @@
+/** A verdict in sentences: for the CSV, messages, narratives, attention list and `eligd show`. */
+import type { PatientPays, ProcedureVerdict, Verdict, VerdictWord } from '../verdict.ts';
+import { VERDICT_CAUTION } from '../verdict.ts';
+import { type Reason, type ReasonCode, type Standing, shortDay } from './reasons.ts';
+
+/** A verdict in a word or two, for lists. */
+export const VERDICT_WORDS: Readonly<Record<VerdictWord, string>> = {
+  eligible: 'Eligible',
+  not_eligible: 'NOT ELIGIBLE',
+  attention: 'Needs attention',
+  incomplete: 'Incomplete',
+};
+
+export const STANDING_WORDS: Readonly<Record<Standing, string>> = {
+  payable: 'payable',
+  not_payable: 'NOT payable',
+  needs_authorization: 'needs authorization',
+  unknown: 'unknown',
+};
+
+/** `Needs attention on 11/23: D1206 NOT payable. The plan requires a referral.` */
+export function verdictHeadline(verdict: Verdict): string {
+  const why = [
+    ...verdict.reasons.map(({ text }) => text),
+    ...verdict.procedures
+      .filter(({ standing, reasons }) => standing !== 'payable' || reasons.length > 0)
+      .filter(({ reasons }) => reasons.some((reason) => !isOfVisit(reason, verdict)))
+      .map(({ code, standing }) => `${code}: ${STANDING_WORDS[standing]}.`),
+  ];
+  const head = `${VERDICT_WORDS[verdict.standing]} on ${shortDay(verdict.date)}`;
+  return why.length === 0 ? `${head}.` : `${head}: ${why.join(' ')}`;
+}
+
+const isOfVisit = ({ code }: Reason, { reasons }: Verdict) =>
+  reasons.some((reason) => reason.code === code);
+
+/** `$665.00`, `$665.00 to $680.00`; empty where no fee is known. */
+export function dollarText(pays: PatientPays | null): string {
+  if (pays === null) return '';
+  return pays.low === pays.high ? `$${pays.low}` : `$${pays.low} to $${pays.high}`;
+}
+
+/** What the front desk collects for the visit: the sum, or what is known of it. */
+export function collectText({ patient_pays, procedures }: Verdict): string {
+  if (patient_pays !== null) return dollarText(patient_pays);
+  const known = procedures.flatMap(({ code, patient_pays: pays }) =>
+    pays === null ? [] : [`${code}: ${dollarText(pays)}`],
+  );
+  const copays = procedures.flatMap(({ code, copay, patient_pays: pays }) =>
+    pays === null && copay !== null ? [`${code}: copay $${copay}`] : [],
+  );
+  return [...known, ...copays].join('; ');
+}
+
+/** `D1110: payable; plan pays 100%; patient pays $0.00.`, then why, then what else was said. */
+export function procedureLine(procedure: ProcedureVerdict, of_visit: readonly Reason[]): string {
+  const { code, standing, plan_pays_percent, copay, patient_pays, reasons, remarks } = procedure;
+  const facts = [
+    STANDING_WORDS[standing],
+    ...(copay === null ? [] : [`copay $${copay}`]),
+    ...(plan_pays_percent === null ? [] : [`plan pays ${plan_pays_percent}%`]),
+    ...(patient_pays === null ? [] : [`patient pays ${dollarText(patient_pays)}`]),
+  ];
+  const own = reasons.filter((reason) => !of_visit.some((other) => other.code === reason.code));
+  return [`${code}: ${facts.join('; ')}.`, ...own.map(({ text }) => text), ...remarks].join(' ');
+}
+
+/** Everything, the most important first; the caution last. */
+export function verdictLines(verdict: Verdict): string[] {
+  const collect = collectText(verdict);
+  return [
+    verdictHeadline(verdict),
+    ...(collect === '' ? [] : [`Patient pays: ${collect}.`]),
+    ...verdict.procedures.map((procedure) => procedureLine(procedure, verdict.reasons)),
+    VERDICT_CAUTION,
+  ];
+}
+
+/** What somebody does or tells the patient. Codes that ask for nothing are left out. */
+export const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
+  plan_inactive:
+    'Ask the patient for other insurance. Without it, the patient pays for the visit in full.',
+  plan_ended:
+    'Ask the patient for the new insurance. Without it, the patient pays for the visit in full.',
+  plan_not_begun:
+    'Offer a visit after the plan begins, or tell the patient that today is not covered.',
+  plan_unknown: 'Call the insurance company and ask whether the plan is active.',
+  no_answer: 'Call the insurance company yourself.',
+  not_covered: 'Tell the patient that the plan does not cover it and what it costs.',
+  age_limit: 'Tell the patient that the plan does not pay at this age and what it costs.',
+  frequency: 'Tell the patient that the limit is used up, or offer a later visit.',
+  maximum_used_up: 'Tell the patient that the yearly maximum is used up and what the visit costs.',
+  prior_authorization: 'Ask the insurance company for the authorization before the visit.',
+  out_of_network: 'Tell the patient that the office is out of network, and what that costs.',
+  waiting_period: 'Ask the insurance company whether the waiting period is over.',
+  downgrade: 'Tell the patient about the difference to the cheaper procedure.',
+  referral_required: 'Get the referral before the visit.',
+  not_primary: 'Ask the patient which insurance pays first, and bill that one first.',
+  conflicting: 'Call the insurance company and ask which answer is right.',
+  not_answered: 'Call the insurance company if you need to know it before the visit.',
+  not_asked: 'Call the insurance company if you need to know it before the visit.',
+};
+
+/** What to do about a verdict, without repeats, in the order of its reasons. */
+export function whatToDo(verdict: Verdict): string[] {
+  const reasons = [
+    ...verdict.reasons.map((reason) => ({ reason, standing: null })),
+    ...verdict.procedures.flatMap(({ reasons: own, standing }) =>
+      own.map((reason) => ({ reason, standing })),
+    ),
+  ];
+  const steps = reasons.flatMap(({ reason: { code }, standing }) => {
+    // A limit that cannot be read is a question; one that is used up is something to tell.
+    if (standing === 'unknown' && (code === 'frequency' || code === 'age_limit'))
+      return ['Ask the insurance company about the limit, if you need to know it.'];
+    if (standing === 'unknown' && code === 'maximum_used_up')
+      return ['Ask the insurance company whether this counts toward the maximum.'];
+    const step = TO_DO[code];
+    return step === undefined ? [] : [step];
+  });
+  return [...new Set(steps)];
+}

@@ -1,0 +1,92 @@
+/** What somebody has handled stays off the attention list until the answer changes. */
+import { sql } from 'kysely';
+import {
+  ANSWER_REASONS,
+  type Attention,
+  type AttentionReason,
+  VERDICT_REASONS,
+} from '../../domain/attention.ts';
+import type { Done } from '../../domain/operator.ts';
+import type { Tx } from '../engine/database.ts';
+import { type AttentionSubject, replaceAttention, resolveAttention } from './attention.ts';
+import { writeAudit } from './audit.ts';
+import type { Operand } from './operator.ts';
+
+/** `to_state` in the trail of an entry that somebody has handled. */
+const HANDLED = 'done';
+
+/** Entries that are about an answer, and gone once somebody has acted on them. */
+const TO_HANDLE: readonly AttentionReason[] = [
+  ...VERDICT_REASONS,
+  ...ANSWER_REASONS,
+  'coverage_conflict',
+];
+
+/** What the answer of a visit asks for becomes exactly `entries`, without what was handled. */
+export async function raiseVerdict(
+  tx: Tx,
+  about: AttentionSubject,
+  entries: readonly Attention[],
+  now: number,
+): Promise<void> {
+  const open: Attention[] = [];
+  for (const entry of entries) if (!(await isHandled(tx, about.subject, entry))) open.push(entry);
+  await replaceAttention(tx, about, VERDICT_REASONS, open, now);
+}
+
+/** Whether the newest entry of this kind says the same and was handled by somebody. */
+async function isHandled(tx: Tx, subject: string, { reason, what }: Attention): Promise<boolean> {
+  const last = await tx
+    .selectFrom('attention')
+    .select(['what', 'resolved_at'])
+    .where('subject', '=', subject)
+    .where('reason', '=', reason)
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  if (last === undefined || last.resolved_at === null || last.what !== what) return false;
+  const by_hand = await tx
+    .selectFrom('audit')
+    .select('id')
+    .where('subject', '=', subject)
+    .where('to_state', '=', HANDLED)
+    .where('at', '=', last.resolved_at)
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return by_hand !== undefined;
+}
+
+/** `eligd done`: takes off the list what somebody has handled; the note goes into the story. */
+export function handle(note: string) {
+  return async (tx: Tx, { kind, id }: Operand, now: number): Promise<Done[]> => {
+    const entries = await tx
+      .selectFrom('attention')
+      .select(['subject', 'reason', 'what'])
+      .where(kind === 'appointment' ? 'appointment' : 'inquiry', '=', id)
+      .where('resolved_at', 'is', null)
+      .execute();
+    const done: Done[] = [];
+    for (const { subject, reason, what } of entries) {
+      if (!TO_HANDLE.some((each) => each === reason)) {
+        done.push({
+          did: false,
+          what: `"${what}" goes off the list when it is fixed, not before.`,
+        });
+        continue;
+      }
+      await resolveAttention(tx, subject, now, [reason as AttentionReason]);
+      const told = note === '' ? '' : ` Note: ${note}`;
+      await writeAudit(tx, [
+        {
+          at: now,
+          subject,
+          from_state: 'attention',
+          to_state: HANDLED,
+          reason: `Handled by the office: ${what}${told}`,
+        },
+      ]);
+      done.push({ did: true, what: `Done: ${what} It comes back only if the answer changes.` });
+    }
+    return done;
+  };
+}

@@ -1,0 +1,398 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { normalizeEligibility } from '../../src/records/normalize.ts';
+import { dollarText, verdictLines, whatToDo } from '../../src/records/verdict/text.ts';
+import { judge, type Verdict } from '../../src/records/verdict.ts';
+import { answerTree, inputOf, materialize, specialtyAndAsked } from './answers.ts';
+import { CASES, conclusion, differencesOf, type VerdictCase, verdictOf } from './verdict-cases.ts';
+
+describe('the cases', () => {
+  test.each(CASES.map((one) => [one.id, one.about, one] as const))('%s: %s', (_, __, one) => {
+    expect(differencesOf(conclusion(verdictOf(one)), one)).toEqual([]);
+  });
+});
+
+/** The first case, with parts of the answer changed; `undefined` takes a field away. */
+type Change = {
+  plan?: object;
+  maximums?: object;
+  rule?: object;
+  clauses?: object;
+  history?: object | null;
+  pairs?: unknown[];
+  codes?: string[];
+  fees?: Record<string, string>;
+  dob?: string;
+};
+
+function changed(change: Change): VerdictCase {
+  const [first] = CASES;
+  const one = structuredClone(first!);
+  const results = one.answer.results as Record<string, Record<string, unknown>>;
+  Object.assign(results.plan_information!, change.plan);
+  Object.assign(results.maximums!, change.maximums);
+  Object.assign(results.extra_info!, change.clauses);
+  const code = change.codes?.[0] ?? 'D1110';
+  const rule = { is_covered: true, coverage_percentage: 100, is_prior_auth_required: false };
+  Object.assign(results, {
+    procedure_codes: change.pairs ?? [[{ procedure_code: code }, { ...rule, ...change.rule }]],
+    treatment_history: change.history === undefined ? {} : change.history,
+  });
+  Object.assign(one.appointment, {
+    codes: change.codes ?? ['D1110'],
+    fees: change.fees ?? { [code]: '100.00' },
+    dob: change.dob ?? '1980-04-02',
+  });
+  return one;
+}
+
+const cleaning = { procedure_code: '1110', tooth_numbers: [], surfaces: [], quadrant_numbers: [] };
+const pair = (procedure_code: string, rule: object) => [
+  { procedure_code },
+  { is_covered: true, is_prior_auth_required: false, ...rule },
+];
+
+/** One procedure: its standing, reasons, and what the patient pays. */
+const CHANGES: [about: string, Change, standing: string, reasons: string, pays: string][] = [
+  ['ends on the day', { plan: { termination_date: '{visit}' } }, 'payable', '', '0.00 0.00'],
+  ['begins on the day', { plan: { effective_date: '{visit}' } }, 'payable', '', '0.00 0.00'],
+  [
+    'ended a day before',
+    { plan: { termination_date: '{visit-1}' } },
+    'not_payable',
+    'plan_ended',
+    '100.00 100.00',
+  ],
+  [
+    'nobody said that it is active',
+    { plan: { is_active: null } },
+    'unknown',
+    'plan_unknown',
+    '0.00 100.00',
+  ],
+  [
+    'covered, no share',
+    { rule: { coverage_percentage: undefined } },
+    'unknown',
+    'not_answered',
+    '0.00 100.00',
+  ],
+  ['no coverage', { rule: { is_covered: undefined } }, 'unknown', 'not_answered', '0.00 100.00'],
+  ['under 14', { rule: { age_limit: 'under 14' } }, 'not_payable', 'age_limit', '100.00 100.00'],
+  ['children', { rule: { age_limit: 'children' } }, 'unknown', 'age_limit', '0.00 100.00'],
+  ['no age limit', { rule: { age_limit: 'none' } }, 'payable', '', '0.00 0.00'],
+  [
+    'to age 19, and 19',
+    { rule: { age_limit: 'to age 19' }, dob: '2007-04-02' },
+    'unknown',
+    'age_limit',
+    '0.00 100.00',
+  ],
+  ['the limit itself', { rule: { age_limit: 19 }, dob: '2007-04-02' }, 'payable', '', '0.00 0.00'],
+  [
+    '6 months to the day',
+    { rule: { frequency_limitations: '1 per 6 months' }, history: { '05-23-2026': [cleaning] } },
+    'payable',
+    '',
+    '0.00 0.00',
+  ],
+  [
+    '6 months less a day',
+    { rule: { frequency_limitations: '1 per 6 months' }, history: { '05-24-2026': [cleaning] } },
+    'not_payable',
+    'frequency',
+    '100.00 100.00',
+  ],
+  [
+    'per tooth, one on file',
+    {
+      rule: { frequency_limitations: '1 per tooth per 36 months' },
+      history: { '05-24-2026': [cleaning] },
+    },
+    'unknown',
+    'frequency',
+    '0.00 100.00',
+  ],
+  [
+    'another code',
+    {
+      rule: { frequency_limitations: '1 per 6 months' },
+      history: { '05-24-2026': [{ ...cleaning, procedure_code: 'D0120' }] },
+    },
+    'payable',
+    '',
+    '0.00 0.00',
+  ],
+  [
+    'waits, still',
+    { clauses: { waiting_periods: '12 months' }, plan: { effective_date: '{visit-364}' } },
+    'unknown',
+    'waiting_period',
+    '0.00 100.00',
+  ],
+  [
+    'waited',
+    { clauses: { waiting_periods: '12 months' }, plan: { effective_date: '{visit-365}' } },
+    'payable',
+    '',
+    '0.00 0.00',
+  ],
+  [
+    'waits, words',
+    { clauses: { waiting_periods: 'applies to major' } },
+    'unknown',
+    'waiting_period',
+    '0.00 100.00',
+  ],
+  [
+    'authorization not answered',
+    { rule: { is_prior_auth_required: null } },
+    'unknown',
+    'not_answered',
+    '0.00 100.00',
+  ],
+  [
+    'authorization',
+    { rule: { is_prior_auth_required: true } },
+    'needs_authorization',
+    'prior_authorization',
+    '0.00 100.00',
+  ],
+  ['downgraded', { rule: { is_downgraded: true } }, 'payable', 'downgrade', '0.00 100.00'],
+  [
+    'not covered twice',
+    { pairs: [pair('D1110', { is_covered: false }), pair('1110', { is_covered: false })] },
+    'not_payable',
+    'not_covered',
+    '100.00 100.00',
+  ],
+  [
+    'covered and not',
+    { pairs: [pair('D1110', { coverage_percentage: 80 }), pair('1110', { is_covered: false })] },
+    'unknown',
+    'conflicting',
+    '0.00 100.00',
+  ],
+  [
+    'two shares',
+    {
+      pairs: [
+        pair('D1110', { coverage_percentage: 80 }),
+        pair('1110', { coverage_percentage: 50 }),
+      ],
+    },
+    'unknown',
+    'conflicting',
+    '0.00 100.00',
+  ],
+  [
+    'the same twice',
+    {
+      pairs: [
+        pair('D1110', { coverage_percentage: 80 }),
+        pair('1110', { coverage_percentage: 80 }),
+      ],
+    },
+    'payable',
+    '',
+    '20.00 20.00',
+  ],
+  [
+    'maximum used up, exempt unknown',
+    {
+      maximums: { coverage_limit_remaining: '0' },
+      clauses: { preventative_applies_to_maximum: undefined },
+    },
+    'unknown',
+    'maximum_used_up',
+    '0.00 100.00',
+  ],
+  [
+    'maximum partly left',
+    { maximums: { coverage_limit_remaining: '30' } },
+    'payable',
+    '',
+    '70.00 70.00',
+  ],
+  [
+    'maximum unlimited',
+    { maximums: { coverage_limit: 'Unlimited', coverage_limit_remaining: undefined } },
+    'payable',
+    '',
+    '0.00 0.00',
+  ],
+  [
+    'maximum N/A',
+    { maximums: { coverage_limit: 'N/A', coverage_limit_remaining: undefined } },
+    'payable',
+    '',
+    '0.00 100.00',
+  ],
+  [
+    'a crown, no deductible',
+    {
+      codes: ['D2740'],
+      rule: { coverage_percentage: 50 },
+      maximums: { individual_deductible: 'None', individual_deductible_used: undefined },
+    },
+    'payable',
+    '',
+    '50.00 50.00',
+  ],
+  [
+    'a crown, N/A deductible',
+    {
+      codes: ['D2740'],
+      rule: { coverage_percentage: 50 },
+      maximums: { individual_deductible: 'N/A', individual_deductible_used: undefined },
+    },
+    'payable',
+    '',
+    '50.00 100.00',
+  ],
+  [
+    'a crown, family nearly met',
+    {
+      codes: ['D2740'],
+      rule: { coverage_percentage: 50 },
+      maximums: { family_deductible_used: '130' },
+    },
+    'payable',
+    '',
+    '60.00 60.00',
+  ],
+  [
+    'a crown, individual plan',
+    {
+      codes: ['D2740'],
+      rule: { coverage_percentage: 50 },
+      maximums: { family_deductible: undefined, family_deductible_used: undefined },
+    },
+    'payable',
+    '',
+    '75.00 75.00',
+  ],
+  [
+    'an exam: the deductible is open',
+    { codes: ['D0120'], rule: { coverage_percentage: 80 } },
+    'payable',
+    '',
+    '20.00 60.00',
+  ],
+];
+
+describe('answers like those of the cases', () => {
+  test.each(CHANGES)('%s', (_, change, standing, reasons, pays) => {
+    const [procedure] = verdictOf(changed(change)).procedures;
+    expect([
+      procedure?.standing,
+      procedure?.reasons.map(({ code }) => code).join(' '),
+      `${procedure?.patient_pays?.low} ${procedure?.patient_pays?.high}`,
+    ]).toEqual([standing, reasons, pays]);
+  });
+
+  test('a maximum that both procedures share is taken once, in any order', () => {
+    const one = changed({
+      codes: ['D2740', 'D2392'],
+      pairs: [
+        pair('D2740', { coverage_percentage: 50 }),
+        pair('D2392', { coverage_percentage: 80 }),
+      ],
+      maximums: { coverage_limit_remaining: '100', individual_deductible_used: '50' },
+      fees: { D2740: '1000.00', D2392: '200.00' },
+    });
+    const verdict = verdictOf(one);
+    expect(verdict.patient_pays).toMatchObject({ low: '1100.00', high: '1100.00' });
+    expect(verdict.procedures.map(({ patient_pays }) => dollarText(patient_pays))).toEqual([
+      '$900.00 to $1000.00',
+      '$100.00 to $200.00',
+    ]);
+    expect(verdict.standing).toBe('eligible');
+  });
+
+  test('says why in plain words, and what to do', () => {
+    const history = { '01-01-2026': [cleaning], '08-02-2026': [cleaning] };
+    const rule = { frequency_limitations: '2 per year' };
+    const verdict = verdictOf(changed({ rule, history }));
+    expect(verdictLines(verdict)).toEqual([
+      'Needs attention on 11/23: D1110: NOT payable.',
+      'Patient pays: $100.00.',
+      'D1110: NOT payable; patient pays $100.00. Not payable on 11/23: 2 per year, both used ' +
+        '(01/01/2026, 08/02/2026). Next: 01/01/2027.',
+      'From what the payer said on the phone; not a guarantee of payment.',
+    ]);
+    expect(whatToDo(verdict)).toEqual([
+      'Tell the patient that the limit is used up, or offer a later visit.',
+    ]);
+  });
+});
+
+const VISIT = '2026-11-23';
+const CODES = ['D1110', 'D2740', '99213', '90834'];
+const FEES = { D1110: '98.00', D2740: '1200.00', '99213': '150.00' };
+
+function expectHonest(verdict: Verdict): void {
+  const text = verdictLines(verdict).join('\n');
+  expect(verdict.procedures.map(({ code }) => code)).toEqual(CODES);
+  for (const {
+    code,
+    standing,
+    plan_pays_percent,
+    copay,
+    patient_pays,
+    fee,
+  } of verdict.procedures) {
+    const line = text.split('\n').find((each) => each.startsWith(`${code}: `)) ?? '';
+    const [own = ''] = line.split('. ');
+    if (standing !== 'payable') {
+      expect([plan_pays_percent, copay]).toEqual([null, null]);
+      expect(own).not.toMatch(/plan pays|copay|covered/);
+    }
+    if (standing === 'not_payable') expect(patient_pays?.low ?? fee).toBe(fee);
+    if (patient_pays !== null) {
+      expect(Number(patient_pays.low)).toBeLessThanOrEqual(Number(patient_pays.high));
+      expect(Number(patient_pays.high)).toBeLessThanOrEqual(Number(fee));
+    }
+  }
+  const standings = verdict.procedures.map(({ standing }) => standing);
+  if (verdict.standing === 'eligible') expect(new Set(standings)).toEqual(new Set(['payable']));
+  if (standings.includes('unknown')) expect(verdict.standing).not.toBe('eligible');
+}
+
+describe('whatever was answered', () => {
+  test('a verdict says nothing that the record contradicts, and unknown is never yes', () => {
+    fc.assert(
+      fc.property(answerTree({ isClean: false }), specialtyAndAsked, (tree, more) => {
+        const record = normalizeEligibility(inputOf(materialize(tree).raw, more));
+        const verdict = judge(record, {
+          date: VISIT,
+          birth_date: '1980-04-02',
+          procedure_codes: CODES,
+          fees: FEES,
+        });
+        expectHonest(verdict);
+        const { plan } = record;
+        if (plan?.is_active === false) expect(verdict.standing).toBe('not_eligible');
+        if (plan?.is_active == null) expect(verdict.standing).not.toBe('eligible');
+        for (const { code, standing, plan_pays_percent, copay } of verdict.procedures) {
+          const said = (record.procedure_codes?.codes ?? []).filter((one) => one.code === code);
+          const is_yes = standing === 'payable' || standing === 'needs_authorization';
+          if (is_yes) {
+            expect(said.some(({ benefits }) => benefits.is_covered === true)).toBe(true);
+            expect(said.some(({ benefits }) => benefits.is_covered === false)).toBe(false);
+          }
+          const shares = said.flatMap(({ benefits }) => [
+            benefits.plan_pays_percent,
+            typeof benefits.patient_pays_percent === 'number'
+              ? Math.round((100 - benefits.patient_pays_percent) * 1e6) / 1e6
+              : null,
+          ]);
+          if (plan_pays_percent !== null) expect(shares).toContain(plan_pays_percent);
+          const copays = said.map(({ benefits }) => benefits.copay);
+          if (copay !== null) expect(copays).toContainEqual({ amount: copay, currency: 'USD' });
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
