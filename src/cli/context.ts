@@ -46,6 +46,8 @@ export type CliContext = Host & {
    * to stderr.
    */
   env: (options?: { log_to?: 'stdout' | 'stderr'; clock?: Clock }) => Promise<Env>;
+  /** The same for files as they are now: nothing that was read before is kept. */
+  again: () => CliContext;
 };
 
 /** `configOption` gives what stands after `--config`, once the command line has been read. */
@@ -55,6 +57,7 @@ export function createContext(host: Host, configOption: () => string | undefined
   const context: CliContext = {
     ...host,
     configOption,
+    again: () => createContext(host, configOption),
     configFile: () => findConfig(host, configOption()),
     config: () => {
       config ??= readConfig(context);
@@ -67,8 +70,13 @@ export function createContext(host: Host, configOption: () => string | undefined
       return secrets;
     },
     env: async ({ log_to = 'stderr', clock } = {}) => {
-      const [{ log }, { createLog, isJournal, logLevel }, { createEnv, realClock }] =
-        await Promise.all([context.config(), import('../ops/log.ts'), import('../ops/env.ts')]);
+      const [{ log }, { createLog, logLevel }, { isJournal }, { createEnv, realClock }] =
+        await Promise.all([
+          context.config(),
+          import('../ops/log.ts'),
+          import('../ops/journal.ts'),
+          import('../ops/env.ts'),
+        ]);
       const used = clock ?? realClock;
       const pretty = host[log_to].isTTY === true;
       const descriptor = log_to === 'stdout' ? 1 : 2;
@@ -131,6 +139,6 @@ function findConfig(host: Host, option: string | undefined): string {
         : ''),
     next: is_left_out
       ? `If you trust that file, add --config ${local}.`
-      : 'Make one from config/minimal.yaml, or say where it is with --config FILE.',
+      : 'Run "eligd init" to make one, or say where it is with --config FILE.',
   });
 }

@@ -1,5 +1,6 @@
 import { CommanderError } from 'commander';
 import { EligdError, type ErrorKind, errorCode } from '../domain/errors.ts';
+import { isJournal } from '../ops/journal.ts';
 import type { Host } from './context.ts';
 
 /**
@@ -26,6 +27,14 @@ export class StatusExit extends Error {
   }
 }
 
+/**
+ * In the journal of systemd, every line of an error has the priority 3: it would be 6, and
+ * `journalctl -p warning` would not show why the service does not start (sd-daemon(3)).
+ */
+function prioritized(text: string, environment: Host['environment']): string {
+  return isJournal(2, environment) ? text.replaceAll(/^(?=.)/gm, '<3>') : text;
+}
+
 /** The only place where an error becomes words on standard error and an exit code. */
 export function reportError(
   error: unknown,
@@ -36,7 +45,7 @@ export function reportError(
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   if (error instanceof StatusExit) return error.code;
   if (error instanceof EligdError) {
-    stderr.write(`eligd: ${error.what}\n${error.why}\n${error.next}\n`);
+    stderr.write(prioritized(`eligd: ${error.what}\n${error.why}\n${error.next}\n`, environment));
     return EXIT_CODES[error.kind];
   }
   // The reader of our output has gone away (`eligd list | head`): that is its right, and nothing of
@@ -48,8 +57,11 @@ export function reportError(
       ? [error.name, errorCode(error)].filter(Boolean).join(' ')
       : typeof error;
   stderr.write(
-    `eligd: This is a defect of eligd (${kind}); run the command again with ELIGD_DEBUG=1 ` +
-      `and report what it prints, without patient data.\n`,
+    prioritized(
+      `eligd: This is a defect of eligd (${kind}); run the command again with ELIGD_DEBUG=1 ` +
+        `and report what it prints, without patient data.\n`,
+      environment,
+    ),
   );
   if (environment.ELIGD_DEBUG === '1')
     stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);

@@ -1,20 +1,24 @@
 /**
- * A signal that is aborted by the first Ctrl-C, SIGTERM or SIGHUP, for commands that run until they
- * are told to end. The second one ends the process at once: whoever sends it has lost patience, and
- * the database stands that (docs/design.md "No step depends on memory").
+ * A signal that is aborted by the first Ctrl-C, SIGTERM or SIGHUP, for commands that run until
+ * they are told to end. With `onReload`, SIGHUP calls that instead. The second one ends the process
+ * at once: whoever sends it has lost patience, and the database stands that (docs/design.md "No
+ * step depends on memory").
  */
-export function stopSignal(): { signal: AbortSignal; release: () => void } {
+export function stopSignal(onReload?: () => void): { signal: AbortSignal; release: () => void } {
   const controller = new AbortController();
   const onSignal = (name: NodeJS.Signals) => {
     if (controller.signal.aborted) process.exit(1);
     controller.abort(new DOMException(`stopped by ${name}`, 'AbortError'));
   };
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const names: NodeJS.Signals[] = ['SIGINT', 'SIGTERM'];
+  if (onReload === undefined) names.push('SIGHUP');
+  else process.on('SIGHUP', onReload);
   for (const name of names) process.on(name, onSignal);
   return {
     signal: controller.signal,
     release: () => {
       for (const name of names) process.off(name, onSignal);
+      if (onReload !== undefined) process.off('SIGHUP', onReload);
     },
   };
 }

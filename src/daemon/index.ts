@@ -4,7 +4,7 @@
  */
 import { ClockWatch } from '../domain/clock-watch.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
-import { type HttpService, startHttpServers } from '../http/server.ts';
+import type { HttpService } from '../http/server.ts';
 import { type ConnectorMeans, createConnectors } from '../ops/connectors.ts';
 import { readFees } from '../ops/fees.ts';
 import { configNotes } from '../ops/profile.ts';
@@ -31,6 +31,7 @@ import { watchContact } from './contact.ts';
 import { watchExports } from './export-watch.ts';
 import { keepPulse } from './heartbeat.ts';
 import { Jobs } from './jobs.ts';
+import { serveHttp } from './listening.ts';
 import {
   countEvents,
   monitoringServices,
@@ -220,17 +221,20 @@ async function run(parts: Parts, signal: AbortSignal): Promise<void> {
   const { env } = parts.options;
   env.log('daemon_started', startFields(parts.options));
   await beginReports(parts.store, parts.options.config.webhook);
-  const servers = await startHttpServers(httpServices(parts), env);
   const lost = new AbortController();
   try {
     const end = AbortSignal.any([signal, lost.signal]);
-    await Promise.all([runStages(parts, end), watchDatabase(parts, lost, end)]);
+    await Promise.all([
+      runStages(parts, end),
+      serveHttp(parts, httpServices(parts), end),
+      watchDatabase(parts, lost, end),
+    ]);
   } finally {
-    await Promise.all(servers.map((server) => server.close()));
+    lost.abort();
   }
   env.log('daemon_stopped');
   // Ends with an error, so that the service manager starts eligd again on whatever file is there.
-  if (lost.signal.aborted) parts.identity.check();
+  if (!signal.aborted) parts.identity.check();
 }
 
 /** Runs one of the daemon's loops, and lets its progress be watched. */

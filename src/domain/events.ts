@@ -195,6 +195,27 @@ export const EVENTS = {
       'A connector could not read or write; the line says why and what to do. It is tried again.',
     next: 'Do what reason says, and run "eligd check".',
   },
+  reload_applied: {
+    level: 'info',
+    fields: [],
+    means:
+      'A reload was asked for (SIGHUP), and the files are in order: the daemon starts again with ' +
+      'them in the same process.',
+  },
+  reload_refused: {
+    level: 'error',
+    fields: ['reason'],
+    means: 'A reload was asked for (SIGHUP), and a file has errors: the old ones stay in force.',
+    next: 'Do what reason says, run "eligd check", then reload again (systemctl reload eligd).',
+  },
+  port_taken: {
+    level: 'error',
+    fields: ['host', 'port', 'reason', 'wait_ms'],
+    means:
+      'eligd cannot listen at an address for webhook events or monitoring. Everything else runs, ' +
+      'and it tries again.',
+    next: 'End the program that listens there, or change the port in the configuration.',
+  },
   database_gone: {
     level: 'error',
     fields: ['path'],

@@ -100,6 +100,11 @@ export function planAppointment(
     return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
   if (appointment.is_unwritable === true) return onTheList(UNWRITABLE, starts_at, facts);
 
+  const is_too_late = starts_at - now < policy.min_lead_hours * HOUR_MS;
+  // By a clock that is days ahead, every visit of the week is too near for a call.
+  if (is_too_late && !facts.is_clock_trusted)
+    return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
+
   const attention: Attention[] = [];
   const planned: PlannedCoverage[] = [];
   const unmapped: UnmappedPayer[] = [];
@@ -128,7 +133,7 @@ export function planAppointment(
     coverages: planned,
     attention,
     unmapped,
-    is_too_late: starts_at - now < policy.min_lead_hours * HOUR_MS,
+    is_too_late,
   };
 }
 

@@ -70,7 +70,7 @@ export async function parseConfig(
   if ('problems' in read) throw new ConfigError(file, read.problems);
   const { document } = read;
   if (document.data === null) {
-    const next = 'Copy config/minimal.yaml into it and fill in the values.';
+    const next = 'Run "eligd init", which asks for the values and writes the file.';
     throw new ConfigError(file, [{ path: '', line: 1, what: 'the file is empty.', next }]);
   }
 

@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import { styleText } from 'node:util';
 import { type DestinationStream, destination, pino } from 'pino';
 import type { Log, LogFields } from '../domain/env.ts';
@@ -104,19 +103,6 @@ function priorityStream(to: DestinationStream): DestinationStream {
       to.write(`<${PRIORITIES[level]}>${line}`);
     },
   };
-}
-
-/**
- * Whether the descriptor leads to the journal of systemd, as it says in `$JOURNAL_STREAM`
- * (systemd.exec(5)).
- */
-export function isJournal(
-  descriptor: 1 | 2,
-  environment: Readonly<Record<string, string | undefined>>,
-): boolean {
-  if (!environment.JOURNAL_STREAM) return false;
-  const { dev, ino } = fstatSync(descriptor);
-  return environment.JOURNAL_STREAM === `${dev}:${ino}`;
 }
 
 const COLORS = { debug: 'gray', info: 'green', warn: 'yellow', error: 'red' } as const;

@@ -116,6 +116,15 @@ describe('a visit', () => {
     expect(plan(inHours(-1 / 3600))).toEqual({ kind: 'close', reason: 'past' });
   });
 
+  test('is not too near for a call by a clock that is not trusted', () => {
+    expect(plan(inHours(2), { is_clock_trusted: false })).toMatchObject({
+      kind: 'wait',
+      reason: 'clock_unproven',
+      attention: [],
+    });
+    expect(plan(inHours(2))).toMatchObject({ kind: 'ask', is_too_late: true });
+  });
+
   test('is not taken to be past by a clock that is not trusted', () => {
     expect(plan(inHours(-48), { is_clock_trusted: false })).toEqual({
       kind: 'wait',

@@ -5,7 +5,8 @@ import { EVENTS as FHIR } from '../../connectors/fhir/events.ts';
 import { EVENTS as HL7 } from '../../connectors/hl7/events.ts';
 import { type FieldsOf, LOG_FIELDS } from '../../src/domain/env.ts';
 import { EVENTS, type EventName } from '../../src/domain/events.ts';
-import { createLog, isJournal, logLevel, prettyLine } from '../../src/ops/log.ts';
+import { isJournal } from '../../src/ops/journal.ts';
+import { createLog, logLevel, prettyLine } from '../../src/ops/log.ts';
 
 function capture(options: { level?: 'debug' | 'info' | 'warn' | 'error'; pretty?: boolean } = {}) {
   const lines: string[] = [];

@@ -1,7 +1,11 @@
 import type { Command } from 'commander';
 import { createDaemon } from '../../daemon/index.ts';
+import type { DaemonOptions } from '../../daemon/parts.ts';
+import type { Env } from '../../domain/env.ts';
+import { EligdError } from '../../domain/errors.ts';
+import { loadPayers } from '../../ops/payers.ts';
 import { serviceCredentials } from '../../ops/secrets.ts';
-import { createNotifier } from '../../ops/systemd.ts';
+import { createNotifier, type Notifier } from '../../ops/systemd.ts';
 import type { CliContext } from '../context.ts';
 import { stopSignal } from '../stop.ts';
 import { programVersion } from '../version.ts';
@@ -11,31 +15,78 @@ export function register(command: Command, context: CliContext): void {
     .description(
       'Runs the daemon in the foreground until Ctrl-C or SIGTERM: reads appointments, has ' +
         'payers asked, writes answers back. ' +
-        'The log goes to standard output. Only one may run on a database.',
+        'The log goes to standard output. Only one may run on a database. On SIGHUP it checks ' +
+        'its files and applies them, or refuses them and goes on with the old ones.',
     )
     .addHelpText('after', '\nExamples:\n  eligd run\n  eligd run --config /etc/eligd/eligd.yaml\n')
-    .action(async () => {
-      const config = await context.config();
-      const secrets = await context.secrets();
-      const credentials = serviceCredentials(secrets, config.service.auth);
-      const env = await context.env({ log_to: 'stdout' });
-      const stop = stopSignal();
+    .action(async () => await runUntilStopped(context));
+}
+
+/**
+ * Runs the daemon, and again with the new files after each SIGHUP whose files are in order: rows of
+ * the database are the only hand-off, so that stopping between two steps loses nothing.
+ */
+async function runUntilStopped(context: CliContext): Promise<void> {
+  let wanted = Promise.withResolvers<'reload'>();
+  const stop = stopSignal(() => wanted.resolve('reload'));
+  try {
+    let world: World | null = await worldOf(context);
+    while (world !== null) {
+      const { env } = world;
+      const reload = new AbortController();
+      const notifier = untilStop(createNotifier(context.environment), stop.signal);
+      const daemon = await createDaemon({ ...world, notifier });
+      world = null;
       try {
-        const daemon = await createDaemon({
-          config,
-          credentials,
-          secrets,
-          env,
-          version: programVersion(),
-          notifier: createNotifier(context.environment),
-        });
-        try {
-          await daemon.run(stop.signal);
-        } finally {
-          await daemon.close();
+        const end = AbortSignal.any([stop.signal, reload.signal]);
+        const ended = daemon.run(end).then((): 'ended' => 'ended');
+        while (world === null && (await Promise.race([ended, wanted.promise])) === 'reload') {
+          wanted = Promise.withResolvers();
+          world = await reloaded(context, env);
         }
+        reload.abort();
+        await ended;
       } finally {
-        stop.release();
+        await daemon.close();
       }
-    });
+      if (stop.signal.aborted) return;
+    }
+  } finally {
+    stop.release();
+  }
+}
+
+type World = Omit<DaemonOptions, 'notifier'>;
+
+async function worldOf(context: CliContext): Promise<World> {
+  const config = await context.config();
+  const secrets = await context.secrets();
+  const credentials = serviceCredentials(secrets, config.service.auth);
+  const env = await context.env({ log_to: 'stdout' });
+  return { config, credentials, secrets, env, version: programVersion() };
+}
+
+/** The world of the files as they are now; null, and a line of the log, when they have errors. */
+async function reloaded(context: CliContext, env: Env): Promise<World | null> {
+  try {
+    const world = await worldOf(context.again());
+    if (world.config.policy.payers !== null) loadPayers(world.config.policy.payers);
+    env.log('reload_applied');
+    return world;
+  } catch (error) {
+    if (!(error instanceof EligdError)) throw error;
+    env.log('reload_refused', { reason: `${error.what} ${error.why}` });
+    return null;
+  }
+}
+
+/** A reload is no stop: systemd must not hear of one. */
+function untilStop(notifier: Notifier, stop: AbortSignal): Notifier {
+  return {
+    ...notifier,
+    tell: async (...assignments) => {
+      if (assignments.includes('STOPPING=1') && !stop.aborted) return;
+      await notifier.tell(...assignments);
+    },
+  };
 }

@@ -234,6 +234,16 @@ function unusable(path: string, error: unknown): EligdError {
       cause: error,
     });
   }
+  if (/^(EACCES|EPERM|EROFS|SQLITE_READONLY|SQLITE_CANTOPEN)/.test(code)) {
+    return new EligdError('temporary', {
+      what: `The database ${path} cannot be opened for writing.`,
+      why: `The system says ${code}: its folder is read-only, or belongs to another user.`,
+      next:
+        'Check the permissions of the folder, the disk, and state.path in the configuration. The ' +
+        'eligd service starts again automatically when it can.',
+      cause: error,
+    });
+  }
   return new EligdError('configuration', {
     what: `The database ${path} cannot be opened.`,
     why: `The system says ${errorCode(error) ?? 'that it is no SQLite database'}.`,

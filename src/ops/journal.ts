@@ -1,0 +1,14 @@
+import { fstatSync } from 'node:fs';
+
+/**
+ * Whether the descriptor leads to the journal of systemd, as it says in `$JOURNAL_STREAM`
+ * (systemd.exec(5)).
+ */
+export function isJournal(
+  descriptor: 1 | 2,
+  environment: Readonly<Record<string, string | undefined>>,
+): boolean {
+  if (!environment.JOURNAL_STREAM) return false;
+  const { dev, ino } = fstatSync(descriptor);
+  return environment.JOURNAL_STREAM === `${dev}:${ino}`;
+}

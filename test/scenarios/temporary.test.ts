@@ -1,0 +1,91 @@
+/** Temporary problems stay temporary, and a reload takes effect or says why not. */
+
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { makeClinic } from '../support/clinic.ts';
+import { freePort } from '../support/free-port.ts';
+import { startEligd } from '../support/process.ts';
+import { startService } from '../support/service.ts';
+
+test('a port that is taken stops nothing else, and is used when it is free', async () => {
+  const service = await startService();
+  const port = await freePort();
+  const other = createServer().listen(port, '127.0.0.1');
+  await once(other, 'listening');
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { monitoring: { listen: `127.0.0.1:${port}` } },
+  });
+  const events: string[] = [];
+  const daemon = await clinic.daemon({ log: (event) => void events.push(event) }, { idle_ms: 50 });
+  const stop = new AbortController();
+  const run = daemon.run(stop.signal);
+  const reasons = async () => {
+    const { stdout } = await clinic.run('list', '--attention', '--json');
+    return (JSON.parse(stdout) as { entries: { reason: string }[] }).entries.map(
+      ({ reason }) => reason,
+    );
+  };
+  try {
+    await expect.poll(() => events, { timeout: 5000 }).toContain('sweep_done');
+    await expect.poll(reasons).toEqual(['port_taken']);
+    other.close();
+    const ready = () => fetch(`http://127.0.0.1:${port}/healthz`).then(({ status }) => status);
+    await expect.poll(() => ready().catch(() => 0), { timeout: 15_000 }).toBe(200);
+    await expect.poll(reasons).toEqual([]);
+    expect(events.filter((event) => event === 'port_taken')).toHaveLength(1);
+  } finally {
+    stop.abort();
+    await run;
+    await daemon.close();
+  }
+}, 30_000);
+
+test('a state folder that is read-only is temporary', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-read-only-'));
+  // Root may write everywhere, so the test becomes somebody else.
+  const uid = process.getuid?.() === 0 ? 65_534 : process.getuid?.();
+  if (uid !== undefined) chownSync(folder, uid, -1);
+  chmodSync(folder, 0o500);
+  const module = pathToFileURL(resolve(import.meta.dirname, '../../src/store/engine/database.ts'));
+  const script =
+    `import('${module}').then(({ openDatabase }) => openDatabase('${folder}/eligd.db'))` +
+    '.catch(({ kind, what }) => console.log(kind, what))';
+  const { stdout } = spawnSync(process.execPath, ['-e', script], {
+    encoding: 'utf8',
+    ...(uid === undefined ? {} : { uid }),
+  });
+  rmSync(folder, { recursive: true });
+  expect(stdout).toMatch(/^temporary The database .* cannot be opened for writing\./);
+});
+
+test('SIGHUP applies files that are in order, and refuses others with the reason', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const right = readFileSync(clinic.file, 'utf8');
+  const { child, ended } = startEligd(['run', '--config', clinic.file]);
+  let log = '';
+  child.stdout?.on('data', (text: Buffer) => {
+    log += text;
+  });
+  const logged = async (part: string) =>
+    await expect.poll(() => log, { timeout: 15_000 }).toContain(part);
+  await logged('"sweep_done"');
+  writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: many'));
+  child.kill('SIGHUP');
+  await logged('"reload_refused"');
+  expect(log).toMatch(/reload_refused.*look_ahead_days/);
+  writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: 9'));
+  child.kill('SIGHUP');
+  await logged('"reload_applied"');
+  await logged('"look_ahead_days":9');
+  expect(child.exitCode).toBe(null);
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+}, 60_000);
