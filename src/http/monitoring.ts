@@ -125,11 +125,12 @@ function createMetrics(options: MonitoringOptions) {
     labelNames: ['event'],
     registers: [registry],
   });
-  const reports = gauge(
-    'webhook_deliveries_total',
-    'Deliveries to the webhook since the start, by what became of them.',
-    'outcome',
-  );
+  const reports = new Counter({
+    name: 'eligd_webhook_deliveries_total',
+    help: 'Deliveries to the webhook since the start, by what became of them.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
   const refresh = async (): Promise<void> => {
     const status = await readStatus(store.db, env.clock.now());
     const { closed, total: _, ...open } = status.counts;
@@ -162,7 +163,8 @@ function createMetrics(options: MonitoringOptions) {
     backup.set((newestBackupAt() ?? Number.NaN) / 1000);
     events.reset();
     for (const [event, count] of event_counts) events.inc({ event }, count);
-    for (const [outcome, count] of Object.entries(webhook_counts)) reports.set({ outcome }, count);
+    reports.reset();
+    for (const [outcome, count] of Object.entries(webhook_counts)) reports.inc({ outcome }, count);
   };
   return { registry, refresh };
 }

@@ -11,7 +11,7 @@ import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
-import { countSituations } from '../../src/store/views/overview.ts';
+import { countSituations, oldestWaiting } from '../../src/store/views/overview.ts';
 import { NOW } from './clinic.ts';
 
 let folder: string;
@@ -116,4 +116,10 @@ test('counting situations reads the appointments once, and everything else by in
   const plan = await planOf(() => countSituations(db, NOW));
   expect(plan.filter((detail) => /^SCAN appointments/.test(detail))).toHaveLength(1);
   expect(plan.filter((detail) => /^SCAN (i|l|d|n|newer|t)$/.test(detail))).toEqual([]);
+});
+
+test('the oldest waiting appointment is found without reading deliveries by their state', async () => {
+  const plan = (await planOf(() => oldestWaiting(db))).join('\n');
+  expect(plan).toContain('INDEX deliveries_appointment (appointment=? AND state=?)');
+  expect(plan).not.toContain('deliveries_state');
 });
