@@ -226,7 +226,7 @@ function judgeExport({ now, incidents, last_reads }: HealthFacts): HealthAnswer 
   const read_at = Math.max(...last_reads.map(({ at }) => at));
   if (last_reads.length === 0) return { is: 'unknown', why: 'Nothing was read yet.' };
   if (now - read_at > EXPORT_AGE_MS_MAX)
-    return { is: 'unknown', why: 'Nothing was read for four days.' };
+    return { is: 'unknown', why: 'The last export was read more than four days ago.' };
   return { is: 'yes', why: '' };
 }
 
