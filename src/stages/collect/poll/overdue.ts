@@ -2,7 +2,7 @@
  * What a person is told about an open inquiry: that its answer is late, and how much that matters.
  */
 import type { Attention } from '../../../domain/attention.ts';
-import { SKEW_MS_MAX } from '../../../domain/clock-watch.ts';
+import { CLOCKS_DIFFER_MS } from '../../../domain/clock-watch.ts';
 import { completionDate, readDraft } from '../../../domain/inquiry.ts';
 import { overdueAt, urgencyOf } from '../../../domain/polling.ts';
 import { raiseAttention, replaceAttention } from '../../../store/bookkeeping/attention.ts';
@@ -45,7 +45,7 @@ export async function attendOverdue(
 ): Promise<void> {
   if (row.overdue_since === null) return;
   // A clock that is known to be wrong says of every visit that it is near.
-  if (Math.abs(clockSkew() ?? 0) > SKEW_MS_MAX) return;
+  if (Math.abs(clockSkew() ?? 0) > CLOCKS_DIFFER_MS) return;
   if (row.overdue_since === now)
     env.log('inquiry_overdue', { inquiry: row.id, until: new Date(row.visit_at).toISOString() });
   const about = await aboutInquiry(tx, row);
