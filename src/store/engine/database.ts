@@ -15,11 +15,11 @@ import * as serviceClock from '../../../migrations/0011-service-clock.ts';
 import * as incidents from '../../../migrations/0012-incidents.ts';
 import * as patientIdentity from '../../../migrations/0013-patient-identity.ts';
 import * as arrivals from '../../../migrations/0014-arrivals.ts';
-import * as scrape from '../../../migrations/0018-scrape.ts';
 import * as missedExports from '../../../migrations/0015-missed-exports.ts';
 import * as announcedEnds from '../../../migrations/0016-announced-ends.ts';
 import * as messageTimes from '../../../migrations/0017-message-times.ts';
 import * as outcome from '../../../migrations/0018-outcome.ts';
+import * as scrape from '../../../migrations/0018-scrape.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
