@@ -118,7 +118,7 @@ test('counting situations reads the appointments once, and everything else by in
   expect(plan.filter((detail) => /^SCAN (i|l|d|n|newer|t)$/.test(detail))).toEqual([]);
 });
 
-test('the oldest waiting appointment is found without reading deliveries by their state', async () => {
+test('the oldest waiting appointment reads no delivery by its state', async () => {
   const plan = (await planOf(() => oldestWaiting(db))).join('\n');
   expect(plan).toContain('INDEX deliveries_appointment (appointment=? AND state=?)');
   expect(plan).not.toContain('deliveries_state');
