@@ -19,7 +19,7 @@ import * as missedExports from '../../../migrations/0015-missed-exports.ts';
 import * as announcedEnds from '../../../migrations/0016-announced-ends.ts';
 import * as messageTimes from '../../../migrations/0017-message-times.ts';
 import * as outcome from '../../../migrations/0018-outcome.ts';
-import * as scrape from '../../../migrations/0018-scrape.ts';
+import * as scrape from '../../../migrations/0019-scrape.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -44,11 +44,11 @@ const MIGRATIONS = {
   '0012-incidents': incidents,
   '0013-patient-identity': patientIdentity,
   '0014-arrivals': arrivals,
-  '0018-scrape': scrape,
   '0015-missed-exports': missedExports,
   '0016-announced-ends': announcedEnds,
   '0017-message-times': messageTimes,
   '0018-outcome': outcome,
+  '0019-scrape': scrape,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;
