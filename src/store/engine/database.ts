@@ -55,6 +55,8 @@ const MEMOISED_STATEMENTS_MAX = 400;
 const CHECKPOINT_PAGES = 8_000; // 32 MB
 const BUSY_TIMEOUT_MS = 10_000;
 const WAL_RETRY_MS = 20;
+/** How long a file without a page may be one that another process is making. */
+const FIRST_PAGE_MS = 2_000;
 /**
  * `eligd restore` makes its copy under this ending, and gives it the name of the database when that
  * has been moved away.
@@ -134,10 +136,16 @@ function refuseHalfRestored(path: string): void {
   });
 }
 
-/** Every database of eligd has content: SQLite would take a file of zero bytes for a new one. */
+/**
+ * Every database of eligd has content: SQLite would take a file of zero bytes for a new one. Another
+ * process may be about to write the first page of a file that it has just made, so this waits.
+ */
 function refuseEmpty(path: string): void {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined || found.size > 0) return;
+  for (let waited_ms = 0; waited_ms < FIRST_PAGE_MS; waited_ms += WAL_RETRY_MS) {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.size > 0) return;
+    pause(WAL_RETRY_MS);
+  }
   throw new EligdError('configuration', {
     what: `The database ${path} is damaged: the file is empty (0 bytes).`,
     why: 'A full disk, a broken copy, or a program other than eligd emptied it.',
@@ -198,9 +206,13 @@ function useWal(raw: Database.Database): void {
     } catch (error) {
       if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true || waited_ms >= BUSY_TIMEOUT_MS)
         throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAL_RETRY_MS);
+      pause(WAL_RETRY_MS);
     }
   }
+}
+
+function pause(duration_ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, duration_ms);
 }
 
 function refuseDamaged(raw: Database.Database, path: string): void {
