@@ -72,7 +72,9 @@ describe('a copy of eligd whose packages are not installed', () => {
       join(folder, 'tools'),
     );
     expect(status).toBe(1);
-    expect(stderr).toMatch(/^eligd: no Node was found; .*npm ci --ignore-scripts.*\n$/);
+    expect(stderr).toMatch(
+      /^eligd: no Node was found\. Install Node 20 or later with npm, run\n"npm ci --ignore-scripts/,
+    );
   });
 });
 

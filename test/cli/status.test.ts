@@ -273,6 +273,10 @@ describe('explain', () => {
     const { stdout } = await eligd('explain', 'delivered');
     expect(stdout.split('\n').map((line) => line.replace('2026-11-20 09:00  ', ''))).toEqual([
       'Appointment delivered of front-desk, visit 2026-11-24 09:30',
+      '  Visit delivered:',
+      '    Incomplete on 11/24: D1110: unknown.',
+      '    D1110: unknown. The payer was not asked about D1110.',
+      '    From what the payer said on the phone; not a guarantee of payment.',
       '',
       'Read from the practice management system.',
       'Inquiry 3: a call was planned. The visit is within the look-ahead window.',

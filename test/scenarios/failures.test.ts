@@ -105,9 +105,15 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
     'a %d stops sending, says so, and sending goes on by itself',
     async (status) => {
       const made = await scene({ service: { submission } });
-      // A 401 is repeated once with a new token, in every request that is out.
+      // A 401 is repeated once with a new token, in every request that is out; so is a 403 of a
+      // token that has worked.
       await made.service.fault(
-        post({ times: status === 401 ? 8 : 4, when: 'before', action: 'status', status }),
+        post({
+          times: status === 401 || status === 403 ? 8 : 4,
+          when: 'before',
+          action: 'status',
+          status,
+        }),
       );
       await made.clinic.once();
       expect(await made.service.ledger()).toEqual([]);

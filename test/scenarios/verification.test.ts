@@ -58,7 +58,7 @@ describe('the verification of a call', () => {
   });
 
   test('that comes later is asked for again, and the record is written again', async () => {
-    const { clinic, service, machine } = await answered('ACTIVE', {}, 60 * 12);
+    const { clinic, service, machine } = await answered('ACTIVE', {}, 60 * 36);
     expect(lines(clinic)).toEqual([['1', '']]);
     machine.pass({ hours: 14 });
     await clinic.once();

@@ -161,7 +161,7 @@ describe('answers arrive by themselves', () => {
       const told = await db
         .selectFrom('audit')
         .selectAll()
-        .where('reason', '=', 'The service reported the inquiry: SUCCESS.')
+        .where('reason', '=', 'The service reported the inquiry: successful.')
         .execute();
       // Now and then one is asked about all the same, and may be first.
       expect(told.length).toBeGreaterThan(0);
@@ -169,7 +169,7 @@ describe('answers arrive by themselves', () => {
       const row = (await inquiries(system.daemon)).find(({ id }) => subjects.includes(id));
       await system.stop();
       const explained = await system.clinic.run('explain', row?.external_id ?? '');
-      expect(explained.stdout).toContain('The service reported the inquiry: SUCCESS.');
+      expect(explained.stdout).toContain('The service reported the inquiry: successful.');
       const shown = JSON.parse(
         (await system.clinic.run('show', row?.external_id ?? '', '--json')).stdout,
       ) as unknown;

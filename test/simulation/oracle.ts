@@ -315,7 +315,7 @@ export class Oracle {
     });
     const written = [...output.written.values()];
     const reported =
-      "select count(*) from audit where reason = 'The service reported the inquiry: SUCCESS.'";
+      "select count(*) from audit where reason = 'The service reported the inquiry: successful.'";
     this.reported_answers += Number(
       readState(machine, (raw) => raw.prepare(reported).pluck().get()),
     );

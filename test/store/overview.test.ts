@@ -232,7 +232,7 @@ describe('an appointment', () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.answer(inquiry, { service_status: 'UNSUCCESSFUL' });
-    expect((await explained(appointment)).why).toContain('UNSUCCESSFUL');
+    expect((await explained(appointment)).why).toContain('was unsuccessful');
     const retry = await clinic.inquiry(appointment);
     expect(await situationOf(appointment)).toBe('planned');
     await clinic.move(retry, ['planned', 'withdrawn']);

@@ -6,11 +6,14 @@ export function csvText(header: readonly string[], lines: readonly (readonly str
   return [header, ...lines].map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
 
+/** What a spreadsheet shows of a cell: `="0123"` is the text 0123, with its zero. */
+export const asShown = (cell: string) => /^="(.*)"$/.exec(cell)?.[1] ?? cell;
+
 /** The lines by header name. Every cell that a line lacks is empty. */
 export function readCsv(text: string, separator = ','): Record<string, string>[] {
   const [header = [], ...lines] = cellsOf(text.replace(/^\ufeff/, ''), separator);
   return lines.map((line) =>
-    Object.fromEntries(header.map((name, index) => [name, line[index] ?? ''])),
+    Object.fromEntries(header.map((name, index) => [name, asShown(line[index] ?? '')])),
   );
 }
 

@@ -137,8 +137,9 @@ function refuseHalfRestored(path: string): void {
 }
 
 /**
- * Every database of eligd has content: SQLite would take a file of zero bytes for a new one. Another
- * process may be about to write the first page of a file that it has just made, so this waits.
+ * Every database of eligd has content: SQLite would take a file of zero bytes for a new one.
+ * Another process may be about to write the first page of a file that it has just made, so this
+ * waits.
  */
 function refuseEmpty(path: string): void {
   for (let waited_ms = 0; waited_ms < FIRST_PAGE_MS; waited_ms += WAL_RETRY_MS) {
