@@ -72,9 +72,8 @@ describe('a copy of eligd whose packages are not installed', () => {
       join(folder, 'tools'),
     );
     expect(status).toBe(1);
-    expect(stderr).toMatch(
-      /^eligd: no Node was found\. Install Node 20 or later with npm, run\n"npm ci --ignore-scripts/,
-    );
+    expect(stderr).toContain('eligd: no Node was found. Install Node 20 or later with npm');
+    expect(stderr).toContain('"npm ci --ignore-scripts');
   });
 });
 
