@@ -125,7 +125,7 @@ async function checkFiles(folder: Folder): Promise<CheckLine[]> {
   if (rejected === 0) lines.push({ ok: true, what: 'No file in rejected/.' });
   else {
     const next =
-      'Read the .reasons.csv beside each, mend, put the file into inbox/ again, and delete ' +
+      'Read the .reasons.csv next to each, fix the file, put it into inbox/ again, and delete ' +
       'the rejected one.';
     lines.push({ ok: false, what: `${count(rejected, 'file')} in rejected/.`, next });
   }

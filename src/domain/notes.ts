@@ -20,6 +20,6 @@ export function deliveryNotes(
   return [
     ...left_out,
     `The payer was asked on ${called}, before the benefit year ${inquiry.benefit_year} of ` +
-      'the visit began: deductibles and maximums may have started anew.',
+      'the visit began: deductibles and maximums may have started again.',
   ];
 }
