@@ -58,7 +58,9 @@ test.each(['bulk', 'single'])(
         method: 'POST',
         path,
         skip: kills === 0 ? 1 : 0,
-        times: 2,
+        // Two for this process; two that requests of the one before may use up, which are still
+        // delayed at the service.
+        times: 4,
         when,
         action: 'delay',
         delay_ms: 900,
