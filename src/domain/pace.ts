@@ -43,7 +43,7 @@ export class Pace {
     const steps = Math.max(0, Math.floor((this.#clock.now() - learned.at) / GROWS_EVERY_MS));
     const grown = Math.floor(learned.per_minute + (max / STEPS) * steps);
     const per_minute = Math.min(max, Math.max(1, grown));
-    return { per_minute, gap_ms: per_minute < max ? MINUTE_MS / per_minute : 0 };
+    return { per_minute, gap_ms: per_minute < max ? Math.ceil(MINUTE_MS / per_minute) : 0 };
   }
 
   /** The service said 429: half the pace from now on. */

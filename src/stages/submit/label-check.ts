@@ -4,11 +4,11 @@
  * restored database has forgotten shows up there, and serves instead of a second one.
  */
 import { externalId } from '../../domain/needs.ts';
-import type { InquiryRow } from '../../store/calls/inquiries.ts';
+import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { SubmitDeps } from './deps.ts';
 import { seenInquiry } from './seen.ts';
-import { compare } from './sweep.ts';
+import { compare, SWEEP_RETRY_MS } from './sweep.ts';
 
 /**
  * Asks for each row's label and keeps what the service shows under it, for the look into the ledger
@@ -21,7 +21,7 @@ export async function checkLabels(
   { external_id_template, signal }: { external_id_template: string; signal: AbortSignal },
 ): Promise<Set<number>> {
   const checked = new Set<number>();
-  for (const row of rows) {
+  for (const [index, row] of rows.entries()) {
     const visits = await appointmentsOf(deps.store.db, row.id);
     const labels = new Set([
       row.external_id,
@@ -30,11 +30,22 @@ export async function checkLabels(
       ),
     ]);
     for (const label of labels) {
-      if (signal.aborted || !(await checkLabel(deps, row, label, signal))) return checked;
+      if (signal.aborted) return checked;
+      if (await checkLabel(deps, row, label, signal)) continue;
+      await putOff(deps, rows.slice(index));
+      return checked;
     }
     checked.add(row.id);
   }
   return checked;
+}
+
+/** They stay due, and the service that could not be asked is not asked again at once. */
+async function putOff({ store, env }: SubmitDeps, rows: readonly InquiryRow[]): Promise<void> {
+  const now = env.clock.now();
+  await store.write(async (tx) => {
+    for (const { id } of rows) await updateInquiry(tx, id, { due_at: now + SWEEP_RETRY_MS }, now);
+  });
 }
 
 /** False: the query failed, so this row and those after it wait for the next step. */
