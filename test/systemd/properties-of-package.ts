@@ -81,7 +81,9 @@ export async function exposure(_: ClinicMachine, machine: Machine): Promise<stri
 export async function rootsCommands(_: ClinicMachine, machine: Machine): Promise<string> {
   const checked = machine.run('cd /root && eligd check 2>&1');
   expectTrue(checked.includes('ok service:') && !checked.includes('!!'), checked);
-  machine.run('{ eligd status || [ $? -eq 75 ]; } && eligd list && eligd backup && eligd config show');
+  machine.run(
+    '{ eligd status || [ $? -eq 75 ]; } && eligd list && eligd backup && eligd config show',
+  );
   const others = machine.run(`find ${STATE} ${FOLDER} ! -user eligd`);
   expectTrue(others === '', `not the service's: ${others}`);
   machine.run(
