@@ -62,13 +62,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   empty_look_believed: one(
     'A look that found nothing counts, whatever the list left out or did with the filter.',
-    'src/stages/submit/look.ts',
+    'src/stages/submit/lookup.ts',
     "if (is_filter_trusted) return { kind: 'absent' };",
     "return { kind: 'absent' };",
   ),
   one_look: one(
     'One look proves an absence.',
-    'src/stages/submit/look.ts',
+    'src/stages/submit/lookup.ts',
     'LOOKS_FOR_ABSENCE = 2',
     'LOOKS_FOR_ABSENCE = 1',
   ),
@@ -80,13 +80,13 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   equality_for_match: one(
     'What the service echoes must equal what was sent.',
-    'src/stages/submit/look.ts',
+    'src/stages/submit/lookup.ts',
     'matchKeyOfEcho(request) === row.match_key &&',
     'JSON.stringify(request) === row.body &&',
   ),
   accepted_sent_again: one(
     'A reply that says success without an id goes back to planned like any other.',
-    'src/stages/submit/look.ts',
+    'src/stages/submit/lookup.ts',
     '} else if (current.was_accepted === 1) {',
     '} else if (current.was_accepted === 2) {',
   ),
@@ -125,7 +125,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   sweep_left_out: one(
     "The service's list is not compared before the first send.",
-    'src/stages/submit/sweep.ts',
+    'src/stages/submit/reconcile.ts',
     '  const { env, store, client, sweeps } = deps;\n  const last =',
     '  const { env, store, client, sweeps } = deps;\n  if (specialty) return true;\n  const last =',
   ),
@@ -137,7 +137,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   late_find_ignored: one(
     'An extra call that shows up late is not reported.',
-    'src/stages/submit/sweep.ts',
+    'src/stages/submit/reconcile.ts',
     '      await takeForExtra(tx, deps, resent, each, started_at);',
     '      continue;',
   ),
@@ -198,7 +198,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   patient_in_log: one(
     'A log line names the patient.',
-    'src/stages/submit/look.ts',
+    'src/stages/submit/lookup.ts',
     "env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });",
     "env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id, reason: row.draft });",
   ),
@@ -216,7 +216,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   strangers_ignored: one(
     'A second installation on the account is not noticed.',
-    'src/stages/submit/sweep.ts',
+    'src/stages/submit/reconcile.ts',
     '      strangers += 1;',
     '      strangers += 0;',
   ),

@@ -14,19 +14,19 @@ import {
 } from '../../store/calls/inquiries.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
-import { look } from './look.ts';
+import { look } from './lookup.ts';
 import { noticeClock } from './notice-clock.ts';
-import { recoverSending, sendDue } from './send.ts';
 import {
   allowStrangers,
   demandSweepsForAttempts,
   ensureSwept,
   SWEEP_RETRY_MS,
   sweepsDemanded,
-} from './sweep.ts';
+} from './reconcile.ts';
+import { recoverSending, sendDue } from './send.ts';
 
 export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
-export { demandSweeps, ensureSwept } from './sweep.ts';
+export { demandSweeps, ensureSwept } from './reconcile.ts';
 
 const LOOKS_PER_STEP = 20;
 

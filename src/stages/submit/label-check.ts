@@ -7,8 +7,8 @@ import { externalId } from '../../domain/needs.ts';
 import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { SubmitDeps } from './deps.ts';
+import { compare, SWEEP_RETRY_MS } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
-import { compare, SWEEP_RETRY_MS } from './sweep.ts';
 
 /**
  * Asks for each row's label and keeps what the service shows under it, for the look into the ledger
