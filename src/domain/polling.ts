@@ -1,4 +1,5 @@
 import { DAY_MS, HOUR_MS, type Instant, instantOf, type LocalDate, MINUTE_MS } from './time.ts';
+import type { Turnaround } from './turnaround.ts';
 
 /**
  * Local hour by which calls are typically done on the completion date (docs/service.md "What the
@@ -17,14 +18,13 @@ const LATE_HOUR = 17;
  * late.
  */
 const LATE_BEFORE_VISIT_MS = 2 * HOUR_MS;
-/**
- * Before the completion date asking brings little; nearer than this to its morning, the morning is
- * waited for.
- */
-const SPARSE_MS_MIN = 12 * HOUR_MS;
 const AFTER_VISIT_MS = 12 * HOUR_MS;
-/** However far away the morning of the completion date is: nobody waits longer than this. */
-const UNTOLD_MS_MAX = DAY_MS;
+/** Before the morning of the completion date asking brings little: so much rarer it is. */
+const EARLY_FACTOR = 24;
+/** However far away that morning is: at least once a day, also with the spread. */
+const EARLY_MS_MAX = 22 * HOUR_MS;
+/** Between the usual and the late end of its payer's calls, about so often. */
+const ASKS_AROUND_END = 8;
 /** How much rarer the service is asked while it tells by itself. */
 const TOLD_FACTOR = 6;
 /** So long before the visit nobody relies on being told. */
@@ -42,16 +42,19 @@ export type PollingFacts = {
    * asked.
    */
   is_told: boolean;
+  sent_at: Instant;
+  /** How long the service takes with the inquiry's payer; null: not known. */
+  turnaround: Pick<Turnaround, 'median_ms' | 'p90_ms'> | null;
   /** In [0, 1): spreads inquiries that would ask in the same second. */
   random: number;
 };
 
 /**
- * When to ask about an open inquiry next. Until the morning of its completion date after half of
- * the time that is left, and at least once a day; from then on by the interval, which shrinks to
- * the urgent one during the last day before the visit; twice a day after the visit. While the
- * service tells by itself, not before that morning is over, and then more rarely, but for the
- * hours before the visit.
+ * When to ask about an open inquiry next. Until the morning of its completion date at 24 times the
+ * interval and at least once a day, more often while its payer's calls usually end; from then on by
+ * the interval, which shrinks to the urgent one during the last day before the visit; twice a day
+ * after the visit. While the service tells by itself, not before that morning is over, and then
+ * more rarely, but for the hours before the visit.
  */
 export function nextPollAt(facts: PollingFacts): Instant {
   const { now, visit_at, interval_ms, is_told, random } = facts;
@@ -63,16 +66,27 @@ export function nextPollAt(facts: PollingFacts): Instant {
   );
   const left_ms = visit_at - now;
   if (left_ms < 0) return now + spread(AFTER_VISIT_MS);
-  const near_ms = Math.max(facts.urgent_interval_ms, interval_ms * Math.min(1, left_ms / DAY_MS));
+  const near_ms = Math.max(
+    Math.min(facts.urgent_interval_ms, interval_ms),
+    interval_ms * Math.min(1, left_ms / DAY_MS),
+  );
   const wait_ms =
     is_told && left_ms > CHAIR_MS ? Math.min(near_ms * TOLD_FACTOR, left_ms / 2) : near_ms;
   if (now >= first) return now + spread(wait_ms);
   const at_first = first + Math.round(random * interval_ms);
   if (left_ms < DAY_MS) return Math.min(at_first, now + spread(wait_ms));
-  const half_ms = (first - now) / 2;
-  return is_told || half_ms < SPARSE_MS_MIN
-    ? at_first
-    : now + spread(Math.min(half_ms, UNTOLD_MS_MAX));
+  return is_told ? at_first : Math.min(at_first, now + spread(earlyWait(facts)));
+}
+
+/** How long to wait while the morning of the completion date is still to come. */
+function earlyWait({ now, sent_at, interval_ms, turnaround }: PollingFacts): number {
+  const early_ms = Math.min(interval_ms * EARLY_FACTOR, EARLY_MS_MAX);
+  if (turnaround === null) return early_ms;
+  const { median_ms, p90_ms } = turnaround;
+  const age_ms = now - sent_at;
+  if (age_ms > p90_ms) return early_ms;
+  const around_ms = Math.max(interval_ms, (p90_ms - median_ms) / ASKS_AROUND_END);
+  return Math.min(early_ms, age_ms < median_ms ? median_ms - age_ms : around_ms);
 }
 
 /** After a webhook event announced an end that asking does not confirm yet. */

@@ -21,6 +21,8 @@ function facts(over: Partial<PollingFacts> = {}): PollingFacts {
     urgent_interval_ms: 15 * MINUTE_MS,
     time_zone: ZONE,
     is_told: false,
+    sent_at: chicago(7, 9),
+    turnaround: null,
     random: 0.5,
     ...over,
   };
@@ -46,16 +48,40 @@ describe('an open inquiry is asked about', () => {
       const morning = asked().filter((at) => at >= chicago(10, 7) && at < chicago(10, 13));
       expect(morning[0]).toBe(chicago(10, 7, 30));
       expect(morning.length).toBeGreaterThanOrEqual(5);
-      expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 0))).toBe(
+      expect(asked({ time_zone: 'America/New_York' }).find((at) => at > chicago(10, 5))).toBe(
         chicago(10, 6, 30),
       );
     },
   );
 
   test('at least once a day without webhooks, however far away the visit is', () => {
-    const times = [chicago(1, 9), ...asked({ now: chicago(1, 9), interval_ms: 3_000 })];
-    const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0));
-    expect(Math.max(...waits)).toBeLessThanOrEqual(24 * HOUR_MS);
+    for (const random of [0, 0.5, 0.999]) {
+      const times = [chicago(1, 9), ...asked({ now: chicago(1, 9), random })];
+      const waits = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+      expect(Math.max(...waits)).toBeLessThanOrEqual(24 * HOUR_MS);
+    }
+  });
+
+  test('by the interval from the start: 24 times as long before the completion date', () => {
+    const first = (interval_ms: number) => nextPollAt(facts({ interval_ms })) - facts().now;
+    expect(first(3_000)).toBe(72_000);
+    expect(first(10 * MINUTE_MS)).toBe(4 * HOUR_MS);
+    const near = facts({ now: chicago(11, 8), interval_ms: 3_000 });
+    expect(nextPollAt(near) - near.now).toBeLessThanOrEqual(3_000);
+  });
+
+  test("more often while its payer's calls usually end, and only then", () => {
+    const turnaround = { median_ms: 20 * HOUR_MS, p90_ms: 28 * HOUR_MS };
+    const sent_at = chicago(7, 9);
+    const times = asked({ sent_at, turnaround }).filter((at) => at < chicago(10, 7));
+    const around = times.filter(
+      (at) => at >= sent_at + 19 * HOUR_MS && at <= sent_at + 29 * HOUR_MS,
+    );
+    expect(around.length).toBeGreaterThanOrEqual(8);
+    expect(around.length).toBeLessThanOrEqual(10);
+    expect(times.length - around.length).toBeLessThanOrEqual(2);
+    const told = asked({ sent_at, turnaround, is_told: true });
+    expect(told).toEqual(asked({ sent_at, is_told: true }));
   });
 
   test('on the morning of the clinic where the clocks change that night', () => {

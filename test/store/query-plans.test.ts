@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { dueForPolling, dueForSubmission, uncertainDue } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
+import { turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
@@ -76,6 +77,11 @@ describe('the claim of', () => {
       'inquiries to ask about',
       () => dueForPolling(db, NOW, 100),
       'inquiries USING INDEX inquiries_poll (state=? AND poll_at<?)',
+    ],
+    [
+      'what was learned of a payer',
+      () => turnaround(db, 'dental|benefits|DELTA'),
+      'turnarounds USING COVERING INDEX turnarounds_payer (payer=?)',
     ],
     [
       'appointments to plan',

@@ -3,6 +3,7 @@ import { completionDate, givenNameOf } from '../../domain/inquiry.ts';
 import { nextPollAt } from '../../domain/polling.ts';
 import { REFUSED_NEIGHBOR, refusalWords } from '../../domain/refusal.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
+import { payerKeyOf } from '../../domain/turnaround.ts';
 import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
 import { isTold } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
@@ -15,6 +16,7 @@ import {
   replanAppointmentsOf,
   withoutAppointment,
 } from '../../store/calls/links.ts';
+import { turnaround } from '../../store/calls/turnarounds.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { learnNeeds } from './account-needs.ts';
 import type { SubmitDeps } from './deps.ts';
@@ -63,6 +65,8 @@ export async function bindAccepted(
     urgent_interval_ms: settings.urgent_poll_interval_ms,
     time_zone: settings.time_zone,
     is_told: await isTold(tx),
+    sent_at: row.sent_at ?? now,
+    turnaround: await turnaround(tx, payerKeyOf(row)),
     random: env.random(),
   });
   await moveInquiries(

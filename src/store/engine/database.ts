@@ -20,6 +20,7 @@ import * as announcedEnds from '../../../migrations/0016-announced-ends.ts';
 import * as messageTimes from '../../../migrations/0017-message-times.ts';
 import * as outcome from '../../../migrations/0018-outcome.ts';
 import * as scrape from '../../../migrations/0019-scrape.ts';
+import * as turnarounds from '../../../migrations/0020-turnarounds.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -49,6 +50,7 @@ const MIGRATIONS = {
   '0017-message-times': messageTimes,
   '0018-outcome': outcome,
   '0019-scrape': scrape,
+  '0020-turnarounds': turnarounds,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -104,6 +104,7 @@ export type Tables = {
     at: number;
     rows: number;
   };
+  turnarounds: { id: Generated<number>; payer: string; took_ms: number; learned_at: number };
   facts: { name: string; value: string; updated_at: number };
   inbox: { id: Generated<number>; message_hash: string; body: Buffer | null; received_at: number };
   inbox_unknown: { service_id: string; has_ended: number; first_seen_at: number };

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
+import { allTurnarounds } from '../../../src/store/calls/turnarounds.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 
@@ -400,4 +401,24 @@ test('an unsuccessful answer revised while its retry is planned needs no person'
   await clinic.collectNow();
   expect((await clinic.deliveries()).length).toBeGreaterThan(0);
   expect(await clinic.attention()).toEqual([]);
+});
+
+test("how long a payer's calls take is learned, by the end of the call, from five on", async () => {
+  const clinic = await install();
+  const ids = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5'];
+  await callFor(clinic, ...ids);
+  expect(await allTurnarounds(clinic.store.db)).toEqual(new Map());
+  await clinic.service.advance({ days: 3 });
+  clinic.pass(3 * DAY_MS);
+  await clinic.collectAll();
+  const [[payer, learned] = []] = await allTurnarounds(clinic.store.db);
+  expect(payer).toMatch(/^dental\|benefits\|/);
+  expect(learned?.calls).toBe(5);
+  // The answers were found after three days; the calls were over sooner.
+  expect(learned?.p90_ms).toBeLessThan(2 * DAY_MS);
+  expect(learned?.median_ms).toBeGreaterThan(0);
+  // The next inquiry about this payer is asked about when such a call usually ends.
+  await callFor(clinic, 'A-6');
+  const next = (await clinic.inquiries()).find(({ external_id }) => external_id === 'A-6');
+  expect((next?.poll_at ?? 0) - clinic.now()).toBeLessThanOrEqual(1.1 * (learned?.median_ms ?? 0));
 });

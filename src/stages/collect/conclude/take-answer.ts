@@ -3,15 +3,17 @@
 import { canonicalExternalId, matchKeyOfEcho } from '../../../domain/matching.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
 import { DAY_MS } from '../../../domain/time.ts';
+import { payerKeyOf } from '../../../domain/turnaround.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, storeAnswer } from '../../../store/answers/answers.ts';
 import { resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../../../store/calls/inquiries.ts';
 import { planAgain } from '../../../store/calls/links.ts';
+import { keepTurnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
-import { firstVerify } from '../verify/times.ts';
+import { callEndedAt, firstVerify } from '../verify/times.ts';
 
 /** A service revises answers now and then: asked once more, a day before the visit. */
 export const RECHECK_BEFORE_VISIT_MS = DAY_MS;
@@ -69,6 +71,7 @@ export async function takeAnswer(
     { ...changes, ...verify, answered_at: now, answered_service_at: now - (deps.clockSkew() ?? 0) },
     now,
   );
+  if (revision === 1) await learnTurnaround(tx, row, inquiry, now);
   // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has
   // not got it.
   if (revision === null) await planAgain(tx, row.id, now);
@@ -83,4 +86,21 @@ export async function takeAnswer(
     service_id: row.service_id,
     status: finalOutcome(inquiry.status),
   });
+}
+
+/**
+ * How long the service took, by the end of the call where the answer says it: an answer is often
+ * found long after that.
+ */
+async function learnTurnaround(
+  tx: Tx,
+  row: InquiryRow,
+  inquiry: Inquiry,
+  now: number,
+): Promise<void> {
+  const payer = payerKeyOf(row);
+  if (payer === null || row.sent_at === null || finalOutcome(inquiry.status) === 'cancelled')
+    return;
+  const took_ms = (callEndedAt(inquiry.results, now) ?? now) - row.sent_at;
+  if (took_ms > 0) await keepTurnaround(tx, payer, took_ms, now);
 }

@@ -333,7 +333,7 @@ async function stillOpen(
   const is_given_up = isGivenUp(deps, row, now);
   const overdue_since = overdueSince(row, now, settings.time_zone);
   const facts = { now, random: env.random(), is_told: await isTold(tx), settings };
-  const regular_at = nextPollAt(pollingFacts({ ...row, overdue_since }, facts));
+  const regular_at = nextPollAt(await pollingFacts(tx, { ...row, overdue_since }, facts));
   const announced_at =
     row.announced_asks === null ? null : nextAskForAnnounced(row.announced_asks, now);
   const changes = {

@@ -12,8 +12,9 @@
  *                                 one was missed
  */
 import { completionDate } from '../../../domain/inquiry.ts';
-import { isAnswerDue, nextPollAt } from '../../../domain/polling.ts';
+import { isAnswerDue, nextPollAt, type PollingFacts } from '../../../domain/polling.ts';
 import { HOUR_MS } from '../../../domain/time.ts';
+import { payerKeyOf } from '../../../domain/turnaround.ts';
 import {
   firstUnannounced,
   isTold,
@@ -28,6 +29,7 @@ import {
   openAfter,
   updateInquiry,
 } from '../../../store/calls/inquiries.ts';
+import { turnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
 
@@ -115,10 +117,10 @@ export async function scheduleAnew(
     after = last.id;
     await store.write(async (tx) => {
       for (const row of rows) {
-        const poll_at = nextPollAt(
-          pollingFacts(row, { now, random: env.random(), is_told, settings }),
-        );
         if (row.poll_at === null || row.poll_at <= now) continue;
+        const poll_at = nextPollAt(
+          await pollingFacts(tx, row, { now, random: env.random(), is_told, settings }),
+        );
         if (is_told ? row.is_unannounced === 1 && poll_at > row.poll_at : poll_at < row.poll_at) {
           await updateInquiry(tx, row.id, { poll_at }, now);
         }
@@ -143,7 +145,9 @@ export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null>
   return row;
 }
 
-export function pollingFacts(
+/** What decides when a row is asked about next. */
+export async function pollingFacts(
+  tx: Tx,
   row: InquiryRow,
   {
     now,
@@ -151,7 +155,7 @@ export function pollingFacts(
     is_told,
     settings,
   }: { now: number; random: number; is_told: boolean; settings: CollectDeps['settings'] },
-) {
+): Promise<PollingFacts> {
   return {
     now,
     random,
@@ -159,6 +163,8 @@ export function pollingFacts(
     is_told: is_told && row.overdue_since === null,
     desired_completion_date: completionDate(row, settings.time_zone),
     visit_at: row.visit_at,
+    sent_at: row.sent_at ?? row.created_at,
+    turnaround: await turnaround(tx, payerKeyOf(row)),
     interval_ms: settings.poll_interval_ms,
     urgent_interval_ms: settings.urgent_poll_interval_ms,
     time_zone: settings.time_zone,

@@ -58,7 +58,7 @@ export async function learnDelay(
  * When the last call of an answer that came at `now` ended; null when it does not say, or says what
  * is still to come.
  */
-function callEndedAt(results: unknown, now: number): number | null {
+export function callEndedAt(results: unknown, now: number): number | null {
   const ended_at = lastCallEndedAt(results);
   return ended_at === null || ended_at > now ? null : ended_at;
 }

@@ -1,0 +1,47 @@
+/** What was learned of how long the calling service takes with each payer. */
+import { TURNAROUND_CALLS_KEPT, type Turnaround, turnaroundOf } from '../../domain/turnaround.ts';
+import type { Db, Tx } from '../engine/database.ts';
+
+/** Takes note of a call that took `took_ms`, and forgets those that do not count any more. */
+export async function keepTurnaround(
+  tx: Tx,
+  payer: string,
+  took_ms: number,
+  now: number,
+): Promise<void> {
+  await tx.insertInto('turnarounds').values({ payer, took_ms, learned_at: now }).execute();
+  await tx
+    .deleteFrom('turnarounds')
+    .where('payer', '=', payer)
+    .where('id', 'not in', (select) =>
+      select
+        .selectFrom('turnarounds')
+        .select('id')
+        .where('payer', '=', payer)
+        .orderBy('id', 'desc')
+        .limit(TURNAROUND_CALLS_KEPT),
+    )
+    .execute();
+}
+
+/** How long the service takes with a payer (`payerKey`); null: not known, or too few calls yet. */
+export async function turnaround(db: Db | Tx, payer: string | null): Promise<Turnaround | null> {
+  if (payer === null) return null;
+  const rows = await db
+    .selectFrom('turnarounds')
+    .select('took_ms')
+    .where('payer', '=', payer)
+    .execute();
+  return turnaroundOf(rows.map(({ took_ms }) => took_ms));
+}
+
+/** The same of every payer that is known well enough, by `payerKey`. */
+export async function allTurnarounds(db: Db | Tx): Promise<ReadonlyMap<string, Turnaround>> {
+  const rows = await db.selectFrom('turnarounds').select(['payer', 'took_ms']).execute();
+  const known = new Map<string, Turnaround>();
+  for (const [payer, calls] of Map.groupBy(rows, (row) => row.payer)) {
+    const learned = turnaroundOf(calls.map(({ took_ms }) => took_ms));
+    if (learned !== null) known.set(payer, learned);
+  }
+  return known;
+}
