@@ -429,7 +429,8 @@ export const configSchema = z.strictObject({
         .describe(
           'How often an open inquiry is asked about from the morning on which its answer is due. ' +
             'Before that, 24 times as rarely but at least once a day, and more often around the ' +
-            "time that its payer's calls usually take. While webhook events come, much more rarely.",
+            "time that its payer's calls usually take. While webhook events come, much more " +
+            'rarely.',
         ),
       urgent_interval_minutes: above0.default(15).describe('The same when the visit is near.'),
     })
