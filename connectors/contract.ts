@@ -337,6 +337,12 @@ export type DeliveredAppointment = Pick<
   /** 1 for the primary coverage. */
   coverage_rank: number;
   coverage: AppointmentInput['coverages'][number];
+  /**
+   * Everything that the PMS holds of the patient's insurance, in its order, for a connector that
+   * gives `as_written`: coverages that do not hold at the visit included. Left out: `coverage` is
+   * all that is known.
+   */
+  all_coverages?: readonly AppointmentInput['coverages'][number][];
 };
 
 /**

@@ -14,6 +14,7 @@ import { FileDrop } from './in/file-drop.ts';
 import { MessageIntake } from './in/intake.ts';
 import { MllpClient } from './mllp/client.ts';
 import { listenForMessages } from './mllp/server.ts';
+import { eligibilityUpdates, type UpdateMessage } from './out/adt-a08.ts';
 import { type Dispatch, deliverOverMllp, deliverToFiles, encodeAll } from './out/deliver.ts';
 import { claimMessageFor, messageFor } from './out/write-back.ts';
 
@@ -58,11 +59,17 @@ function create(config: Hl7Config, env: Hl7Env): Connector {
     ...(listen === undefined
       ? {}
       : { listen: (call) => listenForMessages({ ...config, listen }, env, intake, call) }),
-    deliver: async ({ deliveries, created_at }, signal) =>
-      await send(
+    deliver: async ({ deliveries, created_at }, signal) => {
+      const sendAll = (dispatches: readonly Dispatch[]) => send(dispatches, signal);
+      if (config.write_back === 'adt_a08')
+        return await deliverUpdates(
+          await eligibilityUpdates(writing(created_at), deliveries, env.journal),
+          sendAll,
+        );
+      return await sendAll(
         deliveries.map((each) => ({ key: each.key, ...messageFor(writing(created_at), each) })),
-        signal,
-      ),
+      );
+    },
     deliverClaims: async ({ deliveries, created_at }, signal) => {
       if (config.write_back === 'adt_a08') return deliveries.map(noPlaceForClaims);
       return await send(
@@ -76,6 +83,24 @@ function create(config: Hl7Config, env: Hl7Env): Connector {
     check: (signal) => checkHl7(config, env, folder, signal),
     close: async () => client?.close(),
   };
+}
+
+/** Sends messages that each settle all the deliveries of a visit. */
+async function deliverUpdates(
+  updates: readonly UpdateMessage[],
+  send: (dispatches: readonly Dispatch[]) => Promise<DeliveryOutcome[]>,
+): Promise<DeliveryOutcome[]> {
+  const sent = await send(
+    updates.map(({ outgoing }) => ({ key: outgoing.control_id, ...outgoing })),
+  );
+  const outcomes: DeliveryOutcome[] = [];
+  for (const { outgoing, keys, remember } of updates) {
+    const outcome = sent.find(({ key }) => key === outgoing.control_id);
+    if (outcome === undefined) continue;
+    if (outcome.outcome === 'delivered') await remember();
+    outcomes.push(...keys.map((key) => ({ ...outcome, key })));
+  }
+  return outcomes;
 }
 
 /** ADT tells of registrations; there is no place in it for what became of a claim. */

@@ -19,6 +19,11 @@ export type AppointmentInput = {
    */
   coverages: CoverageInput[];
   /**
+   * What else the PMS holds of the patient's insurance, set by eligd alone: coverages that do not
+   * hold at the visit, of connectors that give `as_written`. Left out: nothing.
+   */
+  other_coverages?: CoverageInput[];
+  /**
    * Left out: `coverages` is what the PMS has. `of_patient`: the source keeps insurance with the
    * patient (`PatientUpdate`) and not with the appointment; `coverages` is then filled, and kept up
    * to date, with the patient's. `awaited`, set by eligd alone: nothing has come about that
@@ -80,6 +85,8 @@ export type Patient = {
   birth_date: string | null;
   /** Whether the PMS says that the patient has died; left out when it says nothing. */
   is_deceased?: boolean;
+  /** As `as_written` of a coverage. */
+  as_written?: string;
 };
 
 export type CoverageInput = {
@@ -98,6 +105,11 @@ export type CoverageInput = {
   period?: CoveragePeriod;
   /** The person who holds the policy, when that is not the patient. */
   subscriber: Subscriber | null;
+  /**
+   * The PMS's own text, for a connector that gives it back unchanged beside the answer (HL7: the
+   * segments). Only that connector reads it. Left out when it does not need it.
+   */
+  as_written?: string;
 };
 
 /**

@@ -50,7 +50,7 @@ export function claimOf(group: Scope, fields: FieldReader, time_zone: string): C
     group.segments.filter((segment) => segment.name !== 'FT1' || charges.includes(segment)),
   );
   const { patient, problems: of_patient } = patientOf(group, fields);
-  const insurance = coveragesOf(group, fields, time_zone);
+  const insurance = coveragesOf(group, fields, { time_zone });
   const service = serviceDay(
     fields.all(scope, 'date_of_service'),
     fields.first(scope, 'date_of_service').at,

@@ -48,7 +48,11 @@ export class MessageIntake implements FrameIntake {
   constructor(config: Hl7Config, env: Hl7Env) {
     this.#env = env;
     this.#trusts_clocks = config.trust_sender_clocks;
-    this.#read = messageReader({ ...config, time_zone: env.time_zone });
+    this.#read = messageReader({
+      ...config,
+      time_zone: env.time_zone,
+      keeps_segments: config.write_back === 'adt_a08' || config.write_back === 'pin_i07',
+    });
   }
 
   /**

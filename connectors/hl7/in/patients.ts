@@ -33,14 +33,20 @@ function deceased(text: string): Pick<Patient, 'is_deceased'> {
   return { is_deceased: !/^(?:N|NO|0+)$/i.test(text) };
 }
 
+/** The PID as it came, to be given back in an ADT^A08. */
+export function patientAsWritten(scope: Scope): Pick<Patient, 'as_written'> {
+  const [pid] = scope.all('PID');
+  return pid === undefined ? {} : { as_written: pid.text };
+}
+
 /**
  * The insurance of the patient whose scope it is. Null: there is no IN1, so nothing is said about
- * insurance. Empty: it says that there is none.
+ * insurance. Empty: it says that there is none. `keeps_segments`: with `as_written`.
  */
 export function coveragesOf(
   patient: Scope,
   fields: FieldReader,
-  time_zone: string,
+  { time_zone, keeps_segments = false }: { time_zone: string; keeps_segments?: boolean },
 ): { coverages: CoverageInput[] | null; problems: FieldProblem[] } {
   const groups = insuranceGroups(patient.segments);
   if (groups.length === 0) return { coverages: null, problems: [] };
@@ -50,8 +56,9 @@ export function coveragesOf(
       const scope = scopeOf(segments);
       const read = coverageOf(scope, fields, time_zone);
       problems.push(...read.problems);
+      const as_written = segments.map(({ text }) => text).join('\r');
       return {
-        coverage: read.coverage,
+        coverage: keeps_segments ? { ...read.coverage, as_written } : read.coverage,
         rank: rankOf(fields.one(scope, 'coverage_order'), index + 1),
       };
     })

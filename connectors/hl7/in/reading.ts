@@ -15,7 +15,7 @@ import type { Message, Segment } from '../v2/message.ts';
 import { NO_APPOINTMENT, statusReader, visitOf } from './appointments.ts';
 import { claimOf, isOfPatientAlone } from './charges.ts';
 import { patientGroups } from './patient-groups.ts';
-import { coveragesOf, patientOf } from './patients.ts';
+import { coveragesOf, patientAsWritten, patientOf } from './patients.ts';
 
 /** What a message holds, in the words of the contract. */
 export type Content = {
@@ -47,6 +47,8 @@ export type ReadingSettings = {
   /** What an ADT without IN1 means. */
   without_insurance: 'unknown' | 'self_pay';
   time_zone: string;
+  /** Whether the segments of patient and insurance are kept, to be given back. Left out: no. */
+  keeps_segments?: boolean;
 };
 
 const DESCRIBES_PATIENT = new Set(['A04', 'A05', 'A08', 'A28', 'A31']);
@@ -75,7 +77,7 @@ export function messageReader(settings: ReadingSettings): (message: Message) => 
     if (type !== 'ADT')
       return refused(200, 'MSH-9', 'only SIU, ADT and DFT messages are read here');
     if (DESCRIBES_PATIENT.has(event)) return readPatient(message, fields, settings);
-    if (MERGES_PATIENTS.has(event)) return readMerges(message, fields);
+    if (MERGES_PATIENTS.has(event)) return readMerges(message, fields, settings);
     if (event !== DELETES_PATIENT) return { kind: 'ignored' };
     return readDeletions(message, fields);
   };
@@ -119,11 +121,11 @@ function readSchedule(
   message: Message,
   fields: FieldReader,
   statusOf: ReturnType<typeof statusReader>,
-  { time_zone }: ReadingSettings,
+  settings: ReadingSettings,
 ): Reading {
   const [first = message, ...others] = patientGroups(message);
   const about = { event: message.event, scope: first };
-  const visit = visitOf(about, fields, statusOf, time_zone);
+  const visit = visitOf(about, fields, statusOf, settings.time_zone);
   if (visit.source_id === '') {
     const remedy =
       'Have the sender fill SCH-2 or SCH-1, or say in "fields: appointment_id:" where the id ' +
@@ -139,11 +141,11 @@ function readSchedule(
   if (visit.status === 'cancelled' && (typeof visit.starts_at !== 'string' || !has_patient))
     return { kind: 'content', content: { ...NOTHING, cancelled_ids: [visit.source_id] } };
   if (typeof visit.starts_at !== 'string') return withoutStart(visit.source_id, visit.starts_at);
-  const insurance = coveragesOf(first, fields, time_zone);
+  const insurance = coveragesOf(first, fields, settings);
   const appointment: AppointmentInput = {
     ...visit,
     starts_at: visit.starts_at,
-    patient,
+    patient: settings.keeps_segments ? { ...patient, ...patientAsWritten(first) } : patient,
     coverages: [],
     problems: [...problems, ...insurance.problems],
   };
@@ -157,7 +159,7 @@ function readSchedule(
     content: {
       ...NOTHING,
       appointments: [appointment],
-      patients: [first, ...others].flatMap((group) => insuredPatient(group, fields, time_zone)),
+      patients: [first, ...others].flatMap((group) => insuredPatient(group, fields, settings)),
       rejected:
         visit.status === 'booked' ? otherPatients(others, patient, visit.source_id, fields) : [],
     },
@@ -182,9 +184,13 @@ function withoutStart(source_id: string, start: { field: string; fault: string }
 }
 
 /** What a patient group says about insurance, when it has an IN1 and the patient an id. */
-function insuredPatient(group: Scope, fields: FieldReader, time_zone: string): PatientUpdate[] {
-  const patient = identified(group, fields);
-  const { coverages } = coveragesOf(group, fields, time_zone);
+function insuredPatient(
+  group: Scope,
+  fields: FieldReader,
+  settings: ReadingSettings,
+): PatientUpdate[] {
+  const patient = identified(group, fields, settings);
+  const { coverages } = coveragesOf(group, fields, settings);
   return patient === null || coverages === null ? [] : [{ kind: 'described', patient, coverages }];
 }
 
@@ -258,17 +264,13 @@ function readCharges(
 }
 
 /** Each patient of the message as they are now; one without an id is named on its own (G7). */
-function readPatient(
-  message: Message,
-  fields: FieldReader,
-  { without_insurance, time_zone }: ReadingSettings,
-): Reading {
+function readPatient(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
   const groups = patientGroups(message);
   const patients = groups.flatMap((group): PatientUpdate[] => {
-    const patient = identified(group, fields);
+    const patient = identified(group, fields, settings);
     if (patient === null) return [];
-    const { coverages } = coveragesOf(group, fields, time_zone);
-    const known = coverages ?? (without_insurance === 'self_pay' ? [] : null);
+    const { coverages } = coveragesOf(group, fields, settings);
+    const known = coverages ?? (settings.without_insurance === 'self_pay' ? [] : null);
     return [{ kind: 'described', patient, coverages: known }];
   });
   return ofPatients(patients, groups.length);
@@ -289,13 +291,13 @@ function ofPatients(patients: PatientUpdate[], expected: number): Reading {
 }
 
 /** A message may merge several pairs: each MRG belongs to the PID before it. */
-function readMerges(message: Message, fields: FieldReader): Reading {
+function readMerges(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
   const patients: PatientUpdate[] = [];
   let pid: Segment | null = null;
   for (const segment of message.segments) {
     if (segment.name === 'PID') pid = segment;
     if (segment.name !== 'MRG' || pid === null) continue;
-    const into = identified(scopeOf([pid]), fields);
+    const into = identified(scopeOf([pid]), fields, settings);
     const from_id = fields.one(scopeOf([segment]), 'prior_patient_id');
     if (into !== null && from_id !== '') patients.push({ kind: 'merged', from_id, into });
   }
@@ -308,7 +310,12 @@ function readMerges(message: Message, fields: FieldReader): Reading {
   );
 }
 
-function identified(scope: Scope, fields: FieldReader): IdentifiedPatient | null {
+function identified(
+  scope: Scope,
+  fields: FieldReader,
+  { keeps_segments }: ReadingSettings,
+): IdentifiedPatient | null {
   const { patient } = patientOf(scope, fields);
-  return patient.id === null ? null : { ...patient, id: patient.id };
+  if (patient.id === null) return null;
+  return { ...patient, id: patient.id, ...(keeps_segments ? patientAsWritten(scope) : {}) };
 }

@@ -8,6 +8,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { EligibilitySummary } from '../../../src/records/summary.ts';
 import type { Delivery } from '../../contract.ts';
 import { writeInstant } from '../v2/times.ts';
+import { rawField, segmentsOf } from './as-written.ts';
 import { at, type Field, segment } from './outbound.ts';
 
 /** The coding system of what only eligd says. */
@@ -43,20 +44,26 @@ export function insurance(
   const { subscriber } = coverage;
   const { plan } = record;
   const called = calledAt(summary, time_zone);
+  const own = segmentsOf(coverage);
+  /** As the PMS wrote it: a name in its parts, a code of its own tables. */
+  const asWritten = (number: number, otherwise: Field): Field => {
+    const raw = rawField(own, 'IN1', number);
+    return raw === null ? otherwise : { raw };
+  };
   const fields: Record<number, Field> = {
     1: '1',
-    2: [plan?.plan_type ?? null, plan?.plan_name ?? null],
+    2: asWritten(2, [plan?.plan_type ?? null, plan?.plan_name ?? null]),
     3: coverage.payor_id,
     4: coverage.carrier,
     8: coverage.group_id,
     12: day(plan?.effective_date),
     13: day(plan?.termination_date),
     15: plan?.plan_type ?? null,
-    16: subscriber === null ? null : subscriberName(subscriber.name),
-    17: subscriber === null ? 'SEL' : subscriber.relationship,
-    18: day(subscriber?.birth_date),
+    16: asWritten(16, subscriber === null ? null : subscriberName(subscriber.name)),
+    17: asWritten(17, subscriber === null ? 'SEL' : subscriber.relationship),
+    18: asWritten(18, day(subscriber?.birth_date)),
     22: String(coverage_rank),
-    25: summary.active === 'yes' ? 'Y' : summary.active === 'no' ? 'N' : null,
+    25: activeFlag(summary),
     26: called?.slice(0, 8) ?? null,
     29: called,
     30: summary.representative === 'unknown' ? null : [null, summary.representative],
@@ -68,6 +75,11 @@ export function insurance(
     segment('IN2', ...at({ 61: coverage.member_id })),
     segment('IN3', ...at({ 1: '1', 2: reference, 6: called })),
   ];
+}
+
+/** Whether the coverage is active, as HL7 says it (table 0136); null when that is not known. */
+export function activeFlag({ active }: Pick<EligibilitySummary, 'active'>): 'Y' | 'N' | null {
+  return active === 'yes' ? 'Y' : active === 'no' ? 'N' : null;
 }
 
 /** When the call to the payer ended; null when that is not known. */
@@ -138,7 +150,7 @@ export const words = (name: string): string => name.replaceAll('_', ' ');
 
 const day = (date: string | null | undefined): string | null => date?.replaceAll('-', '') ?? null;
 
-/** Family name first, as XPN has it; a name of one word is the family's. */
+/** Of a name whose parts are not known: the last word is the family's (XPN). */
 function subscriberName(name: string): string[] {
   const parts = name.split(' ');
   return [parts.at(-1) ?? '', parts.slice(0, -1).join(' ')];

@@ -80,6 +80,24 @@ export function encode(text: string): string {
   return text.replaceAll(/\r\n|[\x00-\x1f\x7f|^~\\&]/g, (found) => ENCODED[found] ?? hex(found));
 }
 
+/**
+ * A segment in the usual separators: the same bytes when it has them already. A line end inside of
+ * a field, which no message may hold, is escaped.
+ */
+export function withUsualSeparators(line: string, separators: Separators): string {
+  const same =
+    separators === USUAL || MEANINGS.every((meaning) => separators[meaning] === USUAL[meaning]);
+  if (same) return line.replaceAll('\n', '\\.br\\');
+  let text = '';
+  for (const character of line) {
+    const meaning = MEANINGS.find((each) => separators[each] === character);
+    text += meaning === undefined ? encode(character) : USUAL[meaning];
+  }
+  return text;
+}
+
+const MEANINGS = Object.keys(USUAL) as (keyof Separators)[];
+
 const ENCODED: Readonly<Record<string, string>> = {
   '|': '\\F\\',
   '^': '\\S\\',

@@ -2,7 +2,7 @@
  * A message as segments and fields (HL7 v2.5.1, section 2.5). Unknown segments are kept, and cost
  * nothing until they are asked for.
  */
-import { decode, type Separators, USUAL } from './escapes.ts';
+import { decode, type Separators, USUAL, withUsualSeparators } from './escapes.ts';
 import type { Path } from './paths.ts';
 
 export class Segment {
@@ -20,6 +20,11 @@ export class Segment {
     this.#separators = separators;
     const end = line.indexOf(separators.field);
     this.name = end === -1 ? line : line.slice(0, end);
+  }
+
+  /** The whole segment as it stands in the message, but for its separators: they are the usual. */
+  get text(): string {
+    return withUsualSeparators(this.#line, this.#separators);
   }
 
   /** The whole field as it stands in the message. */

@@ -318,6 +318,7 @@ function toDelivery(
         group_id: '',
         subscriber: null,
       },
+      all_coverages: [...input.coverages, ...(input.other_coverages ?? [])],
     },
     record,
     revision,

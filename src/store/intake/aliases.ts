@@ -38,7 +38,10 @@ export function underOwnId<Each extends AppointmentInput | ClaimInput>(
 ): Each {
   const { patient } = each;
   const id = patient.id === null ? undefined : aliases.get(patient.id);
-  return id === undefined ? each : { ...each, patient: { ...patient, id } };
+  if (id === undefined) return each;
+  // What was written is about the id that went, which must not be written to any more.
+  const { as_written: _, ...known } = patient;
+  return { ...each, patient: { ...known, id } };
 }
 
 /**

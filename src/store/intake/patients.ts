@@ -138,6 +138,8 @@ async function merge(
 /** What the PMS left empty stays as it is known. */
 function described<Each extends { patient: Patient }>(each: Each, patient: Patient): Each {
   const { first_name, last_name, birth_date } = each.patient;
+  const as_written =
+    patient.as_written ?? (each.patient.id === patient.id ? each.patient.as_written : undefined);
   const is_deceased = patient.is_deceased ?? each.patient.is_deceased;
   const has_name = patient.first_name !== '' || patient.last_name !== '';
   return {
@@ -148,6 +150,7 @@ function described<Each extends { patient: Patient }>(each: Each, patient: Patie
       last_name: has_name ? patient.last_name : last_name,
       birth_date: patient.birth_date ?? birth_date,
       ...(is_deceased === undefined ? {} : { is_deceased }),
+      ...(as_written === undefined ? {} : { as_written }),
     },
   };
 }
@@ -202,12 +205,22 @@ function insured(
   appointment: AppointmentInput,
   known: ReadonlyMap<string, CoverageInput[]>,
 ): AppointmentInput {
-  if (appointment.insurance === undefined)
-    return { ...appointment, coverages: inForce(appointment.coverages, appointment.starts_at) };
+  if (appointment.insurance === undefined) return holding(appointment, appointment.coverages);
   const coverages = appointment.patient.id === null ? undefined : known.get(appointment.patient.id);
   if (coverages === undefined) return { ...appointment, coverages: [], insurance: 'awaited' };
-  const held = inForce(coverages, appointment.starts_at);
-  return { ...appointment, coverages: held, insurance: 'of_patient' };
+  const { other_coverages: _, ...rest } = appointment;
+  return { ...holding(rest, coverages), insurance: 'of_patient' };
+}
+
+/** With the coverages that hold at the visit; the others are kept where they are written back. */
+function holding(appointment: AppointmentInput, all: readonly CoverageInput[]): AppointmentInput {
+  const held = inForce(all, appointment.starts_at);
+  const others = all.filter((each) => each.as_written !== undefined && !held.includes(each));
+  return {
+    ...appointment,
+    coverages: held,
+    ...(others.length === 0 ? {} : { other_coverages: others }),
+  };
 }
 
 export async function insuranceOf(

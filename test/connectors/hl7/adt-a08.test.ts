@@ -1,0 +1,273 @@
+/**
+ * ADT^A08 against golden messages: what the PMS wrote comes in over MLLP, is stored, and goes back
+ * with nothing changed but the result of the call.
+ */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { batchOf } from '../../../connectors/conformance/examples.ts';
+import type { Connector, Delivery } from '../../../connectors/contract.ts';
+import { parseMessage } from '../../../connectors/hl7/v2/message.ts';
+import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
+import { judge } from '../../../src/records/verdict.ts';
+import { later, makeConnector, startInterface } from './clinic-interface.ts';
+import { msh, nextId, numbered } from './messages.ts';
+import { ack, Receiver } from './peers.ts';
+import { fullRecord } from './records.ts';
+
+let receiver: Receiver;
+beforeEach(async () => {
+  receiver = await Receiver.start();
+  later(() => receiver.close());
+});
+
+const PID =
+  'PID|1|OLD-7|P-7^^^CLINIC^MR~999^^^SSA^SS||Van Der Berg&Van Der&Berg^Anna^M^III^Ms^^L|Smith^Eve' +
+  '|19890312|F||2106-3|12 \\T\\ Main St^^Springfield^IL^62701||5551234567|||M|CHR|ACC-1';
+
+const DENTAL = {
+  1: '1',
+  2: 'DDIL77^Delta Premier^PMS',
+  3: '05030^^^PAYERS',
+  4: 'Delta Dental of Illinois',
+  5: '1 Payer Way^^Chicago^IL',
+  8: '0012345',
+  12: '20240101',
+  15: 'PREM',
+  16: 'Van Der Berg^Johannes^P^Jr',
+  17: 'SPO',
+  18: '19850704',
+  22: '1',
+  25: '',
+  28: 'CERT-9',
+  36: 'MEMBER001',
+  49: 'MEMBER001^^^DD',
+};
+const MEDICAL = {
+  1: '2',
+  2: 'BC^Blue',
+  3: '62308',
+  4: 'Cigna',
+  16: 'Van Der Berg^Anna',
+  17: 'SEL',
+  22: '2',
+  36: '00987',
+  47: 'kept',
+};
+const IN2 = 'IN2||888-77-6666|||||||||||||||||||||||||||||||||||||||||||||||||||||||||||MEMBER001';
+
+/** The visit as it is stored after these segments came. */
+async function stored(...segments: string[]): Promise<AppointmentInput> {
+  const { sender, appointments } = await startInterface({
+    write_back: 'adt_a08',
+    send_to: `127.0.0.1:${receiver.port}`,
+  });
+  const scheduling = await sender();
+  await scheduling.ask(
+    [
+      msh('SIU^S12^SIU_S12', nextId()),
+      'SCH||V-7',
+      ...segments,
+      'RGS|1',
+      'AIS|1||D1110|20261124143000+0000',
+    ].join('\r'),
+  );
+  const [visit] = await appointments();
+  if (visit === undefined) throw new Error('Nothing was stored.');
+  return visit;
+}
+
+function answered(over: Partial<EligibilityRecord> = {}): EligibilityRecord {
+  return { ...fullRecord(), ...over };
+}
+
+function delivery(visit: AppointmentInput, rank: number, record = answered()): Delivery {
+  const { source_id, starts_at, patient, location, procedure_codes, coverages } = visit;
+  return {
+    key: `d-${rank}-${record.inquiry_id}`,
+    appointment: {
+      source_id,
+      starts_at,
+      patient,
+      location,
+      procedure_codes,
+      coverage_rank: rank,
+      coverage: coverages[rank - 1]!,
+      all_coverages: [...coverages, ...(visit.other_coverages ?? [])],
+    },
+    record,
+    revision: 1,
+    notes: [],
+    verdict: judge(record, { date: '2026-11-24', birth_date: null, procedure_codes: [], fees: {} }),
+  };
+}
+
+const a08 = () =>
+  makeConnector({
+    folder: '/nonexistent',
+    send_to: `127.0.0.1:${receiver.port}`,
+    reply_seconds: 1,
+    write_back: 'adt_a08',
+  });
+
+const deliver = (to: Connector, ...deliveries: Delivery[]) =>
+  to.deliver({ ...batchOf(1, []), deliveries }, new AbortController().signal);
+
+const sent = () => receiver.messages.map((message) => message.split('\r').filter(Boolean));
+const insuranceIn = (message: readonly string[]) =>
+  message.filter((line) => /^IN[123]\|/.test(line));
+
+const RESULT = { 25: 'Y', 26: '20261122', 29: '20261122090000-0600', 30: '^Pat' };
+const IN3 = 'IN3|1|REF-1||||20261122090000-0600';
+
+describe('the golden messages', () => {
+  test('two coverages: one message with both, each as the PMS wrote it', async () => {
+    const visit = await stored(PID, numbered('IN1', DENTAL), IN2, numbered('IN1', MEDICAL));
+    const second = answered({ inquiry_id: 'inq-2', plan: { answered: true, is_active: false } });
+    const outcomes = await deliver(a08(), delivery(visit, 1), delivery(visit, 2, second));
+    expect(outcomes.map(({ key, outcome }) => [key, outcome])).toEqual([
+      ['d-1-inq-1', 'delivered'],
+      ['d-2-inq-2', 'delivered'],
+    ]);
+    const [message = [], ...more] = sent();
+    expect(more).toEqual([]);
+    expect(message.slice(1)).toEqual([
+      'EVN|A08|20261123120000-0600',
+      PID,
+      'PV1|1|N',
+      numbered('IN1', { ...DENTAL, ...RESULT }),
+      IN2,
+      IN3,
+      numbered('IN1', { ...MEDICAL, ...RESULT, 25: 'N' }),
+      IN3,
+    ]);
+  });
+
+  test('a compound last name of a subscriber and a plan ID of the PMS stay', async () => {
+    const visit = await stored(PID, numbered('IN1', DENTAL));
+    await deliver(a08(), delivery(visit, 1));
+    const [line = ''] = insuranceIn(sent()[0] ?? []);
+    const fields = line.split('|');
+    expect([fields[2], fields[16], fields[17]]).toEqual([
+      'DDIL77^Delta Premier^PMS',
+      'Van Der Berg^Johannes^P^Jr',
+      'SPO',
+    ]);
+  });
+
+  const RELATIONSHIPS = (
+    'SEL SPO DOM CHD GCH NCH SCH FCH DEP WRD PAR MTH FTH CGV GRD EXF SIB BRO SIS FND OAD EME EMR ' +
+    'ASC EMC OWN TRA MGR NON UNK OTH 18 01 19 G8'
+  ).split(' ');
+  test.each(RELATIONSHIPS)('the relationship %s comes back as it came', async (code) => {
+    const written = { ...DENTAL, 17: `${code}^in words^HL70063` };
+    const visit = await stored(PID, numbered('IN1', written));
+    await deliver(a08(), delivery(visit, 1));
+    expect(insuranceIn(sent()[0] ?? [])).toEqual([numbered('IN1', { ...written, ...RESULT }), IN3]);
+  });
+});
+
+test('a PIN^I07 has the name, the code and the plan ID of the PMS too', async () => {
+  const visit = await stored(PID, numbered('IN1', DENTAL));
+  const pin = makeConnector({
+    folder: '/nonexistent',
+    send_to: `127.0.0.1:${receiver.port}`,
+    write_back: 'pin_i07',
+  });
+  await deliver(pin, delivery(visit, 1));
+  const [line = ''] = insuranceIn(sent()[0] ?? []);
+  const fields = line.split('|');
+  expect([2, 16, 17, 18, 25].map((number) => fields[number])).toEqual([
+    'DDIL77^Delta Premier^PMS',
+    'Van Der Berg^Johannes^P^Jr',
+    'SPO',
+    '19850704',
+    'Y',
+  ]);
+});
+
+describe('what eligd has not found out stays byte for byte', () => {
+  test('a coverage that nobody has asked about, and one that has ended', async () => {
+    const ended = { ...MEDICAL, 1: '3', 13: '20251231', 22: '3', 36: 'OLD' };
+    const odd = { ...MEDICAL, 25: 'N', 26: '20260101', 30: '007^Desk' };
+    const visit = await stored(
+      PID,
+      ...[DENTAL, odd, ended].map((each) => numbered('IN1', each)),
+      'IN3|1|PRECERT-5||||20260101',
+    );
+    expect(visit.coverages).toHaveLength(2);
+    await deliver(a08(), delivery(visit, 1));
+    expect(insuranceIn(sent()[0] ?? [])).toEqual([
+      numbered('IN1', { ...DENTAL, ...RESULT }),
+      IN3,
+      numbered('IN1', odd),
+      numbered('IN1', ended),
+      'IN3|1|PRECERT-5||||20260101',
+    ]);
+  });
+
+  test('an answer that does not say whether the plan is active', async () => {
+    const visit = await stored(PID, numbered('IN1', { ...DENTAL, 25: 'Y' }));
+    const record = answered({ plan: { answered: true, is_active: null } });
+    await deliver(a08(), delivery(visit, 1, record));
+    expect(insuranceIn(sent()[0] ?? [])).toEqual([numbered('IN1', { ...DENTAL, 25: 'Y' })]);
+  });
+
+  test('other separators become the usual ones, and mean the same', () => {
+    const message = parseMessage('MSH#*@!%#A\rIN1#1#a|b*c@d%e!F!f');
+    expect(message?.first('IN1')?.text).toBe('IN1|1|a\\F\\b^c~d&e\\F\\f');
+  });
+
+  test('escapes', async () => {
+    const line = numbered('IN1', { ...DENTAL, 4: 'Smith \\T\\ Sons \\X0D\\', 9: 'a~b^c&d' });
+    const visit = await stored(PID, line);
+    await deliver(a08(), delivery(visit, 1));
+    expect(insuranceIn(sent()[0] ?? [])[0]).toContain('|Smith \\T\\ Sons \\X0D\\|');
+    expect(insuranceIn(sent()[0] ?? [])[0]).toContain('|a~b^c&d|');
+  });
+
+  test('set ids: those of the PMS, and places where two are the same', async () => {
+    const visit = await stored(
+      PID,
+      numbered('IN1', { ...DENTAL, 1: '1' }),
+      numbered('IN1', { ...MEDICAL, 1: '1' }),
+    );
+    await deliver(a08(), delivery(visit, 2));
+    const ids = insuranceIn(sent()[0] ?? []).flatMap((line) =>
+      line.startsWith('IN1') ? [line.split('|')[1]] : [],
+    );
+    expect(ids).toEqual(['1', '2']);
+  });
+});
+
+describe('the answers about two coverages that come one after the other', () => {
+  test('go out together the second time', async () => {
+    const visit = await stored(PID, numbered('IN1', DENTAL), numbered('IN1', MEDICAL));
+    const to = a08();
+    await deliver(to, delivery(visit, 1));
+    await deliver(to, delivery(visit, 2, answered({ inquiry_id: 'inq-2' })));
+    expect(insuranceIn(sent()[0] ?? [])[2]).toBe(numbered('IN1', MEDICAL));
+    expect(insuranceIn(sent()[1] ?? [])).toEqual([
+      numbered('IN1', { ...DENTAL, ...RESULT }),
+      IN3,
+      numbered('IN1', { ...MEDICAL, ...RESULT }),
+      IN3,
+    ]);
+  });
+
+  test('and what the PMS has written in between has the last word', async () => {
+    const visit = await stored(PID, numbered('IN1', DENTAL), numbered('IN1', MEDICAL));
+    const to = a08();
+    await deliver(to, delivery(visit, 1));
+    const corrected = { ...DENTAL, 25: 'N', 26: '20261124' };
+    const later_visit = await stored(PID, numbered('IN1', corrected), numbered('IN1', MEDICAL));
+    await deliver(to, delivery(later_visit, 2, answered({ inquiry_id: 'inq-2' })));
+    expect(insuranceIn(sent()[1] ?? [])[0]).toBe(numbered('IN1', corrected));
+  });
+
+  test('the receiver that refuses the message refuses both', async () => {
+    receiver.answering = (message) => ack('AE', message, 'Unknown patient');
+    const visit = await stored(PID, numbered('IN1', DENTAL), numbered('IN1', MEDICAL));
+    const outcomes = await deliver(a08(), delivery(visit, 1), delivery(visit, 2));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+  });
+});
