@@ -11,6 +11,7 @@ import { turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
+import { WriteQueue } from '../../src/store/engine/write-queue.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countSituations, oldestWaiting } from '../../src/store/views/overview.ts';
 import { NOW } from './clinic.ts';
@@ -55,9 +56,9 @@ function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<un
     kind === 'described'
       ? { kind, patient, coverages: [] }
       : { kind, from_id: 'P-2', into: patient };
-  return db
-    .transaction()
-    .execute((tx) => takePatientUpdates(tx, 'front-desk', [update], { changed: 0 }, NOW));
+  return new WriteQueue(db).write((tx) =>
+    takePatientUpdates(tx, 'front-desk', [update], { changed: 0 }, NOW),
+  );
 }
 
 describe('the claim of', () => {
@@ -100,7 +101,7 @@ describe('the claim of', () => {
     ],
     [
       'deliveries to write',
-      () => db.transaction().execute((tx) => claimBatch(tx, 'front-desk', NOW, 100)),
+      () => new WriteQueue(db).write((tx) => claimBatch(tx, 'front-desk', NOW, 100)),
       'deliveries USING INDEX deliveries_due (connector=? AND state=? AND due_at<?)',
     ],
   ])('%s goes by its index and reads no whole table', async (_, work, step) => {

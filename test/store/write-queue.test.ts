@@ -91,6 +91,44 @@ describe('the write queue', () => {
     }
   });
 
+  test('runs what waits for the commit after it, and never for work that fails', async () => {
+    const path = temporaryPath();
+    const [store, watcher] = [await temporaryStore(path), await temporaryStore(path)];
+    const log: string[] = [];
+    const noted = (name: string, fails = false) =>
+      store.write(async (tx) => {
+        tx.after(() => log.push(`${name} is noted`));
+        await note(name)(tx);
+        if (fails) throw new Error('broken');
+        const seen = await names(watcher);
+        tx.after(() => log.push(`others saw ${seen.join()}`));
+      });
+    const together = [noted('a'), noted('b', true), noted('c')];
+    await Promise.allSettled(together);
+    expect(log).toEqual(['a is noted', 'others saw ', 'c is noted', 'others saw ']);
+    await Promise.allSettled([noted('alone', true)]);
+    const broken = store.write(async (tx) => {
+      await sql`rollback`.execute(tx);
+      tx.after(() => log.push('the commit failed'));
+    });
+    await Promise.allSettled([noted('d'), broken, noted('e')]);
+    expect(log).toHaveLength(4);
+    expect(await names(store)).toEqual(['a', 'c']);
+  });
+
+  test('gives the error of what waits for the commit to its own work alone', async () => {
+    const store = await temporaryStore();
+    const thrower = store.write(async (tx) => {
+      await note('a')(tx);
+      tx.after(() => {
+        throw new Error('a bug');
+      });
+    });
+    const outcomes = await Promise.allSettled([thrower, store.write(note('b'))]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+    expect(await names(store)).toEqual(['a', 'b']);
+  });
+
   test('goes on after all the work of a commit has failed', async () => {
     const store = await temporaryStore();
     await expect(store.write(() => Promise.reject(new Error('broken')))).rejects.toThrow('broken');

@@ -194,7 +194,7 @@ async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): 
 
 /** One delivery did not get through: tried again with backoff, or put on the attention list. */
 async function fail(
-  tx: Parameters<Parameters<Store['write']>[0]>[0],
+  tx: Tx,
   { env, connector_id }: DeliverDeps,
   delivery: DeliveryToWrite,
   outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined,
@@ -223,7 +223,7 @@ async function fail(
     },
     now,
   );
-  env.log('delivery_parked', { connector: connector_id });
+  tx.after(() => env.log('delivery_parked', { connector: connector_id }));
 }
 
 /** What a connector says of a failure that passes holds for as long as it is tried again. */

@@ -71,7 +71,7 @@ export async function learnFromBulk(
     if (!bulk.is_proven && result.items.some(({ outcome }) => outcome === 'created')) {
       await writeFact(tx, names.proven, '1', now);
       await writeFact(tx, names.shape, bulk.kind, now);
-      env.log('bulk_learned', { specialty, shape: bulk.kind });
+      tx.after(() => env.log('bulk_learned', { specialty, shape: bulk.kind }));
     } else if (
       !bulk.is_proven &&
       result.items.some((item) => item.outcome === 'unknown' && item.accepted)
@@ -92,8 +92,9 @@ export async function learnFromBulk(
     size > 1 &&
     (cause === 'bulk_too_large' || (cause === 'bulk_body_refused' && bulk.is_proven))
   ) {
-    await writeFact(tx, names.size, String(Math.max(1, Math.floor(size / 2))), now);
-    env.log('bulk_learned', { specialty, size: Math.max(1, Math.floor(size / 2)) });
+    const half = Math.max(1, Math.floor(size / 2));
+    await writeFact(tx, names.size, String(half), now);
+    tx.after(() => env.log('bulk_learned', { specialty, size: half }));
   } else if (
     cause === 'bulk_shape' ||
     cause === 'bulk_body_refused' ||
@@ -104,8 +105,9 @@ export async function learnFromBulk(
       await forgetFact(tx, names.shape);
       await giveUpBulk(tx, { env }, names.absent, specialty, now);
     } else {
-      await writeFact(tx, names.shape, bulk.kind === 'array' ? 'object' : 'array', now);
-      env.log('bulk_learned', { specialty, shape: bulk.kind === 'array' ? 'object' : 'array' });
+      const shape = bulk.kind === 'array' ? 'object' : 'array';
+      await writeFact(tx, names.shape, shape, now);
+      tx.after(() => env.log('bulk_learned', { specialty, shape }));
     }
   }
 }
@@ -119,5 +121,5 @@ async function giveUpBulk(
   now: number,
 ): Promise<void> {
   await writeFact(tx, fact, '1', now);
-  env.log('bulk_learned', { specialty, shape: 'single' });
+  tx.after(() => env.log('bulk_learned', { specialty, shape: 'single' }));
 }

@@ -24,7 +24,7 @@ export async function takeForExtra(
   now: number,
 ): Promise<void> {
   await own(tx, row.specialty, seen, row.id, 'extra', now);
-  env.log('extra_call_found', { inquiry: row.id, service_id: seen.service_id });
+  tx.after(() => env.log('extra_call_found', { inquiry: row.id, service_id: seen.service_id }));
   const [appointment] = await appointmentsOf(tx, row.id);
   await raiseAttention(
     tx,

@@ -251,8 +251,10 @@ async function adoptMatches(
     'It was found at the service: only its reply was lost.',
     now,
   );
-  deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
-  deps.onOpen();
+  tx.after(() => {
+    deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
+    deps.onOpen();
+  });
 }
 
 /**
@@ -318,14 +320,14 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
       { empty_looks, look_at: null },
       now,
     );
-    deps.env.log('inquiry_undecidable', { inquiry: row.id });
+    tx.after(() => deps.env.log('inquiry_undecidable', { inquiry: row.id }));
     await askAPerson(tx, current, now);
   } else {
     await noteAbsent(tx, callOf(current, now));
     await updateInquiry(tx, row.id, { empty_looks }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';
     await backToPlanned(tx, deps, [row.id], { reason, due_at: now, from: 'uncertain' }, now);
-    deps.env.log('inquiry_absent', { inquiry: row.id });
+    tx.after(() => deps.env.log('inquiry_absent', { inquiry: row.id }));
   }
 }
 

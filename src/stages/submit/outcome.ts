@@ -179,7 +179,7 @@ export async function backToPlanned(
     now,
   );
   await replanAppointmentsOf(tx, ids, now);
-  deps.onReplan();
+  tx.after(() => deps.onReplan());
 }
 
 /** `sending` to `uncertain`: looked for after a settle time; never sent again unlooked (G1). */
@@ -201,7 +201,9 @@ export async function makeUncertain(
     },
     now,
   );
-  for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
+  tx.after(() => {
+    for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
+  });
 }
 
 /** Settles one item of a bulk reply. */
@@ -223,7 +225,7 @@ export async function settleItem(
     );
   } else if (item.outcome === 'refused') {
     await refuse(tx, deps, row, { errors: item.errors, status: 422 }, now);
-    deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 });
+    tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 }));
   } else {
     const reason = item.accepted
       ? 'The service said that it accepted the batch, without an id for this inquiry.'
@@ -300,7 +302,7 @@ export async function stopSubmission(
     },
     now,
   );
-  deps.env.log('submission_stopped', { reason: 'account', http_status: status });
+  tx.after(() => deps.env.log('submission_stopped', { reason: 'account', http_status: status }));
 }
 
 /** The service took something: whatever it had against us is over. */
@@ -311,7 +313,7 @@ export async function resumeSubmission(
 ): Promise<void> {
   if (!(await endHalt(tx, 'account'))) return;
   await resolveAttention(tx, haltSubject('account'), now);
-  deps.env.log('submission_resumed');
+  tx.after(() => deps.env.log('submission_resumed'));
 }
 
 function statusText(status: number | null): string {

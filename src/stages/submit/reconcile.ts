@@ -276,8 +276,10 @@ async function adoptLate(
 ): Promise<void> {
   await bindFound(tx, deps, row, seen, 'It was found at the service, later than expected.', now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
-  deps.env.log('inquiry_found', { inquiry: row.id, service_id: seen.service_id });
-  deps.onOpen();
+  tx.after(() => {
+    deps.env.log('inquiry_found', { inquiry: row.id, service_id: seen.service_id });
+    deps.onOpen();
+  });
 }
 
 /**
@@ -311,5 +313,7 @@ async function stopForStrangers(
     },
     now,
   );
-  deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers });
+  tx.after(() =>
+    deps.env.log('submission_stopped', { reason: 'foreign', unknown_inquiries: strangers }),
+  );
 }

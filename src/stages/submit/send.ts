@@ -126,7 +126,7 @@ async function claim(
     const service_id = await adoptExisting(tx, deps, row, options.external_id_template, now);
     if (service_id !== null) {
       adopted += 1;
-      deps.env.log('inquiry_adopted', { inquiry: row.id, service_id });
+      tx.after(() => deps.env.log('inquiry_adopted', { inquiry: row.id, service_id }));
     } else {
       intents.push(await commitIntent(tx, deps, { row, draft, needs }, now));
     }
@@ -331,7 +331,7 @@ async function sendBulk(
     }
     if (accepted > 0) {
       await resumeSubmission(tx, deps, now);
-      deps.onOpen();
+      tx.after(() => deps.onOpen());
     }
     return { accepted, settled: rows.length };
   });
@@ -356,5 +356,7 @@ export async function recoverSending(
     { look_at: now + timeout_ms + settle_ms, empty_looks: 0 },
     now,
   );
-  for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
+  tx.after(() => {
+    for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
+  });
 }

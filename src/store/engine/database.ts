@@ -25,7 +25,16 @@ import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
 export type Db = Kysely<Tables>;
-export type Tx = Transaction<Tables>;
+
+/** What one piece of work of `Store.write` changes; others of the same commit have their own. */
+export type Tx = Transaction<Tables> & {
+  /**
+   * Runs `effect` once the work is durably committed, and never when it failed. The log, the wakes
+   * of other stages, counters and changes of memory belong here: a commit that fails leaves no
+   * trace of what it would have done. Effects run in order, before `write` resolves.
+   */
+  after: (effect: () => void) => void;
+};
 
 /**
  * Every migration by name, in order. Forward only: a database is never changed back. The numbers

@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { Db, Tx } from './database.ts';
+import type { Tables } from './tables.ts';
 
 type Job = {
   work: (tx: Tx) => Promise<unknown>;
@@ -14,7 +15,7 @@ const JOBS_PER_COMMIT_MAX = 200;
  * Group commit: pieces of work that wait at the same time share one transaction, because the flush
  * to the disk is what a commit costs. Each runs in a savepoint of its own, so one that fails takes
  * nobody with it (G7). `write` resolves after the commit, and only then may an outside effect
- * follow (G3).
+ * follow (G3); what a job hands to `tx.after` runs then, and only when the job did not fail.
  */
 export class WriteQueue {
   readonly #db: Db;
@@ -44,11 +45,11 @@ export class WriteQueue {
       const jobs = this.#waiting.splice(0, JOBS_PER_COMMIT_MAX);
       const settlements: (() => void)[] = [];
       try {
-        await this.#db.transaction().execute(async (tx) => {
+        await this.#db.transaction().execute(async (transaction) => {
           const run = jobs.length === 1 ? runAlone : runInSavepoint;
-          for (const job of jobs) settlements.push(await run(tx, job));
+          for (const job of jobs) settlements.push(await run(transaction, job));
         });
-        for (const settle of settlements) settle();
+        for (const finish of settlements) finish();
       } catch (error) {
         for (const { reject } of jobs) reject(error);
       }
@@ -61,9 +62,31 @@ export class WriteQueue {
  * Of a commit that is one job's alone the transaction is savepoint enough: when the job fails, all
  * of it is rolled back.
  */
-async function runAlone(tx: Tx, job: Job): Promise<() => void> {
+async function runAlone(transaction: Transaction<Tables>, job: Job): Promise<() => void> {
+  const { tx, effects } = withEffects(transaction);
   const value = await job.work(tx);
-  return () => job.resolve(value as never);
+  return () => settle(job, value, effects);
+}
+
+/** The transaction as one job sees it, with the effects that wait for its commit. */
+function withEffects(transaction: Transaction<Tables>): { tx: Tx; effects: (() => void)[] } {
+  const effects: (() => void)[] = [];
+  // Another view of the same transaction: jobs that share a commit do not share effects.
+  const tx = Object.assign(transaction.withoutPlugins(), {
+    after: (effect: () => void) => void effects.push(effect),
+  });
+  return { tx, effects };
+}
+
+/** The work is committed: an effect that throws fails its own job's promise and no neighbor's. */
+function settle(job: Job, value: unknown, effects: readonly (() => void)[]): void {
+  try {
+    for (const effect of effects) effect();
+  } catch (error) {
+    job.reject(error);
+    return;
+  }
+  job.resolve(value as never);
 }
 
 /**
@@ -71,12 +94,13 @@ async function runAlone(tx: Tx, job: Job): Promise<() => void> {
  * no savepoint is left, and what comes after must not run as if there were one: everything of the
  * commit fails, with the error that broke it.
  */
-async function runInSavepoint(tx: Tx, job: Job): Promise<() => void> {
+async function runInSavepoint(transaction: Transaction<Tables>, job: Job): Promise<() => void> {
+  const { tx, effects } = withEffects(transaction);
   await sql`savepoint job`.execute(tx);
   try {
     const value = await job.work(tx);
     await sql`release job`.execute(tx);
-    return () => job.resolve(value as never);
+    return () => settle(job, value, effects);
   } catch (error) {
     try {
       await sql`rollback to job`.execute(tx);

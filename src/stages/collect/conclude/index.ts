@@ -116,11 +116,13 @@ async function concludeOne(
   const changes = before === null ? [] : changesBetween(before, record);
   const record_id = await storeRecord(tx, answer, record, now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['answer_unusable']);
-  deps.env.log('record_written', {
-    inquiry: row.id,
-    service_id: row.service_id,
-    unparsed_parts: record.unparsed.length,
-  });
+  tx.after(() =>
+    deps.env.log('record_written', {
+      inquiry: row.id,
+      service_id: row.service_id,
+      unparsed_parts: record.unparsed.length,
+    }),
+  );
   await attendVerification(tx, deps, row, record.verification, now);
   const is_verification_alone = await isVerificationAlone(tx, answer);
   await follow(
@@ -292,7 +294,7 @@ async function planAttempt(
       { inquiry: added.id, appointment: id, coverage_rank, draft: asked ?? draft },
       now,
     );
-  deps.onPlanned();
+  tx.after(() => deps.onPlanned());
   return true;
 }
 

@@ -81,11 +81,13 @@ export async function takeAnswer(
     'answer_missing',
     'lost_at_service',
   ]);
-  deps.env.log('answer_received', {
-    inquiry: row.id,
-    service_id: row.service_id,
-    status: finalOutcome(inquiry.status),
-  });
+  tx.after(() =>
+    deps.env.log('answer_received', {
+      inquiry: row.id,
+      service_id: row.service_id,
+      status: finalOutcome(inquiry.status),
+    }),
+  );
 }
 
 /**

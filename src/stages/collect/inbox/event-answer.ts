@@ -59,9 +59,10 @@ export async function isAnswer(
   if (content_hash === null) return false;
   if ((await reportsKnown(tx, now - CONTRADICTED_FOR_MS)) === 'agree') {
     if (now < webhook.compare_at) return true;
+    // At once: another message of the same commit is to see that one is compared.
     webhook.compare_at = now + COMPARE_MS;
   }
-  memory.reported.set(row.id, content_hash);
+  tx.after(() => memory.reported.set(row.id, content_hash));
   return false;
 }
 
@@ -98,14 +99,16 @@ export async function compareWithReport(
 ): Promise<void> {
   const reported = memory.reported.get(row.id);
   if (reported === undefined || webhook === null) return;
-  memory.reported.delete(row.id);
+  tx.after(() => memory.reported.delete(row.id));
   const before = await reportsKnown(tx, now - CONTRADICTED_FOR_MS);
   if (reported !== content_hash) {
     await noteReports(tx, 'differ', now);
-    if (before !== 'differ') env.log('webhook_contradicted', { inquiry: row.id });
+    if (before !== 'differ') tx.after(() => env.log('webhook_contradicted', { inquiry: row.id }));
   } else if (before !== 'differ') {
     await noteReports(tx, 'agree', now);
-    webhook.compare_at = now + COMPARE_MS;
-    if (before !== 'agree') env.log('webhook_believed');
+    tx.after(() => {
+      webhook.compare_at = now + COMPARE_MS;
+      if (before !== 'agree') env.log('webhook_believed');
+    });
   }
 }

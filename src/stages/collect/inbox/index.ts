@@ -99,13 +99,13 @@ async function drain(
   const parsed: unknown = JSON.parse(body.toString('utf8'));
   const message = webhookMessageSchema.safeParse(parsed);
   if (!message.success) {
-    deps.env.log('webhook_unreadable', { messages: 1 });
+    tx.after(() => deps.env.log('webhook_unreadable', { messages: 1 }));
     return drained;
   }
   // Without results that are nested too deeply: the inquiry is then asked about.
   const inquiries = message.data.inquiries.map((each) => parseInquiry(shallow(each)));
   const unreadable = inquiries.filter((inquiry) => inquiry === null).length;
-  if (unreadable > 0) deps.env.log('webhook_unreadable', { messages: unreadable });
+  if (unreadable > 0) tx.after(() => deps.env.log('webhook_unreadable', { messages: unreadable }));
   const readable = inquiries.filter((inquiry) => inquiry !== null);
   const reported: Map<string, Inquiry[]> = Map.groupBy(readable, (inquiry) => inquiry.id);
   const rows = await byServiceIds(tx, [...reported.keys()]);

@@ -248,18 +248,22 @@ async function settleResult(
   result: Result<Inquiry | null>,
 ): Promise<void> {
   const now = deps.env.clock.now();
+  const is_set_aside =
+    !result.ok && isUnusable(result.failure) && countUnusable(deps.memory, `inquiry ${row.id}`);
   await deps.store.write(async (tx) => {
     // Another step may have unbound the id meanwhile, because a neighbour of the same reply did not
     // match.
     const current = await inquiryById(tx, row.id);
     if (current === null || current.service_id !== row.service_id) return;
     if (!result.ok) {
-      deps.env.log('poll_failed', {
-        inquiry: row.id,
-        failure: result.failure.class,
-        http_status: 'status' in result.failure ? result.failure.status : null,
-      });
-      if (isUnusable(result.failure) && countUnusable(deps.memory, `inquiry ${row.id}`)) {
+      tx.after(() =>
+        deps.env.log('poll_failed', {
+          inquiry: row.id,
+          failure: result.failure.class,
+          http_status: 'status' in result.failure ? result.failure.status : null,
+        }),
+      );
+      if (is_set_aside) {
         await setAside(tx, deps, current, now);
         return;
       }
@@ -375,7 +379,7 @@ function isUnusable(failure: ServiceFailure): boolean {
 
 /** Not asked about on schedule any more; the office is told. */
 async function setAside(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number): Promise<void> {
-  deps.memory.unusable.delete(`inquiry ${row.id}`);
+  tx.after(() => deps.memory.unusable.delete(`inquiry ${row.id}`));
   await updateInquiry(tx, row.id, { poll_at: null }, now);
   await attend(tx, row, now, {
     reason: 'answer_unusable',
@@ -441,7 +445,7 @@ async function attendNoAnswer(
  * reach another's chart.
  */
 async function doubtIds(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number): Promise<void> {
-  deps.env.log('reply_mismatch', { inquiry: row.id, service_id: row.service_id });
+  tx.after(() => deps.env.log('reply_mismatch', { inquiry: row.id, service_id: row.service_id }));
   if (row.is_verified === 1 || row.state !== 'open') {
     // It was ours before: the service is confused, not we. Its answer is not taken.
     await askAgain(tx, deps, row, now + FAILURE_LIMITS.max_ms, now);
@@ -468,7 +472,7 @@ async function doubtIds(tx: Tx, deps: CollectDeps, row: InquiryRow, now: number)
     },
     now,
   );
-  deps.onPlanned();
+  tx.after(() => deps.onPlanned());
 }
 
 async function countUnknown(
@@ -477,11 +481,13 @@ async function countUnknown(
   row: InquiryRow,
   now: number,
 ): Promise<void> {
-  deps.env.log('inquiry_unknown_at_service', {
-    inquiry: row.id,
-    service_id: row.service_id,
-    unknown_replies: row.empty_polls + 1,
-  });
+  tx.after(() =>
+    deps.env.log('inquiry_unknown_at_service', {
+      inquiry: row.id,
+      service_id: row.service_id,
+      unknown_replies: row.empty_polls + 1,
+    }),
+  );
   const empty_polls = row.empty_polls + 1;
   if (empty_polls < UNKNOWN_LOOKS || row.state !== 'open') {
     await updateInquiry(

@@ -47,7 +47,9 @@ export async function attendOverdue(
   // A clock that is known to be wrong says of every visit that it is near.
   if (Math.abs(clockSkew() ?? 0) > CLOCKS_DIFFER_MS) return;
   if (row.overdue_since === now)
-    env.log('inquiry_overdue', { inquiry: row.id, until: new Date(row.visit_at).toISOString() });
+    tx.after(() =>
+      env.log('inquiry_overdue', { inquiry: row.id, until: new Date(row.visit_at).toISOString() }),
+    );
   const about = await aboutInquiry(tx, row);
   const urgency = urgencyOf(row.visit_at, now);
   const claim = readDraft(row.draft)?.claim;

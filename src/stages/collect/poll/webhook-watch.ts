@@ -57,7 +57,7 @@ export async function noteHeard(
     return;
   await noteWebhook(tx, 'heard', now);
   await resolveAttention(tx, ABOUT.subject, now, ['webhook_silent']);
-  deps.env.log('webhook_heard');
+  tx.after(() => deps.env.log('webhook_heard'));
 }
 
 /**
@@ -77,7 +77,7 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
     if (missed === 0) return false;
     await noteWebhook(tx, 'silent', now);
     if (state === 'silent') return false;
-    env.log('webhook_silent', { missed_answers: missed });
+    tx.after(() => env.log('webhook_silent', { missed_answers: missed }));
     await raiseAttention(
       tx,
       ABOUT,

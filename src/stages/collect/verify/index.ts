@@ -124,7 +124,9 @@ async function keep(
   const answer = await latestAnswer(tx, id);
   if (is_new) await learnDelay(tx, row, { verifications, results: resultsOf(answer?.raw) }, now);
   if (is_new)
-    deps.env.log('verification_received', { inquiry: id, verified_calls: verifications.length });
+    tx.after(() =>
+      deps.env.log('verification_received', { inquiry: id, verified_calls: verifications.length }),
+    );
   const calls = callCount(resultsOf(answer?.raw));
   const verify_at = verifications.length >= calls ? null : nextVerifyAt(row, now);
   await updateInquiry(tx, id, { verify_at }, now);
