@@ -1,5 +1,6 @@
 import { type Explanation, explain, type Moment } from '../domain/explanation.ts';
 import type { Config } from '../ops/config.ts';
+import { budgetRules, payersForPrices } from '../ops/prices.ts';
 import { readBudget } from '../store/calls/budget.ts';
 import type { Db } from '../store/engine/database.ts';
 import { type AppointmentOverview, readDatabase } from '../store/views/overview.ts';
@@ -24,8 +25,7 @@ export async function readState<Value>(
   const { clock } = await context.env();
   return await readDatabase(config.state.path, async (db) => {
     const now = clock.now();
-    const limits = { ...config.policy, time_zone: config.clinic.time_zone };
-    const { used_up } = await readBudget(db, limits, now);
+    const { used_up } = await readBudget(db, budgetRules(config, payersForPrices(config)), now);
     return await work({ db, config, moment: { now, budget: used_up } });
   });
 }

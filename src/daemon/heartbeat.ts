@@ -19,7 +19,12 @@ const SLACK_MS = 3 * MINUTE_MS;
 /** How the daemon does at this moment, for `/readyz` and `/metrics`. */
 export function liveHealth(parts: Parts, db: Db): Promise<HealthReport> {
   const { config, env } = parts.options;
-  return readHealth(db, healthSettings(config), env.clock.now(), currentHeartbeat(parts));
+  return readHealth(
+    db,
+    healthSettings(config, parts.payers),
+    env.clock.now(),
+    currentHeartbeat(parts),
+  );
 }
 
 export function currentHeartbeat(parts: Parts, stopped_at: number | null = null): Heartbeat {

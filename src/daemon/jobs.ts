@@ -105,7 +105,7 @@ export class Jobs {
 
 function jobsOf(parts: Parts): Job[] {
   const { options, store, plan, submit, wakers } = parts;
-  const { config, env } = options;
+  const { config } = options;
   const daily = config.schedule.sweep_cron;
   const jobs: Job[] = [
     {
@@ -135,7 +135,7 @@ function jobsOf(parts: Parts): Job[] {
         next: 'Read "journalctl -u eligd -p warning", then run "eligd purge".',
       },
     });
-  jobs.push({ name: 'summary', cron: daily, work: () => logSummary(store, env) });
+  jobs.push({ name: 'summary', cron: daily, work: () => logSummary(parts) });
   if (config.backup.cron !== null)
     jobs.push({
       name: 'backup',

@@ -3,17 +3,20 @@
  * says of the whole.
  */
 import { join } from 'node:path';
+import { budgetPeriods } from '../domain/call-budget.ts';
 import type { Env, FieldsOf } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
 import { monitoringRoute } from '../http/monitoring.ts';
 import type { HttpService } from '../http/server.ts';
 import type { Config } from '../ops/config.ts';
+import { budgetRules } from '../ops/prices.ts';
 import type { Progress } from '../ops/progress.ts';
 import { statusWords, supervise } from '../ops/supervision.ts';
 import { createNotifier } from '../ops/systemd.ts';
 import { explainDatabase, isUnexplained } from '../store/bookkeeping/new-database.ts';
 import { purge } from '../store/bookkeeping/purge.ts';
+import { readBudget, spentBetween } from '../store/calls/budget.ts';
 import { currentHalts } from '../store/calls/halts.ts';
 import {
   backupName,
@@ -168,10 +171,15 @@ export async function purgeOld(
 }
 
 /** One line that says where everything is. */
-export async function logSummary(store: Store, env: Env): Promise<void> {
+export async function logSummary({ options, store, payers }: Parts): Promise<void> {
+  const { config, env } = options;
   const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now());
   const { closed, total, ...open } = counts;
   const oldest = await oldestWaiting(store.db);
+  const now = env.clock.now();
+  const budget = await readBudget(store.db, budgetRules(config, payers), now);
+  const before = budgetPeriods(config.clinic.time_zone, budget.day.from - 1)[1];
+  const yesterday = await spentBetween(store.db, before.from, before.until);
   env.log('daily_summary', {
     ...open,
     appointments: total,
@@ -179,6 +187,13 @@ export async function logSummary(store: Store, env: Env): Promise<void> {
     uncertain: inquiries.uncertain,
     overdue: inquiries.overdue,
     parked: deliveries.parked,
+    calls_yesterday: yesterday.calls,
+    cents_yesterday: yesterday.cents,
+    calls_this_month: budget.month.calls,
+    cents_this_month: budget.month.cents,
+    unpriced_this_month: budget.month.unpriced,
+    calls_left: budget.left,
+    cents_left: budget.left_cents,
     oldest_since: oldest === null ? null : new Date(oldest).toISOString(),
   });
 }
@@ -213,6 +228,8 @@ export function startFields({
     attempts: policy.attempts,
     calls_per_day: policy.calls_per_day,
     calls_per_month: policy.calls_per_month,
+    dollars_per_day: policy.dollars_per_day,
+    dollars_per_month: policy.dollars_per_month,
     poll_minutes: config.polling.interval_minutes,
   };
 }

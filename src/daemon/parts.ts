@@ -8,6 +8,7 @@ import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { newWebhookCounts, type WebhookCounts } from '../http/webhook.ts';
 import type { Config } from '../ops/config.ts';
 import { PayerFile } from '../ops/payer-file.ts';
+import { budgetRules } from '../ops/prices.ts';
 import { clinicProfile, policyOf } from '../ops/profile.ts';
 import type { Progress } from '../ops/progress.ts';
 import { revealCredentials, type SecretSource, type ServiceCredentials } from '../ops/secrets.ts';
@@ -219,7 +220,7 @@ async function planDeps(
 }
 
 function submitDeps(
-  { options, policy, store, client, wakers }: Means,
+  { options, policy, payers, store, client, wakers }: Means,
   clock_watch: ClockWatch,
 ): SubmitDeps {
   const { config, env } = options;
@@ -242,8 +243,7 @@ function submitDeps(
       send_npi: config.service.send_npi,
       timeout_ms: config.service.timeout_seconds * 1000,
       is_shared_account: config.service.shared_account,
-      calls_per_day: policy.calls_per_day,
-      calls_per_month: policy.calls_per_month,
+      budget: budgetRules(config, payers),
       reverify_after_days: policy.reverify_after_days,
     },
   };

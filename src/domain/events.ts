@@ -20,7 +20,7 @@ export const EVENTS = {
     fields: [
       'version', 'node', 'pid', 'host', 'path', 'connectors', 'webhook', 'mode', 'size', 'limit',
       'settle_seconds', 'timeout_seconds', 'look_ahead_days', 'reverify_after_days', 'attempts',
-      'calls_per_day', 'calls_per_month', 'poll_minutes',
+      'calls_per_day', 'calls_per_month', 'dollars_per_day', 'dollars_per_month', 'poll_minutes',
     ], // biome-ignore format: a list of words reads better in lines than in a column
     means:
       'The daemon is up; the line holds version and effective settings: batch size, requests ' +
@@ -451,11 +451,15 @@ export const EVENTS = {
     level: 'info',
     fields: [
       'appointments', 'waiting', 'planned', 'asking', 'answered', 'delivered', 'attention',
-      'closed', 'uncertain', 'overdue', 'parked', 'oldest_since',
+      'closed', 'uncertain', 'overdue', 'parked', 'oldest_since', 'calls_yesterday',
+      'cents_yesterday', 'calls_this_month', 'cents_this_month', 'unpriced_this_month',
+      'calls_left', 'cents_left',
     ], // biome-ignore format: a list of words reads better in lines than in a column
     means:
       'Where every appointment is, once a day, with the inquiries that are looked for or ' +
-      'late, deliveries that wait for a person, and since when the oldest appointment waits.',
+      'late, deliveries that wait for a person, since when the oldest appointment waits, what ' +
+      'the calls of yesterday and of this month cost (US cents; those of unknown price are ' +
+      'counted apart), and what the budgets leave (null: no limit).',
   },
   service_logged_in: {
     level: 'info',

@@ -6,6 +6,7 @@ import type { BudgetPeriod } from './call-budget.ts';
 import { DAMAGED_HOLD } from './inquiry.ts';
 import { OPERATOR_HOLD } from './operator.ts';
 import { outcomeOf } from './outcome.ts';
+import { dollars } from './price.ts';
 import { REFUSED_NEIGHBOR } from './refusal.ts';
 import { INFORMATIONAL_REASONS, type SituationWord, STAGES } from './situation.ts';
 import type { DeliveryState, InquiryState } from './states.ts';
@@ -236,7 +237,12 @@ function explainPlanned(inquiry: CurrentInquiry, { halts, budget, now }: Facts):
 }
 
 /** Why no planned call goes out before the budget's next day or month, as a sentence. */
-export function budgetWords({ period, limit }: BudgetPeriod): string {
+export function budgetWords({ period, unit, limit }: BudgetPeriod): string {
+  if (unit === 'cents')
+    return (
+      `The next call would exceed the ${dollars(limit)} that policy.dollars_per_${period} allows ` +
+      `${period === 'month' ? 'this month' : 'today'}.`
+    );
   return period === 'month'
     ? `The ${limit} calls that policy.calls_per_month allows are used up.`
     : `The ${limit} calls that policy.calls_per_day allows are used up for today.`;

@@ -51,6 +51,8 @@ export type Policy = {
   /** Null: no limit. */
   calls_per_day: number | null;
   calls_per_month: number | null;
+  dollars_per_day: number | null;
+  dollars_per_month: number | null;
   /** Fields without which no call is made, by specialty. */
   required_fields: Readonly<Record<Specialty, readonly RequiredField[]>>;
   questions: Readonly<Record<Specialty, QuestionRules>>;

@@ -103,6 +103,27 @@ function createMetrics(options: MonitoringOptions) {
     'Entries that wait for a person, by reason.',
     'reason',
   );
+  const started = gauge('calls_started', 'Calls started in the day or month.', 'period');
+  const spent = gauge(
+    'spent_dollars',
+    'What the calls of known price cost in the day or month.',
+    'period',
+  );
+  const unpriced = gauge(
+    'calls_unpriced',
+    'Calls of the day or month whose price is not known.',
+    'period',
+  );
+  const calls_left = gauge(
+    'budget_left_calls',
+    'Calls that the budget leaves; absent without a limit.',
+    'period',
+  );
+  const dollars_left = gauge(
+    'budget_left_dollars',
+    'US dollars that the budget leaves; absent without a limit.',
+    'period',
+  );
   const stopped = gauge('calls_stopped', 'Whether no call can go out: 1 or 0.');
   const answered = gauge(
     'health',
@@ -154,7 +175,14 @@ function createMetrics(options: MonitoringOptions) {
       deliveries.set({ state }, count);
     attention.reset();
     for (const { reason, count } of status.attention) attention.set({ reason }, count);
-    const answers = (await options.health()).health;
+    const { health: answers, budget } = await options.health();
+    for (const { period, calls, cents, ...rest } of [budget.day, budget.month]) {
+      started.set({ period }, calls);
+      spent.set({ period }, cents / 100);
+      unpriced.set({ period }, rest.unpriced);
+      if (rest.calls_left !== null) calls_left.set({ period }, rest.calls_left);
+      if (rest.cents_left !== null) dollars_left.set({ period }, rest.cents_left / 100);
+    }
     for (const [question, { is }] of Object.entries(answers))
       answered.set({ question }, { yes: 1, no: 0, unknown: -1 }[is]);
     stopped.set(answers.calls.is === 'no' ? 1 : 0);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CLAIM_REQUIRED_FIELDS, REQUIRED_FIELDS } from '../domain/policy.ts';
 import { SPECIALTIES } from '../domain/specialty.ts';
+import { dollarAmount, prices } from './config-prices.ts';
 import { questions } from './config-questions.ts';
 import {
   connectorId,
@@ -264,6 +265,14 @@ const policy = z
       .nullable()
       .default(null)
       .describe('Calls in a month at most; null: no limit. What exceeds it waits.'),
+    dollars_per_day: dollarAmount
+      .nullable()
+      .default(null)
+      .describe('US dollars in a day at most; null: no limit. It needs prices.per_inquiry.'),
+    dollars_per_month: dollarAmount
+      .nullable()
+      .default(null)
+      .describe('US dollars in a month at most; null: no limit. It needs prices.per_inquiry.'),
     required_fields: z
       .strictObject({
         dental: requiredFields,
@@ -402,6 +411,7 @@ export const configSchema = z.strictObject({
     })
     .describe('What eligd remembers.'),
   policy,
+  prices,
   claim_words: z
     .record(
       nonEmpty,

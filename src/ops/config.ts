@@ -191,6 +191,8 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
     );
   }
 
+  problems.push(...unpricedBudgets(document));
+
   const { public_url } = partOf(document.data, 'webhook');
   if (
     typeof public_url === 'string' &&
@@ -220,6 +222,21 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
       );
   }
   return problems;
+}
+
+/** A limit in dollars without a price would count calls of unknown price as nothing. */
+function unpricedBudgets(document: ConfigDocument): ConfigProblem[] {
+  const { per_inquiry } = partOf(document.data, 'prices');
+  if (typeof per_inquiry === 'number') return [];
+  const policy = partOf(document.data, 'policy');
+  return ['dollars_per_day', 'dollars_per_month']
+    .filter((key) => typeof policy[key] === 'number')
+    .map((key) => ({
+      path: keyPath(['policy', key]),
+      line: document.lineOf(['policy', key]),
+      what: 'limits money, and eligd does not know what a call costs.',
+      next: 'Write what the service charges under prices.per_inquiry, or limit calls instead.',
+    }));
 }
 
 type Plain = Readonly<Record<string, unknown>>;

@@ -2,13 +2,15 @@
 import { HEALTH_QUESTIONS, type Health, type HealthAnswer } from '../domain/health.ts';
 import { localDateTime } from '../domain/time.ts';
 import type { Config } from './config.ts';
+import { budgetRules, type PricedPayers } from './prices.ts';
 
 /** What of the configuration the answers depend on. */
-export function healthSettings({ state, backup, policy, clinic }: Config) {
+export function healthSettings(config: Config, payers: PricedPayers) {
+  const { state, backup } = config;
   return {
     state_path: state.path,
     backup: { folder: backup.folder, is_scheduled: backup.cron !== null },
-    limits: { ...policy, time_zone: clinic.time_zone },
+    budget: budgetRules(config, payers),
   };
 }
 

@@ -57,6 +57,10 @@ export class PayerFile implements PayerMap {
     this.#list = readPayers(config);
   }
 
+  get prices(): PayerList['prices'] {
+    return this.#list.prices;
+  }
+
   find(...[payor_id, name]: Parameters<PayerMap['find']>): ReturnType<PayerMap['find']> {
     return this.#list.find(payor_id, name);
   }

@@ -1,8 +1,10 @@
 import { CsvError, parse } from 'csv-parse/sync';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { PayerEntry, PayerMap } from '../domain/policy.ts';
+import type { PayerPrices } from '../domain/price.ts';
 import { SHIPPED_PAYERS } from './known-payers.ts';
 import { nearest, oneOf } from './nearest.ts';
+import { payerPrices } from './payer-prices.ts';
 import { readTrusted } from './trusted-files.ts';
 
 export const PAYER_COLUMNS = [
@@ -14,6 +16,10 @@ export const PAYER_COLUMNS = [
   'reverify_after_days',
   'phone_number',
   'in_network',
+  'price_per_inquiry',
+  'price_per_code',
+  'urgent_factor',
+  'free_outcomes',
 ] as const;
 
 type Column = (typeof PAYER_COLUMNS)[number];
@@ -23,10 +29,14 @@ type Row = { line: number; values: Partial<Record<Column, string>> };
 export type KnownPayer = { name: string; carrier: string; payor_id: string };
 
 /** The payer map of an installation, with every payer that it can name. */
-export type PayerList = PayerMap & { known: readonly KnownPayer[] };
+export type PayerList = PayerMap & {
+  known: readonly KnownPayer[];
+  /** Of the payers that have prices of their own. */
+  prices: readonly PayerPrices[];
+};
 
 /** For an installation without payers.csv: what eligd itself knows, and nothing else. */
-export const SHIPPED_ONLY: PayerList = payerList(new Map(), new Map(), []);
+export const SHIPPED_ONLY: PayerList = payerList(new Map(), new Map(), [], []);
 
 /** Reads payers.csv. Throws with every bad line at once. */
 export function loadPayers(file: string): PayerList {
@@ -52,6 +62,7 @@ export function parsePayers(text: string, file: string): PayerList {
   const by_id = new Map<string, PayerEntry>();
   const by_name = new Map<string, PayerEntry>();
   const known: KnownPayer[] = [];
+  const prices: PayerPrices[] = [];
   for (const { line, values } of readRows(text, file)) {
     const refuse = (problem: string) => problems.push(`- line ${line}: ${problem}`);
     const id = plainId(values.pms_id ?? '');
@@ -72,9 +83,11 @@ export function parsePayers(text: string, file: string): PayerList {
     if (name !== '' && !by_name.has(name)) by_name.set(name, entry);
     if (entry.carrier !== '' && (values.pms_name ?? '') !== '')
       known.push({ name: values.pms_name ?? '', ...entry });
+    const own = payerPrices(values, refuse);
+    if (own !== null) prices.push(own);
   }
   if (problems.length > 0) throw payersError(file, problems);
-  return payerList(by_id, by_name, known);
+  return payerList(by_id, by_name, known, prices);
 }
 
 /** What the file says wins over what eligd ships, also where the file leaves the carrier empty. */
@@ -82,8 +95,10 @@ function payerList(
   by_id: ReadonlyMap<string, PayerEntry>,
   by_name: ReadonlyMap<string, PayerEntry>,
   known: readonly KnownPayer[],
+  prices: readonly PayerPrices[],
 ): PayerList {
   return {
+    prices,
     find: (payor_id, name) =>
       by_id.get(plainId(payor_id)) ??
       by_name.get(plainName(name)) ??

@@ -24,7 +24,7 @@ import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/su
 import { Inbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
-import { aCoverage, anAppointment, facts } from '../domain/examples.ts';
+import { aCoverage, anAppointment, facts, NO_BUDGET } from '../domain/examples.ts';
 import { jobOfChild } from './measure.ts';
 
 export type FortnightJob = { is_told: boolean };
@@ -196,7 +196,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     send_npi: 'auto',
     is_shared_account: false,
   } as const;
-  const limits = { calls_per_day: null, calls_per_month: null, reverify_after_days: 30 };
+  const limits = { budget: NO_BUDGET, reverify_after_days: 30 };
   const settings = {
     ...polling,
     give_up_after_days: 14,

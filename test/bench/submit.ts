@@ -18,6 +18,7 @@ import { link, setPlanDue } from '../../src/store/calls/links.ts';
 import { createRateLimiter } from '../../src/store/calls/rate-limit.ts';
 import { openStore, type Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
+import { NO_BUDGET } from '../domain/examples.ts';
 import { jobOfChild } from './measure.ts';
 
 export type SubmitJob = {
@@ -114,8 +115,7 @@ function submitDeps(store: Store): SubmitDeps {
       settle_ms: 300_000,
       timeout_ms: 30_000,
       is_shared_account: false,
-      calls_per_day: null,
-      calls_per_month: null,
+      budget: NO_BUDGET,
       reverify_after_days: 30,
       time_zone: 'America/Chicago',
       poll_interval_ms: HOUR_MS,

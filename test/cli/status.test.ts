@@ -122,6 +122,7 @@ describe('status', () => {
       '  needs attention         1   first visit 2026-11-24 09:30',
       '  closed                  1   1 no coverage',
       '',
+      'Spent:       today 4 calls, this month 4 calls; what they cost is unknown.',
       'To write:    1 to write, 0 failed and tried again, 0 need a person; the oldest',
       '             since 2026-11-20 09:00.',
       'Last read:   front-desk 2026-11-20 09:00',

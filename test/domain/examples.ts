@@ -1,6 +1,20 @@
 import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
 import type { PlanningFacts } from '../../src/domain/planning.ts';
 import type { ClinicProfile, PayerEntry, Policy, QuestionRule } from '../../src/domain/policy.ts';
+import { NO_PRICES, priceList } from '../../src/domain/price.ts';
+import type { BudgetRules } from '../../src/store/calls/budget.ts';
+
+/** No limit, and no price known. */
+export const NO_BUDGET: BudgetRules = {
+  limits: {
+    calls_per_day: null,
+    calls_per_month: null,
+    dollars_per_day: null,
+    dollars_per_month: null,
+    time_zone: 'America/Chicago',
+  },
+  prices: priceList(NO_PRICES, () => []),
+};
 
 /** Friday, 20 November 2026, 09:00 in Chicago; the Thursday after is Thanksgiving. */
 export const FRIDAY_MS = Date.parse('2026-11-20T15:00:00Z');
@@ -101,6 +115,8 @@ export function facts({ clinic, policy, payer = aPayer(), ...over }: Changes = {
       give_up_after_days: 14,
       calls_per_day: null,
       calls_per_month: null,
+      dollars_per_day: null,
+      dollars_per_month: null,
       required_fields: { dental: fields, medical: fields, mental_health: fields },
       questions: { dental: [aRule()], medical: [aRule()], mental_health: [aRule()] },
       claims: {

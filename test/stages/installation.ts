@@ -30,7 +30,7 @@ import { Inbox } from '../../src/store/answers/inbox.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
-import { anAppointment, facts } from '../domain/examples.ts';
+import { anAppointment, facts, NO_BUDGET } from '../domain/examples.ts';
 import { temporaryStore } from '../store/temporary.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -128,8 +128,7 @@ export async function install({
       send_npi: 'auto',
       timeout_ms: 5_000,
       is_shared_account: false,
-      calls_per_day: null,
-      calls_per_month: null,
+      budget: NO_BUDGET,
       reverify_after_days: 30,
       ...settings,
     },

@@ -16,6 +16,7 @@ import {
 } from '../../src/store/views/overview.ts';
 import { withProgress } from '../../src/store/views/progress.ts';
 import { findSubject } from '../../src/store/views/subject.ts';
+import { NO_BUDGET } from '../domain/examples.ts';
 import { Clinic, NOW, VISIT } from './clinic.ts';
 
 let folder: string;
@@ -64,7 +65,7 @@ describe('an appointment', () => {
       situation: 'planned',
       why: expect.stringContaining('goes out'),
     });
-    const budget = { period: 'day', limit: 5, from: NOW, until: NOW + 9 } as const;
+    const budget = { period: 'day', unit: 'calls', limit: 5, from: NOW, until: NOW + 9 } as const;
     expect(await explained(appointment, { now: NOW, budget })).toMatchObject({
       situation: 'planned',
       why: 'The 5 calls that policy.calls_per_day allows are used up for today.',
@@ -311,9 +312,10 @@ describe('the counts', () => {
 test('the budget is used up until the clinic’s next day or month', async () => {
   const { inquiry } = await clinic.planned('1');
   await clinic.open(inquiry);
-  const limits = { calls_per_day: null, calls_per_month: null, time_zone: 'America/Chicago' };
-  const budget = async (more: Partial<typeof limits> | Record<string, number>) =>
-    (await readBudget(clinic.db, { ...limits, ...more }, NOW)).used_up?.until ?? null;
+  const { limits, prices } = NO_BUDGET;
+  const budget = async (more: Partial<typeof limits>) =>
+    (await readBudget(clinic.db, { prices, limits: { ...limits, ...more } }, NOW)).used_up?.until ??
+    null;
   expect(await budget({})).toBeNull();
   expect(await budget({ calls_per_day: 2 })).toBeNull();
   expect(await budget({ calls_per_day: 1 })).toBe(Date.parse('2026-11-21T06:00:00Z'));

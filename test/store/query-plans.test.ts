@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
+import { spentBetween } from '../../src/store/calls/budget.ts';
 import { dueForPolling, dueForSubmission, uncertainDue } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
 import { turnaround } from '../../src/store/calls/turnarounds.ts';
@@ -123,6 +124,13 @@ test('counting situations reads the appointments once, and everything else by in
   const plan = await planOf(() => countSituations(db, NOW));
   expect(plan.filter((detail) => /^SCAN appointments/.test(detail))).toHaveLength(1);
   expect(plan.filter((detail) => /^SCAN (i|l|d|n|newer|t)$/.test(detail))).toEqual([]);
+});
+
+test('what was spent is summed from the index alone, at every send and every scrape', async () => {
+  const plan = await planOf(() => spentBetween(db, NOW, NOW + 1));
+  expect(plan).toEqual([
+    'SEARCH inquiries USING COVERING INDEX inquiries_sent (sent_at>? AND sent_at<?)',
+  ]);
 });
 
 test('the oldest waiting appointment reads no delivery by its state', async () => {

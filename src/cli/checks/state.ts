@@ -5,6 +5,7 @@ import { errorCode } from '../../domain/errors.ts';
 import { HEALTH_QUESTIONS, type HealthQuestion } from '../../domain/health.ts';
 import type { Config } from '../../ops/config.ts';
 import { clinicTime, healthSettings } from '../../ops/health-text.ts';
+import { payersForPrices } from '../../ops/prices.ts';
 import { readHeartbeat } from '../../store/bookkeeping/heartbeat.ts';
 import { inspectDatabase, isInstanceRunning } from '../../store/engine/database.ts';
 import { readHealth } from '../../store/views/health.ts';
@@ -32,7 +33,7 @@ async function checkDaemon(config: Config, now: number): Promise<CheckedLine[]> 
   if (inspectDatabase(path) !== 'current') return [fine('daemon', NEVER_RAN)];
   const health = await readDatabase(path, async (db) => {
     if ((await readHeartbeat(db)) === null && !isInstanceRunning(path)) return null;
-    return (await readHealth(db, healthSettings(config), now)).health;
+    return (await readHealth(db, healthSettings(config, payersForPrices(config)), now)).health;
   });
   if (health === null) return [fine('daemon', NEVER_RAN)];
   // While eligd is not running, most of the answers say just that.

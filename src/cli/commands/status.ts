@@ -4,11 +4,13 @@ import { answersThatAre, type Health } from '../../domain/health.ts';
 import type { SituationWord } from '../../domain/situation.ts';
 import type { Config } from '../../ops/config.ts';
 import { healthLines, healthSettings, wrapped } from '../../ops/health-text.ts';
+import { payersForPrices } from '../../ops/prices.ts';
 import { type HealthReport, readHealth } from '../../store/views/health.ts';
 import { readStatus, type StatusOverview } from '../../store/views/overview.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT_CODES, StatusExit } from '../exit.ts';
 import { printJson } from '../output.ts';
+import { budgetSentences, spendingJson } from '../spending.ts';
 import { readState } from '../state.ts';
 import { SITUATION_NAMES } from '../subject.ts';
 import { clinicTime, isoTime } from '../times.ts';
@@ -45,7 +47,11 @@ none is no and one is unknown.
     .action(async (options: { json?: true }) => {
       const health = await readState(context, async ({ db, config, moment }) => {
         const status = await readStatus(db, moment.now);
-        const report = await readHealth(db, healthSettings(config), moment.now);
+        const report = await readHealth(
+          db,
+          healthSettings(config, payersForPrices(config)),
+          moment.now,
+        );
         const page = { ...status, ...report };
         if (options.json) printJson(context.stdout, statusJson(page, config, moment.now));
         else context.stdout.write(`${statusLines(page, config, moment).join('\n')}\n`);
@@ -60,7 +66,7 @@ type StatusPage = StatusOverview & HealthReport;
 
 function statusJson(status: StatusPage, config: Config, now: number): Record<string, unknown> {
   const { counts, claims, first_visits, waiting, inquiries, deliveries, halts, attention } = status;
-  const { health, incidents } = status;
+  const { health, incidents, budget } = status;
   return {
     schema: 'eligd.status/1',
     at: isoTime(now),
@@ -102,6 +108,7 @@ function statusJson(status: StatusPage, config: Config, now: number): Record<str
       since: isoTime(since),
       next_try_at: isoTime(next_try_at),
     })),
+    budget: { day: spendingJson(budget.day), month: spendingJson(budget.month) },
     connectors: lastReads(status, config).map(({ id, at }) => ({ id, last_read_at: isoTime(at) })),
     attention: attention.map(({ since, ...rest }) => ({ ...rest, since: isoTime(since) })),
     next: nextSteps(status),
@@ -179,6 +186,7 @@ function statusLines(status: StatusPage, config: Config, { now, budget }: Moment
     line('closed', counts.total - sumOpen(status), closed.join(', ')),
     ...claimLines(status),
     '',
+    ...moneyLines(status),
     ...wrapped('To write:', writingLine(status, config)),
     ...wrapped(
       'Last read:',
@@ -190,6 +198,11 @@ function statusLines(status: StatusPage, config: Config, { now, budget }: Moment
     ...attentionLines(status, config),
     ...nextSteps(status).flatMap((step) => wrapped('Next:', step)),
   ];
+}
+
+function moneyLines({ budget }: StatusPage): string[] {
+  const { spent, left } = budgetSentences(budget);
+  return [...wrapped('Spent:', spent), ...(left === null ? [] : wrapped('Left:', left))];
 }
 
 /** What repeats, with its count: one line each, however often it was seen. */

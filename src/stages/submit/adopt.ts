@@ -1,7 +1,8 @@
-import { givenNameOf } from '../../domain/inquiry.ts';
+import { givenNameOf, readDraft } from '../../domain/inquiry.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import { externalId } from '../../domain/needs.ts';
 import { finalOutcome } from '../../domain/outcome.ts';
+import type { StoredPrice } from '../../domain/price.ts';
 import { DAY_MS, localDate, yearOf } from '../../domain/time.ts';
 import { resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
@@ -21,7 +22,7 @@ import {
 } from '../../store/calls/ledger.ts';
 import { appointmentsOf, visitsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import type { SubmitDeps } from './deps.ts';
+import { priceNow, type SubmitDeps } from './deps.ts';
 import { resolveExtra, takeLateCalls, withoutSought } from './extra.ts';
 
 /** A call, and the pause before the next attempt, are over by then. */
@@ -39,6 +40,7 @@ export async function bindFound(
   reason: string,
   now: number,
 ): Promise<void> {
+  const sent_at = row.sent_at ?? seen.created_at ?? now;
   await moveInquiries(
     tx,
     [row.id],
@@ -51,7 +53,8 @@ export async function bindFound(
       look_at: null,
       poll_at: now,
       empty_polls: 0,
-      sent_at: row.sent_at ?? seen.created_at ?? now,
+      sent_at,
+      ...(row.sent_at === null ? priceOfFound(deps, row, sent_at) : {}),
       // What is asked about from now on is found under the label that it was sent with.
       ...(canonicalExternalId(row.external_id) === seen.external_id
         ? {}
@@ -62,6 +65,16 @@ export async function bindFound(
   await own(tx, row.specialty, seen, row.id, 'main', now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
   await takeLateCalls(tx, deps, row, now);
+}
+
+/** A call that this database did not send is on the bill all the same. */
+function priceOfFound(
+  deps: Pick<SubmitDeps, 'settings'>,
+  row: InquiryRow,
+  sent_at: number,
+): Partial<StoredPrice> {
+  const draft = readDraft(row.draft);
+  return draft === null ? {} : priceNow(deps, draft, sent_at);
 }
 
 /**

@@ -1,6 +1,9 @@
 import type { Env } from '../../domain/env.ts';
+import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { priceAt, type StoredPrice } from '../../domain/price.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceClient } from '../../service/api.ts';
+import type { BudgetRules } from '../../store/calls/budget.ts';
 import type { Store } from '../../store/engine/store.ts';
 
 export type SubmitDeps = {
@@ -19,6 +22,15 @@ export type SubmitDeps = {
   clockSkew: () => number | null;
 };
 
+/** What a call costs that is sent, or was made, at `at`. */
+export function priceNow(
+  { settings }: Pick<SubmitDeps, 'settings'>,
+  draft: InquiryDraft,
+  at: number,
+): StoredPrice {
+  return priceAt(settings.budget.prices, draft, { at, time_zone: settings.time_zone });
+}
+
 export type SubmitSettings = {
   mode: 'auto' | 'bulk' | 'single';
   batch_size: number;
@@ -31,8 +43,8 @@ export type SubmitSettings = {
   /** Others use the account on purpose: strangers in the list are nothing to stop for. */
   is_shared_account: boolean;
   send_npi: 'auto' | 'always' | 'never';
-  calls_per_day: number | null;
-  calls_per_month: number | null;
+  /** How many calls may go out, and what they cost. */
+  budget: BudgetRules;
   reverify_after_days: number;
   time_zone: string;
   poll_interval_ms: number;

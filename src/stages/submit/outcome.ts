@@ -28,6 +28,15 @@ const AWAY_LIMITS = { first_ms: 30_000, max_ms: 15 * MINUTE_MS };
 /** The slow schedule on which a stopped submission is tried again (docs/design.md "Stopped"). */
 export const STOPPED_RETRY_MS = 15 * MINUTE_MS;
 
+/** No call was made, so nothing is charged. */
+const UNSENT = {
+  sent_at: null,
+  sent_service_at: null,
+  price_cents: null,
+  charge_cents: null,
+  free_outcomes: null,
+};
+
 /**
  * `is_sample`: of the ids that came by position, one that is read at once to see whether the
  * positions are right.
@@ -167,7 +176,7 @@ export async function backToPlanned(
     tx,
     ids,
     { from, to: 'planned', reason },
-    { body: null, sent_at: null, sent_service_at: null, look_at: null, due_at },
+    { body: null, ...UNSENT, look_at: null, due_at },
     now,
   );
   const needless = await withoutAppointment(tx, ids);
@@ -256,7 +265,7 @@ async function refuse(
     tx,
     [row.id],
     { from: 'sending', to: 'rejected', reason: `Refused: ${words}` },
-    { sent_at: null, sent_service_at: null },
+    UNSENT,
     now,
   );
   const [appointment] = await appointmentsOf(tx, row.id);

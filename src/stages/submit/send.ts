@@ -1,7 +1,8 @@
 import { DAMAGED_HOLD, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
+import type { StoredPrice } from '../../domain/price.ts';
 import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
 import type { Specialty } from '../../domain/specialty.ts';
-import { localDate } from '../../domain/time.ts';
+import { type LocalDate, localDate } from '../../domain/time.ts';
 import type { InquiryRequest } from '../../service/api.ts';
 import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
@@ -18,7 +19,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
 import { adoptExisting } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
-import type { SubmitDeps } from './deps.ts';
+import { priceNow, type SubmitDeps } from './deps.ts';
 import { checkLabels } from './label-check.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -108,12 +109,14 @@ async function claim(
   checked: ReadonlySet<number> | null,
 ): Promise<{ intents: Intent[]; adopted: number }> {
   const now = deps.env.clock.now();
+  const budget = await readBudget(tx, deps.settings.budget, now);
   const due = await dueForSubmission(tx, {
     now,
-    limit: await withinBudget(tx, deps, options.limit, now),
+    limit: Math.min(options.limit, budget.left ?? options.limit),
     specialties: options.specialties,
   });
   const intents: Intent[] = [];
+  let left_cents = budget.left_cents;
   const needs = await accountNeeds(tx, deps);
   let adopted = 0;
   for (const row of due) {
@@ -127,9 +130,14 @@ async function claim(
     if (service_id !== null) {
       adopted += 1;
       tx.after(() => deps.env.log('inquiry_adopted', { inquiry: row.id, service_id }));
-    } else {
-      intents.push(await commitIntent(tx, deps, { row, draft, needs }, now));
+      continue;
     }
+    const current = wantedFrom(draft, localDate(now, deps.settings.time_zone));
+    const price = priceNow(deps, current, now);
+    // The nearest visit goes first: a cheaper call behind it does not take its money.
+    if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
+    if (left_cents !== null) left_cents -= price.price_cents ?? 0;
+    intents.push(await commitIntent(tx, deps, { row, draft: current, needs, price }, now));
   }
   return { intents, adopted };
 }
@@ -158,21 +166,21 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
   );
 }
 
+/** A due inquiry that goes out now. */
+type Claimed = { row: InquiryRow; draft: InquiryDraft; needs: AccountNeeds; price: StoredPrice };
+
 async function commitIntent(
   tx: Tx,
   deps: SubmitDeps,
-  { row, draft, needs }: { row: InquiryRow; draft: InquiryDraft; needs: AccountNeeds },
+  { row, draft, needs, price }: Claimed,
   now: number,
 ): Promise<Intent> {
-  const today = localDate(now, deps.settings.time_zone);
-  // It may have waited past the day it was planned for; the service is never asked for a day that
-  // is over.
-  const current =
-    draft.desired_completion_date < today ? { ...draft, desired_completion_date: today } : draft;
-  const request = inquiryRequest(current, row.external_id, needs);
+  const request = inquiryRequest(draft, row.external_id, needs);
   const sent = {
     body: JSON.stringify(request),
-    draft: JSON.stringify(current),
+    draft: JSON.stringify(draft),
+    ...price,
+    charge_cents: null,
     sent_at: now,
     sent_service_at: now - (deps.clockSkew() ?? 0),
   };
@@ -186,6 +194,16 @@ async function commitIntent(
   return { row: { ...row, ...sent, state: 'sending' }, request };
 }
 
+/**
+ * It may have waited past the day it was planned for; the service is never asked for a day that is
+ * over.
+ */
+function wantedFrom(draft: InquiryDraft, today: LocalDate): InquiryDraft {
+  return draft.desired_completion_date < today
+    ? { ...draft, desired_completion_date: today }
+    : draft;
+}
+
 /** As many of `limit` calls as the budget allows; the rest stays planned, and `explain` says so. */
 async function withinBudget(
   tx: Tx,
@@ -193,7 +211,7 @@ async function withinBudget(
   limit: number,
   now: number,
 ): Promise<number> {
-  const { left } = await readBudget(tx, settings, now);
+  const { left } = await readBudget(tx, settings.budget, now);
   return left === null ? limit : Math.min(limit, left);
 }
 

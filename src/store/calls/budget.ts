@@ -3,29 +3,93 @@ import {
   type CallBudget,
   type CallLimits,
   callBudget,
+  type Period,
+  type Spent,
 } from '../../domain/call-budget.ts';
+import { readDraft } from '../../domain/inquiry.ts';
+import { type Cents, type PriceList, priceAt } from '../../domain/price.ts';
+import { SPECIALTIES } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { dueForSubmission } from './inquiries.ts';
 
-/** What the limits of calls per day and month leave now. */
+/** What decides how many calls may go out, and what they cost. */
+export type BudgetRules = { limits: CallLimits; prices: PriceList };
+
+/** What was spent in the clinic's day and month, and what the limits leave now. */
 export async function readBudget(
   db: Db | Tx,
-  limits: CallLimits,
+  { limits, prices }: BudgetRules,
   now: number,
 ): Promise<CallBudget> {
-  const periods = [];
-  for (const period of budgetPeriods(limits, now))
-    periods.push({ ...period, started: await sentSince(db, period.from) });
-  return callBudget(periods);
+  const [month, day] = budgetPeriods(limits.time_zone, now);
+  const counts_money = limits.dollars_per_day !== null || limits.dollars_per_month !== null;
+  const spent = async (period: Period): Promise<Period & Spent> => ({
+    ...period,
+    ...(await spentBetween(db, period.from, period.until)),
+    estimated_cents: counts_money
+      ? await estimateSince(db, period.from, { prices, time_zone: limits.time_zone })
+      : 0,
+  });
+  return callBudget(
+    limits,
+    { month: await spent(month), day: await spent(day) },
+    counts_money ? await nextPrice(db, { limits, prices }, now) : null,
+  );
 }
 
 /**
- * How many calls were started since `from`. A proven unsent one has no `sent_at` any more.
+ * The calls that were started from `from` until before `until`. A proven unsent one has no
+ * `sent_at` any more.
  */
-async function sentSince(db: Db | Tx, from: number): Promise<number> {
-  const { count } = await db
+export async function spentBetween(
+  db: Db | Tx,
+  from: number,
+  until: number,
+): Promise<Omit<Spent, 'estimated_cents'>> {
+  const { calls, cents, priced } = await db
     .selectFrom('inquiries')
-    .select((select) => select.fn.countAll<number>().as('count'))
+    .select((select) => [
+      select.fn.countAll<number>().as('calls'),
+      select.fn.sum<number | null>(select.fn.coalesce('charge_cents', 'price_cents')).as('cents'),
+      select.fn.count<number>(select.fn.coalesce('charge_cents', 'price_cents')).as('priced'),
+    ])
     .where('sent_at', '>=', from)
+    .where('sent_at', '<', until)
     .executeTakeFirstOrThrow();
-  return count;
+  return { calls, cents: cents ?? 0, unpriced: calls - priced };
+}
+
+/**
+ * What calls of unknown price, sent before there was a price list, would cost by it now: a limit in
+ * dollars counts them as well.
+ */
+async function estimateSince(
+  db: Db | Tx,
+  from: number,
+  { prices, time_zone }: { prices: PriceList; time_zone: string },
+): Promise<Cents> {
+  const rows = await db
+    .selectFrom('inquiries')
+    .select(['draft', 'sent_at'])
+    .where('sent_at', '>=', from)
+    .where('price_cents', 'is', null)
+    .where('charge_cents', 'is', null)
+    .execute();
+  return rows.reduce((sum, { draft: stored, sent_at }) => {
+    const draft = readDraft(stored);
+    if (draft === null || sent_at === null) return sum;
+    return sum + (priceAt(prices, draft, { at: sent_at, time_zone }).price_cents ?? 0);
+  }, 0);
+}
+
+/** What the call costs that goes out next; null: none is due, or its price is not known. */
+async function nextPrice(
+  db: Db | Tx,
+  { limits, prices }: BudgetRules,
+  now: number,
+): Promise<Cents | null> {
+  const [row] = await dueForSubmission(db, { now, limit: 1, specialties: SPECIALTIES });
+  const draft = row === undefined ? null : readDraft(row.draft);
+  if (draft === null) return null;
+  return priceAt(prices, draft, { at: now, time_zone: limits.time_zone }).price_cents;
 }

@@ -21,6 +21,7 @@ import * as messageTimes from '../../../migrations/0017-message-times.ts';
 import * as outcome from '../../../migrations/0018-outcome.ts';
 import * as scrape from '../../../migrations/0019-scrape.ts';
 import * as turnarounds from '../../../migrations/0020-turnarounds.ts';
+import * as prices from '../../../migrations/0021-prices.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -60,6 +61,7 @@ const MIGRATIONS = {
   '0018-outcome': outcome,
   '0019-scrape': scrape,
   '0020-turnarounds': turnarounds,
+  '0021-prices': prices,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -169,6 +169,9 @@ type InquiryTable = {
   answered_service_at: Generated<number | null>;
   verify_at: Generated<number | null>;
   verify_until: Generated<number | null>;
+  price_cents: Generated<number | null>;
+  charge_cents: Generated<number | null>;
+  free_outcomes: Generated<string | null>;
   reason: string | null;
   is_unannounced: Generated<number>;
   created_at: number;

@@ -1,9 +1,9 @@
-import type { CallLimits } from '../../domain/call-budget.ts';
+import type { CallBudget } from '../../domain/call-budget.ts';
 import { type Health, type HealthFacts, type Heartbeat, judgeHealth } from '../../domain/health.ts';
 import { readFacts } from '../bookkeeping/facts.ts';
 import { FIRST_STARTED_AT, readHeartbeat } from '../bookkeeping/heartbeat.ts';
 import { type CountedIncident, openIncidents } from '../bookkeeping/incidents.ts';
-import { readBudget } from '../calls/budget.ts';
+import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { PAUSE_FACT } from '../calls/rate-limit.ts';
 import { newestBackup } from '../engine/backup.ts';
@@ -14,10 +14,10 @@ import { lastReads } from './overview.ts';
 export type HealthSettings = {
   state_path: string;
   backup: { folder: string; is_scheduled: boolean };
-  limits: CallLimits;
+  budget: BudgetRules;
 };
 
-export type HealthReport = { health: Health; incidents: CountedIncident[] };
+export type HealthReport = { health: Health; incidents: CountedIncident[]; budget: CallBudget };
 
 /**
  * Whether eligd works, from the database, the lock and the folder of backups. `heartbeat`: inside
@@ -30,6 +30,7 @@ export async function readHealth(
   heartbeat?: Heartbeat,
 ): Promise<HealthReport> {
   const incidents = await openIncidents(db);
+  const budget = await readBudget(db, settings.budget, now);
   const facts = await readFacts(db, [PAUSE_FACT, FIRST_STARTED_AT]);
   const number = (name: string) => {
     const fact = facts.get(name);
@@ -41,7 +42,7 @@ export async function readHealth(
     heartbeat: heartbeat ?? (await readHeartbeat(db)),
     halts: await currentHalts(db),
     paused_until: number(PAUSE_FACT),
-    budget: (await readBudget(db, settings.limits, now)).used_up,
+    budget: budget.used_up,
     incidents,
     last_reads: await lastReads(db),
     backup: {
@@ -50,5 +51,5 @@ export async function readHealth(
       first_started_at: number(FIRST_STARTED_AT),
     },
   };
-  return { health: judgeHealth(gathered), incidents };
+  return { health: judgeHealth(gathered), incidents, budget };
 }

@@ -2,6 +2,7 @@
 
 import { canonicalExternalId, matchKeyOfEcho } from '../../../domain/matching.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
+import { chargeOf } from '../../../domain/price.ts';
 import { DAY_MS } from '../../../domain/time.ts';
 import { payerKeyOf } from '../../../domain/turnaround.ts';
 import type { Inquiry } from '../../../service/api.ts';
@@ -46,6 +47,7 @@ export async function takeAnswer(
   const changes = {
     is_verified: 1,
     service_status: inquiry.status,
+    charge_cents: chargeOf(row, inquiry.status),
     hollow_since: null,
     announced_asks: null,
     overdue_since: null,

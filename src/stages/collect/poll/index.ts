@@ -360,7 +360,7 @@ async function stillOpen(
         to: 'open',
         reason: 'The service took its answer back and is at work again.',
       },
-      changes,
+      { ...changes, charge_cents: null },
       now,
     );
   } else {

@@ -1,0 +1,146 @@
+/**
+ * What a call costs, in whole US cents. A price that nobody has configured is unknown (null), never
+ * 0: a sum that leaves calls out says so (G8).
+ */
+import type { InquiryDraft } from './inquiry.ts';
+import { type FinalOutcome, finalOutcome } from './outcome.ts';
+import type { Specialty } from './specialty.ts';
+import { type Instant, type LocalDate, localDate } from './time.ts';
+
+/** Whole US cents. */
+export type Cents = number;
+
+/** What the calling service charges. */
+export type PriceTerms = {
+  /** Null: not known, and so no call has a known price. */
+  per_inquiry_cents: Cents | null;
+  /** For each procedure code that is asked about. */
+  per_code_cents: Cents;
+  /** What an answer that is wanted the same day costs, as a multiple. */
+  urgent_factor: number;
+  /** Outcomes that are not charged. */
+  free_outcomes: readonly FinalOutcome[];
+};
+
+/** Terms that differ by specialty or by payer; what is left out is as usual. */
+export type PriceOverride = Partial<PriceTerms>;
+
+/** The terms of one payer, by whatever a request may name it by. */
+export type PayerPrices = {
+  pms_name: string;
+  pms_id: string;
+  carrier: string;
+  payor_id: string;
+  prices: PriceOverride;
+};
+
+export type PriceRules = {
+  usual: PriceTerms;
+  specialties: Readonly<Record<Specialty, PriceOverride>>;
+};
+
+/** What of a call its price depends on. */
+export type PricedCall = Pick<
+  InquiryDraft,
+  'specialty' | 'insurance' | 'insurance_payor_id' | 'benefits_codes' | 'desired_completion_date'
+>;
+
+/** What is stored with a call when it is sent. */
+export type StoredPrice = { price_cents: Cents | null; free_outcomes: string };
+
+/** The price list of an installation. */
+export type PriceList = {
+  /** The terms for a call: the payer's, then the specialty's, then the usual ones. */
+  termsFor: (
+    call: Pick<PricedCall, 'specialty' | 'insurance' | 'insurance_payor_id'>,
+  ) => PriceTerms;
+};
+
+/**
+ * The price list of rules and of payers with prices of their own, which may change while eligd runs
+ * and are asked for each time.
+ */
+export function priceList(rules: PriceRules, payers: () => readonly PayerPrices[]): PriceList {
+  return {
+    termsFor: (call) => ({
+      ...rules.usual,
+      ...rules.specialties[call.specialty],
+      ...payerOf(call, payers())?.prices,
+    }),
+  };
+}
+
+/** Nothing is known of any price. */
+export const NO_PRICES: PriceRules = {
+  usual: { per_inquiry_cents: null, per_code_cents: 0, urgent_factor: 1, free_outcomes: [] },
+  specialties: { dental: {}, medical: {}, mental_health: {} },
+};
+
+/** A payer ID names one payer; then the carrier's identifier; then the name as text. */
+function payerOf(
+  { insurance, insurance_payor_id }: Pick<PricedCall, 'insurance' | 'insurance_payor_id'>,
+  payers: readonly PayerPrices[],
+): PayerPrices | undefined {
+  const id = plain(insurance_payor_id);
+  const name = plain(insurance);
+  const byId = ({ payor_id, pms_id }: PayerPrices) =>
+    id !== '' && (plain(payor_id) === id || plain(pms_id) === id);
+  const byCarrier = ({ carrier }: PayerPrices) => name !== '' && plain(carrier) === name;
+  const byName = ({ pms_name }: PayerPrices) => name !== '' && plain(pms_name) === name;
+  return payers.find(byId) ?? payers.find(byCarrier) ?? payers.find(byName);
+}
+
+function plain(text: string): string {
+  return text.toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+}
+
+/** Whether the answer is wanted on the day on which the call is sent, or was wanted earlier. */
+export function isUrgent(
+  { desired_completion_date }: Pick<PricedCall, 'desired_completion_date'>,
+  sent_on: LocalDate,
+): boolean {
+  return desired_completion_date <= sent_on;
+}
+
+/** What a call costs that is sent on `sent_on`, rounded to whole cents; null: not known. */
+export function priceOf(terms: PriceTerms, call: PricedCall, sent_on: LocalDate): Cents | null {
+  const { per_inquiry_cents, per_code_cents, urgent_factor } = terms;
+  if (per_inquiry_cents === null) return null;
+  const usual = per_inquiry_cents + per_code_cents * call.benefits_codes.length;
+  // Factors are decimals such as 1.15: without this, 115.49999999999999 would be 115.
+  return Math.round(Number((isUrgent(call, sent_on) ? usual * urgent_factor : usual).toFixed(4)));
+}
+
+/** The price of a call that is sent at `at`, with the outcomes that turn out to be free. */
+export function priceAt(
+  prices: PriceList,
+  call: PricedCall,
+  { at, time_zone }: { at: Instant; time_zone: string },
+): StoredPrice {
+  const terms = prices.termsFor(call);
+  return {
+    price_cents: priceOf(terms, call, localDate(at, time_zone)),
+    free_outcomes: terms.free_outcomes.join(','),
+  };
+}
+
+/**
+ * What is charged once the outcome is known; null: not known yet, or the price is not known. A free
+ * outcome costs nothing, whatever the price.
+ */
+export function chargeOf(
+  { price_cents, free_outcomes }: { price_cents: Cents | null; free_outcomes: string | null },
+  service_status: string | null,
+): Cents | null {
+  const outcome = finalOutcome(service_status);
+  if (outcome === null) return null;
+  return (free_outcomes ?? '').split(',').includes(outcome) ? 0 : price_cents;
+}
+
+/** `$1,234.50`, or `unknown`. */
+export function dollars(cents: Cents | null): string {
+  if (cents === null) return 'unknown';
+  const whole = Math.trunc(Math.abs(cents) / 100).toString();
+  const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',');
+  return `${cents < 0 ? '-' : ''}$${grouped}.${String(Math.abs(cents) % 100).padStart(2, '0')}`;
+}

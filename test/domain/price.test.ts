@@ -1,0 +1,112 @@
+import { describe, expect, test } from 'vitest';
+import {
+  chargeOf,
+  dollars,
+  NO_PRICES,
+  type PayerPrices,
+  type PriceRules,
+  priceAt,
+  priceList,
+} from '../../src/domain/price.ts';
+
+const NOON_UTC = Date.parse('2026-11-23T18:00:00Z');
+const TIME_ZONE = 'America/Chicago';
+
+const RULES: PriceRules = {
+  usual: {
+    per_inquiry_cents: 1250,
+    per_code_cents: 50,
+    urgent_factor: 2,
+    free_outcomes: ['unsuccessful'],
+  },
+  specialties: { dental: {}, medical: { per_inquiry_cents: 2000 }, mental_health: {} },
+};
+
+const call = (over: object = {}) => ({
+  specialty: 'dental' as const,
+  insurance: 'CIGNA',
+  insurance_payor_id: '62308',
+  benefits_codes: ['D0120', 'D1110'],
+  desired_completion_date: '2026-11-25',
+  ...over,
+});
+
+const price = (over: object = {}, rules = RULES, payers: PayerPrices[] = []) =>
+  priceAt(
+    priceList(rules, () => payers),
+    call(over),
+    { at: NOON_UTC, time_zone: TIME_ZONE },
+  );
+
+describe('the price of a call', () => {
+  test('is the inquiry and its codes, and more when it is wanted the same day', () => {
+    expect(price()).toEqual({ price_cents: 1350, free_outcomes: 'unsuccessful' });
+    expect(price({ benefits_codes: [] }).price_cents).toBe(1250);
+    expect(price({ desired_completion_date: '2026-11-23' }).price_cents).toBe(2700);
+    expect(price({ desired_completion_date: '2026-11-24' }).price_cents).toBe(1350);
+    expect(price({ specialty: 'medical' }).price_cents).toBe(2100);
+  });
+
+  test('is judged by the day of the clinic', () => {
+    const late = Date.parse('2026-11-24T04:00:00Z'); // 10 p.m. on November 23 in Chicago
+    const list = priceList(RULES, () => []);
+    const at = { at: late, time_zone: TIME_ZONE };
+    expect(priceAt(list, call({ desired_completion_date: '2026-11-24' }), at).price_cents).toBe(
+      1350,
+    );
+  });
+
+  test('is unknown, not 0, while nobody has said it', () => {
+    expect(price({}, NO_PRICES).price_cents).toBeNull();
+    const codes_only = { ...NO_PRICES, usual: { ...NO_PRICES.usual, per_code_cents: 50 } };
+    expect(price({}, codes_only).price_cents).toBeNull();
+  });
+
+  test('is in whole cents', () => {
+    const rules = { ...RULES, usual: { ...RULES.usual, urgent_factor: 1.15 } };
+    // 13.50 x 1.15 = 15.525
+    expect(price({ desired_completion_date: '2026-11-23' }, rules).price_cents).toBe(1553);
+  });
+
+  test.each([
+    ['payer ID', { pms_name: 'X', pms_id: '', carrier: '', payor_id: '62308' }],
+    ['identifier', { pms_name: 'X', pms_id: '', carrier: 'CIGNA', payor_id: '' }],
+    ['name as text', { pms_name: 'Cigna', pms_id: '', carrier: '', payor_id: '' }],
+  ])('is the payer’s own, found by its %s', (_, names) => {
+    const payers = [{ ...names, prices: { per_inquiry_cents: 1000, urgent_factor: 1 } }];
+    expect(price({}, RULES, payers).price_cents).toBe(1100);
+    expect(price({ desired_completion_date: '2026-11-23' }, RULES, payers).price_cents).toBe(1100);
+    expect(
+      price({ insurance: 'AETNA', insurance_payor_id: '60054' }, RULES, payers).price_cents,
+    ).toBe(1350);
+  });
+});
+
+describe('what is charged', () => {
+  const stored = { price_cents: 1350, free_outcomes: 'unsuccessful,cancelled' };
+  test.each([
+    ['SUCCESS', 1350],
+    ['UNSUCCESSFUL', 0],
+    ['Cancelled', 0],
+    ['INPROGRESS', null],
+    [null, null],
+  ])('after %s is %s', (status, cents) => {
+    expect(chargeOf(stored, status)).toBe(cents);
+  });
+
+  test('a price that is unknown stays so, but what is free costs nothing', () => {
+    expect(chargeOf({ ...stored, price_cents: null }, 'SUCCESS')).toBeNull();
+    expect(chargeOf({ ...stored, price_cents: null }, 'UNSUCCESSFUL')).toBe(0);
+    expect(chargeOf({ price_cents: 1350, free_outcomes: '' }, 'UNSUCCESSFUL')).toBe(1350);
+  });
+});
+
+test('amounts read as dollars', () => {
+  expect([0, 5, 1250, 123456789].map(dollars)).toEqual([
+    '$0.00',
+    '$0.05',
+    '$12.50',
+    '$1,234,567.89',
+  ]);
+  expect(dollars(null)).toBe('unknown');
+});
