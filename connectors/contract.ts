@@ -421,7 +421,9 @@ export class ConnectorError extends Error {
    * that of `eligd/connector`, which is built from this one.
    */
   static override [Symbol.hasInstance](value: unknown): boolean {
+    // biome-ignore-start lint/complexity/noThisInStatic: a class that extends it asks for itself.
     if (this !== ConnectorError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    // biome-ignore-end lint/complexity/noThisInStatic: only here.
     return typeof value === 'object' && value !== null && BRAND in value;
   }
 

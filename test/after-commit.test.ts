@@ -77,13 +77,21 @@ function isFunction(node: Node): boolean {
   );
 }
 
+/** `Tx`, and the types that hold one beside what goes with it. */
+function transactionTypes(files: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const contexts = [...files.values()].flatMap((text) =>
+    [...text.matchAll(/type (\w+) = \{ tx: Tx;/g)].map(([, name]) => name ?? ''),
+  );
+  return new Set(['Tx', ...contexts]);
+}
+
 /** Whether a parameter is declared as a transaction. */
-function takesTx(node: Node): boolean {
+function takesTx(node: Node, types: ReadonlySet<string>): boolean {
   return children(node.params as object).some((param) => {
     const type = (param.typeAnnotation ?? (param.pat as Node | undefined)?.typeAnnotation) as
       | { typeAnnotation?: { typeName?: { value?: string } } }
       | undefined;
-    return type?.typeAnnotation?.typeName?.value === 'Tx';
+    return types.has(type?.typeAnnotation?.typeName?.value ?? '');
   });
 }
 
@@ -130,9 +138,9 @@ function examine(node: Node, scope: Scope, found: Pick<Found, 'effects' | 'calls
       path !== null && path.length > 1 && isCallback(name ?? '') && !isKysely(name);
     if (name === 'log' || name === 'wake' || is_callback) found.effects.push(`${name}()`);
     if (path !== null && path.length > 1 && MUTATORS.has(name ?? '')) {
-      const [root = ''] = path;
       const is_memory = path.slice(0, -1).some((each) => MEMORY.test(each));
-      if (is_memory || (scope.in_tx && root === 'deps')) found.effects.push(`${path.join('.')}()`);
+      const is_given = scope.in_tx && path.includes('deps');
+      if (is_memory || is_given) found.effects.push(`${path.join('.')}()`);
     }
     if ((node.callee as Node).type === 'Identifier') found.calls.push(name ?? '');
   }
@@ -145,7 +153,7 @@ function examine(node: Node, scope: Scope, found: Pick<Found, 'effects' | 'calls
   const path = pathOf(target);
   if (path !== null) {
     const [root = ''] = path;
-    const is_foreign = path.length === 1 ? !scope.declared.has(root) : root === 'deps';
+    const is_foreign = path.length === 1 ? !scope.declared.has(root) : path.includes('deps');
     const is_memory = path.slice(0, -1).some((each) => MEMORY.test(each));
     if (is_memory || (scope.in_tx && is_foreign)) found.effects.push(`${path.join('.')} =`);
   }
@@ -153,7 +161,7 @@ function examine(node: Node, scope: Scope, found: Pick<Found, 'effects' | 'calls
 }
 
 /** The functions of one file that take a transaction, or that one of those could call. */
-function functionsOf(file: string, text: string): Found[] {
+function functionsOf(file: string, text: string, types: ReadonlySet<string>): Found[] {
   const tree = parseSync(text, { syntax: 'typescript', target: 'es2024' });
   const imported = new Map<string, string>();
   const functions: Found[] = [];
@@ -178,16 +186,16 @@ function functionsOf(file: string, text: string): Found[] {
     }
     if (node.type === 'FunctionDeclaration') {
       const own = String((node.identifier as Node).value);
-      add(node, own, takesTx(node));
+      add(node, own, takesTx(node, types));
       children(node.body ?? {}).forEach((child) => {
         walk(child, own);
       });
       return;
     }
-    if (isFunction(node) && takesTx(node)) add(node, name, true);
+    if (isFunction(node) && takesTx(node, types)) add(node, name, true);
     if (node.type === 'CallExpression' && lastName(node.callee) === 'write') {
       const [first] = node.arguments as { expression: Node }[];
-      if (first !== undefined && isFunction(first.expression) && !takesTx(first.expression))
+      if (first !== undefined && isFunction(first.expression) && !takesTx(first.expression, types))
         if ((first.expression.params as unknown[]).length > 0) add(first.expression, name, true);
     }
     children(node).forEach((child) => {
@@ -213,7 +221,8 @@ function functionsOf(file: string, text: string): Found[] {
 
 /** Each place inside a transaction that does at once what cannot be rolled back. */
 function tooSoon(files: ReadonlyMap<string, string>): string[] {
-  const functions = [...files].flatMap(([file, text]) => functionsOf(file, text));
+  const types = transactionTypes(files);
+  const functions = [...files].flatMap(([file, text]) => functionsOf(file, text, types));
   const effectful = new Map<string, string>();
   for (const each of functions)
     if (!each.in_tx && each.effects[0] !== undefined) effectful.set(each.name, each.effects[0]);
@@ -245,13 +254,14 @@ describe('what cannot be rolled back', () => {
   });
 
   test('is found where it is done inside a transaction', () => {
-    const planted = (work: string) =>
+    const planted = (work: string, param = 'tx: Tx, deps: Deps') =>
       tooSoon(
         new Map([
           [
             'src/a.ts',
             `import { tell } from './b.ts';
-            async function step(tx: Tx, deps: Deps) { ${work} }
+            type Context = { tx: Tx; deps: Deps };
+            async function step(${param}) { ${work} }
             const later = () => store.write(async (tx) => { env.log('x'); });`,
           ],
           ['src/b.ts', `export function tell(env: Env) { env.log('x'); }`],
@@ -268,7 +278,11 @@ describe('what cannot be rolled back', () => {
       'const { memory } = deps; memory.failures += 1;',
       `deps.memory.reported.set(1, 'x');`,
       'tell(deps.env);',
-    ])
+    ]) {
       expect(planted(work), work).toHaveLength(2);
+      expect(planted(work, '{ tx, deps }: Context'), work).toHaveLength(2);
+    }
+    for (const work of [`context.deps.env.log('x');`, 'context.deps.count = 1;'])
+      expect(planted(work, 'context: Context'), work).toHaveLength(2);
   });
 });

@@ -57,7 +57,7 @@ describe('the imports of this tree', () => {
       ({ resolved }) => resolved === 'src/domain/appointment.ts',
     );
     expect(types?.dependencyTypes).toContain('type-only');
-  });
+  }, 120_000);
 });
 
 /**

@@ -172,37 +172,33 @@ export function readTime(text: string): TimeParts | null {
       if (hour < 1 || hour > 12) return null;
       hour = (hour % 12) + (half === 'p' ? 12 : 0);
     }
-    return checkedTime(
+    const said = {
       hour,
-      Number(clock[2] ?? 0),
-      Number(clock[3] ?? 0),
-      Number((clock[4] ?? '0').padEnd(3, '0').slice(0, 3)),
-      clock[6],
-    );
+      minute: Number(clock[2] ?? 0),
+      second: Number(clock[3] ?? 0),
+      millisecond: Number((clock[4] ?? '0').padEnd(3, '0').slice(0, 3)),
+    };
+    return checkedTime(said, clock[6]);
   }
   const compact = COMPACT_TIME.exec(text);
-  if (compact)
-    return checkedTime(
-      Number(compact[1]),
-      Number(compact[2]),
-      Number(compact[3] ?? 0),
-      0,
-      compact[4],
-    );
-  return null;
+  if (compact === null) return null;
+  const said = {
+    hour: Number(compact[1]),
+    minute: Number(compact[2]),
+    second: Number(compact[3] ?? 0),
+    millisecond: 0,
+  };
+  return checkedTime(said, compact[4]);
 }
 
 function checkedTime(
-  hour: number,
-  minute: number,
-  second: number,
-  millisecond: number,
+  said: Omit<TimeParts, 'offset_minutes'>,
   offset: string | undefined,
 ): TimeParts | null {
-  if (hour > 23 || minute > 59 || second > 59) return null;
+  if (said.hour > 23 || said.minute > 59 || said.second > 59) return null;
   const offset_minutes = offset === undefined ? null : offsetMinutes(offset);
   if (offset_minutes !== null && Math.abs(offset_minutes) > 18 * 60) return null;
-  return { hour, minute, second, millisecond, offset_minutes };
+  return { ...said, offset_minutes };
 }
 
 function offsetMinutes(offset: string): number {

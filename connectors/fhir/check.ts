@@ -131,7 +131,11 @@ async function searchLines(
   let is_refused = false;
   let words = '';
   const queryFor = (cursor: Cursor) =>
-    nextReading(cursor, { ...config, page_size: 1 }, capability, env.time_zone, now).query;
+    nextReading(cursor, capability, {
+      config: { ...config, page_size: 1 },
+      time_zone: env.time_zone,
+      now,
+    }).query;
   const anew: Cursor = { since: null, window_on: null, claims_on: null };
   const search = (cursor: Cursor, what: string, query = queryFor(cursor)) => {
     return line(

@@ -135,7 +135,12 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state };
     });
     await noteNewDatabase(options, store, connectors);
-    const parts = await assemble(options, store, client, clock_watch, connectors, {
+    const parts = await assemble({
+      options,
+      store,
+      client,
+      clock_watch,
+      connectors,
       progress,
       event_counts,
       contact,

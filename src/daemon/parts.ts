@@ -155,18 +155,11 @@ function judgeClock(
     .catch((error: unknown) => logStageFailure(env, 'clock', error, 0));
 }
 
-/** The parts of a daemon on this database. */
+/** The parts of a daemon on this database; `made`: those that outlive it or watch over it. */
 export async function assemble(
-  options: DaemonOptions,
-  store: Store,
-  client: ServiceClient,
-  clock_watch: ClockWatch,
-  connectors: RunningConnector[],
-  watched: Pick<
-    Parts,
-    'progress' | 'event_counts' | 'contact' | 'pulse' | 'identity' | 'hangingStages'
-  >,
+  made: Omit<Parts, 'submit' | 'collect' | 'plan' | 'payers' | 'wakers' | 'webhook_counts'>,
 ): Promise<Parts> {
+  const { options, store, client, clock_watch, connectors } = made;
   const wakers: Wakers = {
     plan: new Waker(),
     submit: new Waker(),
@@ -178,12 +171,7 @@ export async function assemble(
   const payers = new PayerFile(options.config);
   const means: Means = { options, policy, payers, store, client, connectors, wakers };
   return {
-    options,
-    store,
-    client,
-    clock_watch,
-    connectors,
-    ...watched,
+    ...made,
     payers,
     wakers,
     webhook_counts: newWebhookCounts(),

@@ -50,7 +50,7 @@ export function problemsOf(
     const inner = issue.path.map((part) => (typeof part === 'symbol' ? String(part) : part));
     const path = [...base, ...inner];
     if (issue.code === 'unrecognized_keys')
-      return issue.keys.map((key) => unknownKey(key, inner, base, document, schema));
+      return issue.keys.map((key) => unknownKey([...inner, key], { document, schema, base }));
     return [
       {
         path: keyPath(path),
@@ -61,15 +61,14 @@ export function problemsOf(
   });
 }
 
-function unknownKey(
-  key: string,
-  inner: Path,
-  base: Path,
-  document: ConfigDocument,
-  schema: JsonSchema,
-): ConfigProblem {
-  const path = [...base, ...inner, key];
-  const part = schemaAt(schema, inner);
+/** A part of the file that is judged: where it begins, and the schema that describes it. */
+type Judged = { document: ConfigDocument; schema: JsonSchema; base: Path };
+
+/** `inner`: the path of the key within the judged part. */
+function unknownKey(inner: Path, { document, schema, base }: Judged): ConfigProblem {
+  const path = [...base, ...inner];
+  const key = String(inner.at(-1));
+  const part = schemaAt(schema, inner.slice(0, -1));
   const known = Object.keys(part?.properties ?? {}).concat(
     part?.propertyNames?.enum?.map(String) ?? [],
   );
@@ -123,20 +122,24 @@ const KINDS: Record<string, string> = {
   record: 'a group of keys',
 };
 
+/** `, such as …` with the example or the default of the schema; empty where it has none. */
+function exampleOf(schema: JsonSchema | undefined): string {
+  const example = schema?.examples?.[0] ?? schema?.default;
+  return example === undefined || example === null || Array.isArray(example)
+    ? ''
+    : `, such as ${JSON.stringify(example)}`;
+}
+
 function sentence(
   issue: Issue,
   path: Path,
   document: ConfigDocument,
   schema: JsonSchema | undefined,
 ): { what: string; next: string } {
-  const example = schema?.examples?.[0] ?? schema?.default;
-  const such =
-    example === undefined || example === null || Array.isArray(example)
-      ? ''
-      : `, such as ${JSON.stringify(example)}`;
+  const such = exampleOf(schema);
   switch (issue.code) {
     case 'invalid_type':
-      return wrongType(issue, path, document, schema, such);
+      return wrongType(issue, path, document, schema);
     case 'invalid_value': {
       const words = issue.values.map(String);
       const typed = document.typed(path);
@@ -206,9 +209,9 @@ function wrongType(
   path: Path,
   document: ConfigDocument,
   schema: JsonSchema | undefined,
-  such: string,
 ): { what: string; next: string } {
   const typed = document.typed(path);
+  const such = exampleOf(schema);
   const kind = KINDS[issue.expected] ?? issue.expected;
   const means =
     schema?.description === undefined ? '' : ` (${schema.description.replace(/\.$/, '')})`;

@@ -95,7 +95,7 @@ export function readCodes(
   const pairs: unknown[] = Array.isArray(raw) ? raw : [];
   const seen = new Set<string>();
   const codes = pairs.flatMap((pair, index) => {
-    const entry = readPair(pair, pathTo(path, index), asked, questions, remainder);
+    const entry = readPair(pair, pathTo(path, index), asked, { questions, remainder });
     if (entry === null) return [];
     if (seen.has(entry.code))
       remainder.add(pathTo(path, index), pair, 'code answered more than once');
@@ -114,6 +114,9 @@ function unansweredCode(code: string, questions: Questions): ProcedureCodeBenefi
   return { code, name: null, asked: true, answered: false, benefits };
 }
 
+/** What was asked, and where everything goes that has no field of its own. */
+type Reading = { questions: Questions; remainder: Remainder };
+
 /**
  * One pair. Without a readable code nothing of it can be placed, and it goes into the remainder
  * whole.
@@ -122,8 +125,7 @@ function readPair(
   pair: unknown,
   path: string,
   asked: ReadonlySet<string>,
-  questions: Questions,
-  remainder: Remainder,
+  { questions, remainder }: Reading,
 ): ProcedureCodeBenefits | null {
   if (isSilent(pair)) return null;
   if (!Array.isArray(pair) || !isObject(pair[0])) {
@@ -177,7 +179,7 @@ export function readTreatments(
   const is_empty = Array.isArray(raw) && raw.length === 0;
   if (!isSilent(raw) && !isObject(raw) && !is_empty) remainder.add(path, raw, 'not an object');
   const treatments = Object.entries(isObject(raw) ? raw : {})
-    .flatMap(([day, items]) => readDay(day, items, pathTo(path, day), questions, remainder))
+    .flatMap(([day, items]) => readDay(day, items, pathTo(path, day), { questions, remainder }))
     .sort((one, other) => (one.date < other.date ? -1 : one.date > other.date ? 1 : 0));
   const is_nothing_on_file = is_empty || (isObject(raw) && isEmptyHistory(raw));
   const answered = treatments.length > 0 || is_nothing_on_file;
@@ -190,13 +192,8 @@ function isEmptyHistory(raw: Record<string, unknown>): boolean {
   return Object.values(raw).every((items) => Array.isArray(items) && items.length === 0);
 }
 
-function readDay(
-  day: string,
-  items: unknown,
-  path: string,
-  questions: Questions,
-  remainder: Remainder,
-): Treatment[] {
+function readDay(day: string, items: unknown, path: string, reading: Reading): Treatment[] {
+  const { remainder } = reading;
   const date = readDate(day);
   if (date.is !== 'read') {
     remainder.add(path, items, date.is === 'unreadable' ? date.why : 'not a date');
@@ -208,8 +205,7 @@ function readDay(
   }
   return items.flatMap((item: unknown, index) => {
     if (isSilent(item)) return [];
-    if (isObject(item))
-      return [readTreatment(date.value, item, pathTo(path, index), questions, remainder)];
+    if (isObject(item)) return [readTreatment(date.value, item, pathTo(path, index), reading)];
     remainder.add(pathTo(path, index), item, 'not an object');
     return [];
   });
@@ -219,8 +215,7 @@ function readTreatment(
   date: string,
   item: unknown,
   path: string,
-  questions: Questions,
-  remainder: Remainder,
+  { questions, remainder }: Reading,
 ): Treatment {
   const fields = new ObjectReader(item, path, remainder);
   const code = codeOf(fields.read('procedure_code', readText), questions);

@@ -123,7 +123,7 @@ function readCodes(
   const seen = new Set<string>();
   const codes = (Array.isArray(raw) ? raw : []).flatMap((item: unknown, index) => {
     if (isSilent(item)) return [];
-    const code = readCode(item, pathTo(path, index), own, is_dental, remainder);
+    const code = readCode(item, pathTo(path, index), { own, is_dental }, remainder);
     if (code === null) return [];
     if (seen.has(code.code))
       remainder.add(pathTo(path, index), item, 'code answered more than once');
@@ -151,8 +151,7 @@ const NOTHING = {
 function readCode(
   raw: unknown,
   path: string,
-  own: ReadonlySet<string>,
-  is_dental: boolean,
+  { own, is_dental }: { own: ReadonlySet<string>; is_dental: boolean },
   remainder: Remainder,
 ): ClaimCode | null {
   const said = isObject(raw) ? readText(raw.procedure_code) : null;

@@ -52,7 +52,7 @@ export function readForm(
   const { seed, behaviors } = state;
   const life = lifeOf(seed, inquiry, behaviors);
   const step = stepAt(life, at_ms);
-  const { summary, results } = answerOf(seed, inquiry, life, step, behaviors);
+  const { summary, results } = answerOf({ seed, behaviors }, inquiry, life, step);
   return {
     id: inquiry.id,
     status: behaviors.status_case === 'lower' ? step.status.toLowerCase() : step.status,

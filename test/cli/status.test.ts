@@ -64,7 +64,11 @@ async function fill(): Promise<{ delivered: number }> {
   const closed = await clinic.appointment('closed');
   await clinic.store.write((tx) => closeAppointment(tx, closed, 'no_coverage', NOW));
   await clinic.store.write((tx) =>
-    halt(tx, 'account', 'The service answered 403.', NOW + 900_000, NOW),
+    halt(
+      tx,
+      { reason: 'account', detail: 'The service answered 403.', next_try_at: NOW + 900_000 },
+      NOW,
+    ),
   );
   await clinic.attention({}, 'submission_stopped');
   return { delivered: delivered.inquiry };

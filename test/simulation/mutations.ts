@@ -38,27 +38,31 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       },
       {
         file: 'src/stages/submit/send.ts',
-        find: '      await deps.store.write(async (tx) => {\n        if (result.ok) {',
+        find:
+          'const context = { tx, deps, now };\n        if (result.ok) {\n          ' +
+          'await bindAccepted(',
         put:
-          '      await deps.store.write(async (tx) => {\n        await moveInquiries(tx, ' +
-          "[row.id], { from: 'planned', to: 'sending', reason: '' }, { body: row.body, " +
-          'sent_at: now }, now);\n        if (result.ok) {',
+          "await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '', " +
+          'set: { body: row.body, sent_at: now } }, now);\n        ' +
+          'const context = { tx, deps, now };\n        if (result.ok) {\n          ' +
+          'await bindAccepted(',
       },
       {
         file: 'src/stages/submit/send.ts',
-        find: '  return await deps.store.write(async (tx) => {\n    await learnFromBulk(',
+        find: '    const context = { tx, deps, now };\n    await learnFromBulk(',
         put:
-          '  return await deps.store.write(async (tx) => {\n    for (const row of rows) await ' +
-          "moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '' }, { " +
-          'body: row.body, sent_at: now }, now);\n    await learnFromBulk(',
+          '    for (const row of rows) await moveInquiries(tx, [row.id], ' +
+          "{ from: 'planned', to: 'sending', reason: '', set: { body: row.body, " +
+          'sent_at: now } }, now);\n    const context = { tx, deps, now };\n    ' +
+          'await learnFromBulk(',
       },
     ],
   },
   intent_forgotten: one(
     'A row that a dead process left in sending is taken for unsent.',
     'src/stages/submit/send.ts',
-    "{ from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.' },",
-    "{ from: 'sending', to: 'planned', reason: 'The program ended while the request was out.' },",
+    "from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.',",
+    "from: 'sending', to: 'planned', reason: 'The program ended while the request was out.',",
   ),
   empty_look_believed: one(
     'A look that found nothing counts, whatever the list left out or did with the filter.',
@@ -92,7 +96,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   bulk_ids_unread: one(
     'The ids of a bulk reply are believed without reading what they stand for.',
-    'src/stages/collect/poll/index.ts',
+    'src/stages/collect/poll/reply.ts',
     'if (!isOwn(row, inquiry)) {',
     'if (false) {',
   ),
@@ -138,7 +142,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   late_find_ignored: one(
     'An extra call that shows up late is not reported.',
     'src/stages/submit/reconcile.ts',
-    '      await takeForExtra(tx, deps, resent, each, started_at);',
+    '      await takeForExtra(context, resent, each);',
     '      continue;',
   ),
   delivery_named_by_row: one(

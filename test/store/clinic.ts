@@ -175,8 +175,7 @@ export class Clinic {
         const moved = await moveInquiries(
           tx,
           [inquiry],
-          { from, to, reason: `Reason of ${to}.` },
-          { ...sent, ...changes },
+          { from, to, reason: `Reason of ${to}.`, set: { ...sent, ...changes } },
           NOW,
         );
         if (moved.length !== 1) throw new Error(`Inquiry ${inquiry} was not in ${from}.`);

@@ -74,7 +74,11 @@ describe('an appointment', () => {
     await clinic.store.write((tx) => updateInquiry(tx, inquiry, { due_at: NOW + 7 }, NOW));
     expect(await explained(appointment)).toMatchObject({ situation: 'planned', until: NOW + 7 });
     await clinic.store.write((tx) =>
-      halt(tx, 'account', 'The service answered 403.', NOW + 8, NOW),
+      halt(
+        tx,
+        { reason: 'account', detail: 'The service answered 403.', next_try_at: NOW + 8 },
+        NOW,
+      ),
     );
     expect(await explained(appointment)).toMatchObject({
       until: NOW + 8,

@@ -58,7 +58,7 @@ function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<un
       ? { kind, patient, coverages: [] }
       : { kind, from_id: 'P-2', into: patient };
   return new WriteQueue(db).write((tx) =>
-    takePatientUpdates(tx, 'front-desk', [update], { changed: 0 }, NOW),
+    takePatientUpdates({ tx, connector: 'front-desk', now: NOW }, [update], { changed: 0 }),
   );
 }
 

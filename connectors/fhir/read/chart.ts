@@ -2,7 +2,7 @@ import type { Json, Resource } from '../element.ts';
 import type { Capability } from '../server/capability.ts';
 import type { FhirClient } from '../server/client.ts';
 import { FhirError, unlessRefused } from '../server/failure.ts';
-import { containedIn, isPatient, logicalResource, targetOf } from './references.ts';
+import { containedIn, isPatient, logicalResource, targetOf, targetType } from './references.ts';
 
 /**
  * What one pull knows of the server's resources: what came along with the appointments, and what
@@ -46,6 +46,11 @@ export class Chart {
       case 'local':
         return await this.read(target.type, target.id);
     }
+  }
+
+  /** The type of what a reference names; empty where it does not say. */
+  targetType(reference: Json): string {
+    return targetType(reference, this.client.base_url);
   }
 
   /** The Coverages of a patient, in no order. Throws a FhirError when they cannot be searched. */

@@ -43,7 +43,9 @@ export async function readClaims(
       textAt(claim, 'status') !== 'draft' &&
       claim.id !== undefined,
   );
-  const read = await Promise.all(sent.map((claim) => readOne(claim, client, chart, place, signal)));
+  const read = await Promise.all(
+    sent.map((claim) => readOne(claim, { client, chart, place, signal })),
+  );
   return {
     claims: read.flatMap((one) => (one.kind === 'claim' ? [one.claim] : [])),
     rejected: read.flatMap((one) => (one.kind === 'rejected' ? [one.item] : [])),
@@ -55,16 +57,13 @@ type Outcome =
   | { kind: 'claim'; claim: ClaimInput }
   | { kind: 'rejected' | 'failed'; item: RejectedItem };
 
+/** What a claim is read with. */
+type Means = { client: FhirClient; chart: Chart; place: Place; signal: AbortSignal };
+
 /** One that the server fails on keeps no other from being asked about (G7). */
-async function readOne(
-  claim: Resource,
-  client: FhirClient,
-  chart: Chart,
-  place: Place,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function readOne(claim: Resource, means: Means): Promise<Outcome> {
   try {
-    return await readClaim(claim, client, chart, place, signal);
+    return await readClaim(claim, means);
   } catch (error) {
     if (!(error instanceof FhirError) || concernsAll(error)) throw error;
     return { kind: 'failed', item: failedClaim(claim) };
@@ -84,10 +83,7 @@ function failedClaim({ id }: Resource): RejectedItem {
 
 async function readClaim(
   claim: Resource,
-  client: FhirClient,
-  chart: Chart,
-  place: Place,
-  signal: AbortSignal,
+  { client, chart, place, signal }: Means,
 ): Promise<Outcome> {
   const { config, today } = place;
   const patient = await chart.resolve(claim.patient, claim, 'Patient');

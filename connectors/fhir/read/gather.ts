@@ -70,13 +70,7 @@ export async function gather(
     (role === null ? null : await first(chart, role, listAt(role, 'location'), 'Location'));
   const others = new Set(patients.map((each) => nameOfTarget(each, config.base_url))).size - 1;
   const about = { patient_id, is_group: others > 0, base_url: config.base_url };
-  const named = await all(
-    chart,
-    appointment,
-    listAt(appointment, 'basedOn'),
-    'ServiceRequest',
-    config,
-  );
+  const named = await all(chart, appointment, listAt(appointment, 'basedOn'), 'ServiceRequest');
   const orders = named.filter((order) => isAbout(order, about));
   const reasons = [appointment, ...orders].flatMap((resource) =>
     listAt(resource, 'reasonReference').map((reference) => ({ resource, reference })),
@@ -84,7 +78,7 @@ export async function gather(
   const conditions: Json[] = [];
   for (const { resource, reference } of reasons)
     conditions.push(
-      ...(await all(chart, resource, [reference], 'Condition', config)).filter((condition) =>
+      ...(await all(chart, resource, [reference], 'Condition')).filter((condition) =>
         isAbout(condition, about),
       ),
     );
@@ -121,11 +115,10 @@ async function all(
   container: Json,
   references: readonly Json[],
   type: string,
-  { base_url }: FhirConfig,
 ): Promise<Json[]> {
   const found: Json[] = [];
   for (const reference of references) {
-    const named = targetType(reference, base_url);
+    const named = chart.targetType(reference);
     if (named !== '' && named !== type) continue;
     const resource = await chart.resolve(reference, container, type);
     if (resource !== null && textAt(resource, 'resourceType') === type) found.push(resource);

@@ -31,6 +31,7 @@ import {
   nextReading,
   type Reading,
   readCursor,
+  type Today,
   windowStart,
   withOneDate,
 } from './reading.ts';
@@ -105,17 +106,19 @@ export class Puller {
     }
   }
 
-  private async read(call: PullCall): Promise<void> {
+  private today(): Today {
     const { clock, time_zone } = this.env;
+    return { config: this.config, time_zone, now: clock.now() };
+  }
+
+  private async read(call: PullCall): Promise<void> {
     const capability = await this.client.capability(call.signal);
     const cursor = readCursor(call.cursor);
     const next = () =>
       nextReading(
         this.refuses_changes ? { ...cursor, window_on: null } : cursor,
-        this.config,
         capability,
-        time_zone,
-        clock.now(),
+        this.today(),
       );
     let reading = next();
     if (!this.isDue(reading, cursor)) return;
@@ -148,16 +151,10 @@ export class Puller {
    * counts as vanished.
    */
   private async take({ reading, cursor, found, mapped }: Taking, call: PullCall): Promise<Taken> {
-    const { clock, time_zone, connector_id } = this.env;
+    const { clock, connector_id } = this.env;
     const failure = failureOf(found, mapped);
     const is_full = failure === null && !found.is_partial && reading.kind === 'window';
-    const next = advance(
-      cursor,
-      reading,
-      found.appointments,
-      clock.now(),
-      localDate(clock.now(), time_zone),
-    );
+    const next = advance(cursor, reading, found.appointments, this.today());
     const handing = { ...mapped, rejected: [...mapped.rejected, ...named(mapped.failed)] };
     await hand(
       { reading, mapped: handing, is_full, next: failure === null ? JSON.stringify(next) : null },
@@ -232,10 +229,10 @@ export class Puller {
         const found = await this.find(each, chart, signal);
         this.takes_one_date = each !== reading;
         if (!this.takes_one_date) return found;
-        const { config, env } = this;
+        const { env } = this;
         const appointments = found.appointments.filter((appointment) => {
           const starts_at = startOf(appointment, env.time_zone);
-          return starts_at === null || isWithin(starts_at, config, env.time_zone, env.clock.now());
+          return starts_at === null || isWithin(starts_at, this.today());
         });
         return { ...found, appointments };
       } catch (error) {
@@ -298,7 +295,7 @@ export class Puller {
       rejected: unreadableEntries(found.unreadable),
       failed: [],
     };
-    const from = windowStart(this.config, this.env.time_zone, this.env.clock.now());
+    const from = windowStart(this.today());
     const outcomes = await Promise.all(
       found.appointments.map((appointment) => this.mapOne(appointment, from, chart)),
     );

@@ -43,8 +43,11 @@ export function readCursor(text: string | null): Cursor {
   return { since: null, window_on: null, claims_on: null };
 }
 
+/** The day at the clinic, and how many days before and after it are read. */
+export type Today = { config: FhirConfig; time_zone: string; now: number };
+
 /** The first instant of the window: earlier visits are over. */
-export function windowStart(config: FhirConfig, time_zone: string, now: number): number {
+export function windowStart({ config, time_zone, now }: Today): number {
   return instantOf(addDays(localDate(now, time_zone), -config.days_back), 0, time_zone);
 }
 
@@ -53,13 +56,8 @@ export function windowStart(config: FhirConfig, time_zone: string, now: number):
  * changes cannot be asked for. Without a filter by status, since a cancellation must be seen.
  * Changes are not limited to the window: a visit may have been moved out of it.
  */
-export function nextReading(
-  cursor: Cursor,
-  config: FhirConfig,
-  capability: Capability,
-  time_zone: string,
-  now: number,
-): Reading {
+export function nextReading(cursor: Cursor, capability: Capability, about: Today): Reading {
+  const { config, time_zone, now } = about;
   const today = localDate(now, time_zone);
   const common: [string, string][] = [
     ...(capability.include('Appointment', 'actor')
@@ -82,10 +80,7 @@ export function nextReading(
   const bounds: [string, string] =
     config.date_search === 'day'
       ? [`ge${first}`, `le${last}`]
-      : [
-          `ge${iso(windowStart(config, time_zone, now))}`,
-          `lt${iso(instantOf(addDays(last, 1), 0, time_zone))}`,
-        ];
+      : [`ge${iso(windowStart(about))}`, `lt${iso(instantOf(addDays(last, 1), 0, time_zone))}`];
   return {
     kind: 'window',
     name: `appointments from ${first} to ${last}`,
@@ -106,12 +101,7 @@ export function oneDateQuery(query: readonly [string, string][]): [string, strin
 }
 
 /** Whether a visit begins before the window of appointments ends. */
-export function isWithin(
-  starts_at: string,
-  config: FhirConfig,
-  time_zone: string,
-  now: number,
-): boolean {
+export function isWithin(starts_at: string, { config, time_zone, now }: Today): boolean {
   const after = addDays(localDate(now, time_zone), config.days_ahead + 1);
   return Date.parse(starts_at) < instantOf(after, 0, time_zone);
 }
@@ -125,8 +115,7 @@ export function advance(
   cursor: Cursor,
   reading: Reading,
   appointments: readonly Resource[],
-  now: number,
-  today: string,
+  { time_zone, now }: Pick<Today, 'time_zone' | 'now'>,
 ): Cursor {
   const isPossible = (at: number) => at < now + DAY_MS;
   const times = appointments
@@ -136,7 +125,7 @@ export function advance(
   const latest = Math.max(...known, ...times.map((at) => at - OVERLAP_MS));
   return {
     since: Number.isFinite(latest) ? iso(latest) : null,
-    window_on: reading.kind === 'window' ? today : cursor.window_on,
+    window_on: reading.kind === 'window' ? localDate(now, time_zone) : cursor.window_on,
     claims_on: cursor.claims_on,
   };
 }

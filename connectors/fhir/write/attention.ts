@@ -74,7 +74,7 @@ export async function publishAttention(
     for (const [key, line] of Object.entries(open)) {
       if (wanted.has(key)) continue;
       await guarded(async () => {
-        if (line.id !== null) await close(parts, key, line.type, line.id, signal);
+        if (line.id !== null) await close(parts, key, { type: line.type, id: line.id }, signal);
         delete open[key];
       });
     }
@@ -254,8 +254,7 @@ const isOurs = (system: string, key: string) => (found: Resource) =>
 async function close(
   { client, config }: Parts,
   key: string,
-  type: Kind,
-  id: string,
+  { type, id }: { type: Kind; id: string },
   signal: AbortSignal,
 ): Promise<void> {
   try {

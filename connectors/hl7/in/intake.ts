@@ -31,6 +31,13 @@ const REFUSED_TOLD_MS = 60_000;
 /** A sender's clock further ahead would hide every message that a clock which is right writes. */
 const AHEAD_MAX_MS = 10 * 60_000;
 
+/** A message that is answered with `replies` once it is committed under `key`. */
+type ReadMessage = {
+  key: string;
+  reading: Exclude<Reading, { kind: 'refused' }>;
+  replies: Answers;
+};
+
 export class MessageIntake implements FrameIntake {
   readonly #env: Hl7Env;
   readonly #read: (message: Message) => Reading;
@@ -83,14 +90,13 @@ export class MessageIntake implements FrameIntake {
       this.#refusedOne(reading.fault.what);
       return Promise.resolve(replies);
     }
-    return this.#commit(message, `hl7:${hash('sha256', text)}`, reading, replies, accept);
+    const key = `hl7:${hash('sha256', text)}`;
+    return this.#commit(message, { key, reading, replies }, accept);
   }
 
   async #commit(
     message: Message,
-    key: string,
-    reading: Exclude<Reading, { kind: 'refused' }>,
-    replies: Answers,
+    { key, reading, replies }: ReadMessage,
     accept: Accept,
   ): Promise<Answers> {
     const content =

@@ -35,8 +35,11 @@ export async function checkConnectors(
   return lines.flat();
 }
 
+/** What the line is about: the one connector of the configuration. */
+const partOf = ({ connectors }: Config) => `connector ${connectors[0]?.id}`;
+
 async function checkOne(config: Config, env: Env, means: ConnectorMeans): Promise<CheckedLine[]> {
-  const part = `connector ${config.connectors[0]?.id}`;
+  const part = partOf(config);
   const stop = new AbortController();
   const over = new AbortController();
   const timeout = env.clock.sleep(CHECK_TIMEOUT_MS, over.signal).then(
@@ -50,19 +53,19 @@ async function checkOne(config: Config, env: Env, means: ConnectorMeans): Promis
     (): CheckedLine[] => [],
   );
   try {
-    return await Promise.race([ask(part, config, env, means, stop.signal), timeout]);
+    return await Promise.race([ask(config, env, means, stop.signal), timeout]);
   } finally {
     over.abort();
   }
 }
 
 async function ask(
-  part: string,
   config: Config,
   env: Env,
   means: ConnectorMeans,
   signal: AbortSignal,
 ): Promise<CheckedLine[]> {
+  const part = partOf(config);
   try {
     const [opened] = await createConnectors(config, env, means);
     if (opened === undefined) return [];

@@ -8,7 +8,7 @@ import { namesFor, SECRETS, type SecretName } from '../../ops/secrets.ts';
 import type { CliContext } from '../context.ts';
 import { type Asker, openAsker } from '../init/ask.ts';
 import { runCheck, writeInstallation } from '../init/files.ts';
-import { requireRoot, startSystem, writeSystem } from '../init/system.ts';
+import { requireRoot, type SystemInstallation, startSystem, writeSystem } from '../init/system.ts';
 import { asServiceUser, INSTALLED, serviceSecrets, serviceSettings } from '../installed.ts';
 
 type Options = Partial<
@@ -72,7 +72,8 @@ Examples:
       try {
         const { values, text } = await collect(options, file, asker, context);
         const secrets = await collectSecrets(values.auth, context.environment, asker);
-        if (options.system) await finishSystem(context, file, text, values, secrets);
+        if (options.system)
+          await finishSystem(context, { file, text, folder: values.folder, secrets });
         else {
           writeInstallation(file, text, secrets);
           context.stdout.write(`Written: ${file} and ${resolve(dirname(file), '.env')}\n`);
@@ -87,19 +88,13 @@ Examples:
     });
 }
 
-async function finishSystem(
-  context: CliContext,
-  file: string,
-  text: string,
-  values: NewInstallation,
-  secrets: ReadonlyMap<SecretName, string>,
-): Promise<void> {
-  const written = writeSystem({ file, text, folder: values.folder, secrets });
+async function finishSystem(context: CliContext, installation: SystemInstallation): Promise<void> {
+  const written = writeSystem(installation);
   context.stdout.write(`Written: ${written.join(', ')}\n\n`);
   // A service that is away for the moment keeps nobody from starting; what is wrong here does.
   await runCheck(
     context,
-    file,
+    installation.file,
     { ...serviceSettings(), ...serviceSecrets(context.stderr) },
     asServiceUser,
   );

@@ -31,17 +31,20 @@ function serviceUser(): { uid: number; gid: number } | null {
   return status === 0 ? { uid: Number(uid), gid: Number(gid) } : null;
 }
 
+/** `file` gets the configuration `text`; `folder` is the drop folder of the connector. */
+export type SystemInstallation = {
+  file: string;
+  text: string;
+  folder: string;
+  secrets: ReadonlyMap<string, string>;
+};
+
 /**
  * Writes configuration, secrets, drop-in and drop folder; gives what was written. Secrets become
  * credentials: encrypted with this machine's key when systemd-creds can (systemd 250), otherwise
  * files that only root reads.
  */
-export function writeSystem(parts: {
-  file: string;
-  text: string;
-  folder: string;
-  secrets: ReadonlyMap<string, string>;
-}): string[] {
+export function writeSystem(parts: SystemInstallation): string[] {
   const owner = serviceUser() ?? { uid: 0, gid: 0 };
   const made = makeDropFolder(parts.folder, owner);
   // Of an earlier set-up: lines that somebody has added may still be needed.

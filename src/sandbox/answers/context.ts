@@ -25,12 +25,14 @@ export type AnswerContext = {
   as_of: Day;
 };
 
+/** What every answer of one sandbox is made from. */
+export type AnswerSource = { seed: number; behaviors: Behaviors };
+
 export function contextOf(
-  seed: number,
+  { seed, behaviors }: AnswerSource,
   inquiry: Inquiry,
   course: Course,
   edition: AnswerContext['edition'],
-  behaviors: Behaviors,
 ): AnswerContext {
   const call = callDice(seed, inquiry);
   return {

@@ -1,10 +1,9 @@
-import type { Behaviors } from '../behaviors.ts';
 import { compact, type Json, type JsonObject } from '../json.ts';
 import type { Life, Step } from '../lifecycle.ts';
 import type { Inquiry } from '../request.ts';
 import { callRecords } from './calls.ts';
 import { claimResults } from './claims.ts';
-import { type AnswerContext, contextOf } from './context.ts';
+import { type AnswerContext, type AnswerSource, contextOf } from './context.ts';
 import { dentalResults } from './dental.ts';
 import { leaveGaps } from './gaps.ts';
 import { medicalResults } from './medical.ts';
@@ -18,15 +17,9 @@ export type Answer = { summary: string; results: JsonObject | null };
  * The answer at a step of an inquiry's life. Apart from the end of the call it is a function of
  * seed and request alone.
  */
-export function answerOf(
-  seed: number,
-  inquiry: Inquiry,
-  life: Life,
-  step: Step,
-  behaviors: Behaviors,
-): Answer {
+export function answerOf(source: AnswerSource, inquiry: Inquiry, life: Life, step: Step): Answer {
   if (step.answer === 'none') return { summary: '', results: null };
-  const context = contextOf(seed, inquiry, life.course, step.answer, behaviors);
+  const context = contextOf(source, inquiry, life.course, step.answer);
   const ends_ms =
     step.answer === 'revised' && life.revised_ms !== undefined
       ? [life.ended_ms, life.revised_ms]

@@ -1,10 +1,9 @@
-import type { Behaviors } from '../behaviors.ts';
 import { MINUTE_MS } from '../calendar.ts';
 import { compact, type JsonObject } from '../json.ts';
 import type { Life } from '../lifecycle.ts';
 import type { Inquiry } from '../request.ts';
 import { callLogId } from './calls.ts';
-import { contextOf } from './context.ts';
+import { type AnswerSource, contextOf } from './context.ts';
 
 /** Name, description and, where it is met, the evidence of each check. */
 const CRITERIA = [
@@ -31,18 +30,17 @@ const CRITERIA = [
  * verification record"): one per call that has ended, some minutes after it.
  */
 export function verificationsOf(
-  seed: number,
+  source: AnswerSource,
   inquiry: Inquiry,
   life: Life,
   now_ms: number,
-  behaviors: Behaviors,
 ): JsonObject[] {
   if (life.course.ending !== 'SUCCESS' && life.course.ending !== 'UNSUCCESSFUL') return [];
-  const context = contextOf(seed, inquiry, life.course, 'first', behaviors);
+  const context = contextOf(source, inquiry, life.course, 'first');
   const ends_ms = [life.ended_ms, ...(life.revised_ms === undefined ? [] : [life.revised_ms])];
   return ends_ms
     .map((ended_ms, index) => ({
-      created_ms: ended_ms + behaviors.verification_after_minutes * MINUTE_MS,
+      created_ms: ended_ms + source.behaviors.verification_after_minutes * MINUTE_MS,
       call_number: index + 1,
     }))
     .filter(({ created_ms }) => created_ms <= now_ms)

@@ -27,7 +27,7 @@ function readVerifications({ state, query }: Call): Reply {
 function ofInquiry(state: State, inquiry: Inquiry | undefined): JsonObject[] {
   if (inquiry === undefined) return [];
   const life = lifeOf(state.seed, inquiry, state.behaviors);
-  return verificationsOf(state.seed, inquiry, life, state.clock.callNow(), state.behaviors);
+  return verificationsOf(state, inquiry, life, state.clock.callNow());
 }
 
 function newestFirst(state: State): JsonObject[] {

@@ -1,6 +1,7 @@
 import type { Env } from '../../domain/env.ts';
 import type { ClaimWords } from '../../records/claim-verdict.ts';
 import type { ServiceClient } from '../../service/api.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import type { CollectMemory } from './poll/ask.ts';
 
@@ -18,6 +19,9 @@ export type CollectDeps = {
   /** A new attempt was planned, or an id has to be looked up. */
   onPlanned: () => void;
 };
+
+/** One transaction of this stage. `now`: the time that everything written in it gets. */
+export type CollectContext = { tx: Tx; deps: CollectDeps; now: number };
 
 export type CollectSettings = {
   poll_interval_ms: number;

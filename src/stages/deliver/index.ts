@@ -55,6 +55,9 @@ export type DeliverDeps = {
   state: ConnectorState;
 };
 
+/** One transaction of this stage. `now`: the time that everything written in it gets. */
+type DeliverContext = { tx: Tx; deps: DeliverDeps; now: number };
+
 /** `published`: the attention list that the PMS has, and when it was written. */
 export type DeliverMemory = { failures: number; published: { text: string; at: number } | null };
 
@@ -125,6 +128,7 @@ async function deliver(
   const by_key = new Map(outcomes.map((outcome) => [outcome.key, outcome]));
   const now = env.clock.now();
   const delivered = await store.write(async (tx) => {
+    const context = { tx, deps, now };
     let count = 0;
     for (const delivery of batch.deliveries) {
       const outcome = by_key.get(delivery.key);
@@ -139,10 +143,10 @@ async function deliver(
           },
           now,
         );
-        await attendVerdict(tx, deps, delivery, now);
+        await attendVerdict(context, delivery);
         count += 1;
       } else {
-        await fail(tx, deps, delivery, outcome, now);
+        await fail(context, delivery, outcome);
       }
     }
     return count;
@@ -158,11 +162,10 @@ async function deliver(
 
 /** Puts on the attention list what somebody has to do about the answer, and takes off the rest. */
 async function attendVerdict(
-  tx: Tx,
-  { connector_id, time_zone, fees, attention }: DeliverDeps,
+  { tx, deps, now }: DeliverContext,
   delivery: DeliveryToWrite,
-  now: number,
 ): Promise<void> {
+  const { connector_id, time_zone, fees, attention } = deps;
   // Of a second coverage only the first one's answer asks somebody to act.
   if (delivery.kind !== 'appointment' || delivery.coverage_rank !== 1) return;
   const { appointment, input, record } = delivery;
@@ -187,19 +190,18 @@ async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): 
   const [only, ...others] = batch.deliveries;
   await store.write(async (tx) => {
     if (others.length > 0) await splitBatch(tx, batch, connector_id);
-    else if (only !== undefined) await fail(tx, deps, only, undefined, env.clock.now());
+    else if (only !== undefined) await fail({ tx, deps, now: env.clock.now() }, only, undefined);
   });
   return batch.deliveries.length;
 }
 
 /** One delivery did not get through: tried again with backoff, or put on the attention list. */
 async function fail(
-  tx: Tx,
-  { env, connector_id }: DeliverDeps,
+  { tx, deps, now }: DeliverContext,
   delivery: DeliveryToWrite,
   outcome: Extract<DeliveryOutcome, { outcome: 'failed' }> | undefined,
-  now: number,
 ): Promise<void> {
+  const { env, connector_id } = deps;
   const what = outcome?.what ?? 'The connector said nothing about it.';
   const is_parked = outcome?.is_permanent === true || delivery.failures + 1 >= FAILURES_MAX;
   if (!is_parked) {

@@ -8,7 +8,6 @@ import {
 import { draftMatchKey, type InquiryDraft, parseDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import { finalOutcome } from '../../domain/outcome.ts';
-import type { PlanningFacts } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { ClaimDetails } from '../../records/claim-status.ts';
 import { isFinalWord } from '../../records/claim-verdict.ts';
@@ -32,7 +31,7 @@ import {
   unlink,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { RETRY_MS } from './deps.ts';
+import { type PlanContext, RETRY_MS } from './deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
 
 /** What planning sets and takes back by itself each time it looks at a claim. */
@@ -50,12 +49,8 @@ const CLAIM_REASONS = [
  * until it is paid or denied, each time as another attempt of the same need, so that the guarantees
  * of an inquiry hold for it as they do for a visit (G1).
  */
-export async function planClaimRow(
-  tx: Tx,
-  row: ClaimRow,
-  facts: PlanningFacts,
-  external_id_template: string,
-): Promise<void> {
+export async function planClaimRow(context: PlanContext, row: ClaimRow): Promise<void> {
+  const { tx, facts } = context;
   const { now } = facts;
   const about = subjectOf(row);
   if (row.closed_reason === 'replaced') {
@@ -66,12 +61,11 @@ export async function planClaimRow(
   }
   const decision = planClaim(row.patient_key, row.input, row.missing_since !== null, facts);
   if (decision.kind === 'ask') {
-    const next = await ask(tx, row, decision.claim, facts, external_id_template);
+    const next = await ask(context, row, decision.claim);
     await replaceAttention(
       tx,
       { ...about, inquiry: next.last?.id ?? null },
-      CLAIM_REASONS,
-      next.entries,
+      { reasons: CLAIM_REASONS, entries: next.entries },
       now,
     );
     await setPlanDue(tx, row.id, next.at, next.wait);
@@ -82,13 +76,8 @@ export async function planClaimRow(
     await closeAppointment(tx, row.id, decision.reason, now);
     return;
   }
-  await replaceAttention(
-    tx,
-    about,
-    CLAIM_REASONS,
-    decision.kind === 'attend' ? decision.attention : [],
-    now,
-  );
+  const entries = decision.kind === 'attend' ? decision.attention : [];
+  await replaceAttention(tx, about, { reasons: CLAIM_REASONS, entries }, now);
   if (decision.kind === 'wait') await setPlanDue(tx, row.id, decision.until, decision.reason);
   else await setPlanDue(tx, row.id, row.starts_at, null);
 }
@@ -97,12 +86,11 @@ export async function planClaimRow(
 type Next = { at: number; wait: string | null; last: InquiryRow | null; entries: Attention[] };
 
 async function ask(
-  tx: Tx,
+  { tx, facts, external_id_template }: PlanContext,
   row: ClaimRow,
   planned: PlannedClaim,
-  { now, policy }: PlanningFacts,
-  external_id_template: string,
 ): Promise<Next> {
+  const { now, policy } = facts;
   const newest = await latestForNeed(tx, planned.need_base, planned.benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
   await leaveUnsent(tx, row, latest?.id ?? null, now);
@@ -217,7 +205,7 @@ async function leaveUnsent(tx: Tx, row: ClaimRow, kept: number | null, now: numb
     if (inquiry?.state !== 'planned' && inquiry?.state !== 'rejected') continue;
     await unlink(tx, id, row.id, now);
     const reason = 'The claim does not need it any more.';
-    await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, {}, now);
+    await moveInquiries(tx, [id], { from: inquiry.state, to: 'withdrawn', reason }, now);
     await resolveAttention(tx, inquirySubject(id), now, ['refused']);
   }
 }

@@ -1,5 +1,6 @@
 import type { Env } from '../../domain/env.ts';
 import type { PlanningFacts } from '../../domain/planning.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 
 export type PlanDeps = {
@@ -12,6 +13,9 @@ export type PlanDeps = {
   log_key: string;
   onPlanned: () => void;
 };
+
+/** One transaction of this stage, and what the decisions in it rest on; `facts` has the time. */
+export type PlanContext = { tx: Tx; facts: PlanningFacts; external_id_template: string };
 
 /**
  * When planning comes back to what could not be planned: another inquiry goes first, the clock is

@@ -127,18 +127,19 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
   const appointment = await appointmentDueForPlanning(tx, id);
   if (appointment === null) return;
   const facts = { ...deps.facts(), now };
+  const context = { tx, facts, external_id_template: deps.external_id_template };
   if (appointment.kind === 'claim') {
-    await planClaimRow(tx, appointment, facts, deps.external_id_template);
+    await planClaimRow(context, appointment);
     return;
   }
   if (appointment.closed_reason === 'replaced') {
     await setPlanDue(tx, id, null, null);
     await resolveAttention(tx, appointmentSubject(id), now);
-    await leaveUnsent(tx, deps, appointment, now);
+    await leaveUnsent(context, appointment);
     await nameNextVisit(tx, { appointment: id }, now);
     return;
   }
   const decision = planAppointment(appointment.patient_key, appointment.input, facts);
-  if (decision.kind === 'ask') await ask(tx, deps, appointment, decision, facts);
-  else await doNotAsk(tx, deps, appointment, decision, now);
+  if (decision.kind === 'ask') await ask(context, appointment, decision);
+  else await doNotAsk(context, appointment, decision);
 }

@@ -20,7 +20,7 @@ import {
   unlink,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import type { PlanDeps } from './deps.ts';
+import type { PlanContext } from './deps.ts';
 
 /**
  * Another attempt that was withdrawn because the call before it was answered after all is not the
@@ -55,8 +55,7 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
     await moveInquiries(
       tx,
       [inquiry.id],
-      { from: 'withdrawn', to: 'uncertain', reason },
-      { look_at: now, empty_looks: 0 },
+      { from: 'withdrawn', to: 'uncertain', reason, set: { look_at: now, empty_looks: 0 } },
       now,
     );
     return;
@@ -69,8 +68,8 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
       to: 'planned',
       reason:
         inquiry.state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.',
+      set: { due_at: now, body: null, hold_reason: null },
     },
-    { due_at: now, body: null, hold_reason: null },
     now,
   );
   await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
@@ -80,7 +79,9 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
  * Brings a planned inquiry up to date with the appointments that stand on it: content, label, hold;
  * withdrawn when none is left. An inquiry that was sent stays as it is.
  */
-export async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): Promise<void> {
+export async function revise(context: PlanContext, id: number): Promise<void> {
+  const { tx, external_id_template } = context;
+  const { now } = context.facts;
   const inquiry = await inquiryById(tx, id);
   if (inquiry?.state === 'rejected') await dropRefused(tx, inquiry, now);
   if (inquiry?.state !== 'planned') return;
@@ -92,14 +93,13 @@ export async function revise(tx: Tx, deps: PlanDeps, id: number, now: number): P
       tx,
       [id],
       { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' },
-      {},
       now,
     );
     return;
   }
   const [draft, ...others] = standing.flatMap((each) => each.draft ?? []);
   const labels = standing.map(({ connector, source_id }) =>
-    externalId(deps.external_id_template, connector, source_id),
+    externalId(external_id_template, connector, source_id),
   );
   await updateInquiry(
     tx,
@@ -140,19 +140,13 @@ async function dropRefused(tx: Tx, inquiry: InquiryRow, now: number): Promise<vo
     tx,
     [inquiry.id],
     { from: 'rejected', to: 'withdrawn', reason: 'No appointment needs it any more.' },
-    {},
     now,
   );
   await resolveAttention(tx, inquirySubject(inquiry.id), now, ['refused']);
 }
 
-export async function reviseAll(
-  tx: Tx,
-  deps: PlanDeps,
-  appointment: AppointmentRow,
-  now: number,
-): Promise<void> {
-  for (const { id } of await inquiriesOf(tx, appointment.id)) await revise(tx, deps, id, now);
+export async function reviseAll(context: PlanContext, appointment: AppointmentRow): Promise<void> {
+  for (const { id } of await inquiriesOf(context.tx, appointment.id)) await revise(context, id);
 }
 
 /**
@@ -160,18 +154,18 @@ export async function reviseAll(
  * answer is not written there.
  */
 export async function leave(
-  tx: Tx,
-  deps: PlanDeps,
+  context: PlanContext,
   appointment: AppointmentRow,
   id: number,
-  now: number,
 ): Promise<void> {
+  const { tx } = context;
+  const { now } = context.facts;
   await unlink(tx, id, appointment.id, now);
   const reason =
     'The answer is about what the appointment does not say any more: another coverage, birth ' +
     'date or tax id.';
   await parkDeliveriesOf(tx, { appointment: appointment.id, inquiry: id }, reason, now);
-  await revise(tx, deps, id, now);
+  await revise(context, id);
 }
 
 /**
@@ -179,19 +173,18 @@ export async function leave(
  * how many it still stands on.
  */
 export async function leaveUnsent(
-  tx: Tx,
-  deps: PlanDeps,
+  context: PlanContext,
   appointment: AppointmentRow,
-  now: number,
 ): Promise<number> {
+  const { tx } = context;
   let sent = 0;
   for (const { id } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);
     if (inquiry === null || ['planned', 'withdrawn', 'rejected'].includes(inquiry.state)) {
-      await unlink(tx, id, appointment.id, now);
-      await revise(tx, deps, id, now);
+      await unlink(tx, id, appointment.id, context.facts.now);
+      await revise(context, id);
     } else if (!isNeedOf(inquiry.need_base, appointment.patient_key, appointment.input.coverages)) {
-      await leave(tx, deps, appointment, id, now);
+      await leave(context, appointment, id);
     } else {
       sent += 1;
     }

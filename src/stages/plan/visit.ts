@@ -8,7 +8,6 @@ import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
 import {
   type PlannedCoverage,
   type PlanningDecision,
-  type PlanningFacts,
   tooLateToCall,
 } from '../../domain/planning.ts';
 import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
@@ -41,7 +40,7 @@ import {
   unlink,
 } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { type PlanDeps, RETRY_MS } from './deps.ts';
+import { type PlanContext, RETRY_MS } from './deps.ts';
 import {
   answeredBefore,
   isSameContent,
@@ -58,51 +57,52 @@ import {
  * goes on.
  */
 export async function doNotAsk(
-  tx: Tx,
-  deps: PlanDeps,
+  context: PlanContext,
   appointment: AppointmentRow,
   decision: Exclude<PlanningDecision, { kind: 'ask' }>,
-  now: number,
 ): Promise<void> {
+  const { tx } = context;
+  const { now } = context.facts;
   const about = subjectOf(appointment);
   if (decision.kind === 'wait') {
     await setPlanDue(tx, appointment.id, decision.until, decision.reason);
     // A clock that may be wrong says that the visit is over: a person still has to see what is on
     // the list about it (G2).
     if (decision.reason !== 'clock_unproven')
-      await replaceAttention(tx, about, PLANNING_REASONS, decision.attention, now);
-    await leaveUnsent(tx, deps, appointment, now);
-    await followCoverages(tx, deps, appointment, now);
+      await replaceAttention(
+        tx,
+        about,
+        { reasons: PLANNING_REASONS, entries: decision.attention },
+        now,
+      );
+    await leaveUnsent(context, appointment);
+    await followCoverages(context, appointment);
     return;
   }
-  const sent = await leaveUnsent(tx, deps, appointment, now);
-  await followCoverages(tx, deps, appointment, now);
+  const sent = await leaveUnsent(context, appointment);
+  await followCoverages(context, appointment);
   if (decision.reason === 'past' && sent > 0) {
     // The visit is over and a call is under way or answered: the answer is still written back (G2),
     // also where it came while the visit was cancelled.
     for (const { id, coverage_rank } of await inquiriesOf(tx, appointment.id)) {
       const inquiry = await inquiryById(tx, id);
       if (inquiry?.state === 'answered')
-        await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
+        await deliverRecord(context, inquiry, appointment, coverage_rank);
     }
     await setPlanDue(tx, appointment.id, null, null);
     await resolveAttention(tx, about.subject, now);
     return;
   }
   await closeAppointment(tx, appointment.id, decision.reason, now);
-  await reviseAll(tx, deps, appointment, now);
+  await reviseAll(context, appointment);
 }
 
 /**
  * Nothing is asked, but the coverages may stand in another order now: what was asked goes where its
  * coverage is.
  */
-async function followCoverages(
-  tx: Tx,
-  deps: PlanDeps,
-  appointment: AppointmentRow,
-  now: number,
-): Promise<void> {
+async function followCoverages(context: PlanContext, appointment: AppointmentRow): Promise<void> {
+  const { tx } = context;
   const { patient_key, input } = appointment;
   for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
     const inquiry = await inquiryById(tx, id);
@@ -112,7 +112,7 @@ async function followCoverages(
     if (coverage_rank === 0 || coverage_rank === before) continue;
     await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
     if (inquiry.state === 'answered')
-      await deliverAnswered(tx, inquiry, appointment, coverage_rank, deps, now);
+      await deliverAnswered(context, inquiry, appointment, coverage_rank);
   }
 }
 
@@ -121,21 +121,17 @@ async function followCoverages(
  * one.
  */
 export async function ask(
-  tx: Tx,
-  deps: PlanDeps,
+  context: PlanContext,
   appointment: AppointmentRow,
   decision: Extract<PlanningDecision, { kind: 'ask' }>,
-  facts: PlanningFacts,
 ): Promise<void> {
-  const { now, policy } = facts;
+  const { tx } = context;
+  const { now, policy } = context.facts;
   const attention = [...decision.attention];
   const serving = new Set<number>();
   let wait: string | null = null;
   for (const coverage of decision.coverages) {
-    const inquiry = await inquiryFor(tx, deps, appointment, coverage, {
-      ...facts,
-      is_too_late: decision.is_too_late,
-    });
+    const inquiry = await inquiryFor(context, appointment, coverage, decision.is_too_late);
     if (inquiry === 'too_late') attention.push(tooLateToCall(policy));
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
@@ -146,16 +142,16 @@ export async function ask(
     if (serving.has(id)) continue;
     const inquiry = await inquiryById(tx, id);
     const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
-    if (inquiry === null || coverage_rank === undefined)
-      await leave(tx, deps, appointment, id, now);
+    if (inquiry === null || coverage_rank === undefined) await leave(context, appointment, id);
     else if (coverage_rank !== before) {
       // An earlier attempt: the service may revise its answer, which is written to where the
       // coverage stands now.
       await setCoverageRank(tx, { inquiry: id, appointment: appointment.id, coverage_rank });
-      await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
+      await deliverRecord(context, inquiry, appointment, coverage_rank);
     }
   }
-  await replaceAttention(tx, subjectOf(appointment), PLANNING_REASONS, attention, now);
+  const findings = { reasons: PLANNING_REASONS, entries: attention };
+  await replaceAttention(tx, subjectOf(appointment), findings, now);
   await listForMapping(tx, decision.unmapped, now);
   const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
   const next =
@@ -169,22 +165,19 @@ function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: 
 
 /** The inquiry that serves a coverage: one that is there (G1), or a new one. */
 async function inquiryFor(
-  tx: Tx,
-  deps: PlanDeps,
+  context: PlanContext,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-  {
-    now,
-    is_clock_trusted,
-    is_too_late,
-  }: Pick<PlanningFacts, 'now' | 'is_clock_trusted'> & { is_too_late: boolean },
+  is_too_late: boolean,
 ): Promise<InquiryRow | 'too_late' | 'other_first' | 'clock_first'> {
+  const { tx, external_id_template } = context;
+  const { now, is_clock_trusted } = context.facts;
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
-  const reuse = latest === null ? 'new' : await reuseOf(tx, latest, appointment, coverage, now);
+  const reuse = latest === null ? 'new' : await reuseOf(context, latest, appointment, coverage);
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
-      await unlink(tx, latest.id, appointment.id, now).then(() => revise(tx, deps, latest.id, now));
+      await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
     return 'too_late';
   }
   // An answer that seems too old is a second paid call, on the word of a clock that may be wrong
@@ -194,7 +187,7 @@ async function inquiryFor(
   if (latest !== null && reuse !== 'new') {
     await link(tx, { inquiry: latest.id, ...join }, now);
     if (reuse === 'revive') await revive(tx, latest, now);
-    await revise(tx, deps, latest.id, now);
+    await revise(context, latest.id);
     // It was given up after the visits that it was sent for, or asked about as rarely as those
     // allowed; this one waits, too (G2).
     const is_sooner = appointment.starts_at > now && appointment.starts_at < latest.visit_at;
@@ -213,7 +206,7 @@ async function inquiryFor(
     if (latest.state === 'undecidable')
       await raiseAgain(tx, about, ['undecidable', 'lost_at_service'], now);
     if (latest.state === 'answered')
-      await deliverAnswered(tx, latest, appointment, coverage.rank, deps, now);
+      await deliverAnswered(context, latest, appointment, coverage.rank);
     return latest;
   }
   const added = await addPlanned(
@@ -226,11 +219,7 @@ async function inquiryFor(
       retry: 0,
       patient_key: appointment.patient_key,
       specialty: coverage.draft.specialty,
-      external_id: externalId(
-        deps.external_id_template,
-        appointment.connector,
-        appointment.source_id,
-      ),
+      external_id: externalId(external_id_template, appointment.connector, appointment.source_id),
       match_key: draftMatchKey(coverage.draft),
       due_at: now,
       visit_at: appointment.starts_at,
@@ -243,7 +232,7 @@ async function inquiryFor(
   );
   if (added === null) return 'other_first';
   await link(tx, { inquiry: added.id, ...join }, now);
-  await revise(tx, deps, added.id, now);
+  await revise(context, added.id);
   return added;
 }
 
@@ -252,11 +241,10 @@ async function inquiryFor(
  * too old.
  */
 async function reuseOf(
-  tx: Tx,
+  { tx, facts: { now } }: PlanContext,
   latest: InquiryRow,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-  now: number,
 ): Promise<'serve' | 'revive' | 'new'> {
   if (latest.state === 'withdrawn') return 'revive';
   if (latest.state === 'rejected')
@@ -298,14 +286,12 @@ async function answeredAt(tx: Tx, inquiry: InquiryRow, now: number): Promise<num
 
 /** An answer that is there already serves the new appointment with no call. */
 async function deliverAnswered(
-  tx: Tx,
+  context: PlanContext,
   inquiry: InquiryRow,
   appointment: AppointmentRow,
   coverage_rank: number,
-  deps: PlanDeps,
-  now: number,
 ): Promise<void> {
-  const is_there = await deliverRecord(tx, inquiry, appointment, coverage_rank, deps, now);
+  const is_there = await deliverRecord(context, inquiry, appointment, coverage_rank);
   if (!is_there || outcomeOf(inquiry.service_status) === 'successful') return;
   // The list has it for this visit too, although the one it was called for may be over.
   const about = {
@@ -314,26 +300,24 @@ async function deliverAnswered(
     subject: inquirySubject(inquiry.id),
   };
   await raiseAttention(
-    tx,
+    context.tx,
     about,
     unanswered(finalOutcome(inquiry.service_status), inquiry.retry + 1),
-    now,
+    context.facts.now,
   );
 }
 
 /** False: the answer has not become a record yet. */
 async function deliverRecord(
-  tx: Tx,
+  { tx, facts }: PlanContext,
   inquiry: InquiryRow,
   appointment: AppointmentRow,
   coverage_rank: number,
-  deps: PlanDeps,
-  now: number,
 ): Promise<boolean> {
   const record = await latestRecord(tx, inquiry.id);
   if (record === null) return false;
-  const coordination = await joinCoverages(tx, appointment.id, now);
-  const notes = deliveryNotes(inquiry, deps.facts().clinic.time_zone);
+  const coordination = await joinCoverages(tx, appointment.id, facts.now);
+  const notes = deliveryNotes(inquiry, facts.clinic.time_zone);
   await planDelivery(
     tx,
     {
@@ -345,7 +329,7 @@ async function deliverRecord(
       notes: [...notes, ...(coordination?.conflict == null ? [] : [coordination.conflict])],
       coordination,
     },
-    now,
+    facts.now,
   );
   return true;
 }

@@ -4,7 +4,7 @@ import type { ValidationItem } from '../../service/api.ts';
 import type { AccountNeeds } from '../../service/request.ts';
 import { readFacts, writeFact } from '../../store/bookkeeping/facts.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { SubmitContext, SubmitDeps } from './deps.ts';
 
 const FACTS = { npi: 'account_needs:npi', insurance: 'account_needs:insurance' } as const;
 
@@ -26,16 +26,14 @@ export async function accountNeeds(
  * sent again with them. A refused inquiry does not exist, so that is no second call (G1).
  */
 export async function learnNeeds(
-  tx: Tx,
-  { settings }: Pick<SubmitDeps, 'settings'>,
+  { tx, deps, now }: SubmitContext,
   errors: readonly ValidationItem[],
   sent: Readonly<Record<string, unknown>>,
-  now: number,
 ): Promise<boolean> {
   const missed = fieldsMissed(errors, sent);
   if (missed === null) return false;
   const has_npi = (sent.rendering_npi ?? sent.billing_npi ?? '') !== '';
-  if (missed.includes('npi') && (settings.send_npi === 'never' || !has_npi)) return false;
+  if (missed.includes('npi') && (deps.settings.send_npi === 'never' || !has_npi)) return false;
   for (const field of missed) await writeFact(tx, FACTS[field], '1', now);
   return true;
 }

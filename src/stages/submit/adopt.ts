@@ -16,13 +16,14 @@ import {
 import {
   extrasOf,
   type LedgerEntry,
+  mainOf,
   own,
   type SeenInquiry,
   unownedMatches,
 } from '../../store/calls/ledger.ts';
 import { appointmentsOf, visitsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { priceNow, type SubmitDeps } from './deps.ts';
+import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { resolveExtra, takeLateCalls, withoutSought } from './extra.ts';
 
 /** A call, and the pause before the next attempt, are over by then. */
@@ -33,38 +34,32 @@ const ATTEMPT_MS_MAX = 3 * DAY_MS;
  * id is verified.
  */
 export async function bindFound(
-  tx: Tx,
-  deps: Pick<SubmitDeps, 'env' | 'settings'>,
+  context: SubmitContext,
   row: InquiryRow,
   seen: SeenInquiry,
   reason: string,
-  now: number,
 ): Promise<void> {
+  const { tx, now } = context;
   const sent_at = row.sent_at ?? seen.created_at ?? now;
-  await moveInquiries(
-    tx,
-    [row.id],
-    { from: row.state, to: 'open', reason },
-    {
-      service_id: seen.service_id,
-      service_status: seen.service_status,
-      is_verified: 1,
-      was_accepted: 1,
-      look_at: null,
-      poll_at: now,
-      empty_polls: 0,
-      sent_at,
-      ...(row.sent_at === null ? priceOfFound(deps, row, sent_at) : {}),
-      // What is asked about from now on is found under the label that it was sent with.
-      ...(canonicalExternalId(row.external_id) === seen.external_id
-        ? {}
-        : { external_id: seen.external_id }),
-    },
-    now,
-  );
-  await own(tx, row.specialty, seen, row.id, 'main', now);
+  const set = {
+    service_id: seen.service_id,
+    service_status: seen.service_status,
+    is_verified: 1,
+    was_accepted: 1,
+    look_at: null,
+    poll_at: now,
+    empty_polls: 0,
+    sent_at,
+    ...(row.sent_at === null ? priceOfFound(context.deps, row, sent_at) : {}),
+    // What is asked about from now on is found under the label that it was sent with.
+    ...(canonicalExternalId(row.external_id) === seen.external_id
+      ? {}
+      : { external_id: seen.external_id }),
+  };
+  await moveInquiries(tx, [row.id], { from: row.state, to: 'open', reason, set }, now);
+  await own(tx, seen, mainOf(row), now);
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
-  await takeLateCalls(tx, deps, row, now);
+  await takeLateCalls(context, row);
 }
 
 /** A call that this database did not send is on the bill all the same. */
@@ -87,12 +82,11 @@ function priceOfFound(
  * attempt, and the next one follows from its answer.
  */
 export async function adoptExisting(
-  tx: Tx,
-  deps: Pick<SubmitDeps, 'env' | 'settings'>,
+  context: SubmitContext,
   row: InquiryRow,
   external_id_template: string,
-  now: number,
 ): Promise<string | null> {
+  const { tx } = context;
   const alike = (await inquiriesByMatch(tx, row.specialty, row.match_key)).filter(
     ({ id }) => id !== row.id,
   );
@@ -101,23 +95,11 @@ export async function adoptExisting(
   const found =
     (await lateCallOf(tx, row, free)) ??
     (await extraOfSeries(tx, row, alike)) ??
-    (await unownedFor(
-      tx,
-      row,
-      { alike, unowned, free },
-      { ...deps.settings, external_id_template },
-      now,
-    ));
+    (await unownedFor(context, row, { alike, unowned, free }, external_id_template));
   if (found === null) return null;
-  await bindFound(
-    tx,
-    deps,
-    row,
-    found,
-    'The service holds an inquiry for this already, so no call is made.',
-    now,
-  );
-  if (found.inquiry !== null) await resolveExtra(tx, found.inquiry, now);
+  const reason = 'The service holds an inquiry for this already, so no call is made.';
+  await bindFound(context, row, found, reason);
+  if (found.inquiry !== null) await resolveExtra(tx, found.inquiry, context.now);
   return found.service_id;
 }
 
@@ -167,15 +149,15 @@ type Candidates = {
 };
 
 async function unownedFor(
-  tx: Tx,
+  { tx, deps, now }: SubmitContext,
   row: InquiryRow,
   { alike, unowned, free }: Candidates,
-  rules: { external_id_template: string; reverify_after_days: number; time_zone: string },
-  now: number,
+  external_id_template: string,
 ): Promise<LedgerEntry | null> {
+  const { reverify_after_days, time_zone } = deps.settings;
   if (free.length === 0) return null;
   const labelOf = ({ connector, source_id }: { connector: string; source_id: string }) =>
-    canonicalExternalId(externalId(rules.external_id_template, connector, source_id));
+    canonicalExternalId(externalId(external_id_template, connector, source_id));
   const labels = new Set((await appointmentsOf(tx, row.id)).map(labelOf));
   labels.add(canonicalExternalId(row.external_id));
   const given_name = givenNameOf(row);
@@ -186,7 +168,7 @@ async function unownedFor(
   );
   const year_of = new Map<string, number>();
   for (const visit of await visitsOf(tx, row.patient_key))
-    year_of.set(labelOf(visit), yearOf(localDate(visit.starts_at, rules.time_zone)));
+    year_of.set(labelOf(visit), yearOf(localDate(visit.starts_at, time_zone)));
   // The visit under the label may have been moved since: where its year has a call of its own, this
   // one was for another, and where an earlier attempt of this need had the label, it was for this
   // one.
@@ -205,7 +187,7 @@ async function unownedFor(
     const year = year_of.get(external_id) ?? row.benefit_year;
     return year === row.benefit_year || served.has(year) || earlier_labels.has(external_id);
   };
-  const fresh = freshOnes(unowned, rules.reverify_after_days * DAY_MS, now);
+  const fresh = freshOnes(unowned, reverify_after_days * DAY_MS, now);
   const mayServe = (entry: LedgerEntry) =>
     entry.given_name === given_name &&
     isOfYear(entry) &&

@@ -2,8 +2,7 @@ import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import type { BulkResult } from '../../service/api.ts';
 import { forgetFact, readFact, readFacts, writeFact } from '../../store/bookkeeping/facts.ts';
-import type { Tx } from '../../store/engine/database.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { SubmitContext, SubmitDeps } from './deps.ts';
 
 /** How the next inquiries go: one by one, or as a bulk of a form and of at most `claim_size`. */
 export type BulkPlan = {
@@ -61,11 +60,11 @@ type Lesson = { specialty: Specialty; result: BulkResult; size: number; bulk: Bu
 
 /** Keeps what a bulk reply says about the endpoint. */
 export async function learnFromBulk(
-  tx: Tx,
-  { env, settings }: SubmitDeps,
+  context: SubmitContext,
   { specialty, result, size, bulk }: Lesson,
-  now: number,
 ): Promise<void> {
+  const { tx, now } = context;
+  const { env, settings } = context.deps;
   const names = factNames(specialty);
   if (result.ok) {
     if (!bulk.is_proven && result.items.some(({ outcome }) => outcome === 'created')) {
@@ -78,16 +77,15 @@ export async function learnFromBulk(
     ) {
       // It takes batches but names no ids: every one of them would have to be looked up. One by one
       // is cheaper.
-      await giveUpBulk(tx, { env }, names.absent, specialty, now);
+      await giveUpBulk(context, specialty);
     }
     return;
   }
-  if (result.failure.class === 'refused' && size > 1)
-    await giveUpBulk(tx, { env }, names.absent, specialty, now);
+  if (result.failure.class === 'refused' && size > 1) await giveUpBulk(context, specialty);
   if (result.failure.class !== 'unsent') return;
   const { cause } = result.failure;
   if (cause === 'bulk_absent') {
-    await giveUpBulk(tx, { env }, names.absent, specialty, now);
+    await giveUpBulk(context, specialty);
   } else if (
     size > 1 &&
     (cause === 'bulk_too_large' || (cause === 'bulk_body_refused' && bulk.is_proven))
@@ -103,7 +101,7 @@ export async function learnFromBulk(
     const other_was_tried = (await readFact(tx, names.shape)) !== null;
     if (settings.bulk_shape !== 'auto' || other_was_tried) {
       await forgetFact(tx, names.shape);
-      await giveUpBulk(tx, { env }, names.absent, specialty, now);
+      await giveUpBulk(context, specialty);
     } else {
       const shape = bulk.kind === 'array' ? 'object' : 'array';
       await writeFact(tx, names.shape, shape, now);
@@ -113,13 +111,7 @@ export async function learnFromBulk(
 }
 
 /** One by one for a day; then the bulk endpoint gets another chance. */
-async function giveUpBulk(
-  tx: Tx,
-  { env }: Pick<SubmitDeps, 'env'>,
-  fact: string,
-  specialty: Specialty,
-  now: number,
-): Promise<void> {
-  await writeFact(tx, fact, '1', now);
-  tx.after(() => env.log('bulk_learned', { specialty, shape: 'single' }));
+async function giveUpBulk({ tx, deps, now }: SubmitContext, specialty: Specialty): Promise<void> {
+  await writeFact(tx, factNames(specialty).absent, '1', now);
+  tx.after(() => deps.env.log('bulk_learned', { specialty, shape: 'single' }));
 }

@@ -4,6 +4,7 @@ import { priceAt, type StoredPrice } from '../../domain/price.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import type { ServiceClient } from '../../service/api.ts';
 import type { BudgetRules } from '../../store/calls/budget.ts';
+import type { Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 
 export type SubmitDeps = {
@@ -21,6 +22,9 @@ export type SubmitDeps = {
   /** What this machine's clock is ahead of the service's; null until the service was heard. */
   clockSkew: () => number | null;
 };
+
+/** One transaction of this stage. `now`: the time that everything written in it gets. */
+export type SubmitContext = { tx: Tx; deps: SubmitDeps; now: number };
 
 /** What a call costs that is sent, or was made, at `at`. */
 export function priceNow(

@@ -13,18 +13,17 @@ import {
 } from '../../store/calls/ledger.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import type { SubmitDeps, SubmitSettings } from './deps.ts';
+import type { SubmitContext, SubmitSettings } from './deps.ts';
 
 /** The row has the call, which serves nothing: it is paid for, and a person should know. */
 export async function takeForExtra(
-  tx: Tx,
-  { env }: Pick<SubmitDeps, 'env'>,
+  { tx, deps, now }: SubmitContext,
   row: InquiryRow,
   seen: SeenInquiry,
-  now: number,
 ): Promise<void> {
-  await own(tx, row.specialty, seen, row.id, 'extra', now);
-  tx.after(() => env.log('extra_call_found', { inquiry: row.id, service_id: seen.service_id }));
+  await own(tx, seen, { inquiry: row.id, specialty: row.specialty, role: 'extra' }, now);
+  const { service_id } = seen;
+  tx.after(() => deps.env.log('extra_call_found', { inquiry: row.id, service_id }));
   const [appointment] = await appointmentsOf(tx, row.id);
   await raiseAttention(
     tx,
@@ -58,14 +57,9 @@ export async function resolveExtra(tx: Tx, inquiry: number, now: number): Promis
  * Once a row has a call that serves it, those of its absent calls that a list has shown since are
  * calls too many.
  */
-export async function takeLateCalls(
-  tx: Tx,
-  deps: Pick<SubmitDeps, 'env' | 'settings'>,
-  row: InquiryRow,
-  now: number,
-): Promise<void> {
-  for (const each of await lateCallsOf(tx, deps.settings, row))
-    await takeForExtra(tx, deps, row, each, now);
+export async function takeLateCalls(context: SubmitContext, row: InquiryRow): Promise<void> {
+  for (const each of await lateCallsOf(context.tx, context.deps.settings, row))
+    await takeForExtra(context, row, each);
 }
 
 /** The row's absent calls that a list has shown since, and that serve nothing. */

@@ -86,8 +86,8 @@ async function tryWithOwnLogin({ store, env, client, sweeps }: SubmitDeps): Prom
  */
 async function recoverLeft(deps: SubmitDeps): Promise<void> {
   const left = await inState(deps.store.db, 'sending');
-  if (left.length > 0)
-    await deps.store.write((tx) => recoverSending(tx, deps, left, deps.env.clock.now()));
+  const now = deps.env.clock.now();
+  if (left.length > 0) await deps.store.write((tx) => recoverSending({ tx, deps, now }, left));
 }
 
 async function takeLooks(deps: SubmitDeps, signal: AbortSignal): Promise<number> {

@@ -65,8 +65,8 @@ async function checkLabel(
   if (seen.length > 0) {
     // A reconciliation of these few: what nobody knew belongs to a lost reply, is a duplicate call,
     // or is unclaimed. Whether another installation uses the account, the whole list says.
-    const comparison = { specialty, seen, last: null, started_at: env.clock.now() };
-    await store.write((tx) => compare(tx, deps, comparison));
+    const now = env.clock.now();
+    await store.write((tx) => compare({ tx, deps, now }, { specialty, seen, last: null }));
   }
   return true;
 }

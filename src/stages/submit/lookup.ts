@@ -31,7 +31,7 @@ import {
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { SubmitContext, SubmitDeps } from './deps.ts';
 import { isOlder, takeForExtra } from './extra.ts';
 import { isUsualCap } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
@@ -68,7 +68,7 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   await noticeClock(deps);
   const now = env.clock.now();
   if (result.kind === 'found') {
-    await store.write((tx) => adoptMatches(tx, deps, row, result.matches, now));
+    await store.write((tx) => adoptMatches({ tx, deps, now }, row, result.matches));
   } else if (result.kind === 'inconclusive') {
     env.log('look_inconclusive', { inquiry: row.id, reason: result.why });
     await store.write(async (tx) => {
@@ -82,7 +82,7 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
         await attendUnconfirmed(tx, row, result.why, now);
     });
   } else {
-    await store.write((tx) => countAbsence(tx, deps, row, now));
+    await store.write((tx) => countAbsence({ tx, deps, now }, row));
   }
 }
 
@@ -223,12 +223,11 @@ async function adoptable(
  * the oldest was unsuccessful: those are kept for the next attempt to adopt.
  */
 async function adoptMatches(
-  tx: Tx,
-  deps: SubmitDeps,
+  context: SubmitContext,
   row: InquiryRow,
   matches: readonly Inquiry[],
-  now: number,
 ): Promise<void> {
+  const { tx, deps, now } = context;
   const current = await inquiryById(tx, row.id);
   if (current?.state !== 'uncertain') return;
   const call = callOf(current, now);
@@ -237,20 +236,14 @@ async function adoptMatches(
   const later = others.filter((each) => isLaterAttempt(oldest, each));
   await noteSeen(tx, row.specialty, later.map(seenInquiry), now);
   const extra = others.filter((each) => !later.includes(each));
-  for (const each of extra) await takeForExtra(tx, deps, current, seenInquiry(each), now);
+  for (const each of extra) await takeForExtra(context, current, seenInquiry(each));
   // One of a lost database serves it: its own may be listed later.
   const is_own_missing = matches.every(
     (each) => createdAt(each) > 0 && createdAt(each) < call.sent_at - CLOCKS_DIFFER_MS,
   );
   if (is_own_missing) await noteAbsent(tx, call);
-  await bindFound(
-    tx,
-    deps,
-    current,
-    seenInquiry(oldest),
-    'It was found at the service: only its reply was lost.',
-    now,
-  );
+  const reason = 'It was found at the service: only its reply was lost.';
+  await bindFound(context, current, seenInquiry(oldest), reason);
   tx.after(() => {
     deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
     deps.onOpen();
@@ -300,7 +293,8 @@ function createdAt({ creation_ts }: Inquiry): number {
   return creation_ts === null ? 0 : (parseWireTimestamp(creation_ts) ?? 0);
 }
 
-async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: number): Promise<void> {
+async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<void> {
+  const { tx, deps, now } = context;
   const current = await inquiryById(tx, row.id);
   // Looks have begun anew meanwhile, because the clock was set (G1).
   if (current?.state !== 'uncertain' || (current.look_at ?? now) > now) return;
@@ -316,8 +310,8 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
         from: 'uncertain',
         to: 'undecidable',
         reason: 'The service said it accepted the inquiry, but does not list it.',
+        set: { empty_looks, look_at: null },
       },
-      { empty_looks, look_at: null },
       now,
     );
     tx.after(() => deps.env.log('inquiry_undecidable', { inquiry: row.id }));
@@ -326,7 +320,7 @@ async function countAbsence(tx: Tx, deps: SubmitDeps, row: InquiryRow, now: numb
     await noteAbsent(tx, callOf(current, now));
     await updateInquiry(tx, row.id, { empty_looks }, now);
     const reason = 'Two looks at the service have shown that it was not accepted.';
-    await backToPlanned(tx, deps, [row.id], { reason, due_at: now, from: 'uncertain' }, now);
+    await backToPlanned(context, [row.id], { reason, due_at: now, from: 'uncertain' });
     tx.after(() => deps.env.log('inquiry_absent', { inquiry: row.id }));
   }
 }

@@ -10,16 +10,15 @@ import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attent
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveInquiries } from '../../store/calls/inquiries.ts';
-import { own, ownersOf } from '../../store/calls/ledger.ts';
+import { mainOf, own, ownersOf } from '../../store/calls/ledger.ts';
 import {
   appointmentsOf,
   replanAppointmentsOf,
   withoutAppointment,
 } from '../../store/calls/links.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
-import type { Tx } from '../../store/engine/database.ts';
 import { learnNeeds } from './account-needs.ts';
-import type { SubmitDeps } from './deps.ts';
+import type { SubmitContext } from './deps.ts';
 import { takeLateCalls } from './extra.ts';
 
 /** How soon an id that was assigned by order alone is verified by reading it. */
@@ -53,17 +52,16 @@ export type Accepted = {
  * it matches; one that another inquiry holds is of no use, and this one is looked for.
  */
 export async function bindAccepted(
-  tx: Tx,
-  deps: SubmitDeps,
+  context: SubmitContext,
   row: InquiryRow,
   accepted: Accepted,
-  now: number,
 ): Promise<void> {
-  const { settings, env } = deps;
+  const { tx, now } = context;
+  const { settings, env } = context.deps;
   const owner = (await ownersOf(tx, [accepted.inquiry_id])).get(accepted.inquiry_id) ?? row.id;
   if (owner !== row.id) {
     const reason = 'The service accepted the inquiry under an id that another inquiry has.';
-    await makeUncertain(tx, deps, [row.id], { reason, was_accepted: true }, now);
+    await makeUncertain(context, [row.id], { reason, was_accepted: true });
     return;
   }
   const scheduled = nextPollAt({
@@ -81,23 +79,27 @@ export async function bindAccepted(
   await moveInquiries(
     tx,
     [row.id],
-    { from: 'sending', to: 'open', reason: 'The service accepted the inquiry.' },
     {
-      service_id: accepted.inquiry_id,
-      is_verified: accepted.evidence === 'read_form' ? 1 : 0,
-      reply_group: accepted.reply_group,
-      was_accepted: 1,
-      is_unannounced: 1,
-      poll_at:
-        accepted.evidence === 'position' && accepted.is_sample
-          ? Math.min(scheduled, now + VERIFY_MS)
-          : scheduled,
-      empty_polls: 0,
+      from: 'sending',
+      to: 'open',
+      reason: 'The service accepted the inquiry.',
+      set: {
+        service_id: accepted.inquiry_id,
+        is_verified: accepted.evidence === 'read_form' ? 1 : 0,
+        reply_group: accepted.reply_group,
+        was_accepted: 1,
+        is_unannounced: 1,
+        poll_at:
+          accepted.evidence === 'position' && accepted.is_sample
+            ? Math.min(scheduled, now + VERIFY_MS)
+            : scheduled,
+        empty_polls: 0,
+      },
     },
     now,
   );
-  await own(tx, row.specialty, ledgerEntry(row, accepted.inquiry_id, now), row.id, 'main', now);
-  await takeLateCalls(tx, deps, row, now);
+  await own(tx, ledgerEntry(row, accepted.inquiry_id, now), mainOf(row), now);
+  await takeLateCalls(context, row);
 }
 
 function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
@@ -118,30 +120,23 @@ function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
  * are classified where they happen").
  */
 export async function settleFailure(
-  tx: Tx,
-  deps: SubmitDeps,
+  context: SubmitContext,
   rows: readonly InquiryRow[],
   failure: ServiceFailure,
-  now: number,
 ): Promise<void> {
+  const { deps, now } = context;
   const ids = rows.map(({ id }) => id);
   if (failure.class === 'ambiguous') {
-    await makeUncertain(
-      tx,
-      deps,
-      ids,
-      {
-        reason: `The reply was lost or unusable (${failure.cause}${statusText(failure.status)}).`,
-        was_accepted: failure.accepted,
-      },
-      now,
-    );
+    await makeUncertain(context, ids, {
+      reason: `The reply was lost or unusable (${failure.cause}${statusText(failure.status)}).`,
+      was_accepted: failure.accepted,
+    });
   } else if (failure.class === 'refused') {
-    for (const row of rows) await refuse(tx, deps, row, failure, now);
+    for (const row of rows) await refuse(context, row, failure);
   } else if (failure.class === 'stopped') {
     const reason = `The service turned the request away (${failure.status}); nothing was sent.`;
-    await backToPlanned(tx, deps, ids, { reason, due_at: now + STOPPED_RETRY_MS }, now);
-    await stopSubmission(tx, deps, failure.status, now);
+    await backToPlanned(context, ids, { reason, due_at: now + STOPPED_RETRY_MS });
+    await stopSubmission(context, failure.status);
   } else {
     const wait_ms =
       failure.retry_after_ms ??
@@ -149,9 +144,8 @@ export async function settleFailure(
         ? 0
         : backoffMs(1, AWAY_LIMITS, deps.env.random()));
     const reason = `Proven unsent (${failure.cause}${statusText(failure.status)}).`;
-    await backToPlanned(tx, deps, ids, { reason, due_at: now + wait_ms }, now);
-    if (failure.cause === 'unauthorized')
-      await stopSubmission(tx, deps, failure.status ?? 401, now);
+    await backToPlanned(context, ids, { reason, due_at: now + wait_ms });
+    if (failure.cause === 'unauthorized') await stopSubmission(context, failure.status ?? 401);
   }
 }
 
@@ -161,22 +155,19 @@ export async function settleFailure(
  * cancelled or took place.
  */
 export async function backToPlanned(
-  tx: Tx,
-  deps: Pick<SubmitDeps, 'onReplan'>,
+  { tx, deps, now }: SubmitContext,
   ids: readonly number[],
   {
     reason,
     due_at,
     from = 'sending',
   }: { reason: string; due_at: number; from?: 'sending' | 'uncertain' },
-  now: number,
 ): Promise<void> {
   if (ids.length === 0) return;
   await moveInquiries(
     tx,
     ids,
-    { from, to: 'planned', reason },
-    { body: null, ...UNSENT, look_at: null, due_at },
+    { from, to: 'planned', reason, set: { body: null, ...UNSENT, look_at: null, due_at } },
     now,
   );
   const needless = await withoutAppointment(tx, ids);
@@ -184,7 +175,6 @@ export async function backToPlanned(
     tx,
     needless,
     { from: 'planned', to: 'withdrawn', reason: 'No appointment needs it any more.' },
-    {},
     now,
   );
   await replanAppointmentsOf(tx, ids, now);
@@ -193,20 +183,22 @@ export async function backToPlanned(
 
 /** `sending` to `uncertain`: looked for after a settle time; never sent again unlooked (G1). */
 export async function makeUncertain(
-  tx: Tx,
-  deps: Pick<SubmitDeps, 'settings' | 'env'>,
+  { tx, deps, now }: SubmitContext,
   ids: readonly number[],
   why: { reason: string; was_accepted: boolean },
-  now: number,
 ): Promise<void> {
   const moved = await moveInquiries(
     tx,
     ids,
-    { from: 'sending', to: 'uncertain', reason: why.reason },
     {
-      look_at: now + deps.settings.settle_ms,
-      empty_looks: 0,
-      ...(why.was_accepted ? { was_accepted: 1 } : {}),
+      from: 'sending',
+      to: 'uncertain',
+      reason: why.reason,
+      set: {
+        look_at: now + deps.settings.settle_ms,
+        empty_looks: 0,
+        ...(why.was_accepted ? { was_accepted: 1 } : {}),
+      },
     },
     now,
   );
@@ -217,29 +209,23 @@ export async function makeUncertain(
 
 /** Settles one item of a bulk reply. */
 export async function settleItem(
-  tx: Tx,
-  deps: SubmitDeps,
+  context: SubmitContext,
   row: InquiryRow,
   item: BulkItem,
   reply: { reply_group: string; is_sample: boolean },
-  now: number,
 ): Promise<void> {
+  const { tx, deps } = context;
   if (item.outcome === 'created') {
-    await bindAccepted(
-      tx,
-      deps,
-      row,
-      { inquiry_id: item.inquiry_id, evidence: item.evidence, ...reply },
-      now,
-    );
+    const { inquiry_id, evidence } = item;
+    await bindAccepted(context, row, { inquiry_id, evidence, ...reply });
   } else if (item.outcome === 'refused') {
-    await refuse(tx, deps, row, { errors: item.errors, status: 422 }, now);
+    await refuse(context, row, { errors: item.errors, status: 422 });
     tx.after(() => deps.env.log('inquiry_refused', { inquiry: row.id, http_status: 422 }));
   } else {
     const reason = item.accepted
       ? 'The service said that it accepted the batch, without an id for this inquiry.'
       : REFUSED_NEIGHBOR;
-    await makeUncertain(tx, deps, [row.id], { reason, was_accepted: item.accepted }, now);
+    await makeUncertain(context, [row.id], { reason, was_accepted: item.accepted });
   }
 }
 
@@ -248,24 +234,22 @@ export async function settleItem(
  * the database (G6).
  */
 async function refuse(
-  tx: Tx,
-  deps: SubmitDeps,
+  context: SubmitContext,
   row: InquiryRow,
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
-  now: number,
 ): Promise<void> {
+  const { tx, now } = context;
   const sent = JSON.parse(row.body ?? '{}') as Record<string, unknown>;
-  if (await learnNeeds(tx, deps, errors, sent, now)) {
+  if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that goes along from now on.';
-    await backToPlanned(tx, deps, [row.id], { reason, due_at: now }, now);
+    await backToPlanned(context, [row.id], { reason, due_at: now });
     return;
   }
   const words = refusalWords(errors, sent) || `status ${status}`;
   await moveInquiries(
     tx,
     [row.id],
-    { from: 'sending', to: 'rejected', reason: `Refused: ${words}` },
-    UNSENT,
+    { from: 'sending', to: 'rejected', reason: `Refused: ${words}`, set: UNSENT },
     now,
   );
   const [appointment] = await appointmentsOf(tx, row.id);
@@ -288,12 +272,11 @@ async function refuse(
 
 /** Nothing is sent until the account works again; tried on a slow schedule, visible to a person. */
 export async function stopSubmission(
-  tx: Tx,
-  deps: Pick<SubmitDeps, 'env'>,
+  { tx, deps, now }: SubmitContext,
   status: number,
-  now: number,
 ): Promise<void> {
-  await halt(tx, 'account', `The service answered ${status}.`, now + STOPPED_RETRY_MS, now);
+  const detail = `The service answered ${status}.`;
+  await halt(tx, { reason: 'account', detail, next_try_at: now + STOPPED_RETRY_MS }, now);
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: haltSubject('account') },
@@ -315,11 +298,7 @@ export async function stopSubmission(
 }
 
 /** The service took something: whatever it had against us is over. */
-export async function resumeSubmission(
-  tx: Tx,
-  deps: Pick<SubmitDeps, 'env'>,
-  now: number,
-): Promise<void> {
+export async function resumeSubmission({ tx, deps, now }: SubmitContext): Promise<void> {
   if (!(await endHalt(tx, 'account'))) return;
   await resolveAttention(tx, haltSubject('account'), now);
   tx.after(() => deps.env.log('submission_resumed'));

@@ -15,7 +15,7 @@ import { type InquiryRow, inquiriesById, inquiriesByMatch } from '../../store/ca
 import { noteSeen, ownersOf, type SeenInquiry } from '../../store/calls/ledger.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
-import type { SubmitDeps, Swept } from './deps.ts';
+import type { SubmitContext, SubmitDeps, Swept } from './deps.ts';
 import { isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
 import { mayHideCalls } from './list-end.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
@@ -60,7 +60,7 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
     await resolveAttention(tx, sweepSubject(specialty), started_at);
-    return await compare(tx, deps, { specialty, seen, last, started_at });
+    return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
   });
   env.log('sweep_done', { specialty, listed_inquiries: seen.length, unknown_inquiries: fresh });
   const skew_ms = deps.clockSkew();
@@ -177,7 +177,6 @@ type Comparison = {
   specialty: Specialty;
   seen: SeenInquiry[];
   last: Swept | null;
-  started_at: number;
 };
 
 /**
@@ -185,11 +184,11 @@ type Comparison = {
  * Returns how many were not known.
  */
 export async function compare(
-  tx: Tx,
-  deps: SubmitDeps,
-  { specialty, seen, last, started_at }: Comparison,
+  context: SubmitContext,
+  { specialty, seen, last }: Comparison,
 ): Promise<number> {
-  const fresh = await noteSeen(tx, specialty, seen, started_at);
+  const { tx, deps, now } = context;
+  const fresh = await noteSeen(tx, specialty, seen, now);
   // By the service's own clock where the list has it: this machine's may have been wrong when it
   // sent.
   const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
@@ -207,12 +206,12 @@ export async function compare(
       ({ state, service_id }) => state === 'undecidable' && service_id === null,
     );
     if (undecided !== undefined) {
-      await adoptLate(tx, deps, undecided, each, started_at);
+      await adoptLate(context, undecided, each);
       continue;
     }
     const absent = await absentRows(tx, specialty, each);
     const served = absent.filter(({ service_id }) => service_id !== null);
-    const resent = await findResent(tx, deps, served, each, created_at);
+    const resent = await findResent(context, served, each, created_at);
     const unserved = absent.find(
       ({ service_id, state }) => service_id === null && (state === 'planned' || resent === null),
     );
@@ -221,15 +220,14 @@ export async function compare(
       // many, whatever comes.
       const late = await lateCallsOf(tx, deps.settings, unserved);
       const is_one = late.some(({ service_id }) => service_id === each.service_id);
-      if (is_one && late.length > 1) await takeForExtra(tx, deps, unserved, each, started_at);
+      if (is_one && late.length > 1) await takeForExtra(context, unserved, each);
     } else if (resent !== null) {
-      await takeForExtra(tx, deps, resent, each, started_at);
+      await takeForExtra(context, resent, each);
     } else if (last !== null && isNewSince(each, last)) {
       strangers += 1;
     }
   }
-  if (strangers > 0 && !deps.settings.is_shared_account)
-    await stopForStrangers(tx, deps, strangers, started_at);
+  if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(context, strangers);
   return fresh.length;
 }
 
@@ -244,15 +242,14 @@ async function absentRows(tx: Tx, specialty: Specialty, seen: SeenInquiry): Prom
  * of the listed, by id.
  */
 async function findResent(
-  tx: Tx,
-  { settings }: SubmitDeps,
+  { tx, deps }: SubmitContext,
   rows: readonly InquiryRow[],
   seen: SeenInquiry,
   created_at: ReadonlyMap<string, number | null>,
 ): Promise<InquiryRow | null> {
   for (const row of rows) {
     const found_at = created_at.get(row.service_id ?? '') ?? null;
-    if (isOlder(seen, lastCallAt(row, await absentCallsOf(tx, row.id), found_at), settings))
+    if (isOlder(seen, lastCallAt(row, await absentCallsOf(tx, row.id), found_at), deps.settings))
       return row;
   }
   return null;
@@ -268,13 +265,12 @@ function isNewSince({ created_at }: SeenInquiry, { service_at }: Swept): boolean
 
 /** A person was asked about it, and now the list shows it after all. */
 async function adoptLate(
-  tx: Tx,
-  deps: SubmitDeps,
+  context: SubmitContext,
   row: InquiryRow,
   seen: SeenInquiry,
-  now: number,
 ): Promise<void> {
-  await bindFound(tx, deps, row, seen, 'It was found at the service, later than expected.', now);
+  const { tx, deps, now } = context;
+  await bindFound(context, row, seen, 'It was found at the service, later than expected.');
   await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
   tx.after(() => {
     deps.env.log('inquiry_found', { inquiry: row.id, service_id: seen.service_id });
@@ -287,18 +283,11 @@ async function adoptLate(
  * the same patients.
  */
 async function stopForStrangers(
-  tx: Tx,
-  deps: SubmitDeps,
+  { tx, deps, now }: SubmitContext,
   strangers: number,
-  now: number,
 ): Promise<void> {
-  await halt(
-    tx,
-    'foreign',
-    `${strangers} new inquiries on the account were not sent by this installation.`,
-    null,
-    now,
-  );
+  const detail = `${strangers} new inquiries on the account were not sent by this installation.`;
+  await halt(tx, { reason: 'foreign', detail, next_try_at: null }, now);
   await raiseAttention(
     tx,
     { connector: null, appointment: null, inquiry: null, subject: haltSubject('foreign') },

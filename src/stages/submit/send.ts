@@ -19,7 +19,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
 import { adoptExisting } from './adopt.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
-import { priceNow, type SubmitDeps } from './deps.ts';
+import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { checkLabels } from './label-check.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
@@ -109,6 +109,7 @@ async function claim(
   checked: ReadonlySet<number> | null,
 ): Promise<{ intents: Intent[]; adopted: number }> {
   const now = deps.env.clock.now();
+  const context = { tx, deps, now };
   const budget = await readBudget(tx, deps.settings.budget, now);
   const due = await dueForSubmission(tx, {
     now,
@@ -126,7 +127,7 @@ async function claim(
       await setAsideDamaged(tx, row, now);
       continue;
     }
-    const service_id = await adoptExisting(tx, deps, row, options.external_id_template, now);
+    const service_id = await adoptExisting(context, row, options.external_id_template);
     if (service_id !== null) {
       adopted += 1;
       tx.after(() => deps.env.log('inquiry_adopted', { inquiry: row.id, service_id }));
@@ -137,7 +138,7 @@ async function claim(
     // The nearest visit goes first: a cheaper call behind it does not take its money.
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
-    intents.push(await commitIntent(tx, deps, { row, draft: current, needs, price }, now));
+    intents.push(await commitIntent(context, { row, draft: current, needs, price }));
   }
   return { intents, adopted };
 }
@@ -170,10 +171,8 @@ async function setAsideDamaged(tx: Tx, row: InquiryRow, now: number): Promise<vo
 type Claimed = { row: InquiryRow; draft: InquiryDraft; needs: AccountNeeds; price: StoredPrice };
 
 async function commitIntent(
-  tx: Tx,
-  deps: SubmitDeps,
+  { tx, deps, now }: SubmitContext,
   { row, draft, needs, price }: Claimed,
-  now: number,
 ): Promise<Intent> {
   const request = inquiryRequest(draft, row.external_id, needs);
   const sent = {
@@ -187,8 +186,7 @@ async function commitIntent(
   await moveInquiries(
     tx,
     [row.id],
-    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.' },
-    sent,
+    { from: 'planned', to: 'sending', reason: 'It is being sent to the service.', set: sent },
     now,
   );
   return { row: { ...row, ...sent, state: 'sending' }, request };
@@ -238,22 +236,17 @@ async function sendSingly(
       await noticeClock(deps);
       const now = deps.env.clock.now();
       await deps.store.write(async (tx) => {
+        const context = { tx, deps, now };
         if (result.ok) {
-          await bindAccepted(
-            tx,
-            deps,
-            row,
-            {
-              inquiry_id: result.value.inquiry_id,
-              evidence: 'reply',
-              reply_group: `single:${row.id}:${now}`,
-              is_sample: true,
-            },
-            now,
-          );
-          await resumeSubmission(tx, deps, now);
+          await bindAccepted(context, row, {
+            inquiry_id: result.value.inquiry_id,
+            evidence: 'reply',
+            reply_group: `single:${row.id}:${now}`,
+            is_sample: true,
+          });
+          await resumeSubmission(context);
         } else {
-          await settleFailure(tx, deps, [row], result.failure, now);
+          await settleFailure(context, [row], result.failure);
         }
       });
       if (!result.ok && (result.failure.class === 'unsent' || result.failure.class === 'stopped')) {
@@ -274,11 +267,9 @@ async function sendSingly(
     const now = deps.env.clock.now();
     await deps.store.write((tx) =>
       backToPlanned(
-        tx,
-        deps,
+        { tx, deps, now },
         waiting.map(({ row }) => row.id),
         { reason: 'It was not sent: the ones before it did not get through.', due_at: now },
-        now,
       ),
     );
   }
@@ -303,34 +294,28 @@ async function sendBulk(
   const now = deps.env.clock.now();
   const rows = intents.map(({ row }) => row);
   return await deps.store.write(async (tx) => {
-    await learnFromBulk(tx, deps, { specialty, result, size: intents.length, bulk }, now);
+    const context = { tx, deps, now };
+    await learnFromBulk(context, { specialty, result, size: intents.length, bulk });
     if (!result.ok) {
       const is_learned =
         result.failure.class === 'unsent' && result.failure.cause.startsWith('bulk_');
       if (is_learned) {
         // The endpoint's fault, not the content's: sent again at once in the form that was learned.
         await backToPlanned(
-          tx,
-          deps,
+          context,
           rows.map(({ id }) => id),
           { reason: 'Proven unsent: the service does not take batches of this form.', due_at: now },
-          now,
         );
       } else if (result.failure.class === 'refused' && rows.length > 1) {
         // A refusal that names nobody says nothing about each, and some may have been taken: looked
         // for, then one by one.
         await makeUncertain(
-          tx,
-          deps,
+          context,
           rows.map(({ id }) => id),
-          {
-            reason: REFUSED_NEIGHBOR,
-            was_accepted: false,
-          },
-          now,
+          { reason: REFUSED_NEIGHBOR, was_accepted: false },
         );
       } else {
-        await settleFailure(tx, deps, rows, result.failure, now);
+        await settleFailure(context, rows, result.failure);
       }
       const is_waiting =
         result.failure.class === 'stopped' || (result.failure.class === 'unsent' && !is_learned);
@@ -344,11 +329,11 @@ async function sendBulk(
       // The first and the last tell whether the order is right; what none of them shows is seen
       // when the answer is read.
       const is_sample = index === 0 || index === rows.length - 1;
-      await settleItem(tx, deps, row, item, { reply_group, is_sample }, now);
+      await settleItem(context, row, item, { reply_group, is_sample });
       if (item.outcome === 'created') accepted += 1;
     }
     if (accepted > 0) {
-      await resumeSubmission(tx, deps, now);
+      await resumeSubmission(context);
       tx.after(() => deps.onOpen());
     }
     return { accepted, settled: rows.length };
@@ -361,17 +346,19 @@ async function sendBulk(
  * time runs from now, and from the end that it would have had at the latest.
  */
 export async function recoverSending(
-  tx: Tx,
-  deps: SubmitDeps,
+  { tx, deps, now }: SubmitContext,
   rows: readonly InquiryRow[],
-  now: number,
 ): Promise<void> {
   const { settle_ms, timeout_ms } = deps.settings;
   const moved = await moveInquiries(
     tx,
     rows.map(({ id }) => id),
-    { from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.' },
-    { look_at: now + timeout_ms + settle_ms, empty_looks: 0 },
+    {
+      from: 'sending',
+      to: 'uncertain',
+      reason: 'The program ended while the request was out.',
+      set: { look_at: now + timeout_ms + settle_ms, empty_looks: 0 },
+    },
     now,
   );
   tx.after(() => {

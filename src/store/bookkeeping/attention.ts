@@ -168,12 +168,17 @@ export async function raiseAgain(
     await raiseAttention(tx, about, { ...last, reason: last.reason as AttentionReason }, now);
 }
 
+/** Entries of the attention list, with every reason that the same judgment can find. */
+export type Findings = {
+  reasons: readonly AttentionReason[];
+  entries: readonly Attention[];
+};
+
 /** What `subject` has on the list for one of `reasons` becomes exactly `entries`. */
 export async function replaceAttention(
   tx: Tx,
   about: AttentionSubject,
-  reasons: readonly AttentionReason[],
-  entries: readonly Attention[],
+  { reasons, entries }: Findings,
   now: number,
 ): Promise<void> {
   const gone = reasons.filter((reason) => !entries.some((entry) => entry.reason === reason));

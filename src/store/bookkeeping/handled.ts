@@ -31,7 +31,7 @@ export async function raiseVerdict(
 ): Promise<void> {
   const open: Attention[] = [];
   for (const entry of entries) if (!(await isHandled(tx, about.subject, entry))) open.push(entry);
-  await replaceAttention(tx, about, VERDICT_REASONS, open, now);
+  await replaceAttention(tx, about, { reasons: VERDICT_REASONS, entries: open }, now);
 }
 
 /** Whether the newest entry of this kind says the same and was handled by somebody. */

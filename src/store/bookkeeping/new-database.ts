@@ -28,7 +28,7 @@ export async function explainDatabase(
     await writeFact(tx, LOOKED, String(traces.length), now);
     if (traces.length === 0) return;
     const detail = `The database is new, but it is not the first one: ${traces.join(', and ')}.`;
-    await halt(tx, 'new_database', detail, null, now);
+    await halt(tx, { reason: 'new_database', detail, next_try_at: null }, now);
     await raiseAttention(
       tx,
       { connector: null, appointment: null, inquiry: null, subject: haltSubject('new_database') },

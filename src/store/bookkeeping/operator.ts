@@ -107,11 +107,9 @@ async function apply(
   if (change === null) return said;
   const { to, columns, note, resolves } = change;
   const subject = inquirySubject(id);
-  if (to === null) await updateInquiry(tx, id, columnsAt(columns, now), now);
-  else {
-    const step = { from: state, to, reason: BY_OPERATOR };
-    await moveInquiries(tx, [id], step, columnsAt(columns, now), now);
-  }
+  const set = columnsAt(columns, now);
+  if (to === null) await updateInquiry(tx, id, set, now);
+  else await moveInquiries(tx, [id], { from: state, to, reason: BY_OPERATOR, set }, now);
   if (note !== null) {
     const entry = { at: now, subject, from_state: state, to_state: note, reason: BY_OPERATOR };
     await writeAudit(tx, [entry]);

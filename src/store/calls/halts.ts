@@ -26,9 +26,7 @@ export function haltSubject(reason: HaltReason): string {
 /** Stops submission, or puts the next try off; `since` of one that stands is kept. */
 export async function halt(
   tx: Tx,
-  reason: HaltReason,
-  detail: string,
-  next_try_at: number | null,
+  { reason, detail, next_try_at }: Omit<Halt, 'since'>,
   now: number,
 ): Promise<void> {
   await tx

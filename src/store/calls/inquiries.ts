@@ -75,16 +75,23 @@ export async function addPlanned(
   return row;
 }
 
+/** A change of state. `set`: columns that change along with it. */
+export type InquiryStep = {
+  from: InquiryState;
+  to: InquiryState;
+  reason: string;
+  set?: InquiryChanges;
+};
+
 /**
- * Moves inquiries from one of `from` to `to`, with the same changes and reason, and writes the
- * audit trail. The step must stand in the table of `domain/states.ts`. Returns the rows that were
- * in `from` and moved; a row that another step took meanwhile is not among them.
+ * Moves inquiries from `from` to `to`, all for the same reason, and writes the audit trail. The
+ * step must be in the table of `domain/states.ts`. Returns the rows that were in `from` and moved;
+ * a row that another step took meanwhile is not among them.
  */
 export async function moveInquiries(
   tx: Tx,
   ids: readonly number[],
-  step: { from: InquiryState; to: InquiryState; reason: string },
-  changes: InquiryChanges,
+  step: InquiryStep,
   now: number,
 ): Promise<InquiryRow[]> {
   if (!isInquiryStep(step.from, step.to))
@@ -92,7 +99,7 @@ export async function moveInquiries(
   if (ids.length === 0) return [];
   const moved = await tx
     .updateTable('inquiries')
-    .set({ ...changes, state: step.to, reason: step.reason, updated_at: now })
+    .set({ ...step.set, state: step.to, reason: step.reason, updated_at: now })
     .where('id', 'in', ids)
     .where('state', '=', step.from)
     .returningAll()
@@ -282,11 +289,10 @@ export async function dueForPolling(
   return await due.orderBy('poll_at').limit(sql.lit(limit)).execute();
 }
 
-/** Has an inquiry asked about at `poll_at`, unless its time was changed from `before` meanwhile. */
+/** Has an inquiry asked about at `poll_at`, unless the time in its row has changed meanwhile. */
 export async function putOff(
   tx: Tx,
-  id: number,
-  before: number | null,
+  { id, poll_at: before }: Pick<InquiryRow, 'id' | 'poll_at'>,
   poll_at: number,
   now: number,
 ): Promise<void> {

@@ -66,16 +66,19 @@ export async function noteSeen(
   return fresh;
 }
 
-/**
- * Records that `inquiry` owns the service's inquiry: as the one that serves it (`main`), or as a
- * call too many (`extra`).
- */
+/** Our inquiry that the service's belongs to: it serves ours (`main`), or is a duplicate call. */
+export type Owner = { inquiry: number; specialty: Specialty; role: 'main' | 'extra' };
+
+/** The row as the owner of the one call that serves it. */
+export function mainOf({ id, specialty }: { id: number; specialty: Specialty }): Owner {
+  return { inquiry: id, specialty, role: 'main' };
+}
+
+/** Records whom an inquiry of the service belongs to. */
 export async function own(
   tx: Tx,
-  specialty: Specialty,
   seen: SeenInquiry,
-  inquiry: number,
-  role: 'main' | 'extra',
+  { inquiry, specialty, role }: Owner,
   now: number,
 ): Promise<void> {
   await tx

@@ -8,6 +8,7 @@ import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/
 import type { Tx } from '../engine/database.ts';
 import { aliasesOf, underOwnId } from './aliases.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
+import type { IntakeContext } from './context.ts';
 import { contentOf, insuredClaim } from './patient-claims.ts';
 import { insuranceOf } from './patients.ts';
 
@@ -28,12 +29,9 @@ type KnownClaim = {
  * broken its promise.
  */
 export async function takeClaims(
-  tx: Tx,
-  connector: string,
-  claims: readonly ClaimInput[],
-  source: number,
+  { tx, connector, now }: IntakeContext,
+  { claims, source }: { claims: readonly ClaimInput[]; source: number },
   counts: Counts,
-  now: number,
 ): Promise<void> {
   const latest = new Map(
     claims.filter(({ source_id }) => source_id !== '').map((claim) => [claim.source_id, claim]),

@@ -17,6 +17,7 @@ import {
 } from './appointments.ts';
 import { noteArrival } from './arrivals.ts';
 import { settleMissingClaims, takeClaims } from './claims.ts';
+import type { IntakeContext } from './context.ts';
 import { takePatientUpdates, withInsurance } from './patients.ts';
 import {
   forgetRejectedFile,
@@ -70,22 +71,17 @@ export async function acceptBatch(
   batch: IntakeBatch,
   now: number,
 ): Promise<IntakeCounts> {
+  const context = { tx, connector, now };
   const source = await rememberSource(tx, connector, batch.source, now);
   const { readable, unreadable } = sift(batch.appointments);
   const rejected = [...batch.rejected, ...unreadable];
   const counts = { ...NOTHING_COUNTED, rejected: rejected.length };
   const named = readable.map((appointment) => ({ appointment, source }));
-  await takePatientUpdates(tx, connector, batch.patients ?? [], counts, now);
-  await takeCancelled(
-    tx,
-    connector,
-    { source_ids: batch.cancelled_ids ?? [], source },
-    counts,
-    now,
-  );
-  await takeAppointments(tx, connector, named, counts, now);
-  await takeClaims(tx, connector, batch.claims ?? [], source, counts, now);
-  for (const item of rejected) await reject(tx, connector, batch.source, item, now);
+  await takePatientUpdates(context, batch.patients ?? [], counts);
+  await takeCancelled(context, { source_ids: batch.cancelled_ids ?? [], source }, counts);
+  await takeAppointments(context, named, counts);
+  await takeClaims(context, { claims: batch.claims ?? [], source }, counts);
+  for (const item of rejected) await reject(context, batch.source, item);
   if (batch.cursor !== null) await setCursor(tx, connector, batch.cursor);
   if (batch.source.is_last) {
     if (batch.source.completeness !== 'changes')
@@ -132,11 +128,9 @@ function sift(appointments: readonly AppointmentInput[]) {
 
 /** Stores appointments, of which the last one counts when several have the same id. */
 export async function takeAppointments(
-  tx: Tx,
-  connector: string,
+  { tx, connector, now }: IntakeContext,
   named: readonly NamedAppointment[],
   counts: IntakeCounts,
-  now: number,
 ): Promise<void> {
   if (named.length === 0) return;
   const latest = new Map(named.map((each) => [each.appointment.source_id, each]));
@@ -174,11 +168,9 @@ export async function takeAppointments(
  * already, is passed over. The source has named them, so they have not vanished.
  */
 export async function takeCancelled(
-  tx: Tx,
-  connector: string,
+  { tx, connector, now }: IntakeContext,
   { source_ids, source }: { source_ids: readonly string[]; source: number },
   counts: IntakeCounts,
-  now: number,
 ): Promise<void> {
   const known = [...(await knownAppointments(tx, connector, source_ids)).values()];
   for (const row of known) {

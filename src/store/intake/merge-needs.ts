@@ -49,7 +49,6 @@ export async function mergeNeeds(
         to: 'withdrawn',
         reason: 'The merged record has an inquiry for the same need.',
       },
-      {},
       now,
     );
   }

@@ -78,6 +78,7 @@ async function takeAll(
   messages: readonly Message[],
   now: number,
 ): Promise<{ replies: string[]; counts: IntakeCounts }> {
+  const context = { tx, connector, now };
   const counts = { ...NOTHING_COUNTED };
   const { fresh, stored } = await remember(tx, connector, messages, now);
   const times = await MessageTimes.read(tx, connector, messages);
@@ -85,7 +86,7 @@ async function takeAll(
   const taken = new Set<string>();
   let run = new Map<string, NamedAppointment>();
   const finishRun = async () => {
-    await takeAppointments(tx, connector, [...run.values()], counts, now);
+    await takeAppointments(context, [...run.values()], counts);
     run = new Map();
   };
   for (const message of messages) {
@@ -103,12 +104,12 @@ async function takeAll(
     // Whatever may concern the same appointment or patient keeps its place in the order.
     const is_plain = patients.length === 0 && cancelled_ids.length === 0;
     if (!is_plain || appointments.some(({ source_id }) => run.has(source_id))) await finishRun();
-    await takePatientUpdates(tx, connector, patients, counts, now);
-    await takeCancelled(tx, connector, { source_ids: cancelled_ids, source: row }, counts, now);
+    await takePatientUpdates(context, patients, counts);
+    await takeCancelled(context, { source_ids: cancelled_ids, source: row }, counts);
     for (const appointment of appointments)
       run.set(appointment.source_id, { appointment, source: row });
-    await takeClaims(tx, connector, claims, row, counts, now);
-    for (const item of message.rejected) await reject(tx, connector, source, item, now);
+    await takeClaims(context, { claims, source: row }, counts);
+    for (const item of message.rejected) await reject(context, source, item);
     counts.rejected += message.rejected.length;
   }
   await finishRun();

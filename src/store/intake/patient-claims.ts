@@ -8,7 +8,7 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import { inForceOn } from '../../domain/coverage-period.ts';
 import { patientKey } from '../../domain/needs.ts';
 import { appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
-import type { Tx } from '../engine/database.ts';
+import type { IntakeContext } from './context.ts';
 
 const NO_COVERAGE: CoverageInput = {
   carrier: '',
@@ -47,11 +47,9 @@ export function contentOf(connector: string, claim: ClaimInput) {
  * are different now.
  */
 export async function changeClaimsOf(
-  tx: Tx,
-  connector: string,
+  { tx, connector, now }: IntakeContext,
   patient_id: string,
   change: (claim: ClaimInput) => ClaimInput,
-  now: number,
 ): Promise<number> {
   const rows = await tx
     .selectFrom('appointments')

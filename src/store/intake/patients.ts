@@ -9,6 +9,7 @@ import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Tx } from '../engine/database.ts';
 import { addAlias, aliasesOf, resolveMerge, underOwnId } from './aliases.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
+import type { IntakeContext } from './context.ts';
 import { deceasedOf, noteDeceased, withDeath } from './deceased.ts';
 import { mergeNeeds } from './merge-needs.ts';
 import { changeClaimsOf, insuredClaim } from './patient-claims.ts';
@@ -45,46 +46,37 @@ export async function withInsurance(
  * that they changed.
  */
 export async function takePatientUpdates(
-  tx: Tx,
-  connector: string,
+  context: IntakeContext,
   updates: readonly PatientUpdate[],
   counts: { changed: number },
-  now: number,
 ): Promise<void> {
+  const { tx, connector, now } = context;
   for (const update of updates) {
     if (update.kind === 'described') {
       const { patient, coverages } = await ofToday(tx, connector, update);
       await noteDeceased(tx, connector, patient, now);
-      if (coverages !== null) await storeInsurance(tx, connector, patient.id, coverages, now);
+      if (coverages !== null) await storeInsurance(context, patient.id, coverages);
       // What insurance a claim was sent to, is not changed by what the patient has today.
       const insure = (claim: ClaimInput) =>
         coverages !== null && claim.insurance === 'awaited'
           ? insuredClaim(claim, coverages)
           : claim;
-      counts.changed += await changeAppointmentsOf(
-        tx,
-        connector,
-        patient.id,
-        (each) => described(each, patient),
-        now,
+      counts.changed += await changeAppointmentsOf(context, patient.id, (each) =>
+        described(each, patient),
       );
-      counts.changed += await changeClaimsOf(
-        tx,
-        connector,
-        patient.id,
-        (each) => insure(described(each, patient)),
-        now,
+      counts.changed += await changeClaimsOf(context, patient.id, (each) =>
+        insure(described(each, patient)),
       );
     } else if (update.kind === 'merged') {
-      counts.changed += await merge(tx, connector, update, now);
+      counts.changed += await merge(context, update);
     } else {
       const cancel = (each: AppointmentInput): AppointmentInput => ({
         ...each,
         status: 'cancelled',
       });
-      counts.changed += await changeAppointmentsOf(tx, connector, update.patient_id, cancel, now);
+      counts.changed += await changeAppointmentsOf(context, update.patient_id, cancel);
       const settle = (each: ClaimInput): ClaimInput => ({ ...each, status: 'settled' });
-      counts.changed += await changeClaimsOf(tx, connector, update.patient_id, settle, now);
+      counts.changed += await changeClaimsOf(context, update.patient_id, settle);
       await forgetInsurance(tx, connector, update.patient_id);
     }
   }
@@ -110,18 +102,16 @@ async function ofToday(
 }
 
 async function merge(
-  tx: Tx,
-  connector: string,
+  context: IntakeContext,
   merged: Extract<PatientUpdate, { kind: 'merged' }>,
-  now: number,
 ): Promise<number> {
+  const { tx, connector, now } = context;
   const { from_id, into } = await resolveMerge(tx, connector, merged);
   if (from_id === into.id) return 0;
   await addAlias(tx, connector, { from_id, into_id: into.id }, now);
   const known = await insuranceOf(tx, connector, [from_id, into.id]);
   const left = known.get(from_id);
-  if (left !== undefined && !known.has(into.id))
-    await storeInsurance(tx, connector, into.id, left, now);
+  if (left !== undefined && !known.has(into.id)) await storeInsurance(context, into.id, left);
   await forgetInsurance(tx, connector, from_id);
   await mergeNeeds(tx, { connector, from_id, into_id: into.id }, now);
   const coverages = (await insuranceOf(tx, connector, [into.id])).get(into.id);
@@ -129,8 +119,8 @@ async function merge(
     claim.insurance === 'awaited' ? insuredClaim(claim, coverages) : claim;
   let moved = 0;
   for (const id of [from_id, into.id]) {
-    moved += await changeAppointmentsOf(tx, connector, id, (each) => described(each, into), now);
-    moved += await changeClaimsOf(tx, connector, id, (each) => insure(described(each, into)), now);
+    moved += await changeAppointmentsOf(context, id, (each) => described(each, into));
+    moved += await changeClaimsOf(context, id, (each) => insure(described(each, into)));
   }
   return moved;
 }
@@ -160,11 +150,9 @@ function described<Each extends { patient: Patient }>(each: Each, patient: Patie
  * how many are different now.
  */
 async function changeAppointmentsOf(
-  tx: Tx,
-  connector: string,
+  { tx, connector, now }: IntakeContext,
   patient_id: string,
   change: (appointment: AppointmentInput) => AppointmentInput,
-  now: number,
 ): Promise<number> {
   const rows = await tx
     .selectFrom('appointments')
@@ -243,11 +231,9 @@ export async function insuranceOf(
 }
 
 async function storeInsurance(
-  tx: Tx,
-  connector: string,
+  { tx, connector, now }: IntakeContext,
   patient_id: string,
   coverages: readonly CoverageInput[],
-  now: number,
 ): Promise<void> {
   const values = { connector, patient_id, coverages: JSON.stringify(coverages), updated_at: now };
   await tx

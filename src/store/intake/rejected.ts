@@ -1,6 +1,7 @@
 import { raiseAttention, resolveAttention } from '../bookkeeping/attention.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
+import type { IntakeContext } from './context.ts';
 
 /**
  * Something in a source that cannot be named or dated; the contract's RejectedItem has exactly
@@ -22,11 +23,9 @@ const fileSubject = (connector: string, name: string, kept_as: string) =>
 
 /** Puts an item that nobody could read on the attention list. */
 export async function reject(
-  tx: Tx,
-  connector: string,
+  { tx, connector, now }: IntakeContext,
   source: RejectingSource,
   item: Rejected,
-  now: number,
 ): Promise<void> {
   await raiseAttention(
     tx,

@@ -39,7 +39,7 @@ import {
 } from '../../../store/calls/links.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure } from '../../loop.ts';
-import type { CollectDeps } from '../deps.ts';
+import type { CollectContext, CollectDeps } from '../deps.ts';
 import { countUnusable, isSetAside } from '../poll/ask.ts';
 import { attendVerification } from '../verify/index.ts';
 
@@ -63,7 +63,7 @@ export async function conclude(deps: CollectDeps): Promise<void> {
       answers.map(async (answer) => {
         if (isSetAside(deps.memory, answer.id)) return;
         try {
-          await deps.store.write((tx) => concludeOne(tx, deps, answer, now));
+          await deps.store.write((tx) => concludeOne({ tx, deps, now }, answer));
         } catch (error) {
           logStageFailure(deps.env, 'collect', error, 0);
           countUnusable(deps.memory, `answer ${answer.id}`);
@@ -99,12 +99,8 @@ async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<v
   );
 }
 
-async function concludeOne(
-  tx: Tx,
-  deps: CollectDeps,
-  answer: RawAnswer,
-  now: number,
-): Promise<void> {
+async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<void> {
+  const { tx, deps, now } = context;
   const row = await inquiryById(tx, answer.inquiry);
   const inquiry = parseInquiry(answer.raw);
   if (row === null || inquiry === null) throw new Error('A stored answer is no read form.');
@@ -123,15 +119,10 @@ async function concludeOne(
       unparsed_parts: record.unparsed.length,
     }),
   );
-  await attendVerification(tx, deps, row, record.verification, now);
+  await attendVerification(context, row, record.verification);
   const is_verification_alone = await isVerificationAlone(tx, answer);
-  await follow(
-    tx,
-    deps,
-    row,
-    { changes, record_id, service_status: answer.service_status, is_verification_alone },
-    now,
-  );
+  const { service_status } = answer;
+  await follow(context, row, { changes, record_id, service_status, is_verification_alone });
 }
 
 /** What was asked decides what the answer becomes. */
@@ -166,13 +157,8 @@ type Outcome = {
   is_verification_alone: boolean;
 };
 
-async function follow(
-  tx: Tx,
-  deps: CollectDeps,
-  row: InquiryRow,
-  outcome: Outcome,
-  now: number,
-): Promise<void> {
+async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome): Promise<void> {
+  const { tx, deps, now } = context;
   const standing = (await appointmentsOf(tx, row.id)).filter(
     ({ closed_reason }) => closed_reason === null,
   );
@@ -190,13 +176,13 @@ async function follow(
       'cancelled_by_service',
     ]);
     await withdrawAttempt(tx, row, now);
-  } else if (status === 'unsuccessful' && (await planAttempt(tx, deps, row, needing, now))) {
+  } else if (status === 'unsuccessful' && (await planAttempt(context, row, needing))) {
     // The front desk sees at once that this call brought nothing, and that another one follows.
     notes.push(
       `This call was unsuccessful; attempt ${row.retry + 2} of ${deps.settings.attempts} follows.`,
     );
   } else {
-    await attendUnanswered(tx, row, needing[0], status, now);
+    await attendUnanswered(context, row, needing[0], status);
   }
   for (const { id, kind, connector, coverage_rank } of standing) {
     const coordination = await joinCoverages(tx, id, now);
@@ -242,11 +228,9 @@ async function replanClaim(
  * before the visit.
  */
 async function planAttempt(
-  tx: Tx,
-  deps: CollectDeps,
+  { tx, deps, now }: CollectContext,
   row: InquiryRow,
   needing: readonly LinkedAppointment[],
-  now: number,
 ): Promise<boolean> {
   const { attempts, attempt_pause_ms, min_lead_ms } = deps.settings;
   const due_at = now + attempt_pause_ms;
@@ -312,15 +296,14 @@ async function withdrawAttempt(tx: Tx, row: InquiryRow, now: number): Promise<vo
   await planAgain(tx, next.id, now);
   for (const { id } of await appointmentsOf(tx, next.id)) await unlink(tx, next.id, id, now);
   const reason = 'The call before it was answered after all.';
-  await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, {}, now);
+  await moveInquiries(tx, [next.id], { from: 'planned', to: 'withdrawn', reason }, now);
 }
 
 async function attendUnanswered(
-  tx: Tx,
+  { tx, now }: CollectContext,
   row: InquiryRow,
   appointment: LinkedAppointment | undefined,
   status: FinalOutcome | null,
-  now: number,
 ): Promise<void> {
   // Nobody comes for a visit that was cancelled, and one that was moved to another year is asked
   // about anew.

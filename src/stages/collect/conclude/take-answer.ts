@@ -13,7 +13,7 @@ import { type InquiryRow, moveInquiries, updateInquiry } from '../../../store/ca
 import { planAgain } from '../../../store/calls/links.ts';
 import { keepTurnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
-import type { CollectDeps } from '../deps.ts';
+import type { CollectContext } from '../deps.ts';
 import { callEndedAt, firstVerify } from '../verify/times.ts';
 
 /** A service revises answers now and then: asked once more, a day before the visit. */
@@ -29,11 +29,9 @@ export function isOwn(row: InquiryRow, { request }: Inquiry): boolean {
 
 /** Commits an answer as it came: a reply, or (`is_reported`) what the service told by itself. */
 export async function takeAnswer(
-  tx: Tx,
-  deps: CollectDeps,
+  { tx, deps, now }: CollectContext,
   row: InquiryRow,
   inquiry: Inquiry,
-  now: number,
   is_reported = false,
 ): Promise<void> {
   if (row.state !== 'open' && row.state !== 'answered') return;
@@ -66,13 +64,9 @@ export async function takeAnswer(
       : 'The service revised its answer.';
   const has_calls = finalOutcome(inquiry.status) !== 'cancelled' && deps.settings.verify_for_ms > 0;
   const verify = has_calls ? await firstVerify(tx, deps, inquiry.results, now) : {};
-  await moveInquiries(
-    tx,
-    [row.id],
-    { from: row.state, to: 'answered', reason },
-    { ...changes, ...verify, answered_at: now, answered_service_at: now - (deps.clockSkew() ?? 0) },
-    now,
-  );
+  const answered_service_at = now - (deps.clockSkew() ?? 0);
+  const set = { ...changes, ...verify, answered_at: now, answered_service_at };
+  await moveInquiries(tx, [row.id], { from: row.state, to: 'answered', reason, set }, now);
   if (revision === 1) await learnTurnaround(tx, row, inquiry, now);
   // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has
   // not got it.

@@ -24,9 +24,8 @@ import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, newestAnswerHash } from '../../../store/answers/answers.ts';
 import { noteReports, reportsKnown } from '../../../store/answers/webhook-watch.ts';
 import type { InquiryRow } from '../../../store/calls/inquiries.ts';
-import type { Tx } from '../../../store/engine/database.ts';
 import { isOwn } from '../conclude/take-answer.ts';
-import type { CollectDeps } from '../deps.ts';
+import type { CollectContext } from '../deps.ts';
 
 /**
  * A call that ended longer ago may have been followed by another one, of which the report was lost.
@@ -38,11 +37,9 @@ const CONTRADICTED_FOR_MS = 7 * DAY_MS;
 
 /** Whether `forms`, all that one message says about the inquiry, are its answer. */
 export async function isAnswer(
-  tx: Tx,
-  deps: CollectDeps,
+  { tx, deps, now }: CollectContext,
   row: InquiryRow,
   forms: readonly Inquiry[],
-  now: number,
 ): Promise<boolean> {
   const { webhook, memory } = deps;
   const [form, ...others] = forms;
@@ -91,12 +88,11 @@ function hashOfWhole(row: InquiryRow, form: Inquiry, now: number): string | null
  * A reply has come to a question that a report led to: whether the service reports what it tells.
  */
 export async function compareWithReport(
-  tx: Tx,
-  { memory, webhook, env }: CollectDeps,
+  { tx, deps, now }: CollectContext,
   row: InquiryRow,
   content_hash: string,
-  now: number,
 ): Promise<void> {
+  const { memory, webhook, env } = deps;
   const reported = memory.reported.get(row.id);
   if (reported === undefined || webhook === null) return;
   tx.after(() => memory.reported.delete(row.id));

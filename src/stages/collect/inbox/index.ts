@@ -29,7 +29,7 @@ import {
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure, type StepResult } from '../../loop.ts';
 import { takeAnswer } from '../conclude/take-answer.ts';
-import type { CollectDeps } from '../deps.ts';
+import type { CollectContext, CollectDeps } from '../deps.ts';
 import { all } from '../poll/ask.ts';
 import { ask, finish } from '../poll/index.ts';
 import { noteHeard, scheduleAnew } from '../poll/webhook-watch.ts';
@@ -64,7 +64,7 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
     // One that cannot be drained waits for the next step and holds up nobody (G7).
     const outcomes = await Promise.allSettled(
       messages.map(({ id, body }) =>
-        store.write((tx) => drain(tx, deps, id, body, env.clock.now())),
+        store.write((tx) => drain({ tx, deps, now: env.clock.now() }, id, body)),
       ),
     );
     for (const outcome of outcomes) {
@@ -87,13 +87,8 @@ export async function inboxStep(deps: CollectDeps): Promise<StepResult> {
 }
 
 /** Drops the message and commits what it says, at once (G2). */
-async function drain(
-  tx: Tx,
-  deps: CollectDeps,
-  id: number,
-  body: Buffer,
-  now: number,
-): Promise<Drained> {
+async function drain(context: CollectContext, id: number, body: Buffer): Promise<Drained> {
+  const { tx, deps, now } = context;
   await dropBody(tx, id);
   const drained: Drained = { hastened: [], answers: 0 };
   const parsed: unknown = JSON.parse(body.toString('utf8'));
@@ -117,8 +112,8 @@ async function drain(
     if (last === undefined) continue;
     reported.delete(last.id);
     if (row.state === 'open' && finalOutcome(last.status) !== null) was_news = true;
-    if (await isAnswer(tx, deps, row, forms, now)) {
-      await takeAnswer(tx, deps, row, last, now, true);
+    if (await isAnswer(context, row, forms)) {
+      await takeAnswer(context, row, last, true);
       drained.answers += 1;
       is_proof = true;
     } else if (await isWorthAsking(tx, row, last, now)) {
@@ -126,7 +121,7 @@ async function drain(
       is_proof ||= row.state !== 'open';
     } else is_proof = true;
   }
-  // An end that has yet to be confirmed proves nothing: the reply does (`poll/index.ts`).
+  // An end that has yet to be confirmed proves nothing: the reply does (`poll/reply.ts`).
   if (is_proof) await noteHeard(tx, deps, was_news, now);
   const unknown = [...reported.values()].flatMap((forms) => forms.slice(-1));
   await keepUnknown(

@@ -57,13 +57,8 @@ export async function attendOverdue(
   // more.
   const is_awaited =
     claim === undefined && about.appointment !== null && (urgency === 'call' || urgency === 'tell');
-  await replaceAttention(
-    tx,
-    about,
-    ['answer_late', 'answer_missing'],
-    is_awaited ? [ENTRIES[urgency]] : [],
-    now,
-  );
+  const entries = is_awaited ? [ENTRIES[urgency]] : [];
+  await replaceAttention(tx, about, { reasons: ['answer_late', 'answer_missing'], entries }, now);
 }
 
 const ENTRIES: Readonly<Record<'tell' | 'call', Attention>> = {

@@ -15,8 +15,7 @@ import {
   updateInquiry,
 } from '../../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../../store/calls/links.ts';
-import type { Tx } from '../../../store/engine/database.ts';
-import type { CollectDeps } from '../deps.ts';
+import type { CollectContext, CollectDeps } from '../deps.ts';
 import { all, isGivenBack, withPatience } from '../poll/ask.ts';
 import { learnDelay, nextVerifyAt } from './times.ts';
 
@@ -98,7 +97,7 @@ async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Pro
   });
   const now = deps.env.clock.now();
   if (result.ok) {
-    await deps.store.write((tx) => keep(tx, deps, row.id, result.value, now));
+    await deps.store.write((tx) => keep({ tx, deps, now }, row.id, result.value));
     return 0;
   }
   if (isGivenBack(result)) return NO_PLACE_MS;
@@ -112,12 +111,11 @@ async function ask(deps: CollectDeps, row: InquiryRow, signal: AbortSignal): Pro
 }
 
 async function keep(
-  tx: Tx,
-  deps: CollectDeps,
+  context: CollectContext,
   id: number,
   verifications: readonly unknown[],
-  now: number,
 ): Promise<void> {
+  const { tx, deps, now } = context;
   const row = await inquiryById(tx, id);
   if (row === null) return;
   const is_new = await storeVerifications(tx, id, verifications, now);
@@ -133,7 +131,7 @@ async function keep(
   if (verify_at !== null || is_new) return;
   // Nothing more is asked, and no record will follow that could tell what is missing.
   const record = (await latestRecord(tx, id))?.record;
-  await attendVerification(tx, deps, { ...row, verify_at }, record?.verification ?? null, now);
+  await attendVerification(context, { ...row, verify_at }, record?.verification ?? null);
 }
 
 function resultsOf(raw: unknown): unknown {
@@ -151,20 +149,19 @@ function callCount(results: unknown): number {
  * end, those that never came.
  */
 export async function attendVerification(
-  tx: Tx,
-  { settings }: Pick<CollectDeps, 'settings'>,
+  { tx, deps, now }: CollectContext,
   row: InquiryRow,
   verification: Verification | null,
-  now: number,
 ): Promise<void> {
+  const { verification_required } = deps.settings;
   const [appointment] = await appointmentsOf(tx, row.id);
-  if (settings.verification_required.length === 0 || appointment === undefined) return;
+  if (verification_required.length === 0 || appointment === undefined) return;
   const subject = inquirySubject(row.id);
   // Of a call that brought no answer there is nothing to bear out; that it did not is on the list
   // already.
   const is_answered = finalOutcome(row.service_status) === 'successful';
   const faults = is_answered
-    ? faultsOf(settings.verification_required, verification, row.verify_at === null)
+    ? faultsOf(verification_required, verification, row.verify_at === null)
     : [];
   if (faults.length === 0) {
     await resolveAttention(tx, subject, now, ['verification_failed']);
