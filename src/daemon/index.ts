@@ -27,6 +27,7 @@ import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/database.ts';
 import { FileIdentity, rescueDatabase } from '../store/engine/identity.ts';
 import { openStore, type Store } from '../store/engine/store.ts';
+import { answerAccessChecks } from './access-check.ts';
 import { watchContact } from './contact.ts';
 import { watchExports } from './export-watch.ts';
 import { keepPulse } from './heartbeat.ts';
@@ -286,6 +287,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     ...keepSubscription(parts, loop),
     watchClock(parts, signal),
     keepPulse(parts, signal),
+    answerAccessChecks(parts, signal),
     runJobs(parts, signal),
     supervision,
     ...connectors.flatMap((each) => [

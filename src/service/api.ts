@@ -222,6 +222,8 @@ export type ServiceClient = {
   forgetToken(): void;
   /** Proves the credentials with one cheap read (and a login, with `oauth`). For `eligd check`. */
   login(options?: CallOptions): Promise<Result<null>>;
+  /** The same read with the token that the client has, if it has one. */
+  access(options?: CallOptions): Promise<Result<null>>;
   /**
    * Gives back what waits as *unsent* `closed`, lets what is on the wire end, closes the
    * connections. May be repeated.

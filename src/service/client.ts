@@ -42,6 +42,19 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
     });
   const getSubscription = async (how?: CallOptions) =>
     readSubscription(await call('GET', SUBSCRIPTION_PATH, how));
+  const access = async (how?: CallOptions): Promise<Result<null>> => {
+    const answered = await call('GET', SUBSCRIPTION_PATH, how);
+    if (answered.outcome === 'reply' && answered.reply.status === 404) {
+      // No subscription, or a wrong address: only the second would not know the list either. The
+      // filter keeps it short.
+      const listed = settle(
+        await call('GET', `${inquiriesPath('dental')}?external_id=eligd-login-check`, how),
+      );
+      return listed.ok ? { ok: true, value: null } : listed;
+    }
+    const settled = settle(answered);
+    return settled.ok ? { ok: true, value: null } : settled;
+  };
 
   return {
     create: async (specialty, request, how) =>
@@ -119,20 +132,12 @@ export function createServiceClient(options: ServiceClientOptions): ServiceClien
 
     forgetToken: () => session.forgetToken(),
 
-    async login(how) {
+    login(how) {
       session.forgetToken();
-      const answered = await call('GET', SUBSCRIPTION_PATH, how);
-      if (answered.outcome === 'reply' && answered.reply.status === 404) {
-        // No subscription, or a wrong address: only the second would not know the list either. The
-        // filter keeps it short.
-        const listed = settle(
-          await call('GET', `${inquiriesPath('dental')}?external_id=eligd-login-check`, how),
-        );
-        return listed.ok ? { ok: true, value: null } : listed;
-      }
-      const settled = settle(answered);
-      return settled.ok ? { ok: true, value: null } : settled;
+      return access(how);
     },
+
+    access,
 
     close: () => session.close(),
 

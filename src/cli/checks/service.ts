@@ -1,15 +1,22 @@
+import { randomUUID } from 'node:crypto';
 import { clockSkew, isSmallSkew } from '../../domain/clock-watch.ts';
 import type { Env } from '../../domain/env.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
 import type { SecretSource } from '../../ops/secrets.ts';
 import type { RequestGate } from '../../service/api.ts';
+import { accessAnswer, askForAccess } from '../../store/bookkeeping/access-check.ts';
+import { readHeartbeat } from '../../store/bookkeeping/heartbeat.ts';
 import { currentHalts } from '../../store/calls/halts.ts';
 import { inspectDatabase } from '../../store/engine/database.ts';
-import { openStore } from '../../store/engine/store.ts';
+import { openStore, type Store } from '../../store/engine/store.ts';
 import { createCommandClient, createCommandGate, unwrap } from '../service.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 import { checkSubscription } from './webhook.ts';
+
+/** How long the daemon has for one request, and how often its answer is looked for. */
+const DAEMON_PATIENCE_MS = 10_000;
+const DAEMON_LOOK_MS = 200;
 
 type Parts = { config: Config; secrets: SecretSource; env: Env };
 
@@ -40,7 +47,7 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
         );
         return [
           accepted,
-          ...(await checkDaemon(config)),
+          ...(await checkDaemon(config, env)),
           ...(await checkSubscription(client, config.webhook)),
         ];
       } finally {
@@ -54,28 +61,59 @@ export async function checkService({ config, secrets, env }: Parts): Promise<Che
 }
 
 /**
- * What the daemon's own token gets: it keeps the token to itself, and the database says that the
- * service rejects it. Nothing where the daemon is not stopped.
+ * What the running daemon gets with its own token, which it keeps to itself: it is asked to try.
+ * Where it does not run, the database says whether the service rejected it.
  */
-async function checkDaemon({ state }: Config): Promise<CheckedLine[]> {
+async function checkDaemon({ state }: Config, env: Env): Promise<CheckedLine[]> {
   if (!isUsable(state.path)) return [];
   const store = await openStore(state.path);
   try {
-    const halts = await currentHalts(store.db);
-    const account = halts.find(({ reason }) => reason === 'account');
-    if (account === undefined) return [];
-    const next_try = account.next_try_at === null ? null : new Date(account.next_try_at);
-    const what =
-      'The credentials work here, but the service rejects the requests of the running eligd: ' +
-      account.detail;
-    const next =
-      'eligd logs in again at its next try' +
-      `${next_try === null ? '' : ` (${next_try.toISOString()})`}. To try now, run "eligd ` +
-      'release submission". If it persists, ask the calling service about the account.';
-    return [bad('service', 'temporary', what, next)];
+    const heartbeat = await readHeartbeat(store.db);
+    const now = env.clock.now();
+    const runs = heartbeat !== null && heartbeat.stopped_at === null && now < heartbeat.overdue_at;
+    const line = runs ? await askDaemon(store, env) : null;
+    if (line !== null && line.state !== 'skipped') return [line];
+    const account = (await currentHalts(store.db)).find(({ reason }) => reason === 'account');
+    if (account !== undefined) return [rejectedLine(account.detail, account.next_try_at)];
+    return line === null ? [] : [line];
   } finally {
     await store.close();
   }
+}
+
+async function askDaemon(store: Store, env: Env): Promise<CheckedLine> {
+  const question = randomUUID();
+  await store.write((tx) => askForAccess(tx, question, env.clock.now()));
+  for (let waited_ms = 0; waited_ms < DAEMON_PATIENCE_MS; waited_ms += DAEMON_LOOK_MS) {
+    await env.clock.sleep(DAEMON_LOOK_MS);
+    const answer = await accessAnswer(store.db);
+    if (answer?.asked !== question) continue;
+    if (answer.is_accepted) return fine('service', 'The running eligd has access as well.');
+    const said = answer.status === null ? 'It got no reply.' : `HTTP ${answer.status}.`;
+    return rejectedLine(said, await nextTry(store));
+  }
+  const seconds = Math.round(DAEMON_PATIENCE_MS / 1_000);
+  return skipped(
+    'service',
+    `The running eligd did not say within ${seconds} seconds whether ` +
+      'the service accepts its own token.',
+  );
+}
+
+async function nextTry(store: Store): Promise<number | null> {
+  const halts = await currentHalts(store.db);
+  return halts.find(({ reason }) => reason === 'account')?.next_try_at ?? null;
+}
+
+function rejectedLine(detail: string, next_try_at: number | null): CheckedLine {
+  const at = next_try_at === null ? '' : ` (${new Date(next_try_at).toISOString()})`;
+  return bad(
+    'service',
+    'temporary',
+    `The credentials work here, but the service rejects the requests of the running eligd: ${detail}`,
+    `eligd logs in again at its next try${at}. To try now, run "eligd release submission". If it ` +
+      'persists, ask the calling service about the account.',
+  );
 }
 
 /**

@@ -1,0 +1,89 @@
+/** What `eligd check` says of the running daemon's own token, which a login of its own cannot. */
+import { afterEach, describe, expect, test } from 'vitest';
+import { DAY_MS } from '../../src/domain/time.ts';
+import { makeClinic } from '../support/clinic.ts';
+import { gatekeeper } from '../support/gatekeeper.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+/**
+ * A daemon with a token that has worked, at a service that answers 403 to dead ones. `deny` makes
+ * every token dead, but for `spared` of those that are handed out afterwards.
+ */
+async function runningDaemon() {
+  const service = await startService();
+  let denied: { spared: number; tokens: Set<string> } | null = null;
+  const handed_out: string[] = [];
+  const url = await gatekeeper(
+    service.url,
+    ({ headers }) => {
+      const token = headers.authorization?.replace('Bearer ', '');
+      if (denied === null || token === undefined) return null;
+      return denied.tokens.has(token) ? null : { status: 403 };
+    },
+    (token) => {
+      handed_out.push(token);
+      if (denied !== null && denied.tokens.size < denied.spared) denied.tokens.add(token);
+    },
+  );
+  const clinic = makeClinic({ base_url: url });
+  const day = new Date(Date.now() + 6 * DAY_MS).toISOString().slice(0, 10);
+  clinic.drop('export.csv', exportOf(visits(3, () => ({ appointment_at: `${day}T10:00` }))));
+  const daemon = await clinic.daemon({}, { idle_ms: 50 });
+  const stop = new AbortController();
+  const run = daemon.run(stop.signal);
+  stops.push(async () => {
+    stop.abort();
+    await run;
+    await daemon.close();
+  });
+  await expect.poll(async () => (await service.ledger()).length, { timeout: 10_000 }).toBe(3);
+  const check = async () => {
+    const { stdout } = await clinic.run('check', '--json');
+    const { lines } = JSON.parse(stdout) as {
+      lines: { part: string; state: string; what: string; next: string | null }[];
+    };
+    return lines.filter(({ part }) => part === 'service');
+  };
+  const deny = (spared: number) => {
+    denied = { spared, tokens: new Set() };
+  };
+  return { check, deny, handed_out };
+}
+
+describe('check, beside a running daemon', () => {
+  test("says that the daemon's own token is accepted", async () => {
+    const { check } = await runningDaemon();
+    expect((await check()).map(({ state, what }) => [state, what])).toContainEqual([
+      'ok',
+      'The running eligd has access as well.',
+    ]);
+  }, 30_000);
+
+  test('says that only its own login works, and what to do', async () => {
+    const { check, deny } = await runningDaemon();
+    // Only the first token after this is good: that of the command itself.
+    deny(1);
+    const lines = await check();
+    expect(lines[0]).toMatchObject({ state: 'ok' });
+    expect(lines[1]).toMatchObject({
+      state: 'failed',
+      what: expect.stringMatching(/credentials work here.*running eligd.*HTTP 403/),
+      next: expect.stringContaining('eligd release submission'),
+    });
+  }, 30_000);
+
+  test('has the daemon log in once when its token has died early', async () => {
+    const { check, deny, handed_out } = await runningDaemon();
+    const before = handed_out.length;
+    deny(9);
+    expect((await check()).map(({ state }) => state)).not.toContain('failed');
+    // One login of the command, and one of the daemon.
+    expect(handed_out.length - before).toBe(2);
+  }, 30_000);
+});
