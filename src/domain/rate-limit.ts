@@ -13,6 +13,8 @@ export const ABANDONED_MS = 10 * 60_000;
  * that was wrong.
  */
 const PAUSE_MS_MAX = 60 * 60_000;
+/** Without a limit of ours, a 429 halves this pace at first. */
+const UNLIMITED_PER_MINUTE = 600;
 /** How soon to look again for a slot whose request is still out. */
 const STILL_OUT_MS = 50;
 /** How soon to look again where the clock and what is in memory disagree. */
@@ -55,7 +57,10 @@ export type SlotTable = PaceTable & {
 export type RateLimit = {
   table: SlotTable;
   clock: Clock;
-  /** Zero means no limit; a pause that the service asked for holds all the same. */
+  /**
+   * Zero means no limit; a pause that the service asked for holds all the same, and so does the
+   * slower pace after a 429.
+   */
   max_per_minute: number;
   /** Slots of earlier processes that may still count, to be held for a whole window. */
   found: readonly number[];
@@ -71,20 +76,20 @@ export type RateLimit = {
  */
 export function limitRate(limit: RateLimit): RateLimiter {
   const pause = new Pause(limit);
-  const pace = new Pace(limit.table, limit.clock, limit.max_per_minute);
+  const is_unlimited = limit.max_per_minute === 0;
+  const per_minute_max = is_unlimited ? UNLIMITED_PER_MINUTE : limit.max_per_minute;
+  const pace = new Pace(limit.table, limit.clock, per_minute_max);
   const line = new WaitingLine(limit, pace);
   return {
     enter: async (priority, signal) => {
       await pause.over(signal);
-      if (limit.max_per_minute === 0) return { leave: async () => {} };
+      if (is_unlimited && (await pace.now()).gap_ms === 0) return { leave: async () => {} };
       signal?.throwIfAborted();
       const slot = await line.slot(priority, signal);
       return { leave: () => line.end(slot) };
     },
     pause: (until_ms) => pause.set(until_ms),
-    slowDown: async () => {
-      if (limit.max_per_minute > 0) await pace.slowDown();
-    },
+    slowDown: () => pace.slowDown(),
   };
 }
 

@@ -23,8 +23,11 @@ import {
 } from './transport.ts';
 import { tokenReplySchema } from './wire.ts';
 
-/** Everybody waits this long after a 429 that does not say how long. */
-export const RATE_LIMIT_PAUSE_MS = 30_000;
+/**
+ * How long everybody waits after a 429 that does not say it: short at first, since the pace is
+ * halved as well, and twice as long each time that it was too short.
+ */
+const UNSAID_PAUSE = { first_ms: 5_000, max_ms: 60_000 };
 
 const QUEUE_PRIORITY: Record<RequestPriority, number> = { send: 2, urgent: 1, routine: 0 };
 
@@ -59,6 +62,9 @@ export class Session {
   readonly #under_way = new Set<Promise<Answered>>();
   /** How often the service has told us to wait. */
   #pauses = 0;
+  /** Waits for which the service said no time, since a request last succeeded. */
+  #unsaid_pauses = 0;
+  #unsaid_until_elapsed = 0;
   #closed: Promise<void> | null = null;
 
   constructor(options: ServiceClientOptions, base: URL) {
@@ -247,9 +253,10 @@ export class Session {
   /** 429 holds for everybody, with or without a Retry-After; a 5xx only with one. */
   async #obeyRetryAfter(reply: HttpReply, now_ms: number): Promise<number | null> {
     const { status, headers } = reply;
+    if (status < 400) this.#unsaid_pauses = 0;
     const retry_after_ms = parseRetryAfter(headers['retry-after'], headers.date, now_ms);
     if (status !== 429 && (status < 500 || retry_after_ms === null)) return retry_after_ms;
-    const pause_ms = retry_after_ms ?? RATE_LIMIT_PAUSE_MS;
+    const pause_ms = retry_after_ms ?? this.#unsaidPause();
     this.#pauses += 1;
     this.#options.env.log('service_asked_to_wait', {
       http_status: status,
@@ -258,6 +265,16 @@ export class Session {
     await this.#keepResult('pause', () => this.#options.gate.pause(now_ms + pause_ms));
     if (status === 429) await this.#keepResult('slow', () => this.#options.gate.slowDown?.());
     return retry_after_ms;
+  }
+
+  /** Requests that were out together are turned away together, which counts once. */
+  #unsaidPause(): number {
+    const elapsed = this.#options.env.clock.elapsed();
+    if (elapsed >= this.#unsaid_until_elapsed) this.#unsaid_pauses += 1;
+    const { first_ms, max_ms } = UNSAID_PAUSE;
+    const pause_ms = Math.min(first_ms * 2 ** Math.max(0, this.#unsaid_pauses - 1), max_ms);
+    this.#unsaid_until_elapsed = Math.max(this.#unsaid_until_elapsed, elapsed + pause_ms);
+    return pause_ms;
   }
 
   /**

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { createEnv, scaledClock } from '../../src/ops/env.ts';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
+import { gatekeeper } from '../support/gatekeeper.ts';
 import { expectOneCallEach, needsOf, placesOf, questionsOf, writtenFor } from '../support/needs.ts';
 import { type Service, startService } from '../support/service.ts';
 import { exportOf, type Visit, visits } from '../support/visits.ts';
@@ -84,3 +85,57 @@ describe('the service limits us', () => {
     },
   );
 });
+
+describe('a server that takes two requests a second', () => {
+  test.each([
+    { max_per_minute: 60, retry_after: 'none' },
+    { max_per_minute: 60, retry_after: '1' },
+    { max_per_minute: 600, retry_after: 'none' },
+    { max_per_minute: 0, retry_after: 'none' },
+  ])(
+    'gets every call within five minutes, and few too many requests: $max_per_minute configured, ' +
+      'Retry-After: $retry_after',
+    async ({ max_per_minute, retry_after }) => {
+      const speed = 15;
+      const service = await startService({ speed });
+      const limited = await limitedService(service.url, speed, retry_after);
+      const clinic = makeClinic({
+        base_url: limited.url,
+        config: {
+          service: { settle_seconds: 5, submission: { mode: 'single', max_per_minute } },
+        },
+      });
+      const all = soon(35);
+      clinic.drop('export.csv', exportOf(all));
+      const until = Date.now() + (5 * 60_000) / speed;
+      while (Date.now() < until && (await service.ledger()).length < all.length)
+        await round(clinic, service, speed);
+      expectOneCallEach(await service.ledger(), needsOf(questionsOf(all)));
+      expect(limited.refused()).toBeLessThanOrEqual(12);
+      // The next process begins with the pace that was learned.
+      const before = limited.refused();
+      await round(clinic, service, speed);
+      expect(limited.refused()).toBe(before);
+    },
+    60_000,
+  );
+});
+
+/** The service behind a limit of two requests in any second of its own time. */
+async function limitedService(target: string, speed: number, retry_after: string) {
+  let refused = 0;
+  const taken: number[] = [];
+  const url = await gatekeeper(target, () => {
+    const now = performance.now() * speed;
+    while (taken[0] !== undefined && taken[0] <= now - 1_000) taken.shift();
+    if (taken.length < 2) {
+      taken.push(now);
+      return null;
+    }
+    refused += 1;
+    const headers: Record<string, string> =
+      retry_after === 'none' ? {} : { 'retry-after': retry_after };
+    return { status: 429, headers };
+  });
+  return { url, refused: () => refused };
+}
