@@ -110,7 +110,8 @@ function rejectedLine(detail: string, next_try_at: number | null): CheckedLine {
   return bad(
     'service',
     'temporary',
-    `The credentials work here, but the service rejects the requests of the running eligd: ${detail}`,
+    'The credentials work here, but the service rejects the requests of the running eligd: ' +
+      detail,
     `eligd logs in again at its next try${at}. To try now, run "eligd release submission". If it ` +
       'persists, ask the calling service about the account.',
   );
