@@ -8,6 +8,8 @@ import { deliveryDocument } from '../../src/records/delivery.ts';
 import { summarizeClaim, summarizeEligibility } from '../../src/records/summary.ts';
 import {
   collectText,
+  deductibleLeftText,
+  maximumLeftText,
   VERDICT_WORDS,
   verdictLines,
   whatToDo,
@@ -110,13 +112,19 @@ export async function writeBatch(
         const starts_at = localTime(delivery.appointment.starts_at, time_zone);
         return deliveryDocument({ ...delivery, written_at, connector: connector_id, starts_at });
       },
-      cellsOf: (delivery) => {
-        const line = resultLine(delivery, batch.created_at, time_zone);
-        return RESULT_COLUMNS.map((column) => cellOf(column, line[column]));
-      },
+      cellsOf: (delivery) => resultCells(delivery, { written_at: batch.created_at, time_zone }),
     },
     signal,
   );
+}
+
+/** The line of a delivery, in the order of RESULT_COLUMNS. */
+export function resultCells(
+  delivery: Delivery,
+  { written_at, time_zone }: { written_at: string; time_zone: string },
+): (string | IdCell)[] {
+  const line = resultLine(delivery, written_at, time_zone);
+  return RESULT_COLUMNS.map((column) => cellOf(column, line[column]));
 }
 
 /** The same for claims: `claims-<batch>.csv`. */
@@ -215,7 +223,7 @@ function outcomeOf({ key }: Written): DeliveryOutcome {
 function resultLine(delivery: Delivery, written_at: string, time_zone: string): ResultLine {
   const { appointment, record, verdict } = delivery;
   const { active, call_ended_at, procedure_codes, procedure_classes, notes, ...summary } =
-    summarizeEligibility(record);
+    summarizeEligibility(record, verdict);
   return {
     ...summary,
     delivery_key: delivery.key,
@@ -244,11 +252,8 @@ function resultLine(delivery: Delivery, written_at: string, time_zone: string): 
     collect: collectText(verdict),
     what_to_do: whatToDo(verdict).join(' '),
     why: verdictLines(verdict).join(' | '),
-    deductible_left: summary.individual_deductible_remaining,
-    maximum_left:
-      record.specialty === 'dental'
-        ? summary.annual_maximum_remaining
-        : summary.individual_out_of_pocket_remaining,
+    deductible_left: deductibleLeftText(record, verdict),
+    maximum_left: maximumLeftText(record, verdict),
   };
 }
 

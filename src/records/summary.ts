@@ -3,18 +3,17 @@
  */
 
 import type { Outcome } from '../domain/outcome.ts';
+import { AS_SAID, benefitLine, type Held, quoted } from './benefit-line.ts';
 import type { ClaimStatusRecord } from './claim-status.ts';
 import type {
-  Age,
   Allowance,
-  BenefitRule,
   EligibilityRecord,
   Money,
-  Percent,
   ProcedureCodeBenefits,
   Unparsed,
 } from './eligibility.ts';
 import type { Confidence, CustomAnswers, Verification } from './parts.ts';
+import type { Verdict } from './verdict.ts';
 import { latestChecks } from './verification.ts';
 
 /**
@@ -77,8 +76,15 @@ export type YesNoText = 'yes' | 'no' | 'unknown' | '';
 const UNPARSED_NOTES_MAX = 20;
 const UNPARSED_VALUE_LENGTH_MAX = 200;
 
-/** Pure; every record gives a summary. */
-export function summarizeEligibility(record: EligibilityRecord): EligibilitySummary {
+/**
+ * Pure; every record gives a summary. With the verdict of the visit that it is shown for, no line
+ * states a share or "covered" that the verdict contradicts; without one, nothing but the plan's own
+ * standing is looked at.
+ */
+export function summarizeEligibility(
+  record: EligibilityRecord,
+  verdict: Verdict | null = null,
+): EligibilitySummary {
   const { plan, maximums, calls } = record;
   return {
     outcome: record.outcome,
@@ -115,12 +121,15 @@ export function summarizeEligibility(record: EligibilityRecord): EligibilitySumm
     procedure_codes: (record.procedure_codes?.codes ?? []).map((entry) => ({
       code: entry.code,
       line: entry.answered
-        ? [benefitLine(entry.benefits), ...nextEligibleWords(entry)].join('; ')
+        ? [
+            benefitLine(entry.benefits, heldOf(record, verdict, entry.code)),
+            ...nextEligibleWords(entry),
+          ].join('; ')
         : 'unknown',
     })),
     procedure_classes: (record.procedure_classes?.classes ?? []).map((entry) => ({
       name: entry.name,
-      line: entry.answered ? benefitLine(entry.benefits) : 'unknown',
+      line: entry.answered ? benefitLine(entry.benefits, heldOf(record, verdict, null)) : 'unknown',
     })),
     reference_number: joinCalls(calls.map((call) => call.reference_number)),
     representative: joinCalls(calls.map((call) => call.representative)),
@@ -158,40 +167,23 @@ function lastEnd(ends: readonly (string | null)[]): string {
   return known.at(-1) ?? (ends.length > 0 ? 'unknown' : '');
 }
 
-/**
- * What a rule says in one line: `covered; plan pays 80%; 2 per year`. Words of the payer stand in
- * quotation marks.
- */
-function benefitLine(rule: BenefitRule): string {
-  const isOpen = rule.is_covered !== false;
-  const parts = [
-    yesNoWords(rule.is_covered, 'covered', 'not covered', 'coverage unknown'),
-    numberWords(rule.plan_pays_percent, (percent) => `plan pays ${percent}%`, 'plan pays', isOpen),
-    numberWords(
-      rule.patient_pays_percent,
-      (percent) => `patient pays ${percent}%`,
-      'coinsurance',
-      isOpen,
-    ),
-    copayWords(rule.copay, isOpen),
-    yesNoWords(rule.is_deductible_waived, 'deductible waived', 'deductible applies', null),
-    yesNoWords(
-      rule.is_prior_auth_required,
-      'prior authorization required',
-      'no prior authorization',
-      isOpen ? 'prior authorization unknown' : null,
-    ),
-    quoted('prior authorization', rule.prior_auth_info),
-    rule.frequency_limitations === null && isOpen
-      ? 'frequency unknown'
-      : quoted('frequency', rule.frequency_limitations),
-    numberWords(rule.age_limit, (years) => `age limit ${years}`, 'age limit', false),
-    yesNoWords(rule.is_downgraded, 'downgraded', 'not downgraded', null),
-    quoted('downgrade', rule.downgraded_info),
-    quoted('limitations', rule.limitations),
-    quoted('more', rule.more_info),
-  ];
-  return parts.filter((part) => part !== null).join('; ');
+/** What the verdict makes of a code; of a class (null), what it makes of the plan. */
+function heldOf(record: EligibilityRecord, verdict: Verdict | null, code: string | null): Held {
+  if (verdict === null)
+    return record.plan?.is_active === false
+      ? { standing: 'not_payable', reasons: ['plan_inactive'], are_shares_sure: false }
+      : AS_SAID;
+  if (code === null) {
+    const { standing, reasons } = verdict.plan;
+    return { standing, reasons, are_shares_sure: standing === 'payable' && reasons.length === 0 };
+  }
+  const found = [...verdict.procedures, ...verdict.others].find((each) => each.code === code);
+  if (found === undefined) return AS_SAID;
+  return {
+    standing: found.standing,
+    reasons: found.reasons.map((reason) => reason.code),
+    are_shares_sure: found.plan_pays_percent !== null || found.copay !== null,
+  };
 }
 
 /** When the next one is allowed, where history and frequency say so together. */
@@ -199,40 +191,6 @@ function nextEligibleWords({ next_eligible }: ProcedureCodeBenefits): string[] {
   if (next_eligible === undefined || next_eligible.standing === 'open') return [];
   return [next_eligible.date === null ? 'used up' : `next eligible ${next_eligible.date}`];
 }
-
-function yesNoWords(
-  value: boolean | null | undefined,
-  yes: string,
-  no: string,
-  unknown: string | null,
-): string | null {
-  if (value === undefined) return null;
-  if (value === null) return unknown;
-  return value ? yes : no;
-}
-
-type NumberOrWords = Percent | Age;
-
-/** `saysUnknown`: whether an unanswered one is named. */
-function numberWords(
-  value: NumberOrWords | null | undefined,
-  say: (value: number) => string,
-  label: string,
-  saysUnknown: boolean,
-): string | null {
-  if (value === undefined) return null;
-  if (value === null) return saysUnknown ? `${label} unknown` : null;
-  return typeof value === 'number' ? say(value) : `${label} "${value.text}"`;
-}
-
-function copayWords(copay: Money | null | undefined, saysUnknown: boolean): string | null {
-  if (copay === undefined) return null;
-  if (copay === null) return saysUnknown ? 'copay unknown' : null;
-  return 'text' in copay ? `copay "${copay.text}"` : `copay ${copay.amount}`;
-}
-
-const quoted = (label: string, words: string | null | undefined) =>
-  words === undefined || words === null ? null : `${label} "${words}"`;
 
 function notesOf(record: EligibilityRecord): string[] {
   const { plan, clauses } = record;

@@ -8,7 +8,7 @@
  */
 import type { EligibilityRecord } from './eligibility.ts';
 import { comparableCode } from './values.ts';
-import { type Billed, patientPays, waysOf } from './verdict/dollars.ts';
+import { type Billed, outOfPocketLeft, patientPays, waysOf } from './verdict/dollars.ts';
 import { type CentRange, centsOf, dollarsOf } from './verdict/money.ts';
 import { networkReasons, planReasons, unknownPlan, visitReasons } from './verdict/plan.ts';
 import {
@@ -74,12 +74,27 @@ export type Verdict = {
   reasons: Reason[];
   /** In the order of the visit, each code once. */
   procedures: ProcedureVerdict[];
+  /** Codes that the record has and the visit has not, judged as if they were scheduled alone. */
+  others: ProcedureVerdict[];
+  /** What the plan as a whole comes to, whatever is done. */
+  plan: { standing: Standing; reasons: ReasonCode[] };
   /** For the whole visit; null unless the fee of each scheduled code is known. */
   patient_pays: PatientPays | null;
 };
 
 /** Pure; every record and visit give a verdict. */
 export function judge(record: EligibilityRecord, visit: JudgedVisit): Verdict {
+  const verdict = judgeScheduled(record, visit);
+  const scheduled = new Set(verdict.procedures.map(({ code }) => code));
+  const others = (record.procedure_codes?.codes ?? [])
+    .map(({ code }) => code)
+    .filter((code) => !scheduled.has(code));
+  if (others.length === 0) return verdict;
+  const { procedures } = judgeScheduled(record, { ...visit, procedure_codes: others, fees: {} });
+  return { ...verdict, others: procedures };
+}
+
+function judgeScheduled(record: EligibilityRecord, visit: JudgedVisit): Verdict {
   const is_dental = record.specialty === 'dental';
   const codes = [
     ...new Set(
@@ -124,6 +139,8 @@ export function judge(record: EligibilityRecord, visit: JudgedVisit): Verdict {
     standing: worstOf(of_visit, procedures),
     reasons: of_visit.map(asReason),
     procedures,
+    others: [],
+    plan: { standing: standingOf(shared), reasons: shared.map(({ code }) => code) },
     patient_pays: lowered(
       paid.total,
       rank > 1 || procedures.some(({ standing }) => standing !== 'not_payable'),
@@ -174,7 +191,15 @@ function unanswered(
     fee: feeText(fees, code),
     patient_pays: null,
   }));
-  return { date, standing: 'incomplete', reasons: [reason], procedures, patient_pays: null };
+  return {
+    date,
+    standing: 'incomplete',
+    reasons: [reason],
+    procedures,
+    others: [],
+    plan: { standing: 'unknown', reasons: ['no_answer'] },
+    patient_pays: null,
+  };
 }
 
 type Judged = {
@@ -222,7 +247,10 @@ function sharesAsSaid(
   standing: Standing,
   has_other_shares: boolean,
 ): Pick<ProcedureVerdict, 'plan_pays_percent' | 'copay'> {
-  if (standing !== 'payable' || has_other_shares) return { plan_pays_percent: null, copay: null };
+  // Once the out-of-pocket maximum is met, the plan pays more than its share.
+  const is_met = outOfPocketLeft(facts.record).high === 0;
+  if (standing !== 'payable' || has_other_shares || is_met)
+    return { plan_pays_percent: null, copay: null };
   const { copay } = facts.rule;
   if (copay != null && 'amount' in copay) return { plan_pays_percent: null, copay: copay.amount };
   const patient = patientPercent(facts);
@@ -239,6 +267,15 @@ const TO_ATTEND: ReadonlySet<ReasonCode> = new Set([
   'referral_required',
   'not_primary',
 ]);
+
+/**
+ * Whether the coverage holds on the day of the visit: not when the payer says so, or when it has
+ * ended or not begun by then. Null: unknown.
+ */
+export function holdsAt({ plan, outcome }: EligibilityRecord, verdict: Verdict): boolean | null {
+  if (verdict.standing === 'not_eligible') return false;
+  return outcome === 'successful' ? (plan?.is_active ?? null) : null;
+}
 
 /** Nothing about a procedure makes a visit not eligible. */
 function worstOf(

@@ -19,6 +19,8 @@ import type {
   Percent,
 } from '../../../src/records/eligibility.ts';
 import { summarizeEligibility } from '../../../src/records/summary.ts';
+import type { ReasonCode, Standing, Verdict } from '../../../src/records/verdict.ts';
+import type { Delivery } from '../../contract.ts';
 import {
   BENEFIT_NETWORKS,
   BENEFIT_TERMS,
@@ -55,23 +57,53 @@ const CLASS_SERVICES: Readonly<Record<string, string>> = {
   PHYSICAL_THERAPY: 'PT',
 };
 
-export function benefitItems(record: EligibilityRecord): Item[] {
-  const summary = summarizeEligibility(record);
+export function benefitItems({ record, verdict }: Delivery): Item[] {
+  const summary = summarizeEligibility(record, verdict);
   return [
     ...planItems(record),
     ...(record.procedure_classes?.classes ?? []).map(
       (entry, index): Item => ({
         category: classConcept(entry.name.trim()),
-        ...ruleParts(entry.benefits, summary.procedure_classes[index]?.line ?? ''),
+        ...ruleParts(entry.benefits, {
+          description: summary.procedure_classes[index]?.line ?? '',
+          standing: verdict.plan.standing,
+          may_hold: mayHold(verdict.plan.standing, verdict.plan.reasons),
+        }),
       }),
     ),
     ...(record.procedure_codes?.codes ?? []).map(
       (entry, index): Item => ({
         productOrService: procedureConcept(entry.code, entry.name),
-        ...ruleParts(entry.benefits, summary.procedure_codes[index]?.line ?? ''),
+        ...ruleParts(entry.benefits, {
+          description: summary.procedure_codes[index]?.line ?? '',
+          ...heldIn(verdict, entry.code),
+        }),
       }),
     ),
   ];
+}
+
+/** `may_hold`: nothing that is known makes the share or the copay another one. */
+type Held = { standing: Standing; may_hold: boolean };
+
+const OTHER_SHARES: ReadonlySet<ReasonCode> = new Set([
+  'conflicting',
+  'out_of_network',
+  'downgrade',
+  'no_answer',
+]);
+
+const mayHold = (standing: Standing, reasons: readonly ReasonCode[]) =>
+  standing !== 'not_payable' && !reasons.some((code) => OTHER_SHARES.has(code));
+
+/** What the verdict makes of a code of the record. */
+function heldIn({ procedures, others }: Verdict, code: string): Held {
+  const found = [...procedures, ...others].find((each) => each.code === code);
+  if (found === undefined) return { standing: 'unknown', may_hold: true };
+  const { standing, plan_pays_percent, copay } = found;
+  const reasons = found.reasons.map((reason) => reason.code);
+  const holds = standing !== 'payable' || plan_pays_percent !== null || copay !== null;
+  return { standing, may_hold: holds && mayHold(standing, reasons) };
 }
 
 function classConcept(name: string): CodeableConcept {
@@ -97,12 +129,10 @@ export function procedureConcept(code: string, name: string | null = null): Code
 function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
   const service = PLAN_SERVICES[specialty];
   const category: CodeableConcept = { coding: [{ system: X12_SERVICE_TYPES, ...service }] };
-  const network = plan?.is_provider_in_network;
+  const network = networkOf(maximums?.name, plan?.is_provider_in_network);
   const common: Item = {
     category,
-    ...(typeof network === 'boolean'
-      ? { network: concept(BENEFIT_NETWORKS, network ? 'in' : 'out') }
-      : {}),
+    ...(network === null ? {} : { network: concept(BENEFIT_NETWORKS, network) }),
     term: concept(BENEFIT_TERMS, 'annual'),
   };
   const individual = [
@@ -117,7 +147,7 @@ function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
   const orthodontics = moneyOf(maximums?.orthodontics_coverage_limit);
   const words = amountWords(maximums);
   return [
-    ...(individual.length === 0 && words === '' && typeof network !== 'boolean'
+    ...(individual.length === 0 && words === ''
       ? []
       : [
           item(
@@ -147,6 +177,21 @@ function planItems({ specialty, plan, maximums }: EligibilityRecord): Item[] {
           ),
         ]),
   ];
+}
+
+/**
+ * For which network the amounts were given: as the payer calls them; else for the provider's, when
+ * it is in the network. Payers give in-network amounts for a provider out of network too, so the
+ * provider's standing alone says nothing then.
+ */
+function networkOf(
+  name: string | null | undefined,
+  is_provider_in_network: boolean | null | undefined,
+): 'in' | 'out' | null {
+  const words = (name ?? '').toLowerCase().replaceAll(/[-_]/g, ' ');
+  if (/\b(?:out of|non) ?network\b|\boon\b/.test(words)) return 'out';
+  if (/\bin ?network\b|\binn\b/.test(words)) return 'in';
+  return is_provider_in_network === true ? 'in' : null;
 }
 
 const concept = (system: string, code: string): CodeableConcept => ({ coding: [{ system, code }] });
@@ -206,9 +251,16 @@ function amountWord(name: string, money: Money | null, says_number = false): str
   return says_number || moneyOf(money) === null ? [`${name} ${money.amount}`] : [];
 }
 
-function ruleParts(rule: BenefitRule, description: string): Item {
-  const percent = patientPercent(rule);
-  const copay = moneyOf(rule.copay);
+/**
+ * The rule as it holds at the visit: a share or a copay only where it is what is paid, and never
+ * "not excluded" of what the plan does not pay.
+ */
+function ruleParts(
+  rule: BenefitRule,
+  { description, standing, may_hold }: Held & { description: string },
+): Item {
+  const percent = may_hold ? patientPercent(rule) : null;
+  const copay = may_hold ? moneyOf(rule.copay) : null;
   const benefit: Benefit[] = [
     ...(percent === null
       ? []
@@ -218,7 +270,9 @@ function ruleParts(rule: BenefitRule, description: string): Item {
   return item(
     {
       ...(description === '' ? {} : { description }),
-      ...(typeof rule.is_covered === 'boolean' ? { excluded: !rule.is_covered } : {}),
+      ...(rule.is_covered === false || (rule.is_covered === true && standing !== 'not_payable')
+        ? { excluded: !rule.is_covered }
+        : {}),
       ...(typeof rule.is_prior_auth_required === 'boolean'
         ? { authorizationRequired: rule.is_prior_auth_required }
         : {}),

@@ -2,20 +2,21 @@ import type { Narrative } from '@medplum/fhirtypes';
 import type { Allowance, EligibilityRecord, Money } from '../../../src/records/eligibility.ts';
 import { OUTCOME_SENTENCES, summarizeEligibility } from '../../../src/records/summary.ts';
 import { verdictLines } from '../../../src/records/verdict/text.ts';
+import { holdsAt } from '../../../src/records/verdict.ts';
 import type { Delivery } from '../../contract.ts';
 
 /** What a person reads first: in one line, for lists. */
-export function disposition(record: EligibilityRecord): string {
+export function disposition({ record, verdict }: Delivery): string {
   if (record.outcome !== 'successful')
     return `${OUTCOME_SENTENCES[record.outcome]} Nothing is known about the coverage.`;
-  const { active } = summarizeEligibility(record);
-  const words: Record<string, string> = {
-    yes: 'Coverage is active.',
-    no: 'Coverage is not active.',
-  };
+  const holds = holdsAt(record, verdict);
+  const active =
+    holds === null
+      ? 'Whether the coverage is active is unknown.'
+      : `Coverage is ${holds ? '' : 'not '}active.`;
   const whole =
     record.completeness === 'complete' ? '' : ' Not everything that was asked was answered.';
-  return `${words[active] ?? 'Whether the coverage is active is unknown.'}${whole}`;
+  return `${active}${whole}`;
 }
 
 type Line = [name: string, value: string];
@@ -98,8 +99,9 @@ function historyLines({ treatment_history }: EligibilityRecord): Line[] {
  * The whole record as lines of `name: value`, the way a front desk reads it. `notes` are the core's
  * own remarks.
  */
-export function lines({ record, notes, verdict }: Delivery): string[] {
-  const summary = summarizeEligibility(record);
+export function lines(delivery: Delivery): string[] {
+  const { record, notes, verdict } = delivery;
+  const summary = summarizeEligibility(record, verdict);
   const calls: Line[] = [
     ['Call ended', summary.call_ended_at],
     ['Representative', summary.representative],
@@ -115,7 +117,7 @@ export function lines({ record, notes, verdict }: Delivery): string[] {
   const written = (named: readonly Line[]) => named.map(([name, value]) => `${name}: ${value}`);
   return [
     ...verdictLines(verdict),
-    disposition(record),
+    disposition(delivery),
     ...notes,
     ...written(benefits),
     ...written(historyLines(record)),

@@ -10,6 +10,7 @@ import type {
 } from '@medplum/fhirtypes';
 import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
 import { OUTCOME_SENTENCES } from '../../../src/records/summary.ts';
+import { holdsAt } from '../../../src/records/verdict.ts';
 import type { Delivery } from '../../contract.ts';
 import { LOINC, PROVENANCE_PARTICIPANTS } from '../systems.ts';
 import { benefitItems, procedureConcept } from './benefits.ts';
@@ -61,9 +62,10 @@ export function eligibilityResponse(
   { delivery, about }: Parts,
   request: Reference<never> | null,
 ): CoverageEligibilityResponse {
-  const { record } = delivery;
+  const { record, verdict } = delivery;
   const { plan } = record;
-  const items = benefitItems(record);
+  const items = benefitItems(delivery);
+  const inforce = holdsAt(record, verdict);
   const start = plan?.effective_date ?? null;
   const end = plan?.termination_date ?? null;
   // FHIR allows no period that ends before it begins; both dates stand in the text.
@@ -81,12 +83,12 @@ export function eligibilityResponse(
       identifier: about.identifier,
     }) as CoverageEligibilityResponse['request'],
     outcome: outcomeOf(record),
-    disposition: disposition(record),
+    disposition: disposition(delivery),
     insurer: about.insurer,
     insurance: [
       {
         coverage: about.coverage,
-        ...(typeof plan?.is_active === 'boolean' ? { inforce: plan.is_active } : {}),
+        ...(inforce === null ? {} : { inforce }),
         ...(is_period
           ? {
               benefitPeriod: {
@@ -180,7 +182,7 @@ export const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base
 /** For people, with the full record for programs beside it. */
 export function documentReference({ delivery, about }: Parts): DocumentReference {
   const { record } = delivery;
-  const title = `Insurance eligibility: ${disposition(record)}`;
+  const title = `Insurance eligibility: ${disposition(delivery)}`;
   const date = answeredAt(record, about);
   return {
     resourceType: 'DocumentReference',

@@ -112,9 +112,9 @@ const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 const NOTHING: Written = { in1: {}, in3: {} };
 
 /** IN1-25, 26, 29, 30 and IN3-2, 6. What is unknown is not in it, and changes nothing (G8). */
-function writtenOf({ record }: Delivery, time_zone: string): Written {
-  const summary = summarizeEligibility(record);
-  const active = activeFlag(summary);
+function writtenOf({ record, verdict }: Delivery, time_zone: string): Written {
+  const summary = summarizeEligibility(record, verdict);
+  const active = activeFlag(record, verdict);
   const called = calledAt(summary, time_zone);
   const { representative, reference_number } = summary;
   const known = (text: string) => text !== '' && text !== 'unknown';

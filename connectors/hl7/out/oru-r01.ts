@@ -17,7 +17,7 @@ import { calledAt, type Observation, observation, pid, request } from './segment
 const FORM = { type: 'ORU', trigger: 'R01', structure: 'ORU_R01' };
 
 export function eligibilityOru(writing: Writing, delivery: Delivery): Outgoing {
-  const summary = summarizeEligibility(delivery.record);
+  const summary = summarizeEligibility(delivery.record, delivery.verdict);
   const called = calledAt(summary, writing.time_zone);
   return compose(writing, FORM, delivery, [
     pid(delivery.appointment.patient),

@@ -15,8 +15,8 @@ import { claimRowsOf, rowsOf } from './z-segments.ts';
 const FORM = { type: 'PIN', trigger: 'I07', structure: 'RQI_I01' };
 
 export function eligibilityPin(writing: Writing, delivery: Delivery): Outgoing {
-  const { appointment, record } = delivery;
-  const summary = summarizeEligibility(record);
+  const { appointment, record, verdict } = delivery;
+  const summary = summarizeEligibility(record, verdict);
   return compose(writing, FORM, delivery, [
     prd(appointment.location),
     pid(appointment.patient),

@@ -5,7 +5,9 @@
 
 import type { Patient } from '../../../src/domain/appointment.ts';
 import type { Outcome } from '../../../src/domain/outcome.ts';
+import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
 import type { EligibilitySummary } from '../../../src/records/summary.ts';
+import { holdsAt, type Verdict } from '../../../src/records/verdict.ts';
 import type { Delivery } from '../../contract.ts';
 import { writeInstant } from '../v2/times.ts';
 import { rawField, segmentsOf } from './as-written.ts';
@@ -36,7 +38,7 @@ export function prd(location: string | null): string {
  * IN1, IN2 and IN3. What is unknown is not valued, which changes nothing at the receiver (G8).
  */
 export function insurance(
-  { appointment, record }: Delivery,
+  { appointment, record, verdict }: Delivery,
   summary: EligibilitySummary,
   time_zone: string,
 ): string[] {
@@ -63,7 +65,7 @@ export function insurance(
     17: asWritten(17, subscriber === null ? 'SEL' : subscriber.relationship),
     18: asWritten(18, day(subscriber?.birth_date)),
     22: String(coverage_rank),
-    25: activeFlag(summary),
+    25: activeFlag(record, verdict),
     26: called?.slice(0, 8) ?? null,
     29: called,
     30: summary.representative === 'unknown' ? null : [null, summary.representative],
@@ -77,9 +79,10 @@ export function insurance(
   ];
 }
 
-/** Whether the coverage is active, as HL7 says it (table 0136); null when that is not known. */
-export function activeFlag({ active }: Pick<EligibilitySummary, 'active'>): 'Y' | 'N' | null {
-  return active === 'yes' ? 'Y' : active === 'no' ? 'N' : null;
+/** Whether the coverage holds at the visit (table 0136); null when that is not known. */
+export function activeFlag(record: EligibilityRecord, verdict: Verdict): 'Y' | 'N' | null {
+  const is_active = holdsAt(record, verdict);
+  return is_active === null ? null : is_active ? 'Y' : 'N';
 }
 
 /** When the call to the payer ended; null when that is not known. */

@@ -15,6 +15,7 @@ import type {
   Percent,
 } from '../../../src/records/eligibility.ts';
 import { summarizeEligibility } from '../../../src/records/summary.ts';
+import type { Verdict } from '../../../src/records/verdict.ts';
 import type { ClaimDelivery, Delivery } from '../../contract.ts';
 import { type Field, segment } from './outbound.ts';
 
@@ -47,8 +48,9 @@ export const ROW_FIELDS = {
     ...RULE,
     'next_eligible',
     'line',
+    'standing',
   ],
-  ZCL: [...WHOSE, 'class', 'answered', ...RULE, 'line'],
+  ZCL: [...WHOSE, 'class', 'answered', ...RULE, 'line', 'standing'],
   ZTH: [...WHOSE, 'date', 'code', 'teeth', 'surfaces', 'quadrants'],
 } as const;
 
@@ -77,8 +79,8 @@ type Values<Name extends RowName> = { [Field_ in (typeof ROW_FIELDS)[Name][numbe
 export function rowsOf(delivery: Delivery): string[] {
   const { record } = delivery;
   return [
-    ...rows('ZBN', delivery, [...amountRows(record), ...codeRows(record)]),
-    ...rows('ZCL', delivery, classRows(record)),
+    ...rows('ZBN', delivery, [...amountRows(record), ...codeRows(delivery)]),
+    ...rows('ZCL', delivery, classRows(delivery)),
     ...rows('ZTH', delivery, treatmentRows(record)),
   ];
 }
@@ -167,8 +169,8 @@ function allowanceFields({ amount, used, remaining }: Allowance): Values<'ZBN'> 
   };
 }
 
-function codeRows(record: EligibilityRecord): Values<'ZBN'>[] {
-  const lines = summarizeEligibility(record).procedure_codes;
+function codeRows({ record, verdict }: Delivery): Values<'ZBN'>[] {
+  const lines = summarizeEligibility(record, verdict).procedure_codes;
   return (record.procedure_codes?.codes ?? []).map(
     ({ code, answered, benefits, next_eligible }, index) => ({
       kind: 'C',
@@ -178,17 +180,22 @@ function codeRows(record: EligibilityRecord): Values<'ZBN'>[] {
       next_eligible:
         next_eligible === undefined ? null : (next_eligible.date ?? next_eligible.standing),
       line: lines[index]?.line ?? null,
+      standing: standingOf(verdict, code),
     }),
   );
 }
 
-function classRows(record: EligibilityRecord): Values<'ZCL'>[] {
-  const lines = summarizeEligibility(record).procedure_classes;
+const standingOf = ({ procedures, others }: Verdict, code: string) =>
+  [...procedures, ...others].find((each) => each.code === code)?.standing ?? 'unknown';
+
+function classRows({ record, verdict }: Delivery): Values<'ZCL'>[] {
+  const lines = summarizeEligibility(record, verdict).procedure_classes;
   return (record.procedure_classes?.classes ?? []).map(({ name, answered, benefits }, index) => ({
     class: name,
     answered: yesNo(answered),
     ...ruleFields(benefits),
     line: lines[index]?.line ?? null,
+    standing: verdict.plan.standing,
   }));
 }
 

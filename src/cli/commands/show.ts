@@ -2,15 +2,9 @@ import type { Command } from 'commander';
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { Config } from '../../ops/config.ts';
-import {
-  type ClaimSummary,
-  type EligibilitySummary,
-  summarizeClaim,
-  summarizeEligibility,
-} from '../../records/summary.ts';
-import type { AnswerRecord } from '../../store/answers/answers.ts';
 import type { DeliveryRow } from '../../store/answers/deliveries.ts';
 import type { InquiryDetail } from '../../store/views/subject.ts';
+import { summaryLines, summaryOf } from '../answer-text.ts';
 import type { CliContext, Output } from '../context.ts';
 import { printJson, printTable } from '../output.ts';
 import { type ExplainedSubject, readExplained, readState } from '../state.ts';
@@ -113,7 +107,7 @@ function inquiryJson(
         : {
             revision: answer.revision,
             recorded_at: isoTime(answer.created_at),
-            summary: summaryOf(answer.record),
+            summary: summaryOf(answer.record, verdicts),
             verdicts,
           },
   };
@@ -171,9 +165,10 @@ function showText(
     const heading =
       `Answer to inquiry:${row.id}, revision ${answer.revision}, recorded ` +
       `${clinicTime(answer.created_at, config)}`;
-    const verdicts = verdictsOf(detail, each, config).flatMap(verdictText);
+    const verdicts = verdictsOf(detail, each, config);
+    const told = verdicts.flatMap(verdictText);
     stdout.write(
-      `\n${[heading, ...verdicts, ...summaryLines(summaryOf(answer.record))].join('\n')}\n`,
+      `\n${[heading, ...told, ...summaryLines(summaryOf(answer.record, verdicts))].join('\n')}\n`,
     );
   }
 }
@@ -248,26 +243,4 @@ function deliveryTable(deliveries: readonly DeliveryRow[], config: Config, stdou
       delivered_at === null ? null : clinicTime(delivered_at, config),
     ]),
   );
-}
-
-function summaryOf(record: AnswerRecord): EligibilitySummary | ClaimSummary {
-  return record.schema === 'eligd.claim/1' ? summarizeClaim(record) : summarizeEligibility(record);
-}
-
-type SummaryValue = string | ({ code: string; line: string } | { name: string; line: string })[];
-
-/** What was not asked is left out; what is unknown says so (G8). */
-function summaryLines(summary: EligibilitySummary | ClaimSummary): string[] {
-  const { notes, ...values } = summary;
-  const pairs = Object.entries(values).flatMap(
-    ([name, value]: [string, SummaryValue]): [string, string][] => {
-      if (typeof value === 'string')
-        return value === '' ? [] : [[name.replaceAll('_', ' '), value]];
-      return value.map((entry) => ['code' in entry ? entry.code : entry.name, entry.line]);
-    },
-  );
-  return [
-    ...pairs.map(([name, value]) => `  ${`${name}:`.padEnd(38)} ${value}`),
-    ...notes.map((note) => `  Note: ${note}`),
-  ];
 }

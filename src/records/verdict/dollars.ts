@@ -288,7 +288,7 @@ function orthodonticLeft({ maximums }: EligibilityRecord): CentRange {
 }
 
 /** Once the out-of-pocket maximum is met, the patient owes nothing for covered care. */
-function outOfPocketLeft({ specialty, maximums }: EligibilityRecord): CentRange {
+export function outOfPocketLeft({ specialty, maximums }: EligibilityRecord): CentRange {
   if (specialty === 'dental') return NO_LIMIT;
   const lefts = [
     maximums?.individual_out_of_pocket_maximum,

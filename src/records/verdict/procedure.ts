@@ -147,7 +147,7 @@ function coverageReasons(facts: ProcedureFacts): Weighed[] {
       {
         code: 'conflicting',
         effect: 'unknown',
-        text: `The payer said that the plan pays ${plan}% and the patient ${patient}%.`,
+        text: `The payer named ${plan}% for the plan and ${patient}% for the patient.`,
         facts: shares,
       },
     ];

@@ -1,6 +1,9 @@
 /** A verdict in sentences: for the CSV, messages, narratives, attention list and `eligd show`. */
+import type { EligibilityRecord } from '../eligibility.ts';
 import type { PatientPays, ProcedureVerdict, Verdict, VerdictWord } from '../verdict.ts';
 import { VERDICT_CAUTION } from '../verdict.ts';
+import { deductibleDue, outOfPocketLeft } from './dollars.ts';
+import { type CentRange, dollarsOf, isUnlimited, maximumLeft } from './money.ts';
 import { type Reason, type ReasonCode, type Standing, shortDay } from './reasons.ts';
 
 /** A verdict in a word or two, for lists. */
@@ -50,6 +53,33 @@ export function collectText({ patient_pays, procedures }: Verdict): string {
     pays === null && copay !== null ? [`${code}: copay $${copay}`] : [],
   );
   return [...known, ...copays].join('; ');
+}
+
+/**
+ * What is due of the deductible, as one amount: nothing once the family's is met. Empty when the
+ * plan does not pay at all, `unknown` when it cannot be told.
+ */
+export function deductibleLeftText(record: EligibilityRecord, verdict: Verdict): string {
+  const { maximums } = record;
+  if (verdict.standing === 'not_eligible' || maximums?.individual_deductible === undefined)
+    return '';
+  return leftText(deductibleDue(record));
+}
+
+/** What is left of the maximum; of a medical plan, until its out-of-pocket maximum is met. */
+export function maximumLeftText(record: EligibilityRecord, verdict: Verdict): string {
+  const { specialty, maximums } = record;
+  const allowance =
+    specialty === 'dental' ? maximums?.coverage_limit : maximums?.individual_out_of_pocket_maximum;
+  if (verdict.standing === 'not_eligible' || allowance === undefined) return '';
+  if (specialty === 'dental') return leftText(maximumLeft(allowance));
+  const left = outOfPocketLeft(record);
+  return Number.isFinite(left.low) || isUnlimited(allowance.amount) ? leftText(left) : 'unknown';
+}
+
+function leftText(left: CentRange | null): string {
+  if (left === null || left.low !== left.high) return 'unknown';
+  return Number.isFinite(left.low) ? dollarsOf(left.low) : 'unlimited';
 }
 
 /** `D1110: payable; plan pays 100%; patient pays $0.00.`, then why, then what else was said. */

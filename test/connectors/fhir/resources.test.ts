@@ -18,6 +18,7 @@ import {
 } from '../../../connectors/fhir/write/resources.ts';
 import type { EligibilityRecord } from '../../../src/records/eligibility.ts';
 import { normalizeEligibility } from '../../../src/records/normalize.ts';
+import { judge } from '../../../src/records/verdict.ts';
 import {
   answerTree,
   inputOf,
@@ -39,7 +40,14 @@ const about: About = {
 function partsOf(record: EligibilityRecord) {
   const [delivery] = batchOf(1, [1]).deliveries;
   if (delivery === undefined) throw new Error('The suite gives a delivery.');
-  return { delivery: { ...delivery, record }, about };
+  const { procedure_codes, patient, starts_at } = delivery.appointment;
+  const verdict = judge(record, {
+    date: starts_at.slice(0, 10),
+    birth_date: patient.birth_date,
+    procedure_codes,
+    fees: {},
+  });
+  return { delivery: { ...delivery, record, verdict }, about };
 }
 
 function resourcesOf(record: EligibilityRecord): Resource[] {
@@ -157,6 +165,19 @@ describe('a response', () => {
     expect(itemOf({ is_covered: true, coverage_percentage: '66.5' })?.description).toContain(
       '66.5%',
     );
+  });
+
+  test.each([
+    [{ is_provider_in_network: false }, 'In-network', 'in'],
+    [{ is_provider_in_network: true }, 'Out-of-network', 'out'],
+    [{ is_provider_in_network: true }, undefined, 'in'],
+    [{ is_provider_in_network: false }, undefined, undefined],
+    [{}, 'Calendar year', undefined],
+  ])('marks amounts as what they were given for: %j, %s', (plan_information, name, network) => {
+    const [plan] = itemsOf(
+      recordOf({ plan_information, maximums: { name, coverage_limit: 1500 } }),
+    );
+    expect(plan?.network?.coding?.[0]?.code).toBe(network);
   });
 
   test('gives what is used beside the limit, since FHIR has nothing for what remains', () => {
