@@ -44,11 +44,11 @@ module.exports = {
     only('domain imports domain and records', '^src/domain/', ['^src/domain/', '^src/records/']),
     only('records import records and domain', '^src/records/', ['^src/records/', '^src/domain/']),
     onlyTypes('domain takes only types from records', '^src/domain/', '^src/records/'),
-    // The service's word for how an inquiry ended is read in one place, for both.
+    // Both read the service's word for how an inquiry ended, dates and times in one place.
     onlyTypes(
       'records take only types from domain',
       '^src/records/',
-      '^src/domain/(?!outcome\\.ts$)',
+      '^src/domain/(?!(outcome|time)\\.ts$)',
     ),
     only('store imports domain and records', '^src/store/', [
       '^src/store/',

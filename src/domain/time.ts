@@ -55,8 +55,38 @@ export function isRealDate(year: number, month: number, day: number): boolean {
   return month <= 12 && day <= Temporal.PlainDate.from(first).daysInMonth;
 }
 
+/** ISO 8601: date, time, fraction of a second, and "Z" or an offset. */
+const TIMESTAMP = new RegExp(
+  String.raw`^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?` +
+    String.raw`\s*(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$`,
+);
+
+/**
+ * An ISO 8601 date-time; without a zone it is UTC, and what is finer than a millisecond is cut off.
+ * `malformed`: another form; `impossible`: this form, but no such day or time.
+ */
+export function parseTimestamp(text: string): Instant | 'malformed' | 'impossible' {
+  const match = TIMESTAMP.exec(text.trim());
+  if (match === null) return 'malformed';
+  const number = (index: number) => Number(match[index] ?? 0);
+  const [year, month, day] = [number(1), number(2), number(3)];
+  const [hour, minute, second] = [number(4), number(5), number(6)];
+  const [offset_hours, offset_minutes] = [number(10), number(11)];
+  if (!isRealDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return 'impossible';
+  if (offset_hours > 23 || offset_minutes > 59) return 'impossible';
+  const millisecond = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3));
+  const offset_ms =
+    (offset_hours * HOUR_MS + offset_minutes * MINUTE_MS) * (match[9] === '-' ? -1 : 1);
+  return Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms;
+}
+
 export function addDays(date: LocalDate, days: number): LocalDate {
   return Temporal.PlainDate.from(date).add({ days }).toString();
+}
+
+/** The same day so many months later or earlier, or the last one of a shorter month. */
+export function addMonths(date: LocalDate, months: number): LocalDate {
+  return Temporal.PlainDate.from(date).add({ months }).toString();
 }
 
 /** 1 for Monday to 7 for Sunday (ISO 8601). */

@@ -1,6 +1,7 @@
 /** Adds to every code of a record when another treatment is allowed, as far as that can be told. */
+
+import { addDays } from '../domain/time.ts';
 import type { EligibilityRecord, NextEligible, Treatment } from './eligibility.ts';
-import { addDays } from './frequency/days.ts';
 import { firstOutside } from './frequency/history.ts';
 import { type FrequencyLimit, readFrequency } from './frequency/read.ts';
 

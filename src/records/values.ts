@@ -3,6 +3,7 @@
  * or no, text, codes. Each reader takes any JSON value, never throws, and understands the forms of
  * `docs/service.md`; what it is not sure of it says so rather than guessing.
  */
+import { isRealDate, parseTimestamp } from '../domain/time.ts';
 import type { Age, Money, Percent } from './eligibility.ts';
 
 /** What a reader made of one value. */
@@ -58,11 +59,8 @@ const COPAY = new RegExp(
   'i',
 );
 
-/** ISO 8601: date, time, fraction of a second, and "Z" or an offset. */
-const TIMESTAMP = new RegExp(
-  String.raw`^(\d{4})-(\d\d)-(\d\d)[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?` +
-    String.raw`\s?(?:([Zz])|([+-])(\d\d):?(\d\d))?$`,
-);
+/** What is said to lie before is a placeholder, such as 0001-01-01. */
+const FIRST_YEAR = 1900;
 
 /** Whether nothing was said: missing, null, or a string of white space. */
 export function isSilent(raw: unknown): raw is undefined | null | string {
@@ -256,8 +254,9 @@ export function readDate(raw: unknown): Reading<string> {
   const [year, month, day] = (
     american === null ? [iso?.[1], iso?.[2], iso?.[3]] : [american[4], american[1], american[3]]
   ).map(Number);
-  if (year === undefined || month === undefined || day === undefined || !isDate(year, month, day))
-    return unreadable('impossible date');
+  if (year === undefined || month === undefined || day === undefined)
+    return unreadable('not a date');
+  if (year < FIRST_YEAR || !isRealDate(year, month, day)) return unreadable('impossible date');
   return { is: 'read', value: `${pad(year, 4)}-${pad(month, 2)}-${pad(day, 2)}` };
 }
 
@@ -268,40 +267,13 @@ export function readDate(raw: unknown): Reading<string> {
 export function readTimestamp(raw: unknown): Reading<string> {
   if (isSilent(raw)) return SILENT;
   if (typeof raw !== 'string') return unreadable('not a timestamp');
-  const parts = TIMESTAMP.exec(raw.trim());
-  if (parts === null) return unreadable('not a timestamp');
-  const number = (index: number) => Number(parts[index] ?? 0);
-  const [year, month, day, hour, minute, second] = [
-    number(1),
-    number(2),
-    number(3),
-    number(4),
-    number(5),
-    number(6),
-  ];
-  if (
-    !isDate(year, month, day) ||
-    hour > 23 ||
-    minute > 59 ||
-    second > 59 ||
-    number(10) > 23 ||
-    number(11) > 59
-  ) {
-    return unreadable('impossible timestamp');
-  }
-  const millisecond = Number((parts[7] ?? '').padEnd(3, '0').slice(0, 3));
-  const offset_ms = (number(10) * 60 + number(11)) * 60_000 * (parts[9] === '-' ? -1 : 1);
-  const moment = new Date(
-    Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms,
-  );
-  if (moment.getUTCFullYear() < 1900 || moment.getUTCFullYear() > 9999)
+  const at = parseTimestamp(raw);
+  if (at === 'malformed') return unreadable('not a timestamp');
+  if (at === 'impossible') return unreadable('impossible timestamp');
+  const moment = new Date(at);
+  if (moment.getUTCFullYear() < FIRST_YEAR || moment.getUTCFullYear() > 9999)
     return unreadable('impossible timestamp');
   return { is: 'read', value: moment.toISOString() };
-}
-
-function isDate(year: number, month: number, day: number): boolean {
-  if (year < 1900 || month < 1 || month > 12 || day < 1) return false;
-  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 const pad = (value: number, length: number) => String(value).padStart(length, '0');

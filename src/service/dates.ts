@@ -2,7 +2,7 @@
  * The dates of the wire (docs/service.md "Resources and their fields"; docs/service.md "Timestamps"
  * and "dates") and of HTTP.
  */
-import { isDate, isRealDate } from '../domain/time.ts';
+import { isDate, isRealDate, parseTimestamp } from '../domain/time.ts';
 
 /**
  * `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` on anything but a real date in
@@ -32,29 +32,13 @@ function isoDate(year = '', month = '', day = ''): string | null {
   return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
-/** ISO 8601: date, time, fraction of a second, and "Z" or an offset. */
-const TIMESTAMP = new RegExp(
-  String.raw`^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?` +
-    String.raw`\s*(?:([Zz])|([+-])(\d{2}):?(\d{2}))?$`,
-);
-
 /**
  * An ISO 8601 date-time to epoch milliseconds, cut off below; without a zone it is UTC. Null when
  * it is none.
  */
 export function parseWireTimestamp(text: string): number | null {
-  const match = TIMESTAMP.exec(text.trim());
-  if (match === null) return null;
-  const [year, month, day, hour, minute, second] = match
-    .slice(1, 7)
-    .map((part) => Number(part ?? 0)) as [number, number, number, number, number, number];
-  if (!isRealDate(year, month, day) || hour > 23 || minute > 59 || second > 59) return null;
-  const fraction_ms = Math.floor(Number(`0.${match[7] ?? '0'}`) * 1000);
-  const offset_hours = Number(match[10] ?? 0);
-  const offset_minutes = Number(match[11] ?? 0);
-  if (offset_hours > 23 || offset_minutes > 59) return null;
-  const offset_ms = (offset_hours * 60 + offset_minutes) * 60_000 * (match[9] === '-' ? -1 : 1);
-  return Date.UTC(year, month - 1, day, hour, minute, second, fraction_ms) - offset_ms;
+  const at = parseTimestamp(text);
+  return typeof at === 'number' ? at : null;
 }
 
 const IMF_FIXDATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;

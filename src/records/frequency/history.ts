@@ -1,6 +1,7 @@
 /** What a treatment history makes of a frequency limit, on the day of a visit. */
+
+import { addDays, addMonths } from '../../domain/time.ts';
 import type { Treatment } from '../eligibility.ts';
-import { addDays, addMonths } from './days.ts';
 import type { Frequency, FrequencyLimit, Period } from './read.ts';
 
 /** What is on file. `is_whole`: false where an entry could not be read. */

@@ -1,7 +1,8 @@
 /** What one scheduled procedure comes to: every reason that the record gives, weighed. */
+
+import { addDays, addMonths } from '../../domain/time.ts';
 import { type AgeRule, ageAllows, ageOn, readAgeWords, upToAge } from '../ages.ts';
 import type { BenefitRule, EligibilityRecord, ProcedureCodeBenefits } from '../eligibility.ts';
-import { addDays, addMonths } from '../frequency/days.ts';
 import { type History, type LimitUse, useOf } from '../frequency/history.ts';
 import { type Frequency, readFrequency } from '../frequency/read.ts';
 import { readWaitingPeriods } from '../frequency/waiting.ts';
