@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 
 /** A package as package-lock.json has it, by its path. */
-export type LockedPackage = { version: string; dev?: boolean; license?: string };
+export type LockedPackage = {
+  version: string;
+  dev?: boolean;
+  license?: string;
+  integrity?: string;
+};
 
 type Parts = {
   /** The working copy, with its packages installed. */
@@ -17,6 +22,8 @@ type Parts = {
   /** Seconds since 1970; stands in the bill, so that the same commit makes the same bytes. */
   made_at: number;
   packages: Readonly<Record<string, LockedPackage>>;
+  /** Where the packages lie below `node_modules`, for their licences. */
+  installed: string;
 };
 
 type Component = { 'bom-ref': string; type: string; name: string; version: string } & Record<
@@ -31,14 +38,17 @@ type Bill = {
 
 const LICENCE_FILE = /^(?:licen[cs]e|copying|notice)/i;
 
-export function writeBillOfMaterials({ root, folder, version, made_at, packages }: Parts): void {
+export function writeBillOfMaterials(parts: Parts): void {
+  const { root, folder, version, made_at, packages, installed } = parts;
   const bill = billOf(root, version, made_at, packages);
   const serialNumber = uuidOf(JSON.stringify(bill));
   writeFileSync(
     join(folder, 'sbom.cdx.json'),
     `${JSON.stringify({ ...bill, serialNumber }, null, 2)}\n`,
   );
-  const licences = Object.entries(packages).map(([path, locked]) => licenceOf(root, path, locked));
+  const licences = Object.entries(packages).map(([path, locked]) =>
+    licenceOf(installed, path, locked),
+  );
   const head =
     'eligd itself is not licensed to the public. It brings the programs below, each under ' +
     'its own licence.\n';

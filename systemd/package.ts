@@ -4,11 +4,16 @@
  * test), their licences and a bill of materials inside.
  *
  *     node bin/with-node.mjs systemd/package.ts [--out FOLDER] [--version VERSION] [--quick]
+ *                                               [--arch x64|arm64] [--sign KEY]
  *
- * `--quick` leaves compression out and makes the .deb only, for tests. Needs dpkg-deb, which every
- * Debian and Ubuntu has.
+ * `--sign` adds SHA256SUMS and SHA256SUMS.asc, signed with a key of this user's gpg (its id or its
+ * owner's address).
+ * `--quick` leaves compression out and makes the .deb only, for tests. `--arch` makes the package
+ * for another machine than this one. Needs dpkg-deb, which every Debian and Ubuntu has, and makes
+ * the package 18 MB smaller where binutils can strip Node's program.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chmodSync,
   cpSync,
@@ -26,6 +31,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type LockedPackage, writeBillOfMaterials } from './bill-of-materials.ts';
+import { isPacked } from './packed-files.ts';
+import { sign } from './sign.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 /** What of the working copy runs; tests, fixtures and what guards the project stay behind. */
@@ -45,49 +52,61 @@ const NOT_RUN = [
   /^connectors\/conformance(?:\/|$)/,
   /^config\/(?:eligd\.yaml|\.env|state|dropbox)/,
 ];
-/** What packages bring and nothing runs: C sources, headers, and Node's own npm. */
-const NOT_NEEDED = [
-  /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
-  /^node-linux-[^/]+\/(?!bin\/node$|bin$|package\.json$|LICENSE|README)/,
-];
-
-type Options = { out: string; version: string; is_quick: boolean };
+/** As Node names the machines that npm has a Node package for. */
+type Architecture = 'x64' | 'arm64';
+type Options = {
+  out: string;
+  version: string;
+  is_quick: boolean;
+  architecture: Architecture;
+  sign_with: string | undefined;
+};
 
 const { values } = parseArgs({
   options: {
     out: { type: 'string' },
     version: { type: 'string' },
     quick: { type: 'boolean', default: false },
+    arch: { type: 'string', default: process.arch },
+    sign: { type: 'string' },
   },
 });
 const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
   version: string;
 };
+if (values.arch !== 'x64' && values.arch !== 'arm64')
+  throw new Error(`--arch ${values.arch}: eligd runs on x64 and on arm64.`);
 makePackage({
   out: resolve(values.out ?? join(ROOT, 'dist')),
   version: values.version ?? manifest.version,
   is_quick: values.quick,
+  architecture: values.arch,
+  sign_with: values.sign,
 });
 
-function makePackage({ out, version, is_quick }: Options): void {
-  const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
+function makePackage(options: Options): void {
+  const { out, version, is_quick, architecture, sign_with } = options;
+  const debian = architecture === 'arm64' ? 'arm64' : 'amd64';
   const work = mkdtempSync(join(tmpdir(), 'eligd-package-'));
   try {
     buildContract();
     const tree = join(work, `eligd-${version}`);
-    stage(tree, version);
-    writeMaintainerFiles(tree, version, architecture);
+    stage(tree, { version, architecture, work });
+    writeMaintainerFiles(tree, version, debian);
     mkdirSync(out, { recursive: true });
     const environment = { ...process.env, SOURCE_DATE_EPOCH: String(sourceDate()) };
-    const deb = join(out, `eligd_${version}_${architecture}.deb`);
+    const deb = join(out, `eligd_${version}_${debian}.deb`);
     const compression = is_quick ? ['-Znone'] : ['-Zxz', '-z6'];
     execFileSync('dpkg-deb', ['--root-owner-group', ...compression, '--build', tree, deb], {
       env: environment,
       stdio: 'pipe',
     });
     console.log(deb);
-    if (is_quick) return;
-    const tarball = join(out, `eligd-${version}-linux-${process.arch}.tar.gz`);
+    if (is_quick) {
+      if (sign_with !== undefined) console.log(sign([deb], sign_with).join('\n'));
+      return;
+    }
+    const tarball = join(out, `eligd-${version}-linux-${architecture}.tar.gz`);
     rmSync(join(tree, 'DEBIAN'), { recursive: true });
     const stable = [
       '--sort=name',
@@ -98,6 +117,7 @@ function makePackage({ out, version, is_quick }: Options): void {
     ];
     execFileSync('tar', ['-C', work, ...stable, '-czf', tarball, basename(tree)]);
     console.log(tarball);
+    if (sign_with !== undefined) console.log(sign([deb, tarball], sign_with).join('\n'));
   } finally {
     rmSync(work, { recursive: true });
   }
@@ -122,7 +142,10 @@ function sourceDate(): number {
 }
 
 /** Puts everything where it will lie on the clinic's server. */
-function stage(tree: string, version: string): void {
+function stage(
+  tree: string,
+  { version, architecture, work }: { version: string; architecture: Architecture; work: string },
+): void {
   const program = join(tree, 'usr/lib/eligd');
   for (const part of PROGRAM) {
     cpSync(join(ROOT, part), join(program, part), {
@@ -137,10 +160,11 @@ function stage(tree: string, version: string): void {
     installed: true,
   };
   writeFileSync(join(program, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
-  const packages = runningPackages();
-  for (const path of Object.keys(packages)) copyPackage(path, program);
+  const packages = runningPackages(architecture);
+  for (const path of Object.keys(packages)) copyPackage(path, { program, architecture });
+  placeNode(program, { architecture, work, locked: packages[nodePackage(architecture)] });
   mkdirSync(join(program, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(`../node-linux-${process.arch}/bin/node`, join(program, 'node_modules/.bin/node'));
+  symlinkSync(`../node-linux-${architecture}/bin/node`, join(program, 'node_modules/.bin/node'));
 
   const put = (from: string, to: string, mode = 0o644) => {
     mkdirSync(dirname(join(tree, to)), { recursive: true });
@@ -165,30 +189,91 @@ function stage(tree: string, version: string): void {
     version,
     made_at: sourceDate(),
     packages,
+    installed: program,
   });
 }
 
-/** Installed packages that are not for development only, by their path under the working copy. */
-function runningPackages(): Record<string, LockedPackage> {
+/** Where npm puts Node for a machine, under the working copy. */
+function nodePackage(architecture: Architecture): string {
+  return `node_modules/node-linux-${architecture}`;
+}
+
+/**
+ * Installed packages that are not for development only, by their path under the working copy, with
+ * the Node of `architecture` in the place of this machine's.
+ */
+function runningPackages(architecture: Architecture): Record<string, LockedPackage> {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, LockedPackage>;
   };
+  const isNode = (path: string) => /^node_modules\/node-linux-[^/]+$/.test(path);
   return Object.fromEntries(
-    Object.entries(lock.packages).filter(
-      ([path, { dev }]) => path !== '' && dev !== true && existsSync(join(ROOT, path)),
+    Object.entries(lock.packages).filter(([path, { dev }]) =>
+      isNode(path)
+        ? path === nodePackage(architecture)
+        : path !== '' && dev !== true && existsSync(join(ROOT, path)),
     ),
   );
 }
 
 /** A package without those nested in it, which have lines of their own in the lockfile. */
-function copyPackage(path: string, program: string): void {
+function copyPackage(
+  path: string,
+  { program, architecture }: { program: string; architecture: Architecture },
+): void {
+  if (path === nodePackage(architecture)) return;
   const inside = (from: string) => from.slice(join(ROOT, 'node_modules').length + 1);
   cpSync(join(ROOT, path), join(program, path), {
     recursive: true,
     filter: (from) =>
       !from.slice(join(ROOT, path).length).includes('/node_modules') &&
-      !NOT_NEEDED.some((pattern) => pattern.test(inside(from))),
+      (from === join(ROOT, path) || isPacked(inside(from), architecture)),
   });
+}
+
+type NodeWanted = { architecture: Architecture; work: string; locked: LockedPackage | undefined };
+
+/** Node's program, as the registry has it under the sum of package-lock.json, without symbols. */
+function placeNode(program: string, { architecture, work, locked }: NodeWanted): void {
+  const path = nodePackage(architecture);
+  const from = existsSync(join(ROOT, path))
+    ? join(ROOT, path)
+    : downloadNode(architecture, work, locked);
+  for (const file of ['bin/node', 'package.json', 'LICENSE']) {
+    if (!existsSync(join(from, file))) continue;
+    mkdirSync(dirname(join(program, path, file)), { recursive: true });
+    cpSync(join(from, file), join(program, path, file));
+  }
+  const prefix = architecture === 'arm64' ? 'aarch64-linux-gnu-' : 'x86_64-linux-gnu-';
+  const { error } = spawnSync(`${prefix}strip`, [
+    '--strip-unneeded',
+    join(program, path, 'bin/node'),
+  ]);
+  if (error !== undefined)
+    console.error(
+      `eligd: ${prefix}strip is not installed, so the package keeps the symbols of Node and is ` +
+        'larger. Install binutils (for another machine: binutils-aarch64-linux-gnu on Debian).',
+    );
+}
+
+/** The package of a machine that this is not: npm has not installed it. */
+function downloadNode(
+  architecture: Architecture,
+  work: string,
+  locked: LockedPackage | undefined,
+): string {
+  if (locked?.integrity === undefined)
+    throw new Error(`package-lock.json does not name node-linux-${architecture} with its sum.`);
+  const name = `node-linux-${architecture}@${locked.version}`;
+  execFileSync('npm', ['pack', name, '--silent', '--pack-destination', work], { stdio: 'pipe' });
+  const archive = join(work, `node-linux-${architecture}-${locked.version}.tgz`);
+  const sum = `sha512-${createHash('sha512').update(readFileSync(archive)).digest('base64')}`;
+  if (sum !== locked.integrity)
+    throw new Error(`${name} from the registry has another sum than package-lock.json names.`);
+  const folder = join(work, 'node');
+  mkdirSync(folder);
+  execFileSync('tar', ['-C', folder, '-xzf', archive]);
+  return join(folder, 'package');
 }
 
 function writeMaintainerFiles(tree: string, version: string, architecture: string): void {

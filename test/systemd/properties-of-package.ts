@@ -1,6 +1,10 @@
 /** What the package brings, makes, keeps and takes away. */
+import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sign } from '../../systemd/sign.ts';
 import { type ClinicMachine, FOLDER } from './clinic.ts';
 import {
   beQuick,
@@ -151,6 +155,32 @@ export async function supplyChain(machine: Machine, same: Promise<string>): Prom
     `${inside.length} packages, ${programs.join(' and ')} in the bill of materials, each with ` +
     'its licence; a second build is the same to the byte'
   );
+}
+
+/** What docs/systemd.md tells a clinic to type finds the signature good, and one changed byte. */
+export async function signature(same: Promise<string>): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-signed-'));
+  const env = { ...process.env, GNUPGHOME: folder };
+  const run = (command: string) =>
+    spawnSync('sh', ['-c', command], { cwd: folder, env, encoding: 'utf8' });
+  try {
+    const made = run("gpg --batch --passphrase '' --quick-generate-key eligd@example.org ed25519");
+    expectTrue(made.status === 0, made.stderr);
+    const deb = join(folder, 'eligd.deb');
+    cpSync(await same, deb);
+    sign([deb], 'eligd@example.org', folder);
+    const check = 'gpg --verify SHA256SUMS.asc SHA256SUMS && sha256sum --check SHA256SUMS';
+    const good = run(check);
+    expectTrue(good.status === 0 && good.stdout === 'eligd.deb: OK\n', good.stderr);
+    appendFileSync(deb, ' ');
+    expectTrue(run(check).status !== 0, 'A changed package passed.');
+    writeFileSync(join(folder, 'SHA256SUMS'), 'other');
+    expectTrue(run(check).status !== 0, 'Changed sums passed.');
+  } finally {
+    run('gpgconf --kill all');
+    rmSync(folder, { recursive: true });
+  }
+  return 'gpg finds it good; a changed package and changed sums are found';
 }
 
 export async function upgrade(clinic: ClinicMachine, machine: Machine): Promise<string> {

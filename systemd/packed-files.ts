@@ -1,0 +1,28 @@
+/** Which files of an installed package the clinic's server needs. */
+
+/** What packages bring beside what runs: sources, tests, measurements, pages, other systems. */
+const NOT_RUN = [
+  /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
+  /^zod\/src(?:\/|$)/,
+  /^yaml\/browser(?:\/|$)/,
+  /\/(?:tests?|__tests__|benchmarks?|bench|examples?|docs|\.github)(?:\/|$)/,
+  /\.(?:map|markdown|ya?ml|taprc|gyp|gypi|h|html|sh)$/,
+  /(?<!\.d)\.[cm]?ts$/,
+];
+/** Types, but not zod's: those of `eligd/connector` name them. */
+const TYPES = /^(?!zod\/).*\.d\.[cm]?ts$/;
+/** Debian's policy wants the licence in full; bill-of-materials.ts reads it. */
+const LICENCE = /^(?:licen[cs]e|copying|notice)/i;
+
+/**
+ * Whether the package for `architecture` (as Node names it: x64, arm64) takes a file or a folder.
+ * `path` is relative to node_modules. Of SQLite's eight binaries only the one of this
+ * system is needed: the others take 14.7 MB.
+ */
+export function isPacked(path: string, architecture: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (/^better-sqlite3\/prebuilds\/./.test(path)) return name === `linux-${architecture}.node`;
+  if (LICENCE.test(name)) return true;
+  if (/\.md$/i.test(name)) return false;
+  return !TYPES.test(path) && !NOT_RUN.some((pattern) => pattern.test(path));
+}

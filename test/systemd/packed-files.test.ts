@@ -1,0 +1,32 @@
+import { readdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { isPacked } from '../../systemd/packed-files.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+describe('the files that a package brings', () => {
+  it('are SQLite for one machine', () => {
+    const of = (architecture: string) =>
+      readdirSync(join(ROOT, 'node_modules/better-sqlite3/prebuilds')).filter((name) =>
+        isPacked(`better-sqlite3/prebuilds/${name}`, architecture),
+      );
+    expect(of('x64')).toEqual(['linux-x64.node']);
+    expect(of('arm64')).toEqual(['linux-arm64.node']);
+  });
+
+  it.each([
+    ['find-my-way/test/methods.test.js', false],
+    ['pino/benchmarks/basic.bench.js', false],
+    ['undici/docs/index.html', false],
+    ['kysely/dist/index.d.ts', false],
+    ['fastify/README.md', false],
+    ['zod/src/index.ts', false],
+    ['zod/v4/core/core.d.ts', true],
+    ['yaml/dist/doc/Document.js', true],
+    ['pino/LICENSE', true],
+    ['fastify/lib/server.js', true],
+  ])('%s: %s', (path, is_packed) => {
+    expect(isPacked(path, 'x64')).toBe(is_packed);
+  });
+});
