@@ -107,6 +107,19 @@ module.exports = {
       '^src/domain/',
       '^src/service/signature\\.ts$',
     ]),
+    only('office imports domain, records, store, ops and the server', '^src/office/', [
+      '^src/office/',
+      '^src/domain/',
+      '^src/records/',
+      '^src/store/',
+      '^src/ops/',
+      '^src/http/server\\.ts$',
+    ]),
+    onlyFrom(
+      'only the daemon, commands and office import the office',
+      '^src/(office|daemon|cli)/',
+      '^src/office/',
+    ),
     only('ops imports domain and the contract', '^src/ops/', [
       '^src/ops/',
       '^src/domain/',

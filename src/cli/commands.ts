@@ -142,6 +142,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/purge.ts'),
   },
   {
+    name: 'user',
+    summary: 'who may log in to the office’s page, and who looked at what',
+    load: () => import('./commands/user.ts'),
+  },
+  {
     name: 'config',
     summary: 'the JSON Schema of the configuration, and the effective values',
     load: () => import('./commands/config.ts'),

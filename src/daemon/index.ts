@@ -33,6 +33,7 @@ import { watchExports } from './export-watch.ts';
 import { keepPulse } from './heartbeat.ts';
 import { Jobs } from './jobs.ts';
 import { serveHttp } from './listening.ts';
+import { officeServices } from './office.ts';
 import {
   countEvents,
   monitoringServices,
@@ -213,7 +214,7 @@ function httpServices(parts: Parts): HttpService[] {
   const { options, store, wakers, webhook_counts } = parts;
   const { config, secrets, env } = options;
   const { webhook } = config;
-  const services = monitoringServices(parts);
+  const services = [...monitoringServices(parts), ...officeServices(parts)];
   if (webhook !== null) {
     const onStored = () => wakers.inbox.wake();
     services.push(

@@ -2,7 +2,12 @@
 import { backoffMs } from '../domain/backoff.ts';
 import { EligdError } from '../domain/errors.ts';
 import { MINUTE_MS } from '../domain/time.ts';
-import { type HttpServer, type HttpService, startHttpServers } from '../http/server.ts';
+import {
+  addressText,
+  type HttpServer,
+  type HttpService,
+  startHttpServers,
+} from '../http/server.ts';
 import { setIncident } from '../store/bookkeeping/incidents.ts';
 import type { Parts } from './parts.ts';
 
@@ -15,7 +20,7 @@ export async function serveHttp(
   signal: AbortSignal,
 ): Promise<void> {
   const { env } = parts.options;
-  const by_address = Map.groupBy(services, ({ address: { host, port } }) => `${host}:${port}`);
+  const by_address = Map.groupBy(services, ({ address }) => addressText(address));
   const troubles = new Map<string, EligdError>();
   const judge = () => judgePorts(parts, [...troubles.values()]);
   await judge();
@@ -45,7 +50,10 @@ export async function serveHttp(
 
 function hostAndPort(services: readonly HttpService[]) {
   const [first] = services;
-  return { host: first?.address.host ?? null, port: first?.address.port ?? null };
+  return {
+    host: first?.address.socket ?? first?.address.host ?? null,
+    port: first?.address.port ?? null,
+  };
 }
 
 async function judgePorts({ options, store }: Parts, troubles: EligdError[]): Promise<void> {

@@ -7,7 +7,9 @@
  * end (`HttpLimits`), a refused request ends its connection, and when connections run out the
  * idlest one makes room (`connections.ts`).
  */
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from 'fastify';
 import type { Env } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -19,7 +21,16 @@ import { ConnectionLimit } from './connections.ts';
  */
 export type HttpRoute = (app: FastifyInstance) => void;
 
-export type HttpAddress = { host: string; port: number };
+/**
+ * `socket`: the path of a Unix socket, which is listened at in place of host and port. `tls`: the
+ * server's own certificate with its chain, and its key, as PEM.
+ */
+export type HttpAddress = {
+  host: string;
+  port: number;
+  socket?: string;
+  tls?: { cert: Buffer; key: Buffer };
+};
 
 export type HttpLimits = {
   connections_max: number;
@@ -61,7 +72,7 @@ export async function startHttpServers(
   env: Env,
   limits?: HttpLimits,
 ): Promise<HttpServer[]> {
-  const by_address = Map.groupBy(services, ({ address: { host, port } }) => `${host} ${port}`);
+  const by_address = Map.groupBy(services, ({ address }) => addressText(address));
   const started: HttpServer[] = [];
   try {
     for (const same of by_address.values()) {
@@ -89,20 +100,7 @@ export async function startHttpServer(
   env: Env,
   limits: HttpLimits = HTTP_LIMITS,
 ): Promise<HttpServer> {
-  const app = Fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    forceCloseConnections: true,
-    keepAliveTimeout: limits.idle_timeout_ms,
-    requestTimeout: limits.request_timeout_ms,
-    // A client that does not read its answer.
-    connectionTimeout: limits.request_timeout_ms * 2,
-    maxRequestsPerSocket: limits.requests_per_connection_max,
-    http: {
-      headersTimeout: limits.head_timeout_ms,
-      connectionsCheckingInterval: Math.max(20, limits.head_timeout_ms / CHECKS_PER_TIMEOUT),
-    },
-  });
+  const app = createApp(address, limits);
   new ConnectionLimit(app.server, limits.connections_max);
   // No route wants a body that somebody has parsed, and a wrong path shall be called that, whatever
   // is sent to it.
@@ -124,14 +122,14 @@ export async function startHttpServer(
   });
   for (const route of routes) route(app);
   try {
-    await app.listen(address);
+    await listen(app, address);
   } catch (error) {
     await app.close();
     throw cannotListen(address, error);
   }
   const bound = app.server.address();
   const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
-  env.log('http_listening', { host: address.host, port });
+  env.log('http_listening', { host: address.socket ?? address.host, port });
   let closed: Promise<void> | undefined;
   return {
     address: { ...address, port },
@@ -140,6 +138,56 @@ export async function startHttpServer(
       return closed;
     },
   };
+}
+
+function createApp({ tls }: HttpAddress, limits: HttpLimits): FastifyInstance {
+  const options = {
+    logger: false,
+    exposeHeadRoutes: false,
+    forceCloseConnections: true,
+    keepAliveTimeout: limits.idle_timeout_ms,
+    requestTimeout: limits.request_timeout_ms,
+    // A client that does not read its answer.
+    connectionTimeout: limits.request_timeout_ms * 2,
+    maxRequestsPerSocket: limits.requests_per_connection_max,
+  };
+  const server = {
+    headersTimeout: limits.head_timeout_ms,
+    connectionsCheckingInterval: Math.max(20, limits.head_timeout_ms / CHECKS_PER_TIMEOUT),
+  };
+  if (tls === undefined) return Fastify({ ...options, http: server });
+  // To its routes a server with TLS is a server like any other.
+  return Fastify({
+    ...options,
+    https: { ...server, ...tls, minVersion: 'TLSv1.2' },
+  }) as unknown as FastifyInstance;
+}
+
+async function listen(app: FastifyInstance, { host, port, socket }: HttpAddress): Promise<void> {
+  if (socket === undefined) {
+    await app.listen({ host, port });
+    return;
+  }
+  await removeAbandoned(socket);
+  await app.listen({ path: socket });
+  // The proxy in front is let in by the group of the folder.
+  chmodSync(socket, 0o660);
+}
+
+/** A process that was killed leaves its socket behind, and nobody answers at it. */
+async function removeAbandoned(socket: string): Promise<void> {
+  if (lstatSync(socket, { throwIfNoEntry: false })?.isSocket() !== true) return;
+  const is_answered = await new Promise<boolean>((resolve) => {
+    const probe = connect(socket);
+    probe.once('connect', () => resolve(true)).once('error', () => resolve(false));
+    probe.once('connect', () => probe.destroy());
+  });
+  if (!is_answered) unlinkSync(socket);
+}
+
+/** For people: `127.0.0.1:8686`, or the path of the socket. */
+export function addressText({ host, port, socket }: HttpAddress): string {
+  return socket ?? (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`);
 }
 
 /**
@@ -164,7 +212,7 @@ export function refuse(reply: FastifyReply, status: number): FastifyReply {
   return reply.code(status).header('connection', 'close').send();
 }
 
-function cannotListen({ host, port }: HttpAddress, error: unknown): EligdError {
+function cannotListen(address: HttpAddress, error: unknown): EligdError {
   const code = errorCode(error);
   const told: Record<string, { why: string; next: string }> = {
     EADDRINUSE: {
@@ -181,7 +229,7 @@ function cannotListen({ host, port }: HttpAddress, error: unknown): EligdError {
     },
   };
   return new EligdError('configuration', {
-    what: `eligd cannot listen at ${host}:${port}.`,
+    what: `eligd cannot listen at ${addressText(address)}.`,
     ...(told[code ?? ''] ?? {
       why: `The system says ${code ?? 'no'}.`,
       next: 'Check "listen" in the configuration.',

@@ -12,6 +12,7 @@ import {
   localDate,
   nonEmpty,
   npi,
+  pageAddress,
   taxId,
   timeOfDay,
   timeZone,
@@ -395,6 +396,48 @@ const webhook = z
   .default(null)
   .describe('Lets the service tell of changes by itself. Null or absent: eligd only asks.');
 
+const office = z
+  .strictObject({
+    listen: pageAddress
+      .describe(
+        'Where the office’s page is offered: host and port, or unix:PATH for a proxy on this ' +
+          'machine. Another address than 127.0.0.1 needs `tls`.',
+      )
+      .meta({ examples: ['127.0.0.1:8688'] }),
+    tls: z
+      .strictObject({
+        certificate: nonEmpty
+          .describe('Path of the certificate with its chain, PEM.')
+          .meta({ examples: ['./office.pem'] }),
+        key: nonEmpty
+          .describe('Path of its key, PEM; only eligd may read it.')
+          .meta({ examples: ['./office.key'] }),
+      })
+      .nullable()
+      .default(null)
+      .describe('A certificate of its own; null: plain http, for this machine or a proxy on it.'),
+    public_url: webAddress
+      .nullable()
+      .default(null)
+      .describe('The address that people type, when a proxy is in front; null: that of `listen`.')
+      .meta({ examples: ['https://eligd.clinic.example'] }),
+    users: nonEmpty
+      .nullable()
+      .default(null)
+      .describe(
+        'Path of the file of users, which "eligd user" writes; null: office-users beside the ' +
+          'database.',
+      )
+      .meta({ examples: ['./office-users'] }),
+    idle_minutes: wholeFrom(1)
+      .max(720)
+      .default(30)
+      .describe('Minutes without a click after which a login ends.'),
+  })
+  .nullable()
+  .default(null)
+  .describe('The page for the office, with a login. Null or absent: there is no page.');
+
 /** The whole file. */
 export const configSchema = z.strictObject({
   clinic,
@@ -475,6 +518,7 @@ export const configSchema = z.strictObject({
       'Lets a monitoring program look at eligd (Prometheus). Null or absent: no port is open ' +
         'for it.',
     ),
+  office,
   retention: z
     .strictObject({
       days: wholeFrom(60)

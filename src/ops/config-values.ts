@@ -127,6 +127,16 @@ export function parseAddress(value: string): { host: string; port: number } | nu
   return host === undefined || port > 65_535 ? null : { host, port };
 }
 
+/** `127.0.0.1:8688`, or `unix:` and the path of a socket. */
+export const pageAddress = text(
+  (value) => parseAddress(value) !== null || /^unix:.+/.test(value),
+  {
+    what: 'is not an address to listen at.',
+    next: 'Write host and port, such as 127.0.0.1:8688, or unix:/run/eligd/office.sock.',
+  },
+  '^unix:.+|:\\d+$',
+);
+
 /**
  * The path of a route: no query, no fragment, and none of the signs that a router gives a meaning
  * to.

@@ -86,7 +86,7 @@ export async function parseConfig(
   if (!base.success || problems.length + secrets.problems.length > 0)
     throw new ConfigError(file, [...secrets.problems, ...problems]);
 
-  const { state, policy, backup } = base.data;
+  const { state, policy, backup, office } = base.data;
   const state_path = resolve(folder, state.path);
   return {
     ...base.data,
@@ -94,6 +94,7 @@ export async function parseConfig(
     folder,
     connectors: connectors.judged,
     state: { path: state_path },
+    office: resolveOffice(office, folder),
     backup: {
       ...backup,
       folder: resolve(
@@ -106,6 +107,23 @@ export async function parseConfig(
       payers: policy.payers === null ? null : resolve(folder, policy.payers),
       fees: policy.fees === null ? null : resolve(folder, policy.fees),
     },
+  };
+}
+
+/** With every path absolute. */
+function resolveOffice(office: Config['office'], folder: string): Config['office'] {
+  if (office === null) return null;
+  const { listen, tls, users } = office;
+  return {
+    ...office,
+    listen: listen.startsWith('unix:')
+      ? `unix:${resolve(folder, listen.slice('unix:'.length))}`
+      : listen,
+    tls: tls && {
+      certificate: resolve(folder, tls.certificate),
+      key: resolve(folder, tls.key),
+    },
+    users: users === null ? null : resolve(folder, users),
   };
 }
 
@@ -207,6 +225,24 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
       'is plain http to another machine, where patient data can be read on the way.',
       next,
     );
+  }
+
+  const office = partOf(document.data, 'office');
+  const { listen } = office;
+  if (typeof listen === 'string' && !listen.startsWith('unix:')) {
+    if (!isLoopback(`http://${listen}`) && !isPlain(office.tls))
+      say(
+        ['office', 'listen'],
+        'can be reached from other machines, where patient data could be read on the way.',
+        'Write 127.0.0.1 and a port, with a proxy in front, or give a certificate in office.tls.',
+      );
+    for (const other of ['webhook', 'monitoring'])
+      if (partOf(document.data, other).listen === listen)
+        say(
+          ['office', 'listen'],
+          `is the address of ${other}.listen, which others can reach without a login.`,
+          'Use another port.',
+        );
   }
 
   const places = Object.keys(partOf(document.data, 'locations'));

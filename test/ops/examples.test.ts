@@ -23,7 +23,7 @@ function withExamplesSwitchedOn(source: string): string {
     if (/^#.*For example:$/.test(line)) is_example = true;
     else if (!line.startsWith('#')) is_example = false;
     else if (is_example && line.startsWith('# ')) return [line.slice(2)];
-    return /^(webhook|monitoring|locations|providers|claim_words):/.test(line) ? [] : [line];
+    return /^(webhook|monitoring|office|locations|providers|claim_words):/.test(line) ? [] : [line];
   });
   return lines.join('\n');
 }

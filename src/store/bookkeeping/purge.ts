@@ -127,6 +127,7 @@ async function purgeAudit(tx: Tx, subjects: readonly string[]): Promise<void> {
  * the same message may come again at any time (G3).
  */
 async function purgeRest(tx: Tx, before: number): Promise<void> {
+  await tx.deleteFrom('office_views').where('at', '<', before).execute();
   await tx.deleteFrom('sources').where('first_seen_at', '<', before).execute();
   await tx
     .deleteFrom('attention')

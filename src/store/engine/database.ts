@@ -22,6 +22,7 @@ import * as outcome from '../../../migrations/0018-outcome.ts';
 import * as scrape from '../../../migrations/0019-scrape.ts';
 import * as turnarounds from '../../../migrations/0020-turnarounds.ts';
 import * as prices from '../../../migrations/0021-prices.ts';
+import * as office from '../../../migrations/0022-office.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -62,6 +63,7 @@ const MIGRATIONS = {
   '0019-scrape': scrape,
   '0020-turnarounds': turnarounds,
   '0021-prices': prices,
+  '0022-office': office,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -108,6 +108,16 @@ export type Tables = {
   facts: { name: string; value: string; updated_at: number };
   inbox: { id: Generated<number>; message_hash: string; body: Buffer | null; received_at: number };
   inbox_unknown: { service_id: string; has_ended: number; first_seen_at: number };
+  office_sessions: {
+    token_hash: string;
+    user: string;
+    csrf: string;
+    password_mark: string;
+    created_at: number;
+    seen_at: number;
+  };
+  office_failures: { bucket: number; count: number; last_at: number };
+  office_views: { id: Generated<number>; at: number; user: string; page: string; subject: string };
 };
 
 type AppointmentTable = {

@@ -119,6 +119,8 @@ export type OverviewFilter = {
   connector?: string;
   /** Rows of `appointments`. */
   ids?: readonly number[];
+  /** Visits that start from `from` on and before `to`, closed ones too. */
+  between?: { from: number; to: number };
 };
 
 function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
@@ -141,6 +143,12 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
     ]);
   if (filter.connector !== undefined) query = query.where('connector', '=', filter.connector);
   if (filter.ids !== undefined) return query.where('id', 'in', filter.ids);
+  if (filter.between !== undefined)
+    return query
+      .where('superseded_at', 'is', null)
+      .where('kind', '=', sql.lit('appointment'))
+      .where('starts_at', '>=', filter.between.from)
+      .where('starts_at', '<', filter.between.to);
   if (filter.situation === undefined) return query.where('closed_reason', 'is', null);
   return query.where(situationAt(now), '=', filter.situation);
 }

@@ -1,0 +1,206 @@
+import { randomInt } from 'node:crypto';
+import { type Command, InvalidArgumentError } from 'commander';
+import { EligdError } from '../../domain/errors.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import {
+  hashPassword,
+  isUserName,
+  passwordFault,
+  ROLES,
+  type Role,
+  type User,
+  UserFile,
+  usersPath,
+} from '../../office/users.ts';
+import { viewsSince } from '../../store/bookkeeping/office.ts';
+import type { CliContext } from '../context.ts';
+import { openAsker } from '../init/ask.ts';
+import { printJson, printTable } from '../output.ts';
+import { readState } from '../state.ts';
+import { clinicTime, isoTime } from '../times.ts';
+
+const VIEWS_SHOWN = 1_000;
+
+export function register(command: Command, context: CliContext): void {
+  command.description(
+    'Manages who may log in to the office’s page (office: in the configuration). A viewer reads, ' +
+      'an operator also acts, an admin also sees the configuration.',
+  );
+  command.addHelpText(
+    'after',
+    '\nExamples:\n  eligd user add maria\n  eligd user passwd maria\n  eligd user views maria\n',
+  );
+  command
+    .command('add')
+    .description('Adds a user, and asks for the password.')
+    .argument('<name>', 'lower-case letters, digits, dots and dashes', userName)
+    .option('--role <role>', ROLES.join(', '), roleOf, 'operator')
+    .option('--generate', 'makes a password and prints it')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eligd user add maria\n  eligd user add front --role viewer\n',
+    )
+    .action(async (name: string, options: { role: Role; generate?: true }) => {
+      const file = await usersOf(context);
+      if (file.find(name) !== null) throw alreadyThere(name);
+      const hash = await newHash(context, name, options.generate === true);
+      file.write([...file.all(), { name, role: options.role, hash }]);
+      context.stdout.write(`${name} may log in as ${options.role} from now on.\n`);
+    });
+  command
+    .command('passwd')
+    .description('Sets another password; whoever is logged in with the old one is logged out.')
+    .argument('<name>', 'the user', userName)
+    .option('--generate', 'makes a password and prints it')
+    .addHelpText('after', '\nExamples:\n  eligd user passwd maria\n')
+    .action(async (name: string, options: { generate?: true }) => {
+      const file = await usersOf(context);
+      const { role } = findUser(file, name);
+      const hash = await newHash(context, name, options.generate === true);
+      file.write(file.all().map((user) => (user.name === name ? { name, role, hash } : user)));
+      context.stdout.write(`${name} has a new password.\n`);
+    });
+  command
+    .command('remove')
+    .description('Removes a user, who is logged out at once.')
+    .argument('<name>', 'the user', userName)
+    .addHelpText('after', '\nExamples:\n  eligd user remove maria\n')
+    .action(async (name: string) => {
+      const file = await usersOf(context);
+      findUser(file, name);
+      file.write(file.all().filter((user) => user.name !== name));
+      context.stdout.write(`${name} can no longer log in.\n`);
+    });
+  command
+    .command('list')
+    .description('Lists the users and their roles.')
+    .option('--json', 'as JSON (docs/json.md, eligd.users/1)')
+    .addHelpText('after', '\nExamples:\n  eligd user list\n')
+    .action(async (options: { json?: true }) => {
+      const users = (await usersOf(context)).all().map(({ name, role }) => ({ name, role }));
+      if (options.json) printJson(context.stdout, { schema: 'eligd.users/1', users });
+      else if (users.length === 0)
+        context.stdout.write('There is no user yet. "eligd user add NAME" adds one.\n');
+      else
+        printTable(
+          context.stdout,
+          [{ title: 'name', is_whole: true }, { title: 'role' }],
+          users.map(({ name, role }) => [name, role]),
+        );
+    });
+  registerViews(command, context);
+}
+
+function registerViews(command: Command, context: CliContext): void {
+  command
+    .command('views')
+    .description('Lists who looked at which patient’s page on which day, the newest first.')
+    .argument('[name]', 'only this user', userName)
+    .option('--days <days>', 'as far back', (text) => Number.parseInt(text, 10), 7)
+    .option('--json', 'as JSON (docs/json.md, eligd.views/1)')
+    .addHelpText('after', '\nExamples:\n  eligd user views\n  eligd user views maria --days 30\n')
+    .action(async (name: string | undefined, options: { days: number; json?: true }) => {
+      await readState(context, async ({ db, config, moment }) => {
+        const from = moment.now - options.days * DAY_MS;
+        const which = name === undefined ? { from } : { from, user: name };
+        const views = await viewsSince(db, which, VIEWS_SHOWN);
+        if (options.json)
+          printJson(context.stdout, {
+            schema: 'eligd.views/1',
+            at: isoTime(moment.now),
+            views: views.map(({ at, ...view }) => ({ at: isoTime(at), ...view })),
+          });
+        else
+          printTable(
+            context.stdout,
+            [
+              { title: 'when' },
+              { title: 'who', is_whole: true },
+              { title: 'page' },
+              { title: 'of' },
+            ],
+            views.map(({ at, user, page, subject }) => [
+              clinicTime(at, config),
+              user,
+              page,
+              subject,
+            ]),
+          );
+      });
+    });
+}
+
+async function usersOf(context: CliContext): Promise<UserFile> {
+  return new UserFile(usersPath(await context.config()));
+}
+
+function findUser(file: UserFile, name: string): User {
+  const user = file.find(name);
+  if (user !== null) return user;
+  throw new EligdError('failed', {
+    what: `There is no user ${name}.`,
+    why: `The file of users ${file.path} does not have the name.`,
+    next: '"eligd user list" shows those that there are.',
+  });
+}
+
+function alreadyThere(name: string): EligdError {
+  return new EligdError('failed', {
+    what: `There is a user ${name} already.`,
+    why: 'Each name can be used once.',
+    next: `Use another name, or "eligd user passwd ${name}" for another password.`,
+  });
+}
+
+async function newHash(
+  { stdout, stderr }: CliContext,
+  name: string,
+  is_generated: boolean,
+): Promise<string> {
+  if (is_generated) {
+    const password = generatedPassword();
+    stdout.write(`The password of ${name} is ${password}\n`);
+    return await hashPassword(password);
+  }
+  const asker = openAsker(stderr);
+  try {
+    const password = await asker.askSecret('password');
+    const fault = passwordFault(password, name);
+    if (fault !== null) throw badPassword(fault);
+    if (process.stdin.isTTY === true && (await asker.askSecret('the same again')) !== password)
+      throw badPassword('The two were not the same.');
+    return await hashPassword(password);
+  } finally {
+    asker.close();
+  }
+}
+
+function badPassword(why: string): EligdError {
+  return new EligdError('usage', {
+    what: 'The password was not taken.',
+    why,
+    next: 'Use four or more words that do not belong together, or --generate.',
+  });
+}
+
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/** Four groups of four: 79 bits, and nothing that looks like something else. */
+export function generatedPassword(): string {
+  const group = () => Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+  return [group(), group(), group(), group()].join('-');
+}
+
+function userName(text: string): string {
+  const name = text.trim();
+  if (isUserName(name)) return name;
+  throw new InvalidArgumentError(
+    'A name begins with a lower-case letter and has letters, digits, dots and dashes.',
+  );
+}
+
+function roleOf(text: string): Role {
+  const role = ROLES.find((each) => each === text);
+  if (role === undefined) throw new InvalidArgumentError(`Write one of ${ROLES.join(', ')}.`);
+  return role;
+}

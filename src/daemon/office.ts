@@ -1,0 +1,73 @@
+/** The office's page, where the configuration has a part `office`. */
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { MINUTE_MS } from '../domain/time.ts';
+import type { HttpAddress, HttpService } from '../http/server.ts';
+import { Access } from '../office/access.ts';
+import { officeRoute } from '../office/server.ts';
+import { UserFile, usersPath } from '../office/users.ts';
+import type { Config } from '../ops/config.ts';
+import { readFees } from '../ops/fees.ts';
+import { budgetRules } from '../ops/prices.ts';
+import { readTrusted } from '../ops/trusted-files.ts';
+import { liveHealth } from './heartbeat.ts';
+import type { Parts } from './parts.ts';
+import { addressOf } from './webhook.ts';
+
+export function officeServices(parts: Parts): HttpService[] {
+  const { options, store, wakers, connectors } = parts;
+  const { config, env, version } = options;
+  const { office } = config;
+  if (office === null) return [];
+  const users = new UserFile(usersPath(config));
+  const route = officeRoute({
+    store,
+    env,
+    config,
+    version,
+    users,
+    access: new Access({
+      store,
+      clock: env.clock,
+      users,
+      idle_ms: office.idle_minutes * MINUTE_MS,
+    }),
+    is_secure: office.tls !== null || office.public_url?.startsWith('https:') === true,
+    health: () => liveHealth(parts, store.db),
+    fees: () => readFees(config),
+    budget: () => budgetRules(config, parts.payers),
+    wake: () => {
+      wakers.plan.wake();
+      wakers.submit.wake();
+      wakers.collect.wake();
+      for (const { deliver } of connectors) deliver.wake();
+    },
+  });
+  return [{ address: pageAddress(office), route }];
+}
+
+function pageAddress({ listen, tls }: NonNullable<Config['office']>): HttpAddress {
+  const address: HttpAddress = listen.startsWith('unix:')
+    ? { host: 'localhost', port: 0, socket: listen.slice('unix:'.length) }
+    : addressOf(listen);
+  if (tls === null) return address;
+  return {
+    ...address,
+    tls: {
+      cert: readKeyFile(tls.certificate, 'certificate'),
+      key: readKeyFile(tls.key, 'key'),
+    },
+  };
+}
+
+function readKeyFile(path: string, role: 'certificate' | 'key'): Buffer {
+  try {
+    return readTrusted(path, { role, is_secret: role === 'key' });
+  } catch (error) {
+    if (error instanceof EligdError) throw error;
+    throw new EligdError('configuration', {
+      what: `The ${role} ${path} of the office's page could not be read.`,
+      why: errorCode(error) === 'ENOENT' ? 'There is no such file.' : `${errorCode(error)}.`,
+      next: `Correct office.tls.${role} in the configuration.`,
+    });
+  }
+}

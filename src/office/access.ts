@@ -1,0 +1,134 @@
+/**
+ * Who is logged in. A session is a random cookie whose hash is in the database; it ends after a
+ * time without a click, after half a day, with another password, and when the user is removed.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../domain/env.ts';
+import { lockedUntil } from '../domain/lockout.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import {
+  beginSession,
+  countFailure,
+  endSession,
+  endSessions,
+  findSession,
+  forgetFailures,
+  readFailures,
+  touchSession,
+} from '../store/bookkeeping/office.ts';
+import type { Store } from '../store/engine/store.ts';
+import { hashPassword, isPassword, PASSWORD_CHARS_MAX, type User, type UserFile } from './users.ts';
+
+/** Whoever never stops clicking logs in again in the morning. */
+const SESSION_MS_MAX = 12 * HOUR_MS;
+const TOUCH_AFTER_MS = MINUTE_MS;
+/** Each takes 32 MiB and a tenth of a second of one core. */
+const CHECKS_AT_ONCE_MAX = 2;
+const CHECKS_WAITING_MAX = 16;
+
+export type Session = { user: User; csrf: string; token: string };
+
+export type LoginResult =
+  | { kind: 'in'; token: string }
+  | { kind: 'wrong' }
+  | { kind: 'locked'; until: number }
+  | { kind: 'busy' };
+
+export class Access {
+  readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #users: UserFile;
+  readonly #idle_ms: number;
+  #checking = 0;
+  readonly #waiting: (() => void)[] = [];
+  #nobody: Promise<string> | undefined;
+
+  constructor(options: { store: Store; clock: Clock; users: UserFile; idle_ms: number }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+    this.#users = options.users;
+    this.#idle_ms = options.idle_ms;
+  }
+
+  /** Counts the try before it judges the password, so that tries at the same time count as well. */
+  async login(given_name: string, password: string): Promise<LoginResult> {
+    const name = given_name.trim().toLowerCase().slice(0, 100);
+    if (this.#waiting.length >= CHECKS_WAITING_MAX) return { kind: 'busy' };
+    const now = this.#clock.now();
+    const until = await this.#store.write(async (tx) => {
+      const locked = lockedUntil(await readFailures(tx, name), now);
+      if (locked === null) await countFailure(tx, name, now);
+      return locked;
+    });
+    if (until !== null) return { kind: 'locked', until };
+    const user = this.#users.find(name);
+    if (!(await this.#isRight(user, password)) || user === null) return { kind: 'wrong' };
+    const token = randomBytes(32).toString('base64url');
+    await this.#store.write(async (tx) => {
+      await forgetFailures(tx, name);
+      await endSessions(tx, { unused_since: now - SESSION_MS_MAX });
+      await beginSession(tx, token, {
+        user: name,
+        csrf: randomBytes(32).toString('base64url'),
+        password_mark: markOf(user),
+        created_at: now,
+        seen_at: now,
+      });
+    });
+    return { kind: 'in', token };
+  }
+
+  /** Null: nobody is logged in with this cookie. `is_click`: somebody did something. */
+  async session(token: string, is_click: boolean): Promise<Session | null> {
+    const found = await findSession(this.#store.db, token);
+    if (found === null) return null;
+    const now = this.#clock.now();
+    const user = this.#users.find(found.user);
+    const is_over =
+      user === null ||
+      found.password_mark !== markOf(user) ||
+      now - found.seen_at > this.#idle_ms ||
+      now - found.created_at > SESSION_MS_MAX;
+    if (is_over) {
+      await this.logout(token);
+      return null;
+    }
+    if (is_click && now - found.seen_at > TOUCH_AFTER_MS)
+      await this.#store.write((tx) => touchSession(tx, token, now));
+    return { user, csrf: found.csrf, token };
+  }
+
+  async logout(token: string): Promise<void> {
+    await this.#store.write((tx) => endSession(tx, token));
+  }
+
+  /** As long for a name that nobody has as for one that somebody has. */
+  async #isRight(user: User | null, password: string): Promise<boolean> {
+    if (password.length > PASSWORD_CHARS_MAX) return false;
+    await this.#turn();
+    try {
+      this.#nobody ??= hashPassword(randomBytes(16).toString('hex'));
+      return await isPassword(password, user?.hash ?? (await this.#nobody));
+    } finally {
+      this.#checking -= 1;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async #turn(): Promise<void> {
+    if (this.#checking >= CHECKS_AT_ONCE_MAX)
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#checking += 1;
+  }
+}
+
+/** Changes with the password; says nothing about it. */
+function markOf({ hash }: User): string {
+  return createHash('sha256').update(hash).digest('base64url').slice(0, 22);
+}
+
+/** Whether a form has sent back what its page was given. */
+export function isSameToken(given: string, expected: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
+}

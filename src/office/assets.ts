@@ -1,0 +1,8 @@
+/** The style sheet and the script that browsers load from eligd itself. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const asset = (name: string) => readFileSync(join(import.meta.dirname, 'assets', name), 'utf8');
+
+export const STYLE = asset('office.css');
+export const SCRIPT = asset('office.js');

@@ -1,0 +1,42 @@
+/**
+ * What a browser with JavaScript does in addition: it shows what has changed, unless somebody is
+ * typing, and asks before what cannot be undone. Every page works without it.
+ */
+
+const main = document.querySelector('main[data-live]');
+if (main !== null && 'EventSource' in window) {
+  let is_stale = false;
+  const is_busy = () =>
+    main.contains(document.activeElement) &&
+    /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement.tagName);
+  const refresh = async () => {
+    if (is_busy() || document.hidden) return;
+    is_stale = false;
+    const response = await fetch(location.href, { headers: { 'x-refresh': '1' } });
+    if (response.redirected || !response.ok) return location.reload();
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html');
+    const fresh = page.querySelector('main[data-live]');
+    if (fresh === null || is_busy()) return;
+    const open = [...main.querySelectorAll('details[open][id]')].map(({ id }) => id);
+    main.replaceChildren(...fresh.childNodes);
+    for (const id of open) document.getElementById(id)?.setAttribute('open', '');
+  };
+  const events = new EventSource('/events');
+  events.addEventListener('changed', () => {
+    is_stale = true;
+    refresh().catch(() => {});
+  });
+  setInterval(() => {
+    if (is_stale) refresh().catch(() => {});
+  }, 5000);
+  document.addEventListener('visibilitychange', () => {
+    if (is_stale) refresh().catch(() => {});
+  });
+}
+document.addEventListener('submit', (event) => {
+  const question = event.target.dataset?.confirm;
+  if (question !== undefined && !window.confirm(question)) event.preventDefault();
+});
+document.addEventListener('click', (event) => {
+  if (event.target.closest?.('[data-print]') != null) window.print();
+});

@@ -1,0 +1,47 @@
+/** What the pages are made from, and what a page is given about a request. */
+import type { Env } from '../domain/env.ts';
+import type { FeeSchedule } from '../domain/fees.ts';
+import type { Config } from '../ops/config.ts';
+import type { BudgetRules } from '../store/calls/budget.ts';
+import type { Store } from '../store/engine/store.ts';
+import type { HealthReport } from '../store/views/health.ts';
+import type { Access, Session } from './access.ts';
+import type { Html } from './html.ts';
+import type { UserFile } from './users.ts';
+
+export type Office = {
+  store: Store;
+  env: Env;
+  config: Config;
+  version: string;
+  users: UserFile;
+  access: Access;
+  /** Whether browsers reach it by TLS. */
+  is_secure: boolean;
+  /** Whether eligd works, as every other place says it. */
+  health: () => Promise<HealthReport>;
+  /** Read when it is needed, so that a changed file counts. */
+  fees: () => FeeSchedule;
+  budget: () => BudgetRules;
+  /** Something was changed that the stages should look at now. */
+  wake: () => void;
+};
+
+/** What was done by the last form, or why not. */
+export type Notice = { is_bad: boolean; lines: string[] };
+
+export type Visit = {
+  session: Session;
+  now: number;
+  /** Of the address, such as `id`. */
+  params: Readonly<Record<string, string>>;
+  form: URLSearchParams;
+};
+
+export type Answer =
+  | { kind: 'page'; title: string; active: string; body: Html }
+  /** After a form: another page, on which the notice is shown once. */
+  | { kind: 'done'; to: string; notice: Notice }
+  | { kind: 'missing' };
+
+export const missing: Answer = { kind: 'missing' };

@@ -1,0 +1,223 @@
+/** The schedule: a day by chair time, with what the front desk has to know about each visit. */
+
+import { explain, type Moment } from '../domain/explanation.ts';
+import { judgedVisit } from '../domain/fees.ts';
+import { addDays, type LocalDate, localDate, startOfDay } from '../domain/time.ts';
+import {
+  LINE_NAMES,
+  type LineWord,
+  type ScheduleLine,
+  scheduleLine,
+  URGENT_WORDS,
+} from '../records/schedule-line.ts';
+import { judge, type Verdict } from '../records/verdict.ts';
+import { readBudget } from '../store/calls/budget.ts';
+import {
+  type ScheduledVisit,
+  type VisitAnswer,
+  visitsBetween,
+  visitTimes,
+} from '../store/views/schedule.ts';
+import type { Answer, Office } from './context.ts';
+import { type Html, html } from './html.ts';
+import { clockWords, dayWords, shortDayWords, soonWords } from './times.ts';
+
+const DAYS_SHOWN = 14;
+
+export type VisitLine = {
+  visit: ScheduledVisit;
+  line: ScheduleLine;
+  verdict: Verdict | null;
+};
+
+/** What the pages need of the office, without who is looking: the printed schedule has the same. */
+export type ScheduleSource = Pick<Office, 'store' | 'config' | 'fees' | 'budget'>;
+
+export async function readMoment({ store, budget }: ScheduleSource, now: number): Promise<Moment> {
+  return { now, budget: (await readBudget(store.db, budget(), now)).used_up };
+}
+
+/** The visits of a day, each with its line; cancelled ones are left out. */
+export async function readDay(
+  source: ScheduleSource,
+  date: LocalDate,
+  now: number,
+): Promise<VisitLine[]> {
+  const { time_zone } = source.config.clinic;
+  const range = {
+    from: startOfDay(date, time_zone),
+    to: startOfDay(addDays(date, 1), time_zone),
+  };
+  const moment = await readMoment(source, now);
+  const fees = source.fees();
+  return (await visitsBetween(source.store.db, range, now))
+    .map((visit) => lineOf(visit, moment, { time_zone, fees }))
+    .filter(({ line }) => line.word !== 'cancelled');
+}
+
+export function lineOf(
+  visit: ScheduledVisit,
+  moment: Moment,
+  settings: Parameters<typeof judgedVisit>[2],
+): VisitLine {
+  const first = visit.answers.find(({ coverage_rank }) => coverage_rank === 1);
+  const verdict = first === undefined ? null : verdictOf(visit, first, settings);
+  const answer = first === undefined || verdict === null ? null : { record: first.record, verdict };
+  const line = scheduleLine({
+    situation: visit.situation,
+    closed_reason: visit.closed_reason,
+    explanation: explain(visit, visit.progress, moment),
+    entries: visit.progress.entries,
+    answer,
+  });
+  return { visit, line, verdict };
+}
+
+export const verdictOf = (
+  { input }: Pick<ScheduledVisit, 'input'>,
+  { record, coverage_rank }: Pick<VisitAnswer, 'record' | 'coverage_rank'>,
+  settings: Parameters<typeof judgedVisit>[2],
+): Verdict => judge(record, judgedVisit(input, coverage_rank, settings));
+
+/** The days from today on that have visits, and how much of each is on the attention list. */
+export async function readDays(
+  { store, config }: ScheduleSource,
+  now: number,
+): Promise<{ date: LocalDate; count: number; listed: number }[]> {
+  const { time_zone } = config.clinic;
+  const today = localDate(now, time_zone);
+  const range = {
+    from: startOfDay(today, time_zone),
+    to: startOfDay(addDays(today, DAYS_SHOWN), time_zone),
+  };
+  const days = new Map<LocalDate, { date: LocalDate; count: number; listed: number }>();
+  for (const { starts_at, needs_person } of await visitTimes(store.db, range)) {
+    const date = localDate(starts_at, time_zone);
+    const day = days.get(date) ?? { date, count: 0, listed: 0 };
+    day.count += 1;
+    if (needs_person) day.listed += 1;
+    days.set(date, day);
+  }
+  return [...days.values()];
+}
+
+/** Today while a visit is still to come, otherwise the next day that has one. */
+export async function schedulePage(
+  office: Office,
+  wanted: LocalDate | null,
+  now: number,
+): Promise<Answer & { kind: 'page' }> {
+  const { time_zone } = office.config.clinic;
+  const days = await readDays(office, now);
+  const date = wanted ?? (await nearestDay(office, days, now));
+  const lines = await readDay(office, date, now);
+  const body = html`<div class="head"><h1>${dayWords(date)}</h1>
+<p class="soft">${countWords(lines)}</p></div>
+${dayLinks(days, date)}
+${scheduleTable(lines, { now, time_zone, has_links: true })}`;
+  return { kind: 'page', title: 'Schedule', active: '/', body };
+}
+
+async function nearestDay(
+  { config }: Office,
+  days: readonly { date: LocalDate }[],
+  now: number,
+): Promise<LocalDate> {
+  const today = localDate(now, config.clinic.time_zone);
+  return days[0]?.date ?? today;
+}
+
+function dayLinks(
+  days: readonly { date: LocalDate; count: number; listed: number }[],
+  shown: LocalDate,
+): Html {
+  return html`<nav aria-label="Days"><ul class="days">${days.map(({ date, count, listed }) => {
+    const text = html`${shortDayWords(date)}<small>${count} ${count === 1 ? 'visit' : 'visits'}${
+      listed === 0 ? null : html` · <span class="red">${listed} to do</span>`
+    }</small>`;
+    return date === shown
+      ? html`<li><a href="/day/${date}" aria-current="date">${text}</a></li>`
+      : html`<li><a href="/day/${date}">${text}</a></li>`;
+  })}</ul></nav>`;
+}
+
+export function countWords(lines: readonly VisitLine[]): string {
+  if (lines.length === 0) return 'No visits.';
+  const urgent = lines.filter(({ line }) => URGENT_WORDS.has(line.word)).length;
+  const count = (word: LineWord) => lines.filter(({ line }) => line.word === word).length;
+  const parts = [
+    `${lines.length} ${lines.length === 1 ? 'visit' : 'visits'}`,
+    `${count('eligible')} eligible`,
+    ...(urgent > 0 ? [`${urgent} to act on`] : []),
+    ...(count('waiting') > 0 ? [`${count('waiting')} waiting for the payer`] : []),
+  ];
+  return `${parts.join(', ')}.`;
+}
+
+type TableSettings = { now: number; time_zone: string; has_links: boolean };
+
+export function scheduleTable(lines: readonly VisitLine[], settings: TableSettings): Html {
+  if (lines.length === 0) return html`<p class="panel">No visits on this day.</p>`;
+  return html`<table class="schedule" role="table">
+<caption class="hidden">Visits by chair time</caption>
+<thead role="rowgroup"><tr role="row">${[
+    'Time',
+    'Patient',
+    'Payer',
+    'Verdict',
+    'Collect',
+    'Deductible left',
+    'Maximum left',
+    'What to do',
+  ].map((name) => html`<th role="columnheader" scope="col">${name}</th>`)}</tr></thead>
+<tbody role="rowgroup">${lines.map((each) => row(each, settings))}</tbody></table>`;
+}
+
+const COLORS: Readonly<Record<LineWord, string>> = {
+  not_eligible: 'red',
+  call_yourself: 'red',
+  needs_action: 'red',
+  incomplete: 'amber',
+  waiting: 'blue',
+  eligible: 'green',
+  no_insurance: 'gray',
+  not_asked: 'gray',
+  cancelled: 'gray',
+};
+
+/** Color only repeats what the word says. */
+export function pill({ word }: Pick<ScheduleLine, 'word'>): Html {
+  return html`<span class="pill ${COLORS[word]}">${LINE_NAMES[word]}</span>`;
+}
+
+function row({ visit, line }: VisitLine, { now, time_zone, has_links }: TableSettings): Html {
+  const { input, starts_at } = visit;
+  const name = `${input.patient.first_name} ${input.patient.last_name}`.trim() || 'No name';
+  const codes = input.procedure_codes.join(', ');
+  const over = starts_at < now ? ' over' : '';
+  return html`<tr role="row" class="s-${COLORS[line.word]}${over}">
+<td role="cell">${clockWords(starts_at, time_zone)}</td>
+<td role="cell" class="who">${
+    has_links ? html`<a href="/visit/${visit.id}">${name}</a>` : name
+  } <small>${codes}</small></td>
+<td role="cell">${payerOf(visit)}</td>
+<td role="cell" class="verdict">${pill(line)}</td>
+<td role="cell" class="num" data-label="Collect">${line.collect}</td>
+<td role="cell" class="num" data-label="Deductible left">${line.deductible_left}</td>
+<td role="cell" class="num" data-label="Maximum left">${line.maximum_left}</td>
+<td role="cell" class="do">${toDo(line, now, time_zone)}</td>
+</tr>`;
+}
+
+export function payerOf({ input }: Pick<ScheduledVisit, 'input'>): string {
+  const [first, ...others] = input.coverages;
+  const name = first?.carrier || (first?.payor_id ? `payer ID ${first.payor_id}` : '');
+  return others.length === 0 ? name : `${name} and ${others.length} more`;
+}
+
+function toDo({ word, why, to_do, until }: ScheduleLine, now: number, time_zone: string): Html {
+  const when = until === null ? '' : ` Next: ${soonWords(until, now, time_zone)}.`;
+  if (word === 'eligible' && to_do === '') return html`Nothing to do.`;
+  if (to_do === '') return html`${why}${when}`;
+  return html`${why === '' ? null : html`${why} `}<strong>${to_do}</strong>`;
+}

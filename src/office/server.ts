@@ -1,0 +1,292 @@
+/**
+ * The routes of the office's page. Every one but the login, the style sheet and the script needs a
+ * session; every form needs the role, the same site and the token of its page; every answer has the
+ * security headers. A page is made on the server and works without JavaScript.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { isDate } from '../domain/time.ts';
+import type { HttpRoute } from '../http/server.ts';
+import { writeView } from '../store/bookkeeping/office.ts';
+import { isSameToken, type Session } from './access.ts';
+import { SCRIPT, STYLE } from './assets.ts';
+import { type Answer, missing, type Notice, type Office, type Visit } from './context.ts';
+import { readCookie, SECURITY_HEADERS, sessionCookie, TLS_HEADERS } from './headers.ts';
+import { html } from './html.ts';
+import { framed } from './layout.ts';
+import { type LoginTrouble, loginPage } from './login.ts';
+import { schedulePage } from './schedule.ts';
+import { mayDo, type Role } from './users.ts';
+
+const FORM_BYTES_MAX = 64 * 1024;
+/** A schedule that refreshes is one look at it. */
+const SAME_VIEW_MS = 10 * 60_000;
+
+/** `view`: what the page shows of patients, for the record of who looked at what. */
+type Page = {
+  path: string;
+  role: Role;
+  view: null | ((visit: Visit) => { page: string; subject: string });
+  show: (office: Office, visit: Visit) => Promise<Answer>;
+};
+
+const PAGES: readonly Page[] = [
+  {
+    path: '/',
+    role: 'viewer',
+    view: () => ({ page: 'schedule', subject: 'schedule' }),
+    show: (office, { now }) => schedulePage(office, null, now),
+  },
+  {
+    path: '/day/:date',
+    role: 'viewer',
+    view: ({ params }) => ({ page: 'schedule', subject: `day:${params.date}` }),
+    show: async (office, { params: { date = '' }, now }) =>
+      isDate(date) ? await schedulePage(office, date, now) : missing,
+  },
+];
+
+/** Forms, by the address that they are sent to. */
+const ACTIONS: readonly {
+  path: string;
+  role: Role;
+  act: (office: Office, visit: Visit) => Promise<Answer>;
+}[] = [];
+
+export function officeRoute(office: Office): HttpRoute {
+  return (app) => {
+    app.register(async (scope) => serve(scope, new Desk(office)));
+  };
+}
+
+/** What the routes share: who is logged in, what was done last, what was looked at. */
+class Desk {
+  readonly office: Office;
+  /** By session; in memory, since a notice is for the next page only. */
+  readonly #notices = new Map<string, Notice>();
+  readonly #seen = new Map<string, number>();
+
+  constructor(office: Office) {
+    this.office = office;
+  }
+
+  async session(request: FastifyRequest): Promise<Session | null> {
+    const token = readCookie(request.headers.cookie, this.office.is_secure);
+    // A page that refreshes by itself is no sign that somebody sits before it.
+    const is_click = request.headers['x-refresh'] === undefined;
+    return token === null ? null : await this.office.access.session(token, is_click);
+  }
+
+  keepNotice({ token }: Session, notice: Notice): void {
+    if (this.#notices.size > 1_000) this.#notices.clear();
+    this.#notices.set(token, notice);
+  }
+
+  takeNotice({ token }: Session): Notice | null {
+    const notice = this.#notices.get(token) ?? null;
+    this.#notices.delete(token);
+    return notice;
+  }
+
+  /** Written before the page is sent: nobody sees a record without an entry. */
+  async noteView(user: string, viewed: { page: string; subject: string }): Promise<void> {
+    const { store, env } = this.office;
+    const at = env.clock.now();
+    const key = `${user} ${viewed.page} ${viewed.subject}`;
+    if (at - (this.#seen.get(key) ?? Number.NEGATIVE_INFINITY) < SAME_VIEW_MS) return;
+    await store.write((tx) => writeView(tx, { at, user, ...viewed }));
+    if (this.#seen.size > 10_000) this.#seen.clear();
+    this.#seen.set(key, at);
+  }
+}
+
+function serve(scope: FastifyInstance, desk: Desk): void {
+  const { office } = desk;
+  scope.addContentTypeParser(
+    'application/x-www-form-urlencoded',
+    { parseAs: 'string', bodyLimit: FORM_BYTES_MAX },
+    (_request, body, done) => done(null, body),
+  );
+  scope.addHook('onRequest', async (_request, reply) => {
+    reply.headers(SECURITY_HEADERS);
+    if (office.is_secure) reply.headers(TLS_HEADERS);
+  });
+  scope.setErrorHandler(async (error: Error & { statusCode?: number }, _request, reply) => {
+    const status = error.statusCode ?? 500;
+    if (status >= 500)
+      office.env.log('http_failed', {
+        error_name: error.name,
+        error_code: errorCode(error),
+        http_status: status,
+      });
+    return reply.code(status).type('text/plain; charset=utf-8').send(failedText(status));
+  });
+  scope.get('/office.css', async (_request, reply) => reply.type('text/css').send(STYLE));
+  scope.get('/office.js', async (_request, reply) => reply.type('text/javascript').send(SCRIPT));
+  serveLogin(scope, desk);
+  for (const page of PAGES)
+    scope.get(page.path, async (request, reply) => await showPage(desk, page, request, reply));
+  for (const action of ACTIONS)
+    scope.post(action.path, async (request, reply) => await takeForm(desk, action, request, reply));
+  scope.all('/*', async (request, reply) => {
+    const session = await desk.session(request);
+    return session === null
+      ? toLogin(desk, request, reply)
+      : await sendPage(desk, reply, { session, now: office.env.clock.now() }, missing);
+  });
+}
+
+const failedText = (status: number) =>
+  status >= 500
+    ? 'This page could not be made because of a bug in eligd; its log has the cause.'
+    : 'This request could not be read.';
+
+function serveLogin(scope: FastifyInstance, desk: Desk): void {
+  const { office } = desk;
+  const { name, time_zone } = office.config.clinic;
+  const show = (reply: FastifyReply, status: number, trouble: LoginTrouble | null) =>
+    reply
+      .code(status)
+      .type('text/html; charset=utf-8')
+      .send(loginPage(name, time_zone, trouble));
+  scope.get('/login', async (request, reply) => {
+    if ((await desk.session(request)) !== null) return reply.redirect('/', 303);
+    return show(reply, 200, null);
+  });
+  scope.post('/login', async (request, reply) => {
+    const form = formOf(request);
+    if (!isSameSite(request)) return show(reply, 403, { kind: 'ended' });
+    const result = await office.access.login(form.get('name') ?? '', form.get('password') ?? '');
+    if (result.kind === 'in')
+      return reply
+        .header('set-cookie', sessionCookie(result.token, office.is_secure))
+        .redirect('/', 303);
+    return show(reply, { wrong: 401, locked: 429, busy: 503 }[result.kind], result);
+  });
+  scope.post('/logout', async (request, reply) => {
+    const session = await desk.session(request);
+    if (session !== null && isGenuine(request, session)) await office.access.logout(session.token);
+    return reply
+      .header('set-cookie', sessionCookie('', office.is_secure))
+      .header('clear-site-data', '"cache", "storage"')
+      .redirect('/login', 303);
+  });
+}
+
+async function showPage(
+  desk: Desk,
+  page: Page,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const session = await desk.session(request);
+  if (session === null) return toLogin(desk, request, reply);
+  if (!mayDo(session.user.role, page.role)) return await refuseRole(desk, reply, session);
+  const visit = visitOf(desk, request, session);
+  const answer = await page.show(desk.office, visit);
+  if (page.view !== null && answer.kind === 'page')
+    await desk.noteView(session.user.name, page.view(visit));
+  return await sendPage(desk, reply, visit, answer);
+}
+
+async function takeForm(
+  desk: Desk,
+  { role, act }: (typeof ACTIONS)[number],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const session = await desk.session(request);
+  if (session === null) return toLogin(desk, request, reply);
+  if (!isGenuine(request, session)) {
+    const lines = ['That form was not from this page, or too old. Nothing was done.'];
+    return await sendNotice(desk, reply, session, { status: 403, lines });
+  }
+  if (!mayDo(session.user.role, role)) return await refuseRole(desk, reply, session);
+  const visit = visitOf(desk, request, session);
+  return await sendPage(desk, reply, visit, await act(desk.office, visit));
+}
+
+const refuseRole = (desk: Desk, reply: FastifyReply, session: Session) =>
+  sendNotice(desk, reply, session, {
+    status: 403,
+    lines: [`Your role is ${session.user.role}, which does not include this. Nothing was done.`],
+  });
+
+function visitOf({ office }: Desk, request: FastifyRequest, session: Session): Visit {
+  const params = request.params as Record<string, string>;
+  return { session, now: office.env.clock.now(), params, form: formOf(request) };
+}
+
+async function sendPage(
+  desk: Desk,
+  reply: FastifyReply,
+  { session, now }: Pick<Visit, 'session' | 'now'>,
+  answer: Answer,
+): Promise<FastifyReply> {
+  if (answer.kind === 'done') {
+    desk.keepNotice(session, answer.notice);
+    return reply.redirect(answer.to, 303);
+  }
+  if (answer.kind === 'missing')
+    return await sendNotice(desk, reply, session, {
+      status: 404,
+      lines: ['There is no such page.'],
+    });
+  const notice = desk.takeNotice(session);
+  const report = await desk.office.health();
+  const { title, active, body } = answer;
+  const page = { title, active, body, session, notice, report, now };
+  return reply.type('text/html; charset=utf-8').send(framed(desk.office, page));
+}
+
+async function sendNotice(
+  desk: Desk,
+  reply: FastifyReply,
+  session: Session,
+  { status, lines }: { status: number; lines: string[] },
+): Promise<FastifyReply> {
+  const now = desk.office.env.clock.now();
+  const page = {
+    title: 'Not done',
+    active: '',
+    body: html`<p><a href="/">Go to the schedule</a></p>`,
+    session,
+    notice: { is_bad: true, lines },
+    report: await desk.office.health(),
+    now,
+  };
+  return reply.code(status).type('text/html; charset=utf-8').send(framed(desk.office, page));
+}
+
+/** A page leads to the login; a form is refused, so that nobody takes it for done. */
+function toLogin({ office }: Desk, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (request.method === 'GET') return reply.redirect('/login', 303);
+  const { name, time_zone } = office.config.clinic;
+  return reply
+    .code(401)
+    .type('text/html; charset=utf-8')
+    .send(loginPage(name, time_zone, { kind: 'ended' }));
+}
+
+function formOf(request: FastifyRequest): URLSearchParams {
+  return new URLSearchParams(typeof request.body === 'string' ? request.body : '');
+}
+
+/** A form of ours, of the page that this session was given. */
+function isGenuine(request: FastifyRequest, session: Session): boolean {
+  return isSameSite(request) && isSameToken(formOf(request).get('csrf') ?? '', session.csrf);
+}
+
+/** What browsers say of where a form is from; what says nothing is no browser. */
+function isSameSite({ headers }: FastifyRequest): boolean {
+  const site = headers['sec-fetch-site'];
+  if (site !== undefined) return site === 'same-origin';
+  const { origin } = headers;
+  return origin === undefined || URL.parse(origin)?.host === headers.host;
+}
+
+/** For what somebody did with a form: the sentences of the command, or of what went wrong. */
+export function noticeOf(error: unknown): Notice {
+  if (!(error instanceof EligdError)) throw error;
+  return { is_bad: true, lines: [`${error.what} ${error.why} ${error.next}`] };
+}

@@ -1,0 +1,144 @@
+/**
+ * Who may see the office's page: a file with a line for each user (`name role hash`), which only
+ * `eligd user` writes. Passwords are kept as scrypt hashes (RFC 7914) with a salt each.
+ */
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { EligdError } from '../domain/errors.ts';
+import type { Config } from '../ops/config.ts';
+import { readTrusted, requireTrusted } from '../ops/trusted-files.ts';
+
+/** Each may do what those before it may. */
+export const ROLES = ['viewer', 'operator', 'admin'] as const;
+export type Role = (typeof ROLES)[number];
+
+export type User = { name: string; role: Role; hash: string };
+
+/** Whether `role` includes what `needed` may do. */
+export const mayDo = (role: Role, needed: Role): boolean =>
+  ROLES.indexOf(role) >= ROLES.indexOf(needed);
+
+/** OWASP's parameters for scrypt with 32 MiB of memory: N, r, p. */
+const COST = { N: 2 ** 15, r: 8, p: 3 };
+const HASH_BYTES = 32;
+const SALT_BYTES = 16;
+export const PASSWORD_CHARS_MIN = 12;
+/** More would be work for whoever has no password. */
+export const PASSWORD_CHARS_MAX = 200;
+const NAME = /^[a-z][a-z0-9._-]{0,31}$/;
+
+/** Makes the hash of a password, with the cost in it. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const key = await derive(password, salt, COST);
+  const { N, r, p } = COST;
+  return ['scrypt', N, r, p, salt.toString('base64url'), key.toString('base64url')].join(':');
+}
+
+/** Whether it is the password; false for a hash that cannot be read. */
+export async function isPassword(password: string, hash: string): Promise<boolean> {
+  const [kind, N, r, p, salt = '', key = ''] = hash.split(':');
+  if (kind !== 'scrypt') return false;
+  const expected = Buffer.from(key, 'base64url');
+  const cost = { N: Number(N), r: Number(r), p: Number(p) };
+  const found = await derive(password, Buffer.from(salt, 'base64url'), cost);
+  return expected.length === found.length && timingSafeEqual(expected, found);
+}
+
+function derive(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const limits = { ...cost, maxmem: 256 * cost.N * cost.r };
+    scrypt(password.normalize('NFKC'), salt, HASH_BYTES, limits, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
+}
+
+/** Why the password is not good enough, as a sentence; null: it is. */
+export function passwordFault(password: string, name: string): string | null {
+  if (password.length < PASSWORD_CHARS_MIN)
+    return `It has ${password.length} characters; at least ${PASSWORD_CHARS_MIN} are needed.`;
+  if (password.length > PASSWORD_CHARS_MAX)
+    return `It has ${password.length} characters; ${PASSWORD_CHARS_MAX} are enough.`;
+  if (password.toLowerCase().includes(name)) return 'It holds the name of the user.';
+  if (new Set(password).size < 5) return 'It repeats a few characters.';
+  return null;
+}
+
+export const isUserName = (name: string): boolean => NAME.test(name);
+
+/** The file of users: as configured, otherwise beside the database. */
+export function usersPath({ office, state }: Pick<Config, 'office' | 'state'>): string {
+  return office?.users ?? join(dirname(state.path), 'office-users');
+}
+
+/** The users of the file, read again when it changes. No file: no users. */
+export class UserFile {
+  readonly path: string;
+  #mark = '';
+  #users: readonly User[] = [];
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Throws an EligdError when others can read or change the file, or a line of it is damaged. */
+  all(): readonly User[] {
+    if (!existsSync(this.path)) return [];
+    const { mtimeMs, ino, size } = statSync(this.path);
+    const mark = `${mtimeMs} ${ino} ${size}`;
+    if (mark === this.#mark) return this.#users;
+    this.#users = parseUsers(
+      readTrusted(this.path, { role: 'file of users', is_secret: true }).toString('utf8'),
+      this.path,
+    );
+    this.#mark = mark;
+    return this.#users;
+  }
+
+  find(name: string): User | null {
+    return this.all().find((user) => user.name === name) ?? null;
+  }
+
+  /** Replaces the file as a whole; only its owner can read it. */
+  write(users: readonly User[]): void {
+    requireTrusted(this.path, { role: 'file of users', is_secret: true });
+    const temporary = `${this.path}.part`;
+    const text = users.map(({ name, role, hash }) => `${name} ${role} ${hash}\n`).join('');
+    const file = openSync(temporary, 'w', 0o600);
+    try {
+      writeFileSync(file, text);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, this.path);
+    this.#mark = '';
+  }
+}
+
+function parseUsers(text: string, path: string): User[] {
+  return text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map((line, index) => {
+      const [name = '', role, hash = ''] = line.split(' ');
+      const known = ROLES.find((each) => each === role);
+      if (known === undefined || !isUserName(name) || !hash.startsWith('scrypt:'))
+        throw new EligdError('configuration', {
+          what: `Line ${index + 1} of the file of users ${path} cannot be read.`,
+          why: 'Only "eligd user" should write this file.',
+          next: 'Delete the line, then add the user again with "eligd user add".',
+        });
+      return { name, role: known, hash };
+    });
+}

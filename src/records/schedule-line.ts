@@ -1,0 +1,161 @@
+/**
+ * A visit in one line, for whoever prepares the day: the verdict in a word, why, what to do, what
+ * to collect and what is left of the benefits. Pure. Every list of the coming days says the same,
+ * because it asks here. Unknown is never yes, and an amount that nobody said is never 0 (G8).
+ */
+import type { ClosedReason, Explanation } from '../domain/explanation.ts';
+import type { SituationWord } from '../domain/situation.ts';
+import type { EligibilityRecord } from './eligibility.ts';
+import { summarizeEligibility } from './summary.ts';
+import { verdictAttention } from './verdict/attention.ts';
+import { collectText, whatToDo } from './verdict/text.ts';
+import type { Verdict } from './verdict.ts';
+
+/** The most urgent first; `LINE_NAMES` has them for people. */
+export const LINE_WORDS = [
+  'not_eligible',
+  'call_yourself',
+  'needs_action',
+  'incomplete',
+  'waiting',
+  'eligible',
+  'no_insurance',
+  'not_asked',
+  'cancelled',
+] as const;
+export type LineWord = (typeof LINE_WORDS)[number];
+
+export const LINE_NAMES: Readonly<Record<LineWord, string>> = {
+  not_eligible: 'Not eligible',
+  call_yourself: 'Call yourself',
+  needs_action: 'Needs action',
+  incomplete: 'Incomplete',
+  waiting: 'Waiting',
+  eligible: 'Eligible',
+  no_insurance: 'No insurance',
+  not_asked: 'Not asked',
+  cancelled: 'Cancelled',
+};
+
+/** Words because of which somebody has to act before the visit. */
+export const URGENT_WORDS: ReadonlySet<LineWord> = new Set([
+  'not_eligible',
+  'call_yourself',
+  'needs_action',
+]);
+
+export type ScheduleLine = {
+  word: LineWord;
+  /** When the next step falls due (epoch milliseconds), while it waits. */
+  until: number | null;
+  /** One or two sentences. */
+  why: string;
+  /** One sentence; empty: nothing. */
+  to_do: string;
+  /** Dollars or a range; empty where no fee is known. */
+  collect: string;
+  /** Dollars, `unknown`, or the payer's words; empty: not asked, or no answer yet. */
+  deductible_left: string;
+  maximum_left: string;
+};
+
+export type LineFacts = {
+  situation: SituationWord;
+  closed_reason: ClosedReason | null;
+  explanation: Pick<Explanation, 'why' | 'until' | 'next'>;
+  /** Open entries of the attention list about it, the oldest first. */
+  entries: readonly { reason: string; what: string; next: string }[];
+  /** The newest answer about the first coverage, with its verdict; null: none yet. */
+  answer: { record: EligibilityRecord; verdict: Verdict } | null;
+};
+
+/** Nobody but the office can get the answer in time. */
+const CALL_REASONS: ReadonlySet<string> = new Set([
+  'too_late_to_call',
+  'answer_missing',
+  'payer_needs_attention',
+  'payer_unsupported',
+  'payer_not_callable',
+  'unsuccessful',
+  'cancelled_by_service',
+  'no_answer',
+  'answer_unusable',
+  'undecidable',
+  'lost_at_service',
+]);
+
+export function scheduleLine(facts: LineFacts): ScheduleLine {
+  const { explanation, answer } = facts;
+  const word = lineWord(facts);
+  const line = { word, until: word === 'waiting' ? explanation.until : null, ...amounts(answer) };
+  const call = facts.entries.find(({ reason }) => CALL_REASONS.has(reason));
+  if (word === 'call_yourself' && call !== undefined)
+    return { ...line, why: call.what, to_do: firstSentence(call.next) };
+  if (facts.situation === 'attention' && word === 'needs_action')
+    return { ...line, why: explanation.why, to_do: firstSentence(explanation.next ?? '') };
+  if (answer !== null && word !== 'waiting') {
+    const [first] = verdictAttention(answer.verdict);
+    const [step = ''] = whatToDo(answer.verdict);
+    return { ...line, why: first?.what ?? reasonOf(answer.verdict), to_do: step };
+  }
+  return { ...line, why: explanation.why, to_do: firstSentence(explanation.next ?? '') };
+}
+
+function lineWord({ situation, closed_reason, entries, answer }: LineFacts): LineWord {
+  const verdict = answer?.record.outcome === 'successful' ? answer.verdict.standing : null;
+  if (verdict === 'not_eligible') return 'not_eligible';
+  if (situation === 'attention')
+    return entries.some(({ reason }) => CALL_REASONS.has(reason))
+      ? 'call_yourself'
+      : 'needs_action';
+  if (situation === 'closed' && closed_reason !== 'past') return closedWord(closed_reason);
+  switch (verdict) {
+    case 'attention':
+      return 'needs_action';
+    case 'incomplete':
+    case 'eligible':
+      return verdict;
+    default:
+      return situation === 'closed' ? 'not_asked' : 'waiting';
+  }
+}
+
+function closedWord(reason: ClosedReason | null): LineWord {
+  if (reason === 'cancelled' || reason === 'replaced') return 'cancelled';
+  return reason === 'no_coverage' ? 'no_insurance' : 'not_asked';
+}
+
+/** Of the visit as a whole, otherwise of the first procedure that is not simply payable. */
+function reasonOf({ reasons, procedures }: Verdict): string {
+  const [first] = reasons;
+  if (first !== undefined) return first.text;
+  const open = procedures.find(({ standing }) => standing !== 'payable');
+  const [reason] = open?.reasons ?? [];
+  return open === undefined || reason === undefined ? '' : `${open.code}: ${reason.text}`;
+}
+
+function amounts(
+  answer: LineFacts['answer'],
+): Pick<ScheduleLine, 'collect' | 'deductible_left' | 'maximum_left'> {
+  if (answer === null) return { collect: '', deductible_left: '', maximum_left: '' };
+  const summary = summarizeEligibility(answer.record);
+  return {
+    collect: collectText(answer.verdict),
+    deductible_left: dollarWords(summary.individual_deductible_remaining),
+    maximum_left: dollarWords(
+      summary.annual_maximum_remaining || summary.individual_out_of_pocket_remaining,
+    ),
+  };
+}
+
+/** `1500.00` as `$1,500`, `45.50` as `$45.50`; words stay as they are. */
+export function dollarWords(text: string): string {
+  const [, whole = '', cents = ''] = /^(\d+)\.(\d{2})\d*$/.exec(text) ?? [];
+  if (whole === '') return text;
+  return `$${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}${cents === '00' ? '' : `.${cents}`}`;
+}
+
+/** A list has room for one; the page of the visit has all. */
+function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
+}

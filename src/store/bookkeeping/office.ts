@@ -1,0 +1,118 @@
+/** What the office's page keeps: sessions, wrong passwords, and who looked at what. */
+import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
+import { afterFailure, type Failures } from '../../domain/lockout.ts';
+import type { Db, Tx } from '../engine/database.ts';
+
+export type OfficeSession = {
+  user: string;
+  /** What a form has to send back. */
+  csrf: string;
+  password_mark: string;
+  created_at: number;
+  seen_at: number;
+};
+
+const BUCKETS = 4096;
+
+const hashed = (token: string) => createHash('sha256').update(token).digest('base64url');
+
+export async function beginSession(tx: Tx, token: string, session: OfficeSession): Promise<void> {
+  await tx
+    .insertInto('office_sessions')
+    .values({ ...session, token_hash: hashed(token) })
+    .execute();
+}
+
+export async function findSession(db: Db | Tx, token: string): Promise<OfficeSession | null> {
+  const row = await db
+    .selectFrom('office_sessions')
+    .select(['user', 'csrf', 'password_mark', 'created_at', 'seen_at'])
+    .where('token_hash', '=', hashed(token))
+    .executeTakeFirst();
+  return row ?? null;
+}
+
+export async function touchSession(tx: Tx, token: string, now: number): Promise<void> {
+  await tx
+    .updateTable('office_sessions')
+    .set({ seen_at: now })
+    .where('token_hash', '=', hashed(token))
+    .execute();
+}
+
+export async function endSession(tx: Tx, token: string): Promise<void> {
+  await tx.deleteFrom('office_sessions').where('token_hash', '=', hashed(token)).execute();
+}
+
+/** Ends the sessions of a user, or those that nobody used since `before`. */
+export async function endSessions(
+  tx: Tx,
+  which: { user: string } | { unused_since: number },
+): Promise<void> {
+  const rows = tx.deleteFrom('office_sessions');
+  await ('user' in which
+    ? rows.where('user', '=', which.user)
+    : rows.where('seen_at', '<', which.unused_since)
+  ).execute();
+}
+
+/** By a bucket of the name, so that made-up names fill nothing. */
+function bucketOf(name: string): number {
+  return createHash('sha256').update(name).digest().readUInt32BE(0) % BUCKETS;
+}
+
+export async function readFailures(db: Db | Tx, name: string): Promise<Failures> {
+  const row = await db
+    .selectFrom('office_failures')
+    .select(['count', 'last_at'])
+    .where('bucket', '=', bucketOf(name))
+    .executeTakeFirst();
+  return row ?? { count: 0, last_at: 0 };
+}
+
+/** Counts one more wrong password; called before the password is judged, so that none is free. */
+export async function countFailure(tx: Tx, name: string, now: number): Promise<void> {
+  const after = afterFailure(await readFailures(tx, name), now);
+  await tx
+    .insertInto('office_failures')
+    .values({ bucket: bucketOf(name), ...after })
+    .onConflict((conflict) => conflict.column('bucket').doUpdateSet(after))
+    .execute();
+}
+
+export async function forgetFailures(tx: Tx, name: string): Promise<void> {
+  await tx.deleteFrom('office_failures').where('bucket', '=', bucketOf(name)).execute();
+}
+
+/** A page with a patient's data that somebody looked at. */
+export type OfficeView = { at: number; user: string; page: string; subject: string };
+
+export async function writeView(tx: Tx, view: OfficeView): Promise<void> {
+  await tx.insertInto('office_views').values(view).execute();
+}
+
+/** Who looked at it, the newest first. */
+export async function viewsOf(db: Db, subject: string, limit: number): Promise<OfficeView[]> {
+  return await db
+    .selectFrom('office_views')
+    .select(['at', 'user', 'page', 'subject'])
+    .where('subject', '=', subject)
+    .orderBy('id', 'desc')
+    .limit(sql.lit(limit))
+    .execute();
+}
+
+/** Views since `from`, the newest first; for `eligd user views`. */
+export async function viewsSince(
+  db: Db,
+  { from, user }: { from: number; user?: string },
+  limit: number,
+): Promise<OfficeView[]> {
+  let query = db
+    .selectFrom('office_views')
+    .select(['at', 'user', 'page', 'subject'])
+    .where('at', '>=', from);
+  if (user !== undefined) query = query.where('user', '=', user);
+  return await query.orderBy('at', 'desc').limit(sql.lit(limit)).execute();
+}

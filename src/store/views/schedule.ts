@@ -1,0 +1,123 @@
+/**
+ * The visits of some days with their answers: for the office's page and every other list of the
+ * coming days. Nothing here changes anything.
+ */
+import { sql } from 'kysely';
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import type { EligibilityRecord } from '../../records/eligibility.ts';
+import type { Db } from '../engine/database.ts';
+import { type AppointmentOverview, listAppointments } from './overview.ts';
+import { withProgress } from './progress.ts';
+import type { AppointmentProgress } from './subject.ts';
+
+/** More than any clinic sees in the days of one page; a broken export must not end the daemon. */
+const VISITS_MAX = 5_000;
+const IDS_PER_STATEMENT = 500;
+
+export type ScheduledVisit = AppointmentProgress & {
+  kind: 'appointment';
+  input: AppointmentInput;
+  /** The newest answer of the current inquiry about each coverage, the first coverage first. */
+  answers: VisitAnswer[];
+};
+
+export type VisitAnswer = {
+  coverage_rank: number;
+  inquiry: number;
+  revision: number;
+  created_at: number;
+  record: EligibilityRecord;
+};
+
+/** Visits that start from `from` on and before `to`, by chair time; closed ones are among them. */
+export async function visitsBetween(
+  db: Db,
+  range: { from: number; to: number },
+  now: number,
+): Promise<ScheduledVisit[]> {
+  const { appointments } = await listAppointments(db, { between: range }, VISITS_MAX, now);
+  const visits = appointments.filter(isVisit);
+  const progressed = await withProgress(db, visits);
+  const inquiries = progressed.flatMap(({ progress }) => progress.inquiries.map(({ id }) => id));
+  const records = await latestRecords(db, [...new Set(inquiries)]);
+  return progressed.map((visit) => ({ ...visit, answers: answersOf(visit, records) }));
+}
+
+const isVisit = (
+  each: AppointmentOverview,
+): each is AppointmentOverview & { kind: 'appointment'; input: AppointmentInput } =>
+  each.kind === 'appointment';
+
+function answersOf(
+  { progress }: AppointmentProgress,
+  records: ReadonlyMap<number, Omit<VisitAnswer, 'coverage_rank'>>,
+): VisitAnswer[] {
+  return progress.inquiries
+    .filter(({ state }) => state === 'answered')
+    .flatMap(({ id, coverage_rank }) => {
+      const found = records.get(id);
+      return found === undefined ? [] : [{ coverage_rank, ...found }];
+    })
+    .toSorted((a, b) => a.coverage_rank - b.coverage_rank);
+}
+
+async function latestRecords(
+  db: Db,
+  inquiries: readonly number[],
+): Promise<Map<number, Omit<VisitAnswer, 'coverage_rank'>>> {
+  const found = new Map<number, Omit<VisitAnswer, 'coverage_rank'>>();
+  for (let first = 0; first < inquiries.length; first += IDS_PER_STATEMENT) {
+    const rows = await db
+      .selectFrom('records as r')
+      .select(['r.inquiry', 'r.revision', 'r.created_at', 'r.record'])
+      .where('r.inquiry', 'in', inquiries.slice(first, first + IDS_PER_STATEMENT))
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('records as newer')
+              .select('newer.id')
+              .whereRef('newer.inquiry', '=', 'r.inquiry')
+              .whereRef('newer.revision', '>', 'r.revision'),
+          ),
+        ),
+      )
+      .execute();
+    for (const { record, ...row } of rows) {
+      const read = JSON.parse(record) as EligibilityRecord | { schema: string };
+      if (read.schema === 'eligd.eligibility/1')
+        found.set(row.inquiry, { ...row, record: read as EligibilityRecord });
+    }
+  }
+  return found;
+}
+
+/** When each visit of the range starts, and whether something about it is on the attention list. */
+export async function visitTimes(
+  db: Db,
+  { from, to }: { from: number; to: number },
+): Promise<{ starts_at: number; needs_person: boolean }[]> {
+  const rows = await db
+    .selectFrom('appointments')
+    .select(({ exists, selectFrom }) => [
+      'starts_at',
+      exists(
+        selectFrom('attention')
+          .select('attention.id')
+          .whereRef('attention.appointment', '=', 'appointments.id')
+          .where('attention.resolved_at', 'is', null),
+      ).as('is_listed'),
+    ])
+    .where('superseded_at', 'is', null)
+    .where('kind', '=', sql.lit('appointment'))
+    .where('starts_at', '>=', from)
+    .where('starts_at', '<', to)
+    .where((where) =>
+      where.or([where('closed_reason', 'is', null), where('closed_reason', '<>', 'cancelled')]),
+    )
+    .orderBy('starts_at')
+    .execute();
+  return rows.map(({ starts_at, is_listed }) => ({
+    starts_at,
+    needs_person: Number(is_listed) === 1,
+  }));
+}

@@ -1,0 +1,181 @@
+/** Who gets in, and for how long: over real sockets, against a real database. */
+import { statSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { afterFailure, lockedUntil } from '../../src/domain/lockout.ts';
+import { hashPassword } from '../../src/office/users.ts';
+import { realClock } from '../../src/ops/env.ts';
+import { type Browser, PASSWORD, startOffice, usersText } from '../support/office.ts';
+
+/** A clock that only the test moves: a busy machine must not end a wait. */
+function movableClock() {
+  const start = Date.now();
+  let ahead_ms = 0;
+  return {
+    clock: { ...realClock, now: () => start + ahead_ms },
+    move: (by_ms: number) => {
+      ahead_ms += by_ms;
+    },
+  };
+}
+
+const MINUTE_MS = 60_000;
+
+test('without a login nothing is shown and nothing is done, on any address', async () => {
+  const office = await startOffice();
+  const nobody = office.browser();
+  for (const path of ['/', '/day/2026-11-23', '/visit/1', '/attention', '/configuration', '/x/y'])
+    expect({ path, ...(await brief(nobody, path)) }).toEqual({
+      path,
+      status: 303,
+      location: '/login',
+      text: '',
+    });
+  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'])
+    expect((await nobody.send(method, '/visit/1')).status).toBe(401);
+  const forged = office.browser();
+  forged.cookie = `eligd=${'A'.repeat(43)}`;
+  expect((await brief(forged, '/')).location).toBe('/login');
+});
+
+async function brief(browser: Browser, path: string) {
+  const { status, headers, text } = await browser.get(path);
+  return { status, location: headers.get('location'), text };
+}
+
+test('a login shows the schedule; a log-out ends it, whoever kept the cookie', async () => {
+  const office = await startOffice();
+  const maria = await office.login('operator');
+  expect(maria.cookie).toMatch(/^eligd=[\w-]{43}$/);
+  const page = await maria.get('/');
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('<title>Schedule · eligd</title>');
+  const { cookie } = maria;
+  // A log-out that another site begins is none.
+  await maria.post('/logout', { csrf: 'x' });
+  maria.cookie = cookie;
+  expect((await maria.get('/')).status).toBe(200);
+  await maria.post('/logout', { csrf: await maria.csrf() });
+  maria.cookie = cookie;
+  expect((await maria.get('/')).status).toBe(303);
+});
+
+test('the cookie is for this site and the server alone, and no page is kept', async () => {
+  const office = await startOffice();
+  const { headers } = await office.browser().post('/login', { name: 'viewer', password: PASSWORD });
+  expect(headers.get('set-cookie')).toMatch(/; Path=\/; HttpOnly; SameSite=Strict$/);
+  const viewer = await office.login('viewer');
+  for (const path of ['/', '/login', '/office.css', '/nothing', '/office.js']) {
+    const page = await viewer.get(path);
+    const found = Object.fromEntries(page.headers);
+    expect(found).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'same-origin',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+      'cross-origin-embedder-policy': 'require-corp',
+      'x-permitted-cross-domain-policies': 'none',
+    });
+    expect(found['permissions-policy']).toContain('camera=()');
+    const policy = found['content-security-policy'] ?? '';
+    expect(policy).toMatch(/^default-src 'none';/);
+    expect(policy).not.toMatch(/unsafe|\*|https?:|data:/);
+    for (const part of ["base-uri 'none'", "frame-ancestors 'none'", "form-action 'self'"])
+      expect(policy).toContain(part);
+    expect(found).not.toHaveProperty('server');
+    expect(found).not.toHaveProperty('x-powered-by');
+    expect(found).not.toHaveProperty('access-control-allow-origin');
+    // Nothing is loaded from elsewhere, and nothing runs that stands in the page itself.
+    expect(page.text).not.toMatch(
+      /<script(?! src="\/office\.js" defer><\/script>)|\son\w+=|style=/,
+    );
+    expect(page.text).not.toMatch(/(?:src|href|action)="(?:https?:)?\/\//);
+  }
+});
+
+test('a login ends after half an hour without a click, a refresh is no click', async () => {
+  const { clock, move } = movableClock();
+  const office = await startOffice({ env: { clock } });
+  const maria = await office.login('operator');
+  move(20 * MINUTE_MS);
+  expect((await maria.get('/')).status).toBe(200);
+  move(20 * MINUTE_MS);
+  expect((await maria.get('/', { 'x-refresh': '1' })).status).toBe(200);
+  move(11 * MINUTE_MS);
+  expect((await maria.get('/')).status).toBe(303);
+});
+
+test('another password, another role and a removal count at once', async () => {
+  const office = await startOffice();
+  const maria = await office.login('operator');
+  const admin = await office.login('admin');
+  const hash = await hashPassword('another long password');
+  office.users.write(
+    office.users.all().map((user) => (user.name === 'operator' ? { ...user, hash } : user)),
+  );
+  expect((await maria.get('/')).status).toBe(303);
+  expect((await admin.get('/')).status).toBe(200);
+  office.users.write(office.users.all().filter(({ name }) => name !== 'admin'));
+  expect((await admin.get('/')).status).toBe(303);
+});
+
+test('a login from another site is refused', async () => {
+  const office = await startOffice();
+  const form = { name: 'operator', password: PASSWORD };
+  const browser = office.browser();
+  expect((await browser.post('/login', form, { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  expect((await browser.post('/login', form, { origin: 'https://evil.example' })).status).toBe(403);
+  expect((await browser.post('/login', form, { origin: office.url })).status).toBe(303);
+});
+
+const SLOW = { timeout: 120_000 };
+
+test('wrong passwords are slowed down, whether the name exists or not', SLOW, async () => {
+  const { clock, move } = movableClock();
+  const office = await startOffice({ env: { clock } });
+  for (const name of ['operator', 'nobody']) {
+    const attacker = office.browser();
+    const statuses = await Promise.all(
+      Array.from({ length: 12 }, (_, index) =>
+        attacker.post('/login', { name, password: `guess number ${index}` }),
+      ),
+    );
+    const counts = Map.groupBy(statuses, ({ status }) => status);
+    expect({ name, wrong: counts.get(401)?.length }).toEqual({ name, wrong: 5 });
+    expect({ name, locked: counts.get(429)?.length }).toEqual({ name, locked: 7 });
+  }
+  // Not even the right one is tried meanwhile.
+  const right = { name: 'operator', password: PASSWORD };
+  expect((await office.browser().post('/login', right)).status).toBe(429);
+  expect((await office.browser().post('/login', { ...right, name: 'viewer' })).status).toBe(303);
+  move(5_000);
+  expect((await office.browser().post('/login', right)).status).toBe(303);
+});
+
+test('a million guesses in a day leave about a hundred', () => {
+  let failures = { count: 0, last_at: 0 };
+  let tried = 0;
+  const day_ms = 24 * 60 * MINUTE_MS;
+  for (let guess = 0; guess < 1_000_000; guess += 1) {
+    const now = 1_000 + Math.floor((guess * day_ms) / 1_000_000);
+    if (lockedUntil(failures, now) !== null) continue;
+    tried += 1;
+    failures = afterFailure(failures, now);
+  }
+  expect(tried).toBeLessThan(120);
+  expect(tried).toBeGreaterThan(90);
+});
+
+test('a clock that was set back locks nobody out for longer', () => {
+  const failures = { count: 30, last_at: 10 * MINUTE_MS };
+  expect(lockedUntil(failures, 11 * MINUTE_MS)).toBe(25 * MINUTE_MS);
+  expect(lockedUntil(failures, 5 * MINUTE_MS)).toBeNull();
+});
+
+test('the file of users holds no password and only its owner can read it', async () => {
+  const office = await startOffice();
+  expect(usersText(office)).not.toContain(PASSWORD);
+  expect(usersText(office)).toMatch(/^viewer viewer scrypt:32768:8:3:/);
+  expect(statSync(office.users.path).mode & 0o777).toBe(0o600);
+});
