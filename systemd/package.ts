@@ -172,6 +172,7 @@ function stage(
     chmodSync(join(tree, to), mode);
   };
   put('systemd/eligd.service', 'usr/lib/systemd/system/eligd.service');
+  put('systemd/eligd-failed.service', 'usr/lib/systemd/system/eligd-failed.service');
   put('systemd/eligd.sysusers', 'usr/lib/sysusers.d/eligd.conf');
   put('systemd/eligd.tmpfiles', 'usr/lib/tmpfiles.d/eligd.conf');
   put('systemd/eligd.default', 'etc/default/eligd');
@@ -179,6 +180,7 @@ function stage(
   mkdirSync(join(tree, 'etc/eligd'));
   const [columns = ''] = readFileSync(join(ROOT, 'config/payers.example.csv'), 'utf8').split('\n');
   writeFileSync(join(tree, 'etc/eligd/payers.csv'), `${columns}\n`);
+  put('docs/alerts.md', 'usr/share/doc/eligd/alerts.md');
   put('docs/systemd.md', 'usr/share/doc/eligd/README.md');
   put('SECURITY.md', 'usr/share/doc/eligd/SECURITY.md');
   mkdirSync(join(tree, 'usr/bin'), { recursive: true });

@@ -127,6 +127,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/subscription.ts'),
   },
   {
+    name: 'alert',
+    summary: 'tests the targets of alerts',
+    load: () => import('./commands/alert.ts'),
+  },
+  {
     name: 'backup',
     summary: 'a verified copy of the database, while the daemon runs',
     load: () => import('./commands/backup.ts'),

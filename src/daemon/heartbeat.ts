@@ -9,8 +9,9 @@ import { MINUTE_MS } from '../domain/time.ts';
 import { healthSettings, heartbeatText } from '../ops/health-text.ts';
 import { readHeartbeat, writeHeartbeat } from '../store/bookkeeping/heartbeat.ts';
 import type { Db } from '../store/engine/database.ts';
+import type { Store } from '../store/engine/store.ts';
 import { type HealthReport, readHealth } from '../store/views/health.ts';
-import type { Parts } from './parts.ts';
+import type { DaemonOptions, Parts, Pulse } from './parts.ts';
 
 const BEAT_MS = MINUTE_MS;
 /** Room for a busy machine before a heartbeat counts as missing. */
@@ -47,6 +48,24 @@ export function currentHeartbeat(parts: Parts, stopped_at: number | null = null)
       write_at,
     })),
   };
+}
+
+/**
+ * Whether the daemon before this one hung or crashed: it left no word of its end, and the computer
+ * has run all the time since.
+ */
+export async function restartOf(
+  { env, booted_at }: DaemonOptions,
+  store: Store,
+): Promise<Pulse['restarted']> {
+  const before = await readHeartbeat(store.db);
+  if (before === null || before.stopped_at !== null) return null;
+  if (booted_at !== undefined && booted_at > before.at) return null;
+  const why =
+    before.hanging.length > 0
+      ? `It made no progress: ${before.hanging.join(', ')}.`
+      : 'It ended without being stopped.';
+  return { at: env.clock.now(), why };
 }
 
 /** Runs until `signal` is aborted, and says at the end that the daemon ended in order. */
@@ -91,8 +110,8 @@ async function publish(parts: Parts): Promise<void> {
   const { env, config } = options;
   const listed = connectors.filter(({ connector }) => connector.publishHeartbeat !== undefined);
   if (listed.length === 0) return;
-  const { health } = await liveHealth(parts, store.db);
-  const text = heartbeatText(health, { now: env.clock.now(), time_zone: config.clinic.time_zone });
+  const report = await liveHealth(parts, store.db);
+  const text = heartbeatText(report, { now: env.clock.now(), time_zone: config.clinic.time_zone });
   for (const { id, connector } of listed) {
     if (pulse.publishing.has(id)) continue;
     pulse.publishing.add(id);

@@ -28,9 +28,10 @@ import { type InstanceLock, lockInstance } from '../store/engine/database.ts';
 import { FileIdentity, rescueDatabase } from '../store/engine/identity.ts';
 import { openStore, type Store } from '../store/engine/store.ts';
 import { answerAccessChecks } from './access-check.ts';
+import { keepAlerts, sendAlertsOnce } from './alerts.ts';
 import { watchContact } from './contact.ts';
 import { watchExports } from './export-watch.ts';
-import { keepPulse } from './heartbeat.ts';
+import { keepPulse, restartOf } from './heartbeat.ts';
 import { Jobs } from './jobs.ts';
 import { serveHttp } from './listening.ts';
 import { officeServices } from './office.ts';
@@ -120,6 +121,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       started_at: env.clock.now(),
       waker: new Waker(),
       write_error: null,
+      restarted: await restartOf(options, store),
       publishing: new Set(),
     };
     const onChange = () => pulse.waker.wake();
@@ -289,6 +291,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     watchClock(parts, signal),
     keepPulse(parts, signal),
     answerAccessChecks(parts, signal),
+    keepAlerts(parts, signal),
     runJobs(parts, signal),
     supervision,
     ...connectors.flatMap((each) => [
@@ -453,5 +456,6 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
     checked = await askForAllChecks(parts.collect, signal);
   });
   if (checked > 0) await deliverAll();
+  await guarded('alerts', () => sendAlertsOnce(parts));
   return { ...result, connectors_away: [...away] };
 }

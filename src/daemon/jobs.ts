@@ -140,7 +140,7 @@ function jobsOf(parts: Parts): Job[] {
     jobs.push({
       name: 'backup',
       cron: config.backup.cron,
-      work: () => backUp(options),
+      work: () => backUp(options, store),
       missing: {
         reason: 'backup_missing',
         what: 'eligd has made no backup for more than two days.',

@@ -14,6 +14,7 @@ import { budgetRules } from '../ops/prices.ts';
 import type { Progress } from '../ops/progress.ts';
 import { statusWords, supervise } from '../ops/supervision.ts';
 import { createNotifier } from '../ops/systemd.ts';
+import { setIncident } from '../store/bookkeeping/incidents.ts';
 import { explainDatabase, isUnexplained } from '../store/bookkeeping/new-database.ts';
 import { purge } from '../store/bookkeeping/purge.ts';
 import { readBudget, spentBetween } from '../store/calls/budget.ts';
@@ -25,6 +26,7 @@ import {
   rotateBackups,
 } from '../store/engine/backup.ts';
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
+import { DamagedDatabase } from '../store/engine/database.ts';
 import { type FileIdentity, tracesOfDatabase } from '../store/engine/identity.ts';
 import type { Store } from '../store/engine/store.ts';
 import {
@@ -132,16 +134,24 @@ export async function noteNewDatabase(
   if (traces.length > 0) env.log('submission_stopped', { reason: 'new_database' });
 }
 
+const DAMAGED = { reason: 'database_damaged' as const, connector: null };
+
 /** Writes a copy of the database and deletes the oldest ones. Throws when that failed. */
-export async function backUp({ config, env }: { config: Config; env: Env }): Promise<void> {
+export async function backUp(
+  { config, env }: { config: Config; env: Env },
+  store: Store,
+): Promise<void> {
   const { folder, keep } = config.backup;
   try {
     const now = env.clock.now();
     const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
     // A new database that nobody has confirmed must not push good copies out.
     const gone = (await isInDoubt(config.state.path)) ? 0 : rotateBackups(folder, keep);
+    await setIncident(store, DAMAGED, null, now);
     env.log('backup_written', { appointments: content.appointments, deleted_copies: gone });
   } catch (error) {
+    if (error instanceof DamagedDatabase)
+      await setIncident(store, DAMAGED, { what: error.what, next: error.next }, env.clock.now());
     env.log('backup_failed', {
       error_name: error instanceof Error ? error.name : typeof error,
       error_code: errorCode(error),

@@ -45,6 +45,8 @@ export type DaemonOptions = {
    * left out.
    */
   idle_ms?: number;
+  /** When this computer was started (epoch milliseconds); left out: not known. */
+  booted_at?: number;
   /** The way to the service; left out: connections of the client's own. */
   dispatcher?: Dispatcher;
 };
@@ -66,6 +68,8 @@ export type Pulse = {
   /** When this process started the daemon. */
   started_at: number;
   waker: Waker;
+  /** The daemon before this one hung or crashed; null: it was stopped, or the computer was. */
+  restarted: { at: number; why: string } | null;
   /** Why the last heartbeat could not be stored; null: it was. */
   write_error: string | null;
   /** Connectors whose file is being written: a share that hangs is not asked twice. */

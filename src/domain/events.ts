@@ -492,6 +492,23 @@ export const EVENTS = {
       'sent there, so the list counts as incomplete.',
     next: 'Compare service.base_url with the address that the service calls itself.',
   },
+  alert_began: {
+    level: 'warn',
+    fields: ['alert', 'reason', 'connector'],
+    means: 'Something is wrong; the targets of alerts are told (docs/alerts.md says of what).',
+    next: 'Run "eligd status", and do what it says.',
+  },
+  alert_ended: {
+    level: 'info',
+    fields: ['alert', 'reason', 'connector'],
+    means: 'What was wrong is over; the targets of alerts are told.',
+  },
+  alert_unsent: {
+    level: 'warn',
+    fields: ['to', 'alert', 'reason'],
+    means: 'An alert could not be sent to one of its targets; eligd tries again.',
+    next: 'Run "eligd alert test", which says what is wrong with the target.',
+  },
   event_unknown: {
     level: 'warn',
     fields: ['connector', 'event_name'],

@@ -62,7 +62,7 @@ export type HealthFacts = {
   /** Whether some eligd process holds the lock of the database. */
   is_locked: boolean;
   heartbeat: Heartbeat | null;
-  halts: { detail: string; since: Instant; next_try_at: Instant | null }[];
+  halts: { reason: string; detail: string; since: Instant; next_try_at: Instant | null }[];
   /** Until when no request leaves (a Retry-After, or the pause after a restore); null: none. */
   paused_until: Instant | null;
   /** The limit that keeps every planned call back; null while there is room for calls. */
@@ -85,7 +85,7 @@ const EXPORT_REASONS = [
   'export_empty',
   'export_small',
 ];
-const BACKUP_REASONS = ['backup_missing'];
+const BACKUP_REASONS = ['database_damaged', 'backup_missing'];
 /** A pause that is shorter belongs to everyday work. */
 const PAUSE_MS_MIN = MINUTE_MS;
 

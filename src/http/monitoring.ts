@@ -4,6 +4,7 @@
  * patient is in any of the three (G6).
  */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { ALERT_NAMES } from '../domain/alerts/catalog.ts';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
 import {
@@ -45,11 +46,11 @@ export function monitoringRoute(options: MonitoringOptions): HttpRoute {
     });
     app.get('/readyz', async (_request, reply) => {
       try {
-        const answers = (await health()).health;
+        const { health: answers, alerts } = await health();
         const ok = isReady(answers);
         return reply
           .code(ok ? 200 : 503)
-          .send({ ok, as_of: isoNow(options), ...readyAnswers(answers) });
+          .send({ ok, as_of: isoNow(options), ...readyAnswers(answers), alerts: names(alerts) });
       } catch (error) {
         return reply.code(503).send({ ok: false, database: errorCode(error) ?? 'failed' });
       }
@@ -66,6 +67,8 @@ function isReady(health: Health): boolean {
   const is_known = health.calls.is === 'yes' && health.answers.is === 'yes';
   return is_known && answersThatAre(health, 'no').length === 0;
 }
+
+const names = (alerts: HealthReport['alerts']) => [...new Set(alerts.map(({ name }) => name))];
 
 const isoNow = ({ env }: MonitoringOptions) => new Date(env.clock.now()).toISOString();
 
@@ -130,6 +133,7 @@ function createMetrics(options: MonitoringOptions) {
     'Answers to the questions of "eligd status": 1 yes, 0 no, -1 unknown.',
     'question',
   );
+  const alerting = gauge('alert', 'Open alerts, by name.', 'name');
   const oldest = gauge(
     'oldest_waiting_timestamp_seconds',
     'Since when the oldest appointment waits for its answer.',
@@ -175,7 +179,7 @@ function createMetrics(options: MonitoringOptions) {
       deliveries.set({ state }, count);
     attention.reset();
     for (const { reason, count } of status.attention) attention.set({ reason }, count);
-    const { health: answers, budget } = await options.health();
+    const { health: answers, alerts, budget } = await options.health();
     for (const { period, calls, cents, ...rest } of [budget.day, budget.month]) {
       started.set({ period }, calls);
       spent.set({ period }, cents / 100);
@@ -183,6 +187,9 @@ function createMetrics(options: MonitoringOptions) {
       if (rest.calls_left !== null) calls_left.set({ period }, rest.calls_left);
       if (rest.cents_left !== null) dollars_left.set({ period }, rest.cents_left / 100);
     }
+    alerting.reset();
+    for (const name of ALERT_NAMES)
+      alerting.set({ name }, alerts.filter((each) => each.name === name).length);
     for (const [question, { is }] of Object.entries(answers))
       answered.set({ question }, { yes: 1, no: 0, unknown: -1 }[is]);
     stopped.set(answers.calls.is === 'no' ? 1 : 0);

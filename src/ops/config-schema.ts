@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CLAIM_REQUIRED_FIELDS, REQUIRED_FIELDS } from '../domain/policy.ts';
 import { SPECIALTIES } from '../domain/specialty.ts';
+import { alertsSchema } from './config-alerts.ts';
 import { dollarAmount, prices } from './config-prices.ts';
 import { questions } from './config-questions.ts';
 import {
@@ -519,6 +520,7 @@ export const configSchema = z.strictObject({
         'for it.',
     ),
   office,
+  alerts: alertsSchema,
   retention: z
     .strictObject({
       days: wholeFrom(60)
@@ -577,6 +579,8 @@ export type Config = DeepReadonly<Omit<z.output<typeof configSchema>, 'connector
   readonly folder: string;
   readonly connectors: readonly ConnectorConfig[];
 };
+
+export type AlertTarget = Config['alerts']['targets'][number];
 
 export type ConnectorConfig = {
   readonly id: string;

@@ -1,4 +1,6 @@
 /** The answers of `domain/health.ts` as lines for people. */
+import type { Alert } from '../domain/alerts/book.ts';
+import { describeAlert } from '../domain/alerts/catalog.ts';
 import { HEALTH_QUESTIONS, type Health, type HealthAnswer } from '../domain/health.ts';
 import { localDateTime } from '../domain/time.ts';
 import type { Config } from './config.ts';
@@ -36,6 +38,16 @@ export function healthLines(health: Health, time_zone: string): string[] {
   );
 }
 
+/** One or more lines for each alert that is open; none when there is none. */
+export function alertLines(alerts: readonly Alert[], time_zone: string): string[] {
+  return alerts.flatMap(({ name, about, begun_at, detail }) => {
+    const whose = about === '' ? '' : ` (${about})`;
+    const since = `since ${clinicTime(begun_at, time_zone)}`;
+    const more = detail === '' ? '' : ` ${detail}`;
+    return wrapped('Alert:', `${describeAlert(name).title}${whose}, ${since}.${more}`);
+  });
+}
+
 function sentence(answer: HealthAnswer, time_zone: string): string {
   if (answer.is === 'yes') return answer.why === '' ? 'yes' : `yes (${answer.why})`;
   if (answer.is === 'unknown') return `unknown. ${answer.why}`;
@@ -63,10 +75,14 @@ export function clinicTime(at: number, time_zone: string): string {
 }
 
 /** The heartbeat file beside the results. Its age says whether eligd still runs. */
-export function heartbeatText(health: Health, { now, time_zone }: Shown): string {
+export function heartbeatText(
+  { health, alerts }: { health: Health; alerts: readonly Alert[] },
+  { now, time_zone }: Shown,
+): string {
   return `${[
     `As of ${clinicTime(now, time_zone)} (${time_zone}), eligd says:`,
     ...healthLines(health, time_zone),
+    ...alertLines(alerts, time_zone),
     '',
     'eligd replaces this file about once a minute. If the time above is more',
     'than 15 minutes ago, eligd is not working: run "eligd status".',

@@ -17,6 +17,7 @@ export type JsonSchema = {
   propertyNames?: JsonSchema;
   items?: JsonSchema;
   anyOf?: readonly JsonSchema[];
+  oneOf?: readonly JsonSchema[];
   [other: string]: unknown;
 };
 

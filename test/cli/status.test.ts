@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Heartbeat } from '../../src/domain/health.ts';
+import { writeAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { writeHeartbeat } from '../../src/store/bookkeeping/heartbeat.ts';
 import { halt } from '../../src/store/calls/halts.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
@@ -71,6 +72,11 @@ async function fill(): Promise<{ delivered: number }> {
     ),
   );
   await clinic.attention({}, 'submission_stopped');
+  const alert = { name: 'clock_wrong' as const, about: '', detail: '', since: NOW, begun_at: NOW };
+  const times = { gone_at: null, ended_at: null, reminded_at: NOW };
+  await clinic.store.write((tx) =>
+    writeAlerts(tx, { alerts: [{ id: 1, ...alert, ...times }], messages: [], next_id: 1 }, NOW),
+  );
   return { delivered: delivered.inquiry };
 }
 
@@ -111,6 +117,7 @@ describe('status', () => {
       'Backup:      unknown. No backup was made yet.',
       'Clock:       no. eligd is not working (see above). → Start it: systemctl start',
       '             eligd (or "eligd run").',
+      'Alert:       the clock of this computer is wrong, since 2026-11-20 09:00.',
       '',
       '  appointments            7',
       '  waiting                 1   first visit 2026-11-24 09:30; 1: The visit is too',

@@ -23,7 +23,8 @@ function withExamplesSwitchedOn(source: string): string {
     if (/^#.*For example:$/.test(line)) is_example = true;
     else if (!line.startsWith('#')) is_example = false;
     else if (is_example && line.startsWith('# ')) return [line.slice(2)];
-    return /^(webhook|monitoring|office|locations|providers|claim_words):/.test(line) ? [] : [line];
+    const is_example_of = /^(webhook|monitoring|office|alerts|locations|providers|claim_words):/;
+    return is_example_of.test(line) ? [] : [line];
   });
   return lines.join('\n');
 }
@@ -37,6 +38,8 @@ function leaves(schema: JsonSchema, path = ''): string[] {
   if (isJsonObject(schema.additionalProperties) && schema.properties === undefined)
     return leaves(schema.additionalProperties, `${path}.*`);
   if (schema.items?.properties !== undefined) return leaves(schema.items, `${path}[]`);
+  const kinds = schema.items?.anyOf ?? schema.items?.oneOf;
+  if (kinds !== undefined) return kinds.flatMap((kind) => leaves(kind, `${path}[]`));
   const properties = Object.entries(schema.properties ?? {});
   return properties.length === 0
     ? [path]

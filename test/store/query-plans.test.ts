@@ -5,6 +5,7 @@ import Database from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
+import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
 import { dueForPolling, dueForSubmission, uncertainDue } from '../../src/store/calls/inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
@@ -14,6 +15,7 @@ import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
 import { WriteQueue } from '../../src/store/engine/write-queue.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
+import { countAttention } from '../../src/store/views/alerts.ts';
 import { countSituations, oldestWaiting } from '../../src/store/views/overview.ts';
 import { NOW } from './clinic.ts';
 
@@ -137,4 +139,19 @@ test('the oldest waiting appointment reads no delivery by its state', async () =
   const plan = (await planOf(() => oldestWaiting(db))).join('\n');
   expect(plan).toContain('INDEX deliveries_appointment (appointment=? AND state=?)');
   expect(plan).not.toContain('deliveries_state');
+});
+
+describe('what alerts look at once a minute', () => {
+  test.each([
+    ['open alerts and messages', () => readAlerts(db), 'alert_messages USING INDEX'],
+    [
+      'entries of the attention list by reason',
+      () => countAttention(db),
+      'attention USING INDEX attention_',
+    ],
+  ])('%s goes by the index of what is open', async (_, work, step) => {
+    const plan = await planOf(work);
+    expect(plan.join('\n')).toContain(step);
+    expect(plan.filter((detail) => /^SCAN \w+$/.test(detail))).toEqual([]);
+  });
 });

@@ -1,3 +1,4 @@
+import { uptime } from 'node:os';
 import type { Command } from 'commander';
 import { createDaemon } from '../../daemon/index.ts';
 import type { DaemonOptions } from '../../daemon/parts.ts';
@@ -63,7 +64,8 @@ async function worldOf(context: CliContext): Promise<World> {
   const secrets = await context.secrets();
   const credentials = serviceCredentials(secrets, config.service.auth);
   const env = await context.env({ log_to: 'stdout' });
-  return { config, credentials, secrets, env, version: programVersion() };
+  const booted_at = Date.now() - uptime() * 1000;
+  return { config, credentials, secrets, env, booted_at, version: programVersion() };
 }
 
 /** The world of the files as they are now; null, and a line of the log, when they have errors. */

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { describeAlert } from '../../domain/alerts/catalog.ts';
 import { budgetWords, holdWords, type Moment, waitWords } from '../../domain/explanation.ts';
 import { answersThatAre, type Health } from '../../domain/health.ts';
 import type { SituationWord } from '../../domain/situation.ts';
 import type { Config } from '../../ops/config.ts';
-import { healthLines, healthSettings, wrapped } from '../../ops/health-text.ts';
+import { alertLines, healthLines, healthSettings, wrapped } from '../../ops/health-text.ts';
 import { payersForPrices } from '../../ops/prices.ts';
 import { type HealthReport, readHealth } from '../../store/views/health.ts';
 import { readStatus, type StatusOverview } from '../../store/views/overview.ts';
@@ -66,7 +67,7 @@ type StatusPage = StatusOverview & HealthReport;
 
 function statusJson(status: StatusPage, config: Config, now: number): Record<string, unknown> {
   const { counts, claims, first_visits, waiting, inquiries, deliveries, halts, attention } = status;
-  const { health, incidents, budget } = status;
+  const { health, incidents, alerts, budget } = status;
   return {
     schema: 'eligd.status/1',
     at: isoTime(now),
@@ -87,6 +88,14 @@ function statusJson(status: StatusPage, config: Config, now: number): Record<str
       ...rest,
       since: isoTime(since),
       last_at: isoTime(last_at),
+    })),
+    alerts: alerts.map(({ id, name, about, since, begun_at }) => ({
+      id,
+      name,
+      level: describeAlert(name).level,
+      about: about === '' ? null : about,
+      since: isoTime(since),
+      began_at: isoTime(begun_at),
     })),
     appointments: counts,
     claims,
@@ -172,6 +181,7 @@ function statusLines(status: StatusPage, config: Config, { now, budget }: Moment
     `${config.clinic.name}, as of ${time(now)} (${config.clinic.time_zone})`,
     '',
     ...healthLines(status.health, config.clinic.time_zone),
+    ...alertLines(status.alerts, config.clinic.time_zone),
     '',
     line('appointments', counts.total, ''),
     row('waiting', waitingRemarks(status, config)),

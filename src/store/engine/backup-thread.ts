@@ -5,9 +5,11 @@
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { EligdError } from '../../domain/errors.ts';
 import { type CopyContent, writeBackup } from './backup.ts';
+import { DamagedDatabase } from './database.ts';
 
 type Job = { path: string; file: string; now: number };
-type Outcome = { content: CopyContent } | { told: { what: string; why: string; next: string } };
+type Told = { what: string; why: string; next: string };
+type Outcome = { content: CopyContent } | { told: Told; is_damaged: boolean };
 
 /** Like `writeBackup`, without holding up anything else. */
 export async function writeBackupAside(
@@ -24,7 +26,8 @@ export async function writeBackupAside(
   worker.once('exit', (code) => reject(new Error(`The backup's thread ended with ${code}.`)));
   const outcome = await promise;
   if ('content' in outcome) return outcome.content;
-  throw new EligdError('failed', outcome.told);
+  const { told, is_damaged } = outcome;
+  throw is_damaged ? new DamagedDatabase('failed', told) : new EligdError('failed', told);
 }
 
 if (!isMainThread && parentPort !== null) {
@@ -37,7 +40,10 @@ function attempt(path: string, file: string, now: number): Outcome {
     return { content: writeBackup(path, file, now) };
   } catch (error) {
     if (error instanceof EligdError)
-      return { told: { what: error.what, why: error.why, next: error.next } };
+      return {
+        told: { what: error.what, why: error.why, next: error.next },
+        is_damaged: error instanceof DamagedDatabase,
+      };
     throw error;
   }
 }

@@ -23,6 +23,7 @@ import * as scrape from '../../../migrations/0019-scrape.ts';
 import * as turnarounds from '../../../migrations/0020-turnarounds.ts';
 import * as prices from '../../../migrations/0021-prices.ts';
 import * as office from '../../../migrations/0022-office.ts';
+import * as alerts from '../../../migrations/0023-alerts.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -64,6 +65,7 @@ const MIGRATIONS = {
   '0020-turnarounds': turnarounds,
   '0021-prices': prices,
   '0022-office': office,
+  '0023-alerts': alerts,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;
@@ -235,8 +237,11 @@ function refuseDamaged(raw: Database.Database, path: string): void {
   if (raw.pragma('quick_check(1)', { simple: true }) !== 'ok') throw damaged(path);
 }
 
-export function damaged(path: string, cause?: unknown): EligdError {
-  return new EligdError('configuration', {
+/** The file is no sound database; only a backup helps. */
+export class DamagedDatabase extends EligdError {}
+
+export function damaged(path: string, cause?: unknown): DamagedDatabase {
+  return new DamagedDatabase('configuration', {
     what: `The database ${path} is damaged.`,
     why: 'SQLite’s own check finds errors in it, or it is no database at all.',
     next:

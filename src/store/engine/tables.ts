@@ -97,6 +97,26 @@ export type Tables = {
   };
   rate_slots: { id: Generated<number>; taken_at: number; ended_at: number | null };
   halts: { reason: string; since: number; next_try_at: number | null; detail: string };
+  alerts: {
+    id: number;
+    name: string;
+    about: string;
+    detail: string;
+    since: number;
+    begun_at: number;
+    gone_at: number | null;
+    ended_at: number | null;
+    reminded_at: number;
+  };
+  alert_messages: {
+    id: number;
+    alert: number;
+    target: string;
+    kind: string;
+    due_at: number;
+    failures: number;
+    sent_at: number | null;
+  };
   arrivals: {
     id: Generated<number>;
     connector: string;

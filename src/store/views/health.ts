@@ -1,5 +1,7 @@
+import type { Alert } from '../../domain/alerts/book.ts';
 import type { CallBudget } from '../../domain/call-budget.ts';
 import { type Health, type HealthFacts, type Heartbeat, judgeHealth } from '../../domain/health.ts';
+import { openAlerts } from '../bookkeeping/alerts.ts';
 import { readFacts } from '../bookkeeping/facts.ts';
 import { FIRST_STARTED_AT, readHeartbeat } from '../bookkeeping/heartbeat.ts';
 import { type CountedIncident, openIncidents } from '../bookkeeping/incidents.ts';
@@ -17,7 +19,19 @@ export type HealthSettings = {
   budget: BudgetRules;
 };
 
-export type HealthReport = { health: Health; incidents: CountedIncident[]; budget: CallBudget };
+export type HealthReport = {
+  health: Health;
+  incidents: CountedIncident[];
+  alerts: Alert[];
+  budget: CallBudget;
+};
+
+/** What the answers and the alerts are made of. */
+export type GatheredFacts = {
+  facts: HealthFacts;
+  incidents: CountedIncident[];
+  budget: CallBudget;
+};
 
 /**
  * Whether eligd works, from the database, the lock and the folder of backups. `heartbeat`: inside
@@ -29,14 +43,25 @@ export async function readHealth(
   now: number,
   heartbeat?: Heartbeat,
 ): Promise<HealthReport> {
+  const { facts, ...more } = await readHealthFacts(db, settings, now, heartbeat);
+  return { health: judgeHealth(facts), ...more, alerts: await openAlerts(db) };
+}
+
+/** What the answers and the alerts are made of. */
+export async function readHealthFacts(
+  db: Db,
+  settings: HealthSettings,
+  now: number,
+  heartbeat?: Heartbeat,
+): Promise<GatheredFacts> {
   const incidents = await openIncidents(db);
   const budget = await readBudget(db, settings.budget, now);
-  const facts = await readFacts(db, [PAUSE_FACT, FIRST_STARTED_AT]);
+  const known = await readFacts(db, [PAUSE_FACT, FIRST_STARTED_AT]);
   const number = (name: string) => {
-    const fact = facts.get(name);
+    const fact = known.get(name);
     return fact === undefined ? null : Number(fact.value);
   };
-  const gathered: HealthFacts = {
+  const facts: HealthFacts = {
     now,
     is_locked: heartbeat !== undefined || isInstanceRunning(settings.state_path),
     heartbeat: heartbeat ?? (await readHeartbeat(db)),
@@ -51,5 +76,5 @@ export async function readHealth(
       first_started_at: number(FIRST_STARTED_AT),
     },
   };
-  return { health: judgeHealth(gathered), incidents, budget };
+  return { facts, incidents, budget };
 }

@@ -1,0 +1,179 @@
+/**
+ * Tells people what is wrong: looks about once a minute, and sends what is due. Each target is
+ * waited for alone, so that one that hangs delays no other and no work (G7).
+ */
+import { statfs } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { dirname } from 'node:path';
+import { AlertBook, type Judged } from '../domain/alerts/book.ts';
+import { alertConditions, unreadableDatabase } from '../domain/alerts/conditions.ts';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
+import { type AlertSender, alertSenders } from '../ops/alert-targets.ts';
+import { alertText } from '../ops/alert-text.ts';
+import { forgetFailure, keepForFailure, readFailure } from '../ops/daemon-failure.ts';
+import { healthSettings } from '../ops/health-text.ts';
+import { purgeAlerts, readAlerts, writeAlerts } from '../store/bookkeeping/alerts.ts';
+import { attentionGrowth, countAttention } from '../store/views/alerts.ts';
+import { readHealthFacts } from '../store/views/health.ts';
+import { currentHeartbeat } from './heartbeat.ts';
+import type { Parts } from './parts.ts';
+
+const LOOK_MS = MINUTE_MS;
+const KEPT_MS = 400 * DAY_MS;
+/** After a stop: how long a message that is on its way may take. */
+const LAST_WAIT_MS = 2_000;
+
+/** Runs until `signal` is aborted. */
+export async function keepAlerts(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { env } = parts.options;
+  const alerts = await AlertRound.open(parts);
+  while (!signal.aborted) {
+    await alerts.judge();
+    alerts.send();
+    await env.clock.sleep(parts.options.idle_ms ?? LOOK_MS, signal).catch(() => {});
+  }
+  await Promise.race([alerts.settled(), env.clock.sleep(LAST_WAIT_MS).catch(() => {})]);
+}
+
+/** One look, and everything that is due sent: for `eligd once`. */
+export async function sendAlertsOnce(parts: Parts): Promise<void> {
+  // It says nothing about the daemon, which may be off on purpose where cron runs "once".
+  parts.pulse.restarted = null;
+  const alerts = await AlertRound.open(parts);
+  await alerts.judge();
+  alerts.send();
+  await alerts.settled();
+}
+
+class AlertRound {
+  readonly #parts: Parts;
+  readonly #book: AlertBook;
+  readonly #senders: readonly AlertSender[];
+  readonly #sending = new Map<string, Promise<void>>();
+  #unreadable_since: number | null = null;
+
+  static async open(parts: Parts): Promise<AlertRound> {
+    const { options, store } = parts;
+    const { config, secrets, env } = options;
+    const senders = alertSenders(config.alerts.targets, { secrets, folder: config.folder });
+    const rows = await readAlerts(store.db).catch(() => ({ alerts: [], messages: [], next_id: 0 }));
+    const { quiet_hours } = config.alerts;
+    const settings = { targets: senders, quiet_hours, time_zone: config.clinic.time_zone };
+    const book = new AlertBook(rows, settings, env.random);
+    adoptFailure(book, config.state.path, env.clock.now());
+    keepForFailure(config);
+    return new AlertRound(parts, book, senders);
+  }
+
+  private constructor(parts: Parts, book: AlertBook, senders: readonly AlertSender[]) {
+    this.#parts = parts;
+    this.#book = book;
+    this.#senders = senders;
+  }
+
+  async judge(): Promise<void> {
+    const { env } = this.#parts.options;
+    const now = env.clock.now();
+    const { began, ended } = this.#book.judge(await this.#judged(now), now);
+    for (const { id, name, about } of began)
+      env.log('alert_began', { alert: id, reason: name, ...named(about) });
+    for (const { id, name, about } of ended)
+      env.log('alert_ended', { alert: id, reason: name, ...named(about) });
+    await this.#save();
+    if (began.length + ended.length > 0) this.#parts.pulse.waker.wake();
+  }
+
+  /** Begins to send what is due, to every target that is not busy. */
+  send(): void {
+    for (const sender of this.#senders)
+      if (!this.#sending.has(sender.id)) {
+        const sending = this.#sendAll(sender).finally(() => this.#sending.delete(sender.id));
+        this.#sending.set(sender.id, sending);
+      }
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#sending.values());
+  }
+
+  async #judged(now: number): Promise<Judged> {
+    const { options, store, pulse } = this.#parts;
+    const { config } = options;
+    try {
+      const settings = healthSettings(config, this.#parts.payers);
+      const heartbeat = currentHeartbeat(this.#parts);
+      const { facts, budget } = await readHealthFacts(store.db, settings, now, heartbeat);
+      const judged = alertConditions({
+        health: facts,
+        attention: await countAttention(store.db),
+        growth: await attentionGrowth(store, config.clinic.time_zone, now),
+        budget,
+        free_bytes: await freeBytes(config.state.path),
+        certificates: [],
+        payers_waiting: null,
+        restarted: pulse.restarted,
+      });
+      this.#unreadable_since = null;
+      return judged;
+    } catch (error) {
+      this.#unreadable_since ??= now;
+      return unreadableDatabase(this.#unreadable_since, errorCode(error) ?? 'no');
+    }
+  }
+
+  async #save(): Promise<void> {
+    const rows = this.#book.changes();
+    if (rows.alerts.length + rows.messages.length === 0) return;
+    const now = this.#parts.options.env.clock.now();
+    try {
+      await this.#parts.store.write(async (tx) => {
+        await writeAlerts(tx, rows, now);
+        await purgeAlerts(tx, now - KEPT_MS);
+      });
+      this.#book.stored(rows);
+    } catch {
+      // It is kept in memory and stored later: the alert itself must go out.
+    }
+  }
+
+  async #sendAll({ id, send }: AlertSender): Promise<void> {
+    const { env, config } = this.#parts.options;
+    const { name, time_zone } = config.clinic;
+    for (;;) {
+      const now = env.clock.now();
+      const message = this.#book.due(id, now);
+      const alert = message === null ? null : this.#book.alert(message.alert);
+      if (message === null || alert === null) return;
+      try {
+        await send(alertText(alert, message.kind, { clinic: name, time_zone, host: hostname() }));
+        this.#book.sent(message, env.clock.now());
+      } catch (error) {
+        this.#book.failed(message, env.clock.now());
+        if (message.failures === 0)
+          env.log('alert_unsent', {
+            to: id,
+            alert: alert.id,
+            reason: error instanceof EligdError ? error.why : (errorCode(error) ?? 'failed'),
+          });
+      }
+      await this.#save();
+    }
+  }
+}
+
+function named(about: string): { connector?: string } {
+  return about === '' ? {} : { connector: about };
+}
+
+async function freeBytes(state_path: string): Promise<number | null> {
+  const found = await statfs(dirname(state_path)).catch(() => null);
+  return found === null ? null : found.bavail * found.bsize;
+}
+
+/** "eligd alert failed" has told that the daemon cannot run. It runs now, so that ends. */
+function adoptFailure(book: AlertBook, state_path: string, now: number): void {
+  const { told_at } = readFailure(state_path, process.env);
+  if (told_at !== null) book.adopt('daemon_failed', Math.min(told_at, now));
+  forgetFailure(state_path, process.env);
+}

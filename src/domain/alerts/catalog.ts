@@ -1,0 +1,226 @@
+/**
+ * Every alert that eligd can raise. The sentences are fixed, so that no patient data can get into a
+ * message (G6): a message adds counts, eligd's own IDs, and sentences of `domain/health.ts`.
+ */
+import { DAY_MS, HOUR_MS, type Instant, MINUTE_MS } from '../time.ts';
+
+/** `urgent` goes out at once; `soon` waits for the end of the quiet hours. */
+export const ALERT_LEVELS = ['urgent', 'soon'] as const;
+export type AlertLevel = (typeof ALERT_LEVELS)[number];
+
+type AlertDescription = {
+  level: AlertLevel;
+  /** What is wrong, as it stands in a subject line. */
+  title: string;
+  next: string;
+  /** How long it lasts before anybody is told: what is shorter belongs to everyday work. */
+  after_ms?: number;
+  /** While one of these is open, about the same connector or none, this is its consequence. */
+  because_of?: readonly string[];
+};
+
+const SOME_MINUTES_MS = 15 * MINUTE_MS;
+const RUN_CHECK = 'Run "eligd check" and follow the step after each arrow.';
+const SEE_ATTENTION = 'Open the attention list: "eligd list --attention".';
+
+export const ALERTS = {
+  daemon_failed: {
+    level: 'urgent',
+    title: 'eligd cannot run',
+    next: 'Read "journalctl -u eligd -p warning -n 50". The last lines say why.',
+  },
+  daemon_restarted: {
+    level: 'soon',
+    title: 'eligd hung or crashed and was restarted',
+    next: 'Nothing is lost. Report it when it happens again.',
+  },
+  daemon_hangs: {
+    level: 'urgent',
+    title: 'a part of eligd makes no progress',
+    next: 'Restart it: systemctl restart eligd. Nothing is lost by that.',
+  },
+  database_unusable: {
+    level: 'urgent',
+    title: 'the database cannot be written',
+    next: 'Check the disk: its space, and the permissions of the state folder.',
+  },
+  database_damaged: {
+    level: 'urgent',
+    title: 'the database is damaged',
+    next: 'Restore the newest backup: stop eligd, then run "eligd restore".',
+  },
+  database_new: {
+    level: 'urgent',
+    title: 'the database is new, and there was another one before; nothing is sent',
+    next: 'Run "eligd restore", or "eligd release submission" if a new one is right.',
+  },
+  disk_low: {
+    level: 'soon',
+    title: 'the disk of the database is almost full',
+    next: 'Make room on the disk.',
+  },
+  clock_wrong: {
+    level: 'urgent',
+    title: 'the clock of this computer is wrong',
+    next: 'Set the clock: timedatectl set-ntp true.',
+  },
+  credentials_rejected: {
+    level: 'urgent',
+    title: 'the calling service rejects our login',
+    next: 'Correct the credentials (ELIGD_SERVICE_…), then run "eligd check".',
+  },
+  calls_stopped: {
+    level: 'urgent',
+    title: 'no calls go out',
+    next: RUN_CHECK,
+    because_of: ['credentials_rejected', 'database_new'],
+  },
+  account_shared: {
+    level: 'urgent',
+    title: 'another program uses the account; no calls go out',
+    next: 'Find out who else uses the account, then run "eligd release submission".',
+  },
+  service_away: {
+    level: 'urgent',
+    title: 'the calling service cannot be reached',
+    next: 'Check the internet connection, the proxy and "eligd check".',
+    after_ms: SOME_MINUTES_MS,
+  },
+  connector_cannot_read: {
+    level: 'urgent',
+    title: 'appointments cannot be read',
+    next: RUN_CHECK,
+    after_ms: SOME_MINUTES_MS,
+  },
+  connector_cannot_listen: {
+    level: 'urgent',
+    title: 'messages of the practice management system cannot be received',
+    next: RUN_CHECK,
+    after_ms: SOME_MINUTES_MS,
+  },
+  connector_cannot_write: {
+    level: 'urgent',
+    title: 'results cannot be written',
+    next: RUN_CHECK,
+    after_ms: SOME_MINUTES_MS,
+    because_of: ['connector_cannot_read'],
+  },
+  export_missing: {
+    level: 'urgent',
+    title: 'the appointment export did not arrive',
+    next: 'Start the export in the practice management system.',
+    because_of: ['connector_cannot_read', 'export_rejected'],
+  },
+  export_empty: {
+    level: 'urgent',
+    title: 'the last appointment export is empty',
+    next: 'Check the export in the practice management system, and run it again.',
+  },
+  export_small: {
+    level: 'urgent',
+    title: 'the last appointment export is much smaller than usual',
+    next: 'Check the export in the practice management system, and run it again.',
+  },
+  export_rejected: {
+    level: 'urgent',
+    title: 'an appointment export could not be used',
+    next: SEE_ATTENTION,
+  },
+  payers_unreadable: {
+    level: 'soon',
+    title: 'the payer map has an error; the one before it is used',
+    next: 'Correct payers.csv. "eligd check" names the lines.',
+  },
+  answers_overdue: {
+    level: 'urgent',
+    title: 'answers are late for visits that are near',
+    next: `The office calls these payers itself. ${SEE_ATTENTION}`,
+    because_of: ['service_away', 'credentials_rejected'],
+  },
+  attention_growing: {
+    level: 'soon',
+    title: 'the attention list is much longer than usual',
+    next: SEE_ATTENTION,
+  },
+  budget_low: {
+    level: 'soon',
+    title: 'the budget for calls is almost used up',
+    next: 'Raise it in the configuration, or wait until it begins again.',
+  },
+  duplicate_call: {
+    level: 'soon',
+    title: 'a duplicate call was found',
+    next: SEE_ATTENTION,
+  },
+  payer_unreachable: {
+    level: 'soon',
+    title: 'a payer could not be reached several times in a row; calls to it wait',
+    next: 'Nothing: eligd tries again. "eligd status" says which payer.',
+  },
+  backup_missing: {
+    level: 'soon',
+    title: 'no backup was made for two days',
+    next: 'Run "eligd backup". It says what is wrong.',
+    because_of: ['database_damaged'],
+  },
+  purge_missing: {
+    level: 'soon',
+    title: 'old data was not deleted for two days',
+    next: 'Run "eligd purge". It says what is wrong.',
+  },
+  certificate_expiring: {
+    level: 'soon',
+    title: 'a certificate expires within 30 days',
+    next: 'Renew it before that day.',
+  },
+  port_taken: {
+    level: 'soon',
+    title: 'eligd cannot listen at an address of its configuration',
+    next: RUN_CHECK,
+  },
+  webhook_silent: {
+    level: 'soon',
+    title: 'no webhook events arrive; eligd polls instead',
+    next: RUN_CHECK,
+    because_of: ['service_away', 'credentials_rejected', 'port_taken'],
+  },
+  subscription_elsewhere: {
+    level: 'soon',
+    title: 'the calling service sends its webhook events to another address',
+    next: 'Run "eligd subscription show", then "eligd subscription set".',
+  },
+  subscription_failed: {
+    level: 'soon',
+    title: 'the subscription of webhook events could not be set',
+    next: 'Run "eligd subscription show".',
+    because_of: ['service_away', 'credentials_rejected'],
+  },
+  alert_unsent: {
+    level: 'soon',
+    title: 'alerts cannot be sent to one of their targets',
+    next: 'Run "eligd alert test". It says what is wrong.',
+  },
+} as const satisfies Record<string, AlertDescription>;
+
+export type AlertName = keyof typeof ALERTS;
+export const ALERT_NAMES = Object.keys(ALERTS) as AlertName[];
+
+export function describeAlert(name: AlertName): AlertDescription {
+  return ALERTS[name];
+}
+
+/** Something that is wrong at this moment. */
+export type AlertCondition = {
+  name: AlertName;
+  /** The connector, or the target of alerts, that it is about; empty: the installation. */
+  about: string;
+  since: Instant;
+  /** One sentence without patient data; may be empty. */
+  detail: string;
+};
+
+/** A condition ends only when it was gone for so long: a share that flickers is one incident. */
+export const SETTLED_AFTER_MS = 10 * MINUTE_MS;
+export const REMIND_AFTER_MS = DAY_MS;
+/** For how long a restart after a crash is shown. */
+export const RESTART_SHOWN_MS = HOUR_MS;

@@ -1,0 +1,152 @@
+/** Sends an alert: by e-mail, to a program, as a POST, or into a file. */
+import { spawn } from 'node:child_process';
+import { appendFile, mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { EligdError, errorCode } from '../domain/errors.ts';
+import type { AlertText } from './alert-text.ts';
+import type { AlertTarget } from './config-schema.ts';
+import { requireSecrets, type SecretSource } from './secrets.ts';
+
+/** Resolves once the target has taken the message. Throws an EligdError when it has not. */
+export type SendAlert = (text: AlertText) => Promise<void>;
+
+export type AlertSender = { id: string; level: AlertTarget['level']; send: SendAlert };
+
+const TIMEOUT_MS = 30_000;
+
+/** `ELIGD_ALERT_IT_MAIL_PASSWORD` for the target `it-mail`. */
+export function alertSecretName(target_id: string, last_part: string): string {
+  return `ELIGD_ALERT_${target_id}_${last_part}`.replaceAll('-', '_').toUpperCase();
+}
+
+/** `folder`: relative paths are relative to it. A missing secret fails when it is needed. */
+export function alertSenders(
+  targets: readonly AlertTarget[],
+  { secrets, folder }: { secrets: SecretSource; folder: string },
+): AlertSender[] {
+  return targets.map((target) => ({
+    id: target.id,
+    level: target.level,
+    send: async (text) => {
+      try {
+        await sendTo(target, text, { secrets, folder });
+      } catch (error) {
+        throw error instanceof EligdError ? error : unsent(target, reasonOf(error));
+      }
+    },
+  }));
+}
+
+type Means = { secrets: SecretSource; folder: string };
+
+async function sendTo(target: AlertTarget, text: AlertText, means: Means): Promise<void> {
+  switch (target.type) {
+    case 'email':
+      return await sendMail(target, text, means.secrets);
+    case 'command':
+      return await runCommand(target, text);
+    case 'webhook':
+      return await post(target, text, means.secrets);
+    case 'file': {
+      const path = resolve(means.folder, target.path);
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      return await appendFile(path, `${JSON.stringify(text.document)}\n`, { mode: 0o640 });
+    }
+  }
+}
+
+type TargetOf<Type extends AlertTarget['type']> = Extract<AlertTarget, { type: Type }>;
+
+async function sendMail(
+  { id, to, from, host, port, security, login }: TargetOf<'email'>,
+  { subject, body }: AlertText,
+  secrets: SecretSource,
+): Promise<void> {
+  const { createTransport } = await import('nodemailer');
+  const auth =
+    login === null
+      ? {}
+      : { auth: { user: login, pass: secretOf(secrets, id, 'PASSWORD').reveal() } };
+  const transport = createTransport({
+    host,
+    port,
+    secure: security === 'tls',
+    requireTLS: security === 'starttls',
+    ignoreTLS: security === 'none',
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    dnsTimeout: TIMEOUT_MS,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+    ...auth,
+  });
+  try {
+    await transport.sendMail({ from, to: [...to], subject, text: body });
+  } finally {
+    transport.close();
+  }
+}
+
+/** The program gets no secret of eligd: its environment holds nothing but the path. */
+async function runCommand({ command }: TargetOf<'command'>, text: AlertText): Promise<void> {
+  const [program = '', ...args] = command;
+  const { promise, resolve: done, reject } = Promise.withResolvers<void>();
+  const child = spawn(program, args, {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', ELIGD_ALERT_SUBJECT: text.subject },
+    timeout: TIMEOUT_MS,
+    killSignal: 'SIGKILL',
+  });
+  child.once('error', reject);
+  child.once('close', (code, signal) => {
+    if (code === 0) done();
+    else reject(new Error(signal === null ? `It ended with ${code}` : `It was ended (${signal})`));
+  });
+  // A program that does not read its input is none the worse for it.
+  child.stdin.on('error', () => {});
+  child.stdin.end(`${text.subject}\n\n${text.body}`);
+  await promise;
+}
+
+async function post(
+  { id, url }: TargetOf<'webhook'>,
+  { document }: AlertText,
+  secrets: SecretSource,
+): Promise<void> {
+  const token = secrets.find(alertSecretName(id, 'TOKEN'))?.secret.reveal();
+  const response = await fetch(url ?? secretOf(secrets, id, 'URL').reveal(), {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify(document),
+    redirect: 'error',
+    signal: AbortSignal.timeout(TIMEOUT_MS),
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw new Error(`It answered ${response.status}`);
+}
+
+function secretOf(secrets: SecretSource, target_id: string, last_part: string) {
+  const name = alertSecretName(target_id, last_part);
+  const [secret] = requireSecrets(secrets, [name] as const, `alerts go to "${target_id}"`);
+  return secret;
+}
+
+function unsent({ id, type }: AlertTarget, why: string): EligdError {
+  return new EligdError('temporary', {
+    what: `The alert could not be sent to "${id}" (${type}).`,
+    why: `${why}.`,
+    next: 'Correct the target in the configuration (alerts.targets), then "eligd alert test".',
+  });
+}
+
+/** Our own words, or a code: a mail server's words may be anything. */
+function reasonOf(error: unknown): string {
+  const code = errorCode(error) ?? errorCode((error as { cause?: unknown } | null)?.cause);
+  if (code !== null) return `The system says ${code}`;
+  if (error instanceof Error && error.name === 'TimeoutError') return 'It did not answer in time';
+  return error instanceof Error && error.constructor === Error ? error.message : 'It failed';
+}

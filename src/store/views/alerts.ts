@@ -1,0 +1,51 @@
+/** What of the database the alerts depend on. */
+import { localDate } from '../../domain/time.ts';
+import { readFact, writeFact } from '../bookkeeping/facts.ts';
+import type { Db } from '../engine/database.ts';
+import type { Store } from '../engine/store.ts';
+
+/** Open entries of the attention list: how many for each reason, and since when. */
+export async function countAttention(
+  db: Db,
+): Promise<{ reason: string; count: number; since: number }[]> {
+  return await db
+    .selectFrom('attention')
+    .select((select) => [
+      'reason',
+      select.fn.countAll<number>().as('count'),
+      select.fn.min('since').as('since'),
+    ])
+    .where('resolved_at', 'is', null)
+    .groupBy('reason')
+    .execute();
+}
+
+const GROWTH = 'attention_days';
+const DAYS_KEPT = 21;
+
+/** How many entries about visits are open, and the most of each recent day before today. */
+export async function attentionGrowth(
+  store: Store,
+  time_zone: string,
+  now: number,
+): Promise<{ open: number; usual: number[] }> {
+  const { open } = await store.db
+    .selectFrom('attention')
+    .select((select) => select.fn.countAll<number>().as('open'))
+    .where('resolved_at', 'is', null)
+    .where('appointment', 'is not', null)
+    .executeTakeFirstOrThrow();
+  const today = localDate(now, time_zone);
+  const fact = await readFact(store.db, GROWTH);
+  const days = (fact === null ? {} : JSON.parse(fact.value)) as Record<string, number>;
+  const most = Math.max(open, days[today] ?? 0);
+  if (most !== days[today]) {
+    const kept = Object.entries({ ...days, [today]: most }).toSorted(([a], [b]) =>
+      a < b ? 1 : -1,
+    );
+    const value = JSON.stringify(Object.fromEntries(kept.slice(0, DAYS_KEPT)));
+    await store.write((tx) => writeFact(tx, GROWTH, value, now));
+  }
+  const usual = Object.entries(days).flatMap(([day, count]) => (day < today ? [count] : []));
+  return { open, usual };
+}

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { AlertBook, type AlertRows } from '../../src/domain/alerts/book.ts';
+import { ALERTS, type AlertCondition, type AlertName } from '../../src/domain/alerts/catalog.ts';
+import { quietUntil } from '../../src/domain/alerts/quiet.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
+
+const CHICAGO = 'America/Chicago';
+const MONDAY_NOON = Date.parse('2030-01-07T18:00:00Z');
+const NONE: AlertRows = { alerts: [], messages: [], next_id: 0 };
+const NO_UNKNOWN: ReadonlySet<AlertName> = new Set();
+
+function bookOf(rows = NONE): AlertBook {
+  const targets = [
+    { id: 'mail', level: 'soon' as const },
+    { id: 'pager', level: 'urgent' as const },
+  ];
+  return new AlertBook(rows, { targets, quiet_hours: null, time_zone: CHICAGO }, () => 0);
+}
+
+const wrong = (name: AlertName, since: number, about = ''): AlertCondition => ({
+  name,
+  about,
+  since,
+  detail: '',
+});
+
+/** Judges and takes whatever is due at both targets. */
+function round(book: AlertBook, conditions: AlertCondition[], now: number): string[] {
+  book.judge({ conditions, unknown: NO_UNKNOWN }, now);
+  return ['mail', 'pager'].flatMap((target) => {
+    const told = [];
+    for (let due = book.due(target, now); due !== null; due = book.due(target, now)) {
+      book.sent(due, now);
+      told.push(`${target}: ${due.kind} ${book.alert(due.alert)?.name}`);
+    }
+    return told;
+  });
+}
+
+describe('one problem', () => {
+  const clock = (at: number) => [wrong('clock_wrong', MONDAY_NOON)].filter(() => at >= 0);
+
+  test('is told when it begins, once a day, and when it ends', () => {
+    const book = bookOf();
+    const told: string[] = [];
+    for (let minute = 0; minute <= 60 * 60; minute += 1)
+      told.push(...round(book, clock(0), MONDAY_NOON + minute * MINUTE_MS));
+    for (let minute = 1; minute <= 60; minute += 1)
+      told.push(...round(book, [], MONDAY_NOON + 60 * HOUR_MS + minute * MINUTE_MS));
+    const of = (target: string) => told.filter((line) => line.startsWith(target));
+    expect(of('mail')).toEqual([
+      'mail: begin clock_wrong',
+      'mail: reminder clock_wrong',
+      'mail: reminder clock_wrong',
+      'mail: end clock_wrong',
+    ]);
+    expect(of('pager')).toHaveLength(4);
+  });
+
+  test('that flickers is one alert', () => {
+    const book = bookOf();
+    const told = [];
+    for (let minute = 0; minute < 120; minute += 1)
+      told.push(...round(book, minute % 9 < 5 ? clock(0) : [], MONDAY_NOON + minute * MINUTE_MS));
+    expect(told).toEqual(['mail: begin clock_wrong', 'pager: begin clock_wrong']);
+  });
+
+  test('of which nothing is known has not ended', () => {
+    const book = bookOf();
+    round(book, clock(0), MONDAY_NOON);
+    book.judge({ conditions: [], unknown: new Set(['clock_wrong']) }, MONDAY_NOON + DAY_MS / 2);
+    expect(book.open()).toHaveLength(1);
+  });
+
+  test('that is over within minutes is told to nobody', () => {
+    const book = bookOf();
+    const away = [wrong('service_away', MONDAY_NOON)];
+    expect(round(book, away, MONDAY_NOON + 5 * MINUTE_MS)).toEqual([]);
+    expect(round(book, [], MONDAY_NOON + 20 * MINUTE_MS)).toEqual([]);
+    expect(book.open()).toEqual([]);
+  });
+
+  test('is not told again by the next process', () => {
+    const book = bookOf();
+    round(book, clock(0), MONDAY_NOON);
+    const rows = structuredClone(book.changes());
+    book.stored(book.changes());
+    expect(book.changes()).toMatchObject({ alerts: [], messages: [] });
+    const next = bookOf({
+      ...rows,
+      messages: rows.messages.filter((each) => each.sent_at === null),
+    });
+    expect(round(next, clock(0), MONDAY_NOON + HOUR_MS)).toEqual([]);
+    expect(next.open()).toHaveLength(1);
+  });
+});
+
+test('what follows from another problem is no alert of its own', () => {
+  const book = bookOf();
+  const then = MONDAY_NOON - HOUR_MS;
+  const conditions = [
+    wrong('connector_cannot_read', then, 'front-desk'),
+    wrong('connector_cannot_write', then, 'front-desk'),
+    wrong('export_missing', then, 'front-desk'),
+    wrong('export_missing', then, 'other'),
+  ];
+  book.judge({ conditions, unknown: NO_UNKNOWN }, MONDAY_NOON);
+  expect(book.open().map(({ name, about }) => `${name} ${about}`)).toEqual([
+    'connector_cannot_read front-desk',
+    'export_missing other',
+  ]);
+});
+
+test('a target for urgent alerts hears of nothing else', () => {
+  expect(round(bookOf(), [wrong('disk_low', MONDAY_NOON)], MONDAY_NOON)).toEqual([
+    'mail: begin disk_low',
+  ]);
+});
+
+describe('quiet hours', () => {
+  const night = { from: '18:00', to: '07:00', weekends: true };
+  test.each([
+    ['at noon', '2030-01-07T12:00', null],
+    ['in the evening', '2030-01-07T22:00', '2030-01-08T07:00'],
+    ['in the small hours', '2030-01-08T03:00', '2030-01-08T07:00'],
+    ['at the end', '2030-01-08T07:00', null],
+    ['on Friday evening', '2030-01-11T18:00', '2030-01-14T07:00'],
+    ['on Sunday', '2030-01-13T12:00', '2030-01-14T07:00'],
+    ['before the clock is set forward', '2030-03-09T22:00', '2030-03-11T07:00'],
+  ])('%s', (_, at, until) => {
+    const instant = (wall: string) => instantOf(wall);
+    expect(quietUntil(night, CHICAGO, instant(at))).toBe(until === null ? null : instant(until));
+  });
+});
+
+/** The instant of a wall time in Chicago. */
+function instantOf(wall: string): number {
+  const guess = Date.parse(`${wall}:00Z`);
+  const shown = (at: number) =>
+    new Date(at).toLocaleString('sv-SE', { timeZone: CHICAGO }).slice(0, 16).replace(' ', 'T');
+  return [5, 6].map((hours) => guess + hours * HOUR_MS).find((at) => shown(at) === wall) ?? guess;
+}
+
+test('docs/alerts.md has every alert as it is', () => {
+  const page = readFileSync(join(import.meta.dirname, '../../docs/alerts.md'), 'utf8');
+  const rows = [...page.matchAll(/^\| `([a-z_]+)` \| (urgent|soon) \| (.*) \|$/gm)];
+  expect(
+    Object.fromEntries(rows.map(([, name = '', level, title]) => [name, [level, title]])),
+  ).toEqual(
+    Object.fromEntries(
+      Object.entries(ALERTS).map(([name, { level, title }]) => [name, [level, title]]),
+    ),
+  );
+});

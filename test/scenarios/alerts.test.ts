@@ -1,0 +1,278 @@
+/** Who is told of what: one message when it begins, one when it ends, one reminder a day. */
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer } from 'node:http';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, visits } from '../support/visits.ts';
+
+const FILE_TARGET = { id: 'record', type: 'file', path: './alerts.jsonl' };
+
+type Told = { kind: string; name: string; level: string; about: string | null; what: string };
+
+function told(clinic: Clinic): Told[] {
+  const file = join(clinic.folder, 'alerts.jsonl');
+  if (!existsSync(file)) return [];
+  const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Told);
+}
+
+const toldOf = (clinic: Clinic) => told(clinic).map(({ kind, name }) => `${kind} ${name}`);
+
+async function running(clinic: Clinic, work: () => Promise<void>): Promise<void> {
+  const daemon = await clinic.daemon({}, { idle_ms: 30 });
+  const stop = new AbortController();
+  const run = daemon.run(stop.signal);
+  try {
+    await work();
+  } finally {
+    stop.abort();
+    await run;
+    await daemon.close();
+  }
+}
+
+function alerting(overrides: Overrides = {}): Overrides {
+  const { alerts, ...rest } = overrides;
+  return { alerts: { targets: [FILE_TARGET], ...(alerts as Overrides) }, ...rest };
+}
+
+const quickly = { timeout: 10_000 };
+
+test('a share that is away: one message when it begins, one a day, one when it ends', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: alerting({ schedule: { pull_seconds: 0.03 } }),
+  });
+  const dropbox = join(clinic.folder, 'dropbox');
+  const away = join(clinic.folder, 'away');
+  const begun = 'begin connector_cannot_read';
+  await running(clinic, async () => {
+    await expect
+      .poll(async () => (await clinic.run('status')).stdout, quickly)
+      .toMatch(/Calls: +yes/);
+    renameSync(dropbox, away);
+    writeFileSync(dropbox, 'no folder');
+    await expect
+      .poll(async () => (await clinic.run('status')).stdout, quickly)
+      .toMatch(/Export: +no/);
+    // What is over after a few minutes is everyday work.
+    machine.pass({ minutes: 10 });
+    await new Promise((done) => setTimeout(done, 300));
+    expect(toldOf(clinic)).toEqual([]);
+    machine.pass({ minutes: 10 });
+    await expect.poll(() => toldOf(clinic), quickly).toEqual([begun]);
+  });
+  // A restart tells nobody a second time.
+  await running(clinic, async () => {
+    await new Promise((done) => setTimeout(done, 500));
+    expect(toldOf(clinic)).toEqual([begun]);
+    machine.pass({ hours: 25 });
+    await expect.poll(() => toldOf(clinic), quickly).toContain('reminder connector_cannot_read');
+    rmSync(dropbox);
+    renameSync(away, dropbox);
+    await expect
+      .poll(async () => (await clinic.run('status')).stdout, quickly)
+      .toMatch(/Export: +(unk|yes)/);
+    await new Promise((done) => setTimeout(done, 300));
+    machine.pass({ minutes: 11 });
+    await expect.poll(() => toldOf(clinic), quickly).toContain('end connector_cannot_read');
+  });
+  const of = toldOf(clinic).filter((line) => line.endsWith('connector_cannot_read'));
+  expect(of).toEqual([begun, 'reminder connector_cannot_read', 'end connector_cannot_read']);
+  expect(told(clinic)[0]).toMatchObject({ level: 'urgent', about: 'front-desk' });
+}, 60_000);
+
+test('a wrong password is one alert, and every page shows it', async () => {
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: alerting(),
+    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'wrong' },
+  });
+  clinic.drop('export.csv', exportOf(visits(2)));
+  await running(clinic, async () => {
+    await expect.poll(() => toldOf(clinic), quickly).toEqual(['begin credentials_rejected']);
+    const { stdout } = await clinic.run('status');
+    expect(stdout).toMatch(/^Alert: +the calling service rejects our login, since/m);
+    for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    const page = JSON.parse((await clinic.run('status', '--json')).stdout) as { alerts: unknown[] };
+    expect(page.alerts).toMatchObject([{ name: 'credentials_rejected', level: 'urgent' }]);
+    const heartbeat = join(clinic.folder, 'dropbox/outbox/heartbeat.txt');
+    await expect
+      .poll(() => (existsSync(heartbeat) ? readFileSync(heartbeat, 'utf8') : ''), quickly)
+      .toMatch(/^Alert: +the calling service rejects our login/m);
+  });
+  expect(toldOf(clinic)).toEqual(['begin credentials_rejected']);
+});
+
+/** An SMTP server that takes everything (RFC 5321), and what it was sent. */
+async function startMailServer(): Promise<{ port: number; mails: string[] }> {
+  const mails: string[] = [];
+  const server = createServer((socket) => {
+    let in_data = false;
+    let text = '';
+    const say = (line: string) => socket.write(`${line}\r\n`);
+    say('220 mail.example');
+    socket.on('data', (chunk) => {
+      text += chunk.toString('utf8');
+      for (;;) {
+        const end = in_data ? text.indexOf('\r\n.\r\n') : text.indexOf('\r\n');
+        if (end < 0) return;
+        const part = text.slice(0, end);
+        text = text.slice(end + (in_data ? 5 : 2));
+        if (in_data) {
+          mails.push(part);
+          in_data = false;
+          say('250 taken');
+        } else if (/^data/i.test(part)) {
+          in_data = true;
+          say('354 go on');
+        } else if (/^quit/i.test(part)) socket.end('221 bye\r\n');
+        else say(/^ehlo/i.test(part) ? '250 mail.example' : '250 ok');
+      }
+    });
+    socket.on('error', () => {});
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  return { port: (server.address() as AddressInfo).port, mails };
+}
+
+test('alert test sends to every kind of target, and names the one that fails', async () => {
+  const service = await startService();
+  const mail = await startMailServer();
+  const posts: { body: string; authorization: string | undefined }[] = [];
+  const hook = createHttpServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+    request.on('end', () => {
+      posts.push({ body, authorization: request.headers.authorization });
+      response.writeHead(posts.length > 1 ? 503 : 204).end();
+    });
+  });
+  await new Promise<void>((done) => hook.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void hook.close());
+  const targets = [
+    FILE_TARGET,
+    {
+      id: 'it-mail',
+      type: 'email',
+      to: ['it@clinic.example'],
+      from: 'eligd@clinic.example',
+      host: '127.0.0.1',
+      port: mail.port,
+      security: 'none',
+    },
+    {
+      id: 'pager',
+      type: 'webhook',
+      url: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/alert`,
+    },
+    { id: 'screen', type: 'command', command: ['/bin/sh', '-c', 'cat > screen.txt'] },
+  ];
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { alerts: { targets } },
+    secrets: {
+      ELIGD_SERVICE_USERNAME: 'clinic',
+      ELIGD_SERVICE_PASSWORD: 'sandbox',
+      ELIGD_ALERT_PAGER_TOKEN: 'pager-token',
+    },
+  });
+  const out = join(clinic.folder, 'screen.txt');
+  const screen = { id: 'screen', type: 'command', command: ['/bin/sh', '-c', `cat > ${out}`] };
+  const text = readFileSync(clinic.file, 'utf8').replace(
+    'cat > screen.txt',
+    screen.command[2] ?? '',
+  );
+  writeFileSync(clinic.file, text);
+  const first = await clinic.run('alert', 'test');
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(first.stdout.trim().split('\n').toSorted()).toEqual(
+    ['it-mail', 'pager', 'record', 'screen'].map((id) => `ok ${id}: it took the test message.`),
+  );
+  expect(mail.mails[0]).toContain('Subject: eligd at Riverside Dental: this is a test');
+  expect(posts[0]?.authorization).toBe('Bearer pager-token');
+  expect(JSON.parse(posts[0]?.body ?? '')).toMatchObject({ schema: 'eligd.alert/1', kind: 'test' });
+  expect(readFileSync(out, 'utf8')).toContain('Nothing is wrong.');
+  const second = await clinic.run('alert', 'test', 'pager');
+  expect(second.code).toBe(1);
+  expect(second.stdout).toContain(
+    '!! The alert could not be sent to "pager" (webhook). It answered 503.',
+  );
+});
+
+test('a target that fails delays no other, and is told of to the others', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const broken = { id: 'screen', type: 'command', command: ['/nonexistent/show'] };
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: alerting({ alerts: { targets: [broken, FILE_TARGET] } }),
+    secrets: { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'wrong' },
+  });
+  await running(clinic, async () => {
+    await expect.poll(() => toldOf(clinic), quickly).toEqual(['begin credentials_rejected']);
+    for (let attempt = 0; attempt < 4; attempt += 1) {
+      machine.pass({ minutes: 6 });
+      await new Promise((done) => setTimeout(done, 300));
+    }
+    await expect.poll(() => toldOf(clinic), quickly).toContain('begin alert_unsent');
+  });
+  expect(told(clinic).find(({ name }) => name === 'alert_unsent')).toMatchObject({
+    about: 'screen',
+  });
+}, 30_000);
+
+test('what is not urgent waits for the end of the quiet hours', async () => {
+  // A Saturday, 22:00 in Chicago.
+  const machine = setMachineClock(Date.parse('2030-01-13T04:00:00Z'));
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: alerting({
+      alerts: { quiet_hours: { from: '18:00', to: '07:00', weekends: true } },
+      policy: { calls_per_month: 0 },
+    }),
+  });
+  await running(clinic, async () => {
+    await expect
+      .poll(async () => (await clinic.run('status')).stdout, quickly)
+      .toMatch(/^Alert: +the budget for calls/m);
+    machine.pass({ hours: 32 }); // Monday, 06:00
+    await new Promise((done) => setTimeout(done, 300));
+    expect(toldOf(clinic).filter((line) => line.includes('budget_low'))).toEqual([]);
+    machine.pass({ minutes: 61 });
+    await expect.poll(() => toldOf(clinic), quickly).toContain('begin budget_low');
+  });
+}, 30_000);
+
+test('a daemon that cannot run is told of once, and its next start tells of the end', async () => {
+  const machine = setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config: alerting() });
+  await running(clinic, async () => {
+    await expect.poll(async () => (await clinic.run('status')).code, quickly).toBe(75);
+  });
+  // A failed start is nothing yet: systemd starts the daemon again.
+  await clinic.run('alert', 'failed', '--status', '75');
+  expect(toldOf(clinic)).toEqual([]);
+  machine.pass({ minutes: 16 });
+  await clinic.run('alert', 'failed', '--status', '75');
+  await clinic.run('alert', 'failed', '--status', '78');
+  expect(toldOf(clinic)).toEqual(['begin daemon_failed']);
+  await running(clinic, async () => {
+    await expect
+      .poll(async () => (await clinic.run('status')).stdout, quickly)
+      .toMatch(/^Alert: +eligd cannot run/m);
+    machine.pass({ minutes: 11 });
+    await expect.poll(() => toldOf(clinic), quickly).toContain('end daemon_failed');
+  });
+  expect(toldOf(clinic)).toEqual(['begin daemon_failed', 'end daemon_failed']);
+}, 30_000);
