@@ -34,6 +34,10 @@ export type ConnectorType<Config = unknown> = {
    * `commands.ts`, by which `eligd --help` knows that there are some.
    */
   commands?: ConnectorCommands;
+  /**
+   * Where results go, as it stands in "written into …": left out, `the practice management system`.
+   */
+  writes_into?: string;
   create: (config: Config, env: ConnectorEnv) => Connector;
 };
 

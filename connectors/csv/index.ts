@@ -35,6 +35,7 @@ const csv: ConnectorType<CsvConfig> = {
   name: 'csv',
   config: csvConfigSchema,
   events: EVENTS,
+  writes_into: 'outbox/',
   create,
 };
 export default csv;

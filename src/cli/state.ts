@@ -1,5 +1,6 @@
-import { type Explanation, explain, type Moment } from '../domain/explanation.ts';
+import { type Explanation, explain, type Moment, PMS } from '../domain/explanation.ts';
 import type { Config } from '../ops/config.ts';
+import { loadConnectorType } from '../ops/connectors.ts';
 import { budgetRules, payersForPrices } from '../ops/prices.ts';
 import { readBudget } from '../store/calls/budget.ts';
 import type { Db } from '../store/engine/database.ts';
@@ -23,11 +24,22 @@ export async function readState<Value>(
 ): Promise<Value> {
   const config = await context.config();
   const { clock } = await context.env();
+  const destinations = await destinationsOf(config);
   return await readDatabase(config.state.path, async (db) => {
     const now = clock.now();
     const { used_up } = await readBudget(db, budgetRules(config, payersForPrices(config)), now);
-    return await work({ db, config, moment: { now, budget: used_up } });
+    return await work({ db, config, moment: { now, budget: used_up, destinations } });
   });
+}
+
+async function destinationsOf({ connectors }: Config): Promise<ReadonlyMap<string, string>> {
+  const found = await Promise.all(
+    connectors.map(async ({ id, type }): Promise<[string, string]> => {
+      const { writes_into } = await loadConnectorType(type);
+      return [id, writes_into ?? PMS];
+    }),
+  );
+  return new Map(found);
 }
 
 export type ExplainedAppointment = AppointmentOverview & { explanation: Explanation };

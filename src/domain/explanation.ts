@@ -46,7 +46,12 @@ export type Moment = {
   now: number;
   /** The limit that keeps every planned call back; null while there is room for calls. */
   budget: BudgetPeriod | null;
+  /** Where connectors write results, by id; left out or missing: the PMS. */
+  destinations?: ReadonlyMap<string, string>;
 };
+
+/** As in "written into …". */
+export const PMS = 'the practice management system';
 
 export type OpenEntry = {
   appointment: number;
@@ -70,6 +75,7 @@ export type Progress = {
 
 /** An appointment or a claim, as far as its explanation needs it. */
 export type SituatedAppointment = {
+  connector: string;
   kind: 'appointment' | 'claim';
   situation: SituationWord;
   closed_reason: ClosedReason | null;
@@ -78,7 +84,7 @@ export type SituatedAppointment = {
   starts_at: number;
 };
 
-type Facts = Progress & Moment;
+type Facts = Progress & Moment & { destination: string };
 type Told = Omit<Explanation, 'situation'>;
 
 const told = (why: string, until: number | null = null, next: string | null = null): Told => ({
@@ -95,7 +101,11 @@ export function explain(
 ): Explanation {
   return {
     situation: appointment.situation,
-    ...tell(appointment, { ...progress, ...moment }),
+    ...tell(appointment, {
+      ...progress,
+      ...moment,
+      destination: moment.destinations?.get(appointment.connector) ?? PMS,
+    }),
   };
 }
 
@@ -113,9 +123,9 @@ function tell(appointment: SituatedAppointment, facts: Facts): Told {
     case 'asking':
       return least === undefined ? told('The payer is being asked.') : explainAsking(least);
     case 'answered':
-      return explainAnswered(least, facts.deliveries);
+      return explainAnswered(least, facts);
     case 'delivered':
-      return explainDelivered(appointment);
+      return explainDelivered(appointment, facts);
   }
 }
 
@@ -140,13 +150,16 @@ function closedWords({ kind, closed_reason }: SituatedAppointment): string {
 }
 
 /** Of a claim that an answer did not settle, planning knows when it is asked about again. */
-function explainDelivered({ kind, plan_due_at, starts_at }: SituatedAppointment): Told {
-  const written = 'The newest answer is written into the practice management system.';
+function explainDelivered(
+  { kind, plan_due_at, starts_at }: SituatedAppointment,
+  { destination }: Facts,
+): Told {
+  const written = `The newest answer is written into ${destination}.`;
   if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at) return told(written);
   return told(`${written} It did not settle the claim, so the payer is asked again.`, plan_due_at);
 }
 
-function explainAttention({ entries, inquiries, deliveries }: Facts): Told {
+function explainAttention({ entries, inquiries, deliveries, destination }: Facts): Told {
   const [entry] = entries.filter(
     ({ reason }) => !INFORMATIONAL_REASONS.some((each) => each === reason),
   );
@@ -162,7 +175,7 @@ function explainAttention({ entries, inquiries, deliveries }: Facts): Told {
   }
   if (deliveries.some(({ state, inquiry }) => state === 'parked' && inquiry === blocked.id)) {
     return told(
-      'The answer could not be written into the practice management system.',
+      `The answer could not be written into ${destination}.`,
       null,
       'Look at it with eligd show, enter it by hand, or mend the cause and try again.',
     );
@@ -285,22 +298,19 @@ function explainAsking(inquiry: CurrentInquiry): Told {
 
 function explainAnswered(
   least: CurrentInquiry | undefined,
-  deliveries: Progress['deliveries'],
+  { deliveries, destination }: Facts,
 ): Told {
   const open = deliveries.findLast(
     ({ state, inquiry }) => (state === 'pending' || state === 'failed') && inquiry === least?.id,
   );
   if (open?.state === 'failed') {
     return told(
-      'The answer is here, but writing it into the practice management system failed. It is ' +
-        'tried again.',
+      `The answer is here, but writing it into ${destination} failed. It is tried again.`,
       open.due_at,
     );
   }
   if (open !== undefined)
-    return told(
-      'The answer is here and is about to be written into the practice management system.',
-    );
+    return told(`The answer is here and is about to be written into ${destination}.`);
   if (least?.service_status != null && outcomeOf(least.service_status) !== 'successful') {
     return told(
       `The call was ${outcomeOf(least.service_status)}; what follows is decided in the ` +

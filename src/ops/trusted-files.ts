@@ -16,8 +16,14 @@ export type TrustedFile = {
   is_secret?: boolean;
 };
 
-/** What is wrong with a file or a folder on the way to it, and the command that corrects it. */
-export type Distrust = { path: string; why: string; command: string; is_changeable: boolean };
+/** What is wrong with a file or a folder on the way to it. */
+export type Distrust = {
+  path: string;
+  why: string;
+  /** Null for a folder: it may serve others, and no remedy of eligd changes it. */
+  command: string | null;
+  is_changeable: boolean;
+};
 
 const OTHERS_WRITE = 0o022;
 const STICKY = 0o1000;
@@ -43,10 +49,18 @@ export function requireTrusted(file: string, use: TrustedFile): void {
   throw new EligdError('configuration', {
     what: `eligd does not use the ${use.role} ${file}, because ${danger}.`,
     why: lines.length === 1 ? `${lines[0]}.` : `${lines.map((line) => `\n- ${line}`).join('')}\n`,
-    next:
-      `${may_be_changed ? 'Make sure that it holds what you wrote. ' : ''}` +
-      `Run "${found.map(({ command }) => command).join(' && ')}" and then the same command again.`,
+    next: `${may_be_changed ? 'Make sure that it holds what you wrote. ' : ''}${remedy(found)}`,
   });
+}
+
+function remedy(found: readonly Distrust[]): string {
+  const commands = found.flatMap(({ command }) => command ?? []);
+  const run = commands.length === 0 ? '' : `Run "${commands.join(' && ')}"`;
+  if (commands.length === found.length) return `${run} and then the same command again.`;
+  return (
+    'Move it into a folder that nobody but you and root can change, and name it there. ' +
+    `${run === '' ? '' : `${run} first. `}Then run the same command again.`
+  );
 }
 
 /** The same as a list; empty when the file may be trusted. */
@@ -60,7 +74,7 @@ export function distrusted(file: string, { is_secret = false }: TrustedFile): Di
       found.push({
         path,
         why: `belongs to another user (user id ${stats.uid})`,
-        command: `chown ${user} ${path}`,
+        command: stats.isDirectory() ? null : `chown ${user} ${path}`,
         is_changeable: true,
       });
     } else if (stats.isSymbolicLink()) {
@@ -69,14 +83,14 @@ export function distrusted(file: string, { is_secret = false }: TrustedFile): Di
       found.push({
         path,
         why: `holds secrets, and its mode is ${mode} instead of 600`,
-        command: `chmod 600 ${path}`,
+        command: stats.isDirectory() ? null : `chmod 600 ${path}`,
         is_changeable: (stats.mode & OTHERS_WRITE) !== 0,
       });
     } else if ((stats.mode & OTHERS_WRITE) !== 0 && !isShared(stats)) {
       found.push({
         path,
         why: `can be changed by other users (its mode is ${mode})`,
-        command: `chmod go-w ${path}`,
+        command: stats.isDirectory() ? null : `chmod go-w ${path}`,
         is_changeable: true,
       });
     }

@@ -295,12 +295,11 @@ describe('explain', () => {
       'Inquiry 3: the request to the service was begun. Reason of sending.',
       'Inquiry 3: the service has it and phones the payer. Reason of open.',
       'Inquiry 3: the answer came. Reason of answered.',
-      'The answer is to be written into the practice management system through connector ' +
-        'front-desk.',
-      'The answer was written into the practice management system through connector ' +
+      'The answer is to be written into outbox/ through connector ' + 'front-desk.',
+      'The answer was written into outbox/ through connector ' +
         'front-desk (batch 20261120T150000Z-1).',
       '',
-      'Now: delivered. The newest answer is written into the practice management system.',
+      'Now: delivered. The newest answer is written into outbox/.',
       'You have nothing to do.',
       '',
     ]);

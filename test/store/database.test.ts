@@ -171,24 +171,39 @@ describe('a database', () => {
 });
 
 describe('patient data on the disk', () => {
-  test.each([
-    ['its folder', (path: string) => dirname(path), 0o755, 0o700],
-    ['the file', (path: string) => path, 0o640, 0o600],
-  ])(
-    'is refused when %s is open to others, with the command that mends it',
-    async (_, of, wide, right) => {
-      const path = temporaryPath();
-      await (await openStore(path)).close();
-      chmodSync(of(path), wide);
-      for (const use of [() => openStore(path), async () => inspectDatabase(path)]) {
-        const { kind, next } = await refusal(use);
-        expect(kind).toBe('configuration');
-        expect(next).toContain(`chmod ${right.toString(8)} ${of(path)}`);
-      }
-      chmodSync(of(path), right);
-      await temporaryStore(path);
-    },
-  );
+  test('is refused when its file is open to others, with the command that helps', async () => {
+    const path = temporaryPath();
+    await (await openStore(path)).close();
+    chmodSync(path, 0o640);
+    for (const use of [() => openStore(path), async () => inspectDatabase(path)]) {
+      const { kind, next } = await refusal(use);
+      expect(kind).toBe('configuration');
+      expect(next).toBe(`Run "chmod 600 ${path}".`);
+    }
+    chmodSync(path, 0o600);
+    await temporaryStore(path);
+  });
+
+  test('is refused in a folder open to others, and no remedy touches that folder', async () => {
+    const path = temporaryPath();
+    await (await openStore(path)).close();
+    chmodSync(dirname(path), 0o755);
+    for (const use of [() => openStore(path), async () => inspectDatabase(path)]) {
+      const { kind, next } = await refusal(use);
+      expect(kind).toBe('configuration');
+      expect(next).not.toMatch(/chmod|chown/);
+      const [, better = ''] = /set state\.path: (\S+)\. /.exec(next) ?? [];
+      expect(dirname(dirname(better))).toBe(dirname(path));
+      await (await openStore(better)).close();
+    }
+    chmodSync(dirname(path), 0o700);
+  });
+
+  test('is refused in /tmp, without a command that changes /tmp', async () => {
+    const { next } = await refusal(() => openStore('/tmp/eligd-test-of-advice.db'));
+    expect(next).toContain('set state.path: /tmp/eligd/eligd-test-of-advice.db');
+    expect(next).not.toMatch(/chmod|chown/);
+  });
 });
 
 describe('looking at a database', () => {

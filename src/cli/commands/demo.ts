@@ -154,15 +154,27 @@ function isSettled(counts: AllCounts): boolean {
   );
 }
 
+/** What became of every appointment, those of a demo that was interrupted included. */
+export function resultWords(counts: AllCounts): string {
+  const { total, delivered, attention } = counts;
+  const under_way = counts.waiting + counts.planned + counts.asking + counts.answered;
+  const closed = total - delivered - attention - under_way;
+  const parts = [
+    `${delivered} of ${total} appointments have their answer`,
+    `${attention} ${attention === 1 ? 'needs' : 'need'} a person`,
+    ...(under_way > 0 ? [`${under_way} ${under_way === 1 ? 'is' : 'are'} still under way`] : []),
+    ...(closed > 0 ? [`${closed} ${closed === 1 ? 'is' : 'are'} closed with a reason`] : []),
+  ];
+  return `${parts.join('; ')}.`;
+}
+
 function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
   const outbox = join(folder, 'dropbox', 'outbox');
   const files = readdirSync(outbox).filter((name) => name.startsWith('eligibility-'));
   const records = readdirSync(join(outbox, 'records')).length;
   const lines = [
     '',
-    `${counts.delivered} of ${counts.total} appointments have their answer; ` +
-      `${counts.attention} ${counts.attention === 1 ? 'needs' : 'need'} a person; the others ` +
-      'are closed with a reason.',
+    resultWords(counts),
     '',
     `  ${outbox}/`,
     `    ${files[0] ?? 'eligibility-….csv'}` +

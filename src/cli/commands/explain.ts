@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { appointmentHash } from '../../domain/appointment-hash.ts';
-import { CLOSED_WORDS } from '../../domain/explanation.ts';
+import { CLOSED_WORDS, type Moment, PMS } from '../../domain/explanation.ts';
 import { windowOpensAt } from '../../domain/planning.ts';
 import type { Config } from '../../ops/config.ts';
 import type { DeliveryRow } from '../../store/answers/deliveries.ts';
@@ -47,7 +47,7 @@ Examples:
       await readState(context, async (state) => {
         const { db, config, moment } = state;
         const detail = await readExplained(state, await findOrFail(db, id));
-        const story = tellStory(detail, await trailOf(db, detail), config, moment.now);
+        const story = tellStory(detail, await trailOf(db, detail), config, moment);
         if (options.json) printJson(context.stdout, explainJson(detail, story, moment.now));
         else
           context.stdout.write(
@@ -67,14 +67,14 @@ function tellStory(
   detail: ExplainedSubject,
   trail: readonly AuditEntry[],
   config: Config,
-  now: number,
+  moment: Moment,
 ): Chapter[] {
   const chapters = trail.map((entry) => ({
     at: entry.at,
     subject: entry.subject,
-    text: sentenceOf(entry, detail.deliveries),
+    text: sentenceOf(entry, detail.deliveries, moment),
   }));
-  const windows = detail.appointments.flatMap((each) => windowChapter(each, config, now));
+  const windows = detail.appointments.flatMap((each) => windowChapter(each, config, moment.now));
   // Where times are equal the window comes first: what was planned then was planned because of it.
   return [...windows, ...chapters].sort((a, b) => a.at - b.at);
 }
@@ -97,6 +97,7 @@ function windowChapter(
 function sentenceOf(
   { subject, from_state, to_state, reason }: AuditEntry,
   deliveries: readonly DeliveryRow[],
+  moment: Moment,
 ): string {
   const [kind, id = ''] = splitOnce(subject);
   switch (kind) {
@@ -110,6 +111,7 @@ function sentenceOf(
         to_state,
         reason,
         deliveries.find(({ key }) => key === id),
+        moment,
       );
   }
 }
@@ -159,14 +161,16 @@ function deliverySentence(
   to_state: string,
   reason: string,
   delivery: DeliveryRow | undefined,
+  { destinations }: Moment,
 ): string {
+  const into = destinations?.get(delivery?.connector ?? '') ?? PMS;
   const where = delivery === undefined ? '' : ` through connector ${delivery.connector}`;
   const batch = delivery?.batch == null ? '' : ` (batch ${delivery.batch})`;
   switch (to_state) {
     case 'pending':
-      return `The answer is to be written into the practice management system${where}.`;
+      return `The answer is to be written into ${into}${where}.`;
     case 'delivered':
-      return `The answer was written into the practice management system${where}${batch}.`;
+      return `The answer was written into ${into}${where}${batch}.`;
     case 'failed':
       return `Writing the answer${where} failed and is tried again. ${reason}`;
     case 'attention':

@@ -147,7 +147,8 @@ function questionsFor({ system }: Options): Question[] {
       flag: '--time-zone',
       at: 'clinic.time_zone',
       ask: 'Time zone (IANA name)',
-      or: zone,
+      // A server often runs on UTC, which is no clinic's time: somebody has to say.
+      ...(isUtc(zone) ? {} : { or: zone }),
     },
     {
       key: 'specialty',
@@ -191,6 +192,16 @@ function questionsFor({ system }: Options): Question[] {
   ];
 }
 
+function isUtc(zone: string): boolean {
+  return /^(?:Etc\/.*|UTC|UCT|GMT.*|Zulu|Universal|Greenwich)$/.test(zone);
+}
+
+/** Digits that were given with the quotes of the configuration, as a shell passes them on. */
+function withoutQuotes(key: string, answer: string): string {
+  if (key !== 'taxId' && key !== 'billingNpi') return answer;
+  return answer.trim().replaceAll(/^["'\u201c\u201d]+|["'\u201c\u201d]+$/g, '');
+}
+
 /**
  * Takes flags, defaults and answers. A person is asked again for what is wrong; with --yes it ends
  * the command.
@@ -209,7 +220,7 @@ async function collect(
     const answer =
       typeof given === 'string' ? given : asker === null ? or : await asker.ask(ask, or);
     if (answer === undefined) missing.push(flag);
-    else answers.set(key, answer);
+    else answers.set(key, withoutQuotes(key, answer));
   }
   if (missing.length > 0) {
     throw new EligdError('usage', {
@@ -223,7 +234,9 @@ async function collect(
     const text = newConfigText(values);
     const problems = (await judgeNewConfig(text, file)).map(({ path, what, next }) => {
       const question = questions.find(({ at }) => path === at);
-      return { question, said: `- ${question?.flag ?? path}: ${what} ${next}` };
+      // Quotes belong into the file, which this command writes, and not into the answer.
+      const advice = question === undefined ? next : next.replaceAll(/ in quotes|"/g, '');
+      return { question, said: `- ${question?.flag ?? path}: ${what} ${advice}` };
     });
     if (problems.length === 0) return { values, text };
     const said = problems.map((each) => each.said).join('\n');
@@ -231,7 +244,8 @@ async function collect(
       throw wrongAnswers(said);
     stderr.write(`\nThis cannot be right:\n${said}\n\n`);
     for (const { question } of problems)
-      if (question !== undefined) answers.set(question.key, await asker.ask(question.ask));
+      if (question !== undefined)
+        answers.set(question.key, withoutQuotes(question.key, await asker.ask(question.ask)));
   }
 }
 

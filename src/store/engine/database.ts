@@ -178,23 +178,27 @@ function refuseEmpty(path: string): void {
  * machine.
  */
 function refuseExposed(path: string): void {
-  for (const [each, mode_max] of [
-    [dirname(path), 0o700],
-    [path, 0o600],
-  ] as const) {
-    if (process.platform === 'win32' || !existsSync(each)) continue;
-    const mode = statSync(each).mode & 0o777;
-    if ((mode & ~mode_max & 0o077) === 0) continue;
+  if (process.platform === 'win32') return;
+  const folder = dirname(path);
+  const isOpen = (each: string) => existsSync(each) && (statSync(each).mode & 0o077) !== 0;
+  const mode = (each: string) => (statSync(each).mode & 0o777).toString(8);
+  if (isOpen(folder))
     throw new EligdError('configuration', {
-      what: `${each} is open to other users of this machine, so eligd did not use it.`,
-      why:
-        `It holds patient data, and its mode is ${mode.toString(8)} instead of ` +
-        `${mode_max.toString(8)}.`,
+      what: `${folder} is open to other users of this machine, so eligd did not use it.`,
+      why: `eligd keeps patient data in it, and its mode is ${mode(folder)} instead of 700.`,
+      // Never a command that changes the folder: it may be /tmp, or serve other programs.
       next:
-        `Run "chmod ${mode_max.toString(8)} ${each}"; if others need the folder, give eligd ` +
-        'one of its own (state.path).',
+        'Give eligd a folder of its own: set ' +
+        `state.path: ${join(folder, 'eligd', basename(path))}. eligd makes that folder. ` +
+        'If there is a database already, stop eligd and move it there ' +
+        `(every file whose name begins with ${basename(path)}).`,
     });
-  }
+  if (isOpen(path))
+    throw new EligdError('configuration', {
+      what: `${path} is open to other users of this machine, so eligd did not use it.`,
+      why: `It holds patient data, and its mode is ${mode(path)} instead of 600.`,
+      next: `Run "chmod 600 ${path}".`,
+    });
 }
 
 function openFile(path: string): Database.Database {
