@@ -185,6 +185,7 @@ function stage(
   put('SECURITY.md', 'usr/share/doc/eligd/SECURITY.md');
   mkdirSync(join(tree, 'usr/bin'), { recursive: true });
   symlinkSync('../lib/eligd/bin/eligd', join(tree, 'usr/bin/eligd'));
+  writeShellFiles(tree);
   writeBillOfMaterials({
     root: ROOT,
     folder: join(tree, 'usr/share/doc/eligd'),
@@ -198,6 +199,22 @@ function stage(
 /** Where npm puts Node for a machine, under the working copy. */
 function nodePackage(architecture: Architecture): string {
   return `node_modules/node-linux-${architecture}`;
+}
+
+/** Made by the program itself, so that they name the commands and options that it has. */
+function writeShellFiles(tree: string): void {
+  const files = {
+    man: 'usr/share/man/man1/eligd.1',
+    bash: 'usr/share/bash-completion/completions/eligd',
+    zsh: 'usr/share/zsh/vendor-completions/_eligd',
+    fish: 'usr/share/fish/vendor_completions.d/eligd.fish',
+  };
+  for (const [form, file] of Object.entries(files)) {
+    const program = [join(ROOT, 'src/main.ts'), 'completion', form];
+    const text = execFileSync(process.execPath, program, { cwd: ROOT });
+    mkdirSync(dirname(join(tree, file)), { recursive: true });
+    writeFileSync(join(tree, file), text);
+  }
 }
 
 /**

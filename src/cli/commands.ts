@@ -19,6 +19,8 @@ export type CommandEntry = {
   summary: string;
   load: () => Promise<CommandModule>;
   is_own?: true | ((args: readonly string[]) => boolean);
+  /** It speaks of all commands, so that all of them are loaded for it. */
+  needs_all?: true;
 };
 
 /**
@@ -155,5 +157,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: 'config',
     summary: 'the JSON Schema of the configuration, and the effective values',
     load: () => import('./commands/config.ts'),
+  },
+  {
+    name: 'completion',
+    summary: 'completion for bash, zsh and fish, and the man page',
+    load: () => import('./commands/completion.ts'),
+    is_own: true,
+    needs_all: true,
   },
 ];

@@ -1,12 +1,21 @@
-import { stripVTControlCharacters } from 'node:util';
-import type { Output } from './context.ts';
+import { stripVTControlCharacters, styleText } from 'node:util';
+import type { CliContext, Output } from './context.ts';
 
 export type Column = {
   title: string;
   align?: 'left' | 'right';
   /** Never cut in a narrow terminal, because a person copies it: an id. */
   is_whole?: boolean;
+  /** How a cell is shown where colors are. */
+  style?: (text: string) => Style | null;
 };
+
+export type Style = 'red' | 'green' | 'yellow' | 'dim';
+
+/** Colors on a terminal, unless NO_COLOR is set (no-color.org) or the terminal is a dumb one. */
+export function isColored(to: Output, environment: CliContext['environment']): boolean {
+  return to.isTTY === true && !environment.NO_COLOR && environment.TERM !== 'dumb';
+}
 
 export type Cell = string | number | boolean | null;
 
@@ -21,20 +30,31 @@ export function printTable(
   to: Output,
   columns: readonly Column[],
   rows: readonly (readonly Cell[])[],
+  is_colored = false,
 ): void {
   const cells = rows.map((row) => columns.map((_, index) => cellText(row[index] ?? null)));
   const widths = columns.map((column, index) =>
     Math.max(width(column.title), ...cells.map((row) => width(row[index] ?? ''))),
   );
   if (to.isTTY === true && to.columns !== undefined) shrink(widths, columns, to.columns);
-  const line = (texts: readonly string[]) =>
+  const line = (texts: readonly string[], are_cells: boolean) =>
     texts
-      .map((text, index) =>
-        pad(cut(text, widths[index] ?? 0), widths[index] ?? 0, columns[index]?.align ?? 'left'),
-      )
+      .map((text, index) => {
+        const room = widths[index] ?? 0;
+        const shown = pad(cut(text, room), room, columns[index]?.align ?? 'left');
+        const style = is_colored && are_cells ? columns[index]?.style?.(text) : null;
+        return style == null ? shown : styleText(style, shown, { validateStream: false });
+      })
       .join(GAP)
       .trimEnd();
-  to.write(`${[columns.map((column) => column.title), ...cells].map(line).join('\n')}\n`);
+  const lines = [
+    line(
+      columns.map(({ title }) => title),
+      false,
+    ),
+    ...cells.map((row) => line(row, true)),
+  ];
+  to.write(`${lines.join('\n')}\n`);
 }
 
 /** Prints one value as JSON, for programs. */

@@ -76,11 +76,12 @@ async function createProgram(
   );
   const context = createContext(host, () => program.opts<{ config?: string }>().config);
   const configured = await unknownCommand(program, args, { commands, context });
+  const needs_all = commands.some(({ name, needs_all }) => needs_all && args.includes(name));
   for (const { name, summary, load, is_own } of [...commands, ...configured]) {
     const command = program.command(name).summary(summary).description(summary);
     if (is_own === undefined || (is_own !== true && !is_own(args)))
       command.hook('preAction', () => carryOut(args, context));
-    if (args.includes(name)) (await load()).register(command, context);
+    if (needs_all || args.includes(name)) (await load()).register(command, context);
   }
   return program;
 }

@@ -81,8 +81,10 @@ test('results of the CSV connector are written into outbox/', async () => {
   const clinic = makeClinic({ base_url: service.url });
   clinic.drop('export.csv', exportOf(visits(1)));
   await clinic.once();
-  machine.pass({ hours: 21 });
-  await clinic.once();
+  for (let round = 0; round < 6 && clinic.written().length === 0; round += 1) {
+    machine.pass({ hours: 12 });
+    await clinic.once();
+  }
   expect(clinic.written()).not.toEqual([]);
   const { appointments } = JSON.parse((await clinic.run('list', '--json')).stdout) as {
     appointments: { id: string; why: string }[];
@@ -93,9 +95,9 @@ test('results of the CSV connector are written into outbox/', async () => {
   expect(stdout).not.toContain('into the practice management system');
 }, 30_000);
 
-test('standard output is empty when a command fails, but for those that docs/json.md names', async () => {
+test('a command that fails prints nothing but what docs/json.md says', async () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/json.md'), 'utf8');
-  const [, named = ''] = /\n([^.]*) print their page also/.exec(page) ?? [];
+  const [, named = ''] = /([^.]*)print their page also/.exec(page) ?? [];
   const exceptions = [...named.matchAll(/`([a-z ]+)`/g)].map(([, name = '']) => name.split(' ')[0]);
   expect(exceptions).toEqual(['status', 'check', 'once', 'alert']);
   for (const { name } of allCommands()) {

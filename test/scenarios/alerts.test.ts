@@ -22,6 +22,12 @@ function told(clinic: Clinic): Told[] {
 
 const toldOf = (clinic: Clinic) => told(clinic).map(({ kind, name }) => `${kind} ${name}`);
 
+/** What `eligd status` prints; its error when it fails, so that a failed test shows it. */
+async function statusOf(clinic: Clinic): Promise<string> {
+  const { stdout, stderr } = await clinic.run('status');
+  return stdout + stderr;
+}
+
 async function running(clinic: Clinic, work: () => Promise<void>): Promise<void> {
   const daemon = await clinic.daemon({}, { idle_ms: 30 });
   const stop = new AbortController();
@@ -40,7 +46,7 @@ function alerting(overrides: Overrides = {}): Overrides {
   return { alerts: { targets: [FILE_TARGET], ...(alerts as Overrides) }, ...rest };
 }
 
-const quickly = { timeout: 10_000 };
+const quickly = { timeout: 20_000 };
 
 test('a share that is away: one message when it begins, one a day, one when it ends', async () => {
   const machine = setMachineClock();
@@ -53,14 +59,10 @@ test('a share that is away: one message when it begins, one a day, one when it e
   const away = join(clinic.folder, 'away');
   const begun = 'begin connector_cannot_read';
   await running(clinic, async () => {
-    await expect
-      .poll(async () => (await clinic.run('status')).stdout, quickly)
-      .toMatch(/Calls: +yes/);
+    await expect.poll(() => statusOf(clinic), quickly).toMatch(/Calls: +yes/);
     renameSync(dropbox, away);
     writeFileSync(dropbox, 'no folder');
-    await expect
-      .poll(async () => (await clinic.run('status')).stdout, quickly)
-      .toMatch(/Export: +no/);
+    await expect.poll(() => statusOf(clinic), quickly).toMatch(/Export: +no/);
     // What is over after a few minutes is everyday work.
     machine.pass({ minutes: 10 });
     await new Promise((done) => setTimeout(done, 300));
@@ -76,9 +78,7 @@ test('a share that is away: one message when it begins, one a day, one when it e
     await expect.poll(() => toldOf(clinic), quickly).toContain('reminder connector_cannot_read');
     rmSync(dropbox);
     renameSync(away, dropbox);
-    await expect
-      .poll(async () => (await clinic.run('status')).stdout, quickly)
-      .toMatch(/Export: +(unk|yes)/);
+    await expect.poll(() => statusOf(clinic), quickly).toMatch(/Export: +(unk|yes)/);
     await new Promise((done) => setTimeout(done, 300));
     machine.pass({ minutes: 11 });
     await expect.poll(() => toldOf(clinic), quickly).toContain('end connector_cannot_read');
@@ -86,7 +86,7 @@ test('a share that is away: one message when it begins, one a day, one when it e
   const of = toldOf(clinic).filter((line) => line.endsWith('connector_cannot_read'));
   expect(of).toEqual([begun, 'reminder connector_cannot_read', 'end connector_cannot_read']);
   expect(told(clinic)[0]).toMatchObject({ level: 'urgent', about: 'front-desk' });
-}, 60_000);
+}, 120_000);
 
 test('a wrong password is one alert, and every page shows it', async () => {
   const service = await startService();
@@ -228,7 +228,7 @@ test('a target that fails delays no other, and is told of to the others', async 
   expect(told(clinic).find(({ name }) => name === 'alert_unsent')).toMatchObject({
     about: 'screen',
   });
-}, 30_000);
+}, 90_000);
 
 test('what is not urgent waits for the end of the quiet hours', async () => {
   // A Saturday, 22:00 in Chicago.
@@ -242,16 +242,14 @@ test('what is not urgent waits for the end of the quiet hours', async () => {
     }),
   });
   await running(clinic, async () => {
-    await expect
-      .poll(async () => (await clinic.run('status')).stdout, quickly)
-      .toMatch(/^Alert: +the budget for calls/m);
+    await expect.poll(() => statusOf(clinic), quickly).toMatch(/^Alert: +the budget for calls/m);
     machine.pass({ hours: 32 }); // Monday, 06:00
     await new Promise((done) => setTimeout(done, 300));
     expect(toldOf(clinic).filter((line) => line.includes('budget_low'))).toEqual([]);
     machine.pass({ minutes: 61 });
     await expect.poll(() => toldOf(clinic), quickly).toContain('begin budget_low');
   });
-}, 30_000);
+}, 90_000);
 
 test('a daemon that cannot run is told of once, and its next start tells of the end', async () => {
   const machine = setMachineClock();
@@ -268,11 +266,9 @@ test('a daemon that cannot run is told of once, and its next start tells of the 
   await clinic.run('alert', 'failed', '--status', '78');
   expect(toldOf(clinic)).toEqual(['begin daemon_failed']);
   await running(clinic, async () => {
-    await expect
-      .poll(async () => (await clinic.run('status')).stdout, quickly)
-      .toMatch(/^Alert: +eligd cannot run/m);
+    await expect.poll(() => statusOf(clinic), quickly).toMatch(/^Alert: +eligd cannot run/m);
     machine.pass({ minutes: 11 });
     await expect.poll(() => toldOf(clinic), quickly).toContain('end daemon_failed');
   });
   expect(toldOf(clinic)).toEqual(['begin daemon_failed', 'end daemon_failed']);
-}, 30_000);
+}, 90_000);

@@ -2,15 +2,12 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { EligdError } from '../../domain/errors.ts';
-import {
-  backupName,
-  beforeUpgradeName,
-  rotateBackups,
-  writeBackup,
-} from '../../store/engine/backup.ts';
+import { backupName, beforeUpgradeName, rotateBackups } from '../../store/engine/backup.ts';
+import { writeBackupAside } from '../../store/engine/backup-thread.ts';
 import { contentJson, contentWords } from '../backup-content.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
+import { withProgressLine } from '../progress-line.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -49,7 +46,11 @@ export function register(command: Command, context: CliContext): void {
           ? backupName(now)
           : beforeUpgradeName(options.beforeUpgrade, now);
       const to = file === undefined ? join(config.backup.folder, name) : resolve(context.cwd, file);
-      const content = writeBackup(config.state.path, to, now);
+      const content = await withProgressLine(
+        context.stderr,
+        () => 'copying and checking the database',
+        () => writeBackupAside(config.state.path, to, now),
+      );
       if (file === undefined) rotateBackups(config.backup.folder, config.backup.keep);
       if (options.json)
         printJson(context.stdout, { schema: 'eligd.backup/1', file: to, ...contentJson(content) });

@@ -3,13 +3,15 @@ import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { EligdError } from '../../domain/errors.ts';
 import { SITUATIONS, type SituationWord } from '../../domain/situation.ts';
+import { addDays, isDate, localDate, startOfDay } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
+import { wrapped } from '../../ops/health-text.ts';
 import { nearest } from '../../ops/nearest.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
-import { listAppointments } from '../../store/views/overview.ts';
+import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
 import { withProgress } from '../../store/views/progress.ts';
 import type { CliContext, Output } from '../context.ts';
-import { type Column, printJson, printTable } from '../output.ts';
+import { type Column, isColored, printJson, printTable, type Style } from '../output.ts';
 import { explained, readState, type State } from '../state.ts';
 import {
   appointmentJson,
@@ -25,6 +27,11 @@ type Options = {
   situation?: SituationWord;
   attention?: true;
   connector?: string;
+  today?: true;
+  from?: string;
+  to?: string;
+  payer?: string;
+  needsMe?: true;
   limit: number;
   patients?: true;
   json?: true;
@@ -35,8 +42,8 @@ const LIMIT_MAX = 100_000;
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lists appointments and claims with where each one is and why, the earliest visit ' +
-        'first; closed ones only when asked for. It only reads.',
+      'Lists appointments and claims with where each one is and why: coming visits first, the ' +
+        'nearest at the top, then past ones. Closed ones only when asked for. It only reads.',
     )
     .addOption(new Option('--situation <word>', 'only those in this situation').choices(SITUATIONS))
     .addOption(
@@ -45,6 +52,11 @@ export function register(command: Command, context: CliContext): void {
         'the attention list instead: what waits for a person, and what to do',
       ).conflicts('situation'),
     )
+    .addOption(new Option('--needs-me', 'only those that wait for you').conflicts('situation'))
+    .addOption(new Option('--today', 'only visits of today').conflicts(['from', 'to']))
+    .option('--from <date>', 'only visits from this day on, as 2026-11-23', day)
+    .option('--to <date>', 'only visits up to and on this day', day)
+    .option('--payer <text>', 'only those whose payer has this in its name, or has this id')
     .option('--connector <id>', 'only those of this connector')
     .option('--limit <number>', 'at most so many', limit, 50)
     .option('--patients', 'with patients’ names; without it no name is shown')
@@ -54,6 +66,9 @@ export function register(command: Command, context: CliContext): void {
       `
 Examples:
   eligd list
+  eligd list --today
+  eligd list --needs-me --from 2026-11-23 --to 2026-11-27
+  eligd list --payer delta
   eligd list --attention --patients
   eligd list --situation asking --limit 10
   eligd list --situation closed --json
@@ -63,9 +78,14 @@ Examples:
       await readState(context, async (state) => {
         refuseUnknownConnector(options, state.config);
         if (options.attention) await listAttention(state, options, context.stdout);
-        else await listSituations(state, options, context.stdout);
+        else await listSituations(state, options, context);
       });
     });
+}
+
+function day(text: string): string {
+  if (isDate(text)) return text;
+  throw new InvalidArgumentError('Write a day as 2026-11-23.');
 }
 
 function limit(text: string): number {
@@ -89,13 +109,9 @@ function refuseUnknownConnector({ connector }: Options, { connectors }: Config):
 async function listSituations(
   { db, config, moment }: State,
   options: Options,
-  stdout: Output,
+  { stdout, environment }: CliContext,
 ): Promise<void> {
-  const { situation, connector } = options;
-  const filter = {
-    ...(situation === undefined ? {} : { situation }),
-    ...(connector === undefined ? {} : { connector }),
-  };
+  const filter = filterOf(options, config, moment.now);
   const { total, appointments } = await listAppointments(db, filter, options.limit, moment.now);
   const shown = (await withProgress(db, appointments)).map((each) => explained(each, moment));
   if (options.json) {
@@ -112,30 +128,60 @@ async function listSituations(
     stdout.write('There is none.\n');
     return;
   }
+  const is_narrow = stdout.isTTY === true && (stdout.columns ?? WIDE) < WIDE;
   printTable(
     stdout,
     withPatients(options, [
       { title: 'appointment', is_whole: true },
       { title: 'visit', is_whole: true },
       { title: 'payer' },
-      { title: 'situation', is_whole: true },
-      { title: 'until', is_whole: true },
+      { title: 'situation', style: situationStyle },
+      ...(is_narrow ? [] : [{ title: 'until', is_whole: true }]),
       { title: 'why' },
     ]),
     shown.map((each) => {
       const { until, why } = each.explanation;
+      const until_text = until === null ? null : clinicTime(until, config);
       const cells = [
         appointmentLabel(each, config),
         visitText(each, config),
         payerName(each.input),
         SITUATION_NAMES[each.situation],
-        until === null ? null : clinicTime(until, config),
-        why,
+        ...(is_narrow ? [] : [until_text]),
+        is_narrow && until_text !== null ? `Until ${until_text}. ${why}` : why,
       ];
       return options.patients ? [...cells, patientName(each.input)] : cells;
     }),
+    isColored(stdout, environment),
   );
   sayMore(stdout, total - shown.length);
+}
+
+/** Below this many columns, "until" stands in front of "why". */
+const WIDE = 110;
+
+function situationStyle(text: string): Style | null {
+  const name = text.trim();
+  if (name === SITUATION_NAMES.attention) return 'red';
+  if (name === SITUATION_NAMES.delivered) return 'green';
+  return name === SITUATION_NAMES.closed ? 'dim' : null;
+}
+
+function filterOf(options: Options, { clinic }: Config, now: number): OverviewFilter {
+  const { connector, payer, today } = options;
+  const situation = options.needsMe ? 'attention' : options.situation;
+  const day = localDate(now, clinic.time_zone);
+  const from = today ? day : options.from;
+  const to = today ? day : options.to;
+  const at = (date: string) => startOfDay(date, clinic.time_zone);
+  return {
+    coming_from: at(day),
+    ...(situation === undefined ? {} : { situation }),
+    ...(connector === undefined ? {} : { connector }),
+    ...(payer === undefined ? {} : { payer }),
+    ...(from === undefined ? {} : { from: at(from) }),
+    ...(to === undefined ? {} : { before: at(addDays(to, 1)) }),
+  };
 }
 
 function withPatients({ patients }: Options, columns: Column[]): Column[] {
@@ -167,7 +213,8 @@ async function listAttention(
     stdout.write('Nothing waits for a person.\n');
     return;
   }
-  stdout.write(shown.map((each) => attentionBlock(each, options, config)).join('\n'));
+  const is_narrow = stdout.isTTY === true;
+  stdout.write(shown.map((each) => attentionBlock(each, options, config, is_narrow)).join('\n'));
   sayMore(stdout, entries.length - shown.length);
 }
 
@@ -177,7 +224,14 @@ function subjectName({ subject, connector }: AttentionRow): string {
   return connector ?? 'the installation';
 }
 
-function attentionBlock(entry: AttentionRow, { patients }: Options, config: Config): string {
+function attentionBlock(
+  entry: AttentionRow,
+  { patients }: Options,
+  config: Config,
+  is_narrow: boolean,
+): string {
+  const indented = (head: string, text: string) =>
+    is_narrow ? wrapped(head, text, head.length) : [`${head}${text}`];
   const { source_id, connector, starts_at, content } = entry;
   const about =
     source_id === null || connector === null || starts_at === null
@@ -189,10 +243,11 @@ function attentionBlock(entry: AttentionRow, { patients }: Options, config: Conf
         : `appointment ${appointmentLabel({ connector, source_id }, config)}, visit ` +
           `${clinicTime(starts_at, config)}`;
   const patient = patients && content !== null ? `, ${patientName(inputOf(content))}` : '';
+  const since = clinicTime(entry.since, config);
   return [
-    `${about}${patient} (${entry.reason}, since ${clinicTime(entry.since, config)})`,
-    `  ${entry.what}`,
-    `  → ${entry.next}`,
+    ...indented('', `${about}${patient} (${entry.reason}, since ${since})`),
+    ...indented('  ', entry.what),
+    ...indented('  → ', entry.next),
     '',
   ].join('\n');
 }

@@ -5,6 +5,7 @@ import { serviceCredentials } from '../../ops/secrets.ts';
 import { countSituations } from '../../store/views/overview.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
+import { withProgressLine } from '../progress-line.ts';
 import { commandEnv } from '../service.ts';
 import { stopSignal } from '../stop.ts';
 import { summaryLine } from '../summary.ts';
@@ -38,7 +39,11 @@ export function register(command: Command, context: CliContext): void {
           version: programVersion(),
         });
         try {
-          const result = await daemon.once(stop.signal);
+          const result = await withProgressLine(
+            context.stderr,
+            async () => summaryLine(await countSituations(daemon.store.db, env.clock.now())),
+            () => daemon.once(stop.signal),
+          );
           const counts = await countSituations(daemon.store.db, env.clock.now());
           if (json) printJson(context.stdout, { schema: 'eligd.once/1', ...counts });
           else context.stdout.write(`${summaryLine(counts)}\n`);

@@ -6,7 +6,7 @@
  */
 import { existsSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { Kysely, SqliteDialect, sql } from 'kysely';
+import { Kysely, type SqlBool, SqliteDialect, sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
@@ -117,6 +117,14 @@ export type OverviewFilter = {
   /** Absent: every situation but `closed`. */
   situation?: SituationWord;
   connector?: string;
+  /** Visits before it come last; left out: none are. */
+  coming_from?: number;
+  /** Visits from here on (epoch milliseconds); claims have none. */
+  from?: number;
+  /** Visits before it. */
+  before?: number;
+  /** A part of the name of a coverage's payer, without regard to case, or its whole ID. */
+  payer?: string;
   /** Rows of `appointments`. */
   ids?: readonly number[];
   /** Visits that start from `from` on and before `to`, closed ones too. */
@@ -142,6 +150,19 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
       situationAt(now).as('situation'),
     ]);
   if (filter.connector !== undefined) query = query.where('connector', '=', filter.connector);
+  if (filter.from !== undefined) query = query.where('starts_at', '>=', filter.from);
+  if (filter.before !== undefined) query = query.where('starts_at', '<', filter.before);
+  if (filter.from !== undefined || filter.before !== undefined)
+    query = query.where('kind', '=', 'appointment');
+  if (filter.payer !== undefined) {
+    const payer = filter.payer.toLowerCase();
+    query = query.where(
+      sql<SqlBool>`exists (
+        select 1 from json_tree(appointments.content) as found
+        where (found.key = 'carrier' and instr(lower(found.value), ${payer}) > 0)
+          or (found.key = 'payor_id' and lower(found.value) = ${payer}))`,
+    );
+  }
   if (filter.ids !== undefined) return query.where('id', 'in', filter.ids);
   if (filter.between !== undefined)
     return query
@@ -154,8 +175,8 @@ function overviewQuery(db: Db, filter: OverviewFilter, now: number) {
 }
 
 /**
- * The appointments that the filter lets through, the nearest visit first, and how many there are
- * beyond `limit`.
+ * The appointments that the filter lets through, the nearest coming visit first, then the past
+ * ones, the latest first; and how many there are beyond `limit`.
  */
 export async function listAppointments(
   db: Db,
@@ -164,7 +185,13 @@ export async function listAppointments(
   now: number,
 ): Promise<{ total: number; appointments: AppointmentOverview[] }> {
   const query = overviewQuery(db, filter, now);
-  const rows = await query.orderBy('starts_at').orderBy('id').limit(sql.lit(limit)).execute();
+  const { coming_from: today = 0 } = filter;
+  const rows = await query
+    .orderBy(sql`starts_at < ${today}`)
+    .orderBy(sql`case when starts_at < ${today} then -starts_at else starts_at end`)
+    .orderBy('id')
+    .limit(sql.lit(limit))
+    .execute();
   const appointments = rows.map(
     ({ content, ...row }) =>
       ({ ...row, input: JSON.parse(content) as unknown }) as AppointmentOverview,

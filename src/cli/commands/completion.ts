@@ -1,0 +1,29 @@
+import { Argument, type Command } from 'commander';
+import type { CliContext } from '../context.ts';
+import { COMPLETIONS, manPage } from '../shell-files.ts';
+
+const FORMS = ['bash', 'zsh', 'fish', 'man'] as const;
+type Form = (typeof FORMS)[number];
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Prints the completion of a shell, or the man page, made from the commands and options ' +
+        'that this eligd has. The package installs all of them.',
+    )
+    .addArgument(new Argument('<form>', 'which of them').choices(FORMS))
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd completion bash > ~/.local/share/bash-completion/completions/eligd
+  eligd completion zsh > ~/.zfunc/_eligd
+  eligd completion fish > ~/.config/fish/completions/eligd.fish
+  eligd completion man | man -l -
+`,
+    )
+    .action((form: Form) => {
+      const program = command.parent ?? command;
+      context.stdout.write(form === 'man' ? manPage(program) : COMPLETIONS[form](program));
+    });
+}

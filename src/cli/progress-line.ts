@@ -1,0 +1,40 @@
+import type { Output } from './context.ts';
+
+const SILENT_MS = 2_000;
+const EVERY_MS = 1_000;
+
+/**
+ * Runs `work`; on a terminal, when it takes longer than two seconds, one line says how far it is,
+ * and is gone when it ends. `text` may fail while the database is busy.
+ */
+export async function withProgressLine<Value>(
+  to: Output,
+  text: () => Promise<string> | string,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  if (to.isTTY !== true) return await work();
+  const started_ms = Date.now();
+  let is_busy = false;
+  let said = '';
+  const show = async () => {
+    if (is_busy || Date.now() - started_ms < SILENT_MS) return;
+    is_busy = true;
+    try {
+      said = await text();
+    } catch {
+      // The last words stay.
+    } finally {
+      is_busy = false;
+    }
+    const seconds = Math.round((Date.now() - started_ms) / 1000);
+    to.write(`\r\u001b[K${`${seconds} s: ${said}`.slice(0, (to.columns ?? 80) - 1)}`);
+  };
+  const timer = setInterval(() => void show(), EVERY_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(timer);
+    is_busy = true;
+    to.write('\r\u001b[K');
+  }
+}

@@ -1,0 +1,151 @@
+/** What a person at a terminal sees: tables that fit, colors, progress, completion. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { allCommands } from '../../src/cli/program.ts';
+import { withProgressLine } from '../../src/cli/progress-line.ts';
+import { makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, type Visit, visits } from '../support/visits.ts';
+import { run } from './capture.ts';
+
+function terminal(columns = 80) {
+  let text = '';
+  const stdout = { write: (part: string) => (text += part), isTTY: true, columns };
+  return { stdout, shown: () => text };
+}
+
+describe('list', () => {
+  let clinic: ReturnType<typeof makeClinic>;
+
+  /** Visits of yesterday, today, tomorrow and Friday; the machine's clock is Monday, 09:00. */
+  beforeEach(async () => {
+    setMachineClock();
+    const service = await startService();
+    clinic = makeClinic({ base_url: service.url });
+    const days = ['2030-01-06', '2030-01-07', '2030-01-08', '2030-01-11'];
+    const change = (index: number): Partial<Visit> => ({
+      appointment_id: `an-appointment-${index}`,
+      appointment_at: `${days[index]}T15:30`,
+      ...(index === 2 ? { member_id: '' } : {}),
+      ...(index === 3 ? { carrier: 'MetLife Dental', payor_id: '65978' } : {}),
+    });
+    clinic.drop('export.csv', exportOf(visits(4, change)));
+    await clinic.once();
+  });
+
+  const list = async (...args: string[]) => {
+    const to = terminal();
+    const { code } = await run(['list', '--config', clinic.file, ...args], {
+      stdout: to.stdout,
+      environment: {},
+      cwd: clinic.folder,
+    });
+    expect(code).toBe(0);
+    return to.shown();
+  };
+  const ids = async (...args: string[]) => {
+    const { stdout } = await clinic.run('list', '--json', ...args);
+    return (JSON.parse(stdout) as { appointments: { id: string }[] }).appointments.map(
+      ({ id }) => id.at(-1) ?? '',
+    );
+  };
+
+  test('fits 80 columns, with IDs whole', async () => {
+    for (const args of [[], ['--patients'], ['--attention'], ['--attention', '--patients']]) {
+      const lines = stripVTControlCharacters(await list(...args)).split('\n');
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+      expect(lines.join('\n')).toContain('an-appointment-2');
+    }
+  });
+
+  test('shows coming visits first, whatever the limit', async () => {
+    expect(await ids('--situation', 'closed')).toEqual(['0']);
+    expect(await ids()).toEqual(['1', '2', '3']);
+    expect(await ids('--limit', '1')).toEqual(['1']);
+  });
+
+  test('filters by day, payer and what waits for somebody', async () => {
+    expect(await ids('--today')).toEqual(['1']);
+    expect(await ids('--from', '2030-01-08')).toEqual(['2', '3']);
+    expect(await ids('--from', '2030-01-07', '--to', '2030-01-08')).toEqual(['1', '2']);
+    expect(await ids('--payer', 'metlife')).toEqual(['3']);
+    expect(await ids('--payer', '65978')).toEqual(['3']);
+    expect(await ids('--payer', '6597')).toEqual([]);
+    expect(await ids('--needs-me')).toEqual(['2']);
+    const { code, stderr } = await clinic.run('list', '--from', '11/23/2026');
+    expect(code).toBe(2);
+    expect(stderr).toContain('Write a day as 2026-11-23.');
+  });
+
+  test('is colored on a terminal, and not with NO_COLOR', async () => {
+    const red = '\u001b[31mneeds';
+    expect(await list()).toContain(red);
+    const to = terminal();
+    await run(['list', '--config', clinic.file], {
+      stdout: to.stdout,
+      environment: { NO_COLOR: '1' },
+      cwd: clinic.folder,
+    });
+    expect(to.shown()).toContain('needs');
+    expect(to.shown()).not.toContain('\u001b');
+    expect((await clinic.run('list')).stdout).not.toContain('\u001b');
+  });
+});
+
+describe('the progress line', () => {
+  const work = (ms: number) => async () => {
+    await new Promise((done) => setTimeout(done, ms));
+    return 'done';
+  };
+
+  test('appears after two seconds, fits the terminal, and is gone at the end', async () => {
+    const to = terminal(30);
+    const told = () => '12,000 of 20,000 appointments were read';
+    expect(await withProgressLine(to.stdout, told, work(3_500))).toBe('done');
+    const [, line = ''] = to.shown().split('\r\u001b[K');
+    expect(line).toMatch(/^\d s: 12,000 of 20,000/);
+    expect(line.length).toBeLessThan(30);
+    expect(to.shown().endsWith('\r\u001b[K')).toBe(true);
+  });
+
+  test('is not written into a pipe', async () => {
+    let text = '';
+    await withProgressLine({ write: (part) => (text += part) }, () => 'x', work(2_500));
+    expect(text).toBe('');
+  });
+});
+
+describe('completion', () => {
+  const made = async (form: string) => (await run(['completion', form])).stdout;
+
+  test.each(['bash', 'zsh', 'fish', 'man'])('for %s names every command', async (form) => {
+    const text = (await made(form)).replaceAll('\\-', '-');
+    for (const { name } of allCommands()) expect(text).toContain(name);
+    for (const flag of ['needs-me', 'before-upgrade', 'take-over'].slice(0, 2))
+      expect(text).toContain(flag);
+  });
+
+  test('of bash completes commands, options and their values', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'eligd-completion-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'eligd.bash');
+    writeFileSync(file, await made('bash'));
+    const complete = (...words: string[]) => {
+      const array = words.map((word) => `'${word}'`).join(' ');
+      const script =
+        `source ${file}; COMP_WORDS=(${array}); COMP_CWORD=${words.length - 1}; ` +
+        `_eligd; echo "\${COMPREPLY[*]}"`;
+      return spawnSync('bash', ['-c', script], { encoding: 'utf8' }).stdout.trim();
+    };
+    expect(complete('eligd', 'stat')).toBe('status');
+    expect(complete('eligd', 'list', '--needs')).toBe('--needs-me');
+    expect(complete('eligd', 'list', '--situation', 'w')).toBe('waiting');
+    expect(complete('eligd', '--config', 'x.yaml', 'subscription', 'd')).toBe('delete');
+    expect(complete('eligd', 'completion', 'f')).toBe('fish');
+  });
+});
