@@ -118,12 +118,17 @@ export class FhirClient {
     return capability;
   }
 
-  /** Throws a FhirError of kind `absent` when it is not there. */
+  /**
+   * Throws a FhirError of kind `absent` when it is not there, and of kind `broken` when the server
+   * hands over something else: that may be of another patient.
+   */
   async read(type: string, id: string, signal: AbortSignal): Promise<Resource> {
-    return await this.getJson(
-      { url: `${this.base_url}/${type}/${encodeURIComponent(id)}`, doing: `a read of ${type}` },
-      signal,
-    );
+    const url = `${this.base_url}/${type}/${encodeURIComponent(id)}`;
+    const read = await this.getJson({ url, doing: `a read of ${type}` }, signal);
+    if (read.resourceType === type && read.id === id) return read;
+    throw new FhirError('broken', {
+      what: `The FHIR server answered a read of ${type} with a resource that was not asked for.`,
+    });
   }
 
   /**

@@ -7,8 +7,8 @@ import { codingsAt, listAt, textAt, textsAt } from '../element.ts';
  * | kind | the server |
  * |---|---|
  * | `unreachable` | is not there, or gave no answer in time |
- * | `busy` | answered 429, or 503 |
- * | `broken` | broke off in the middle, answered with another 5xx, or with something not FHIR |
+ * | `busy` | answered 425, 429, or 503 |
+ * | `broken` | broke off in the middle, answered 408, 499, a redirect, another 5xx, or not FHIR |
  * | `unauthorized` | does not accept the login (401, also with a fresh token) |
  * | `forbidden` | does not allow it (403) |
  * | `absent` | does not have it (404, 410) |
@@ -74,13 +74,23 @@ export function isRefusal(error: unknown): error is FhirError {
   return error instanceof FhirError && ['refused', 'forbidden', 'unsupported'].includes(error.kind);
 }
 
+/** Of a proxy that lost patience or its line, although they look like refusals of the content. */
+const PASSING_STATUSES: ReadonlySet<number> = new Set([408, 499]);
+
+/** A redirect may come after the work (303), and a proxy may give up while it is done. */
+function mayBeDone(status: number): boolean {
+  if (status < 400) return true;
+  return PASSING_STATUSES.has(status) || (status >= 500 && status !== 501);
+}
+
 function kindOfStatus(status: number): FailureKind {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
   if (status === 404 || status === 410) return 'absent';
   if (status === 405 || status === 501) return 'unsupported';
   if (status === 409 || status === 412) return 'conflict';
-  if (status === 429 || status === 503) return 'busy';
+  if (status === 425 || status === 429 || status === 503) return 'busy';
+  if (PASSING_STATUSES.has(status)) return 'broken';
   return status >= 400 && status < 500 ? 'refused' : 'broken';
 }
 
@@ -147,7 +157,7 @@ export function failureOfReply(
     what,
     words: outcomeWords(body),
     retry_after_ms,
-    may_be_done: status >= 500 && status !== 501,
+    may_be_done: mayBeDone(status),
   });
 }
 
