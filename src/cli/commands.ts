@@ -89,6 +89,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     is_own: (args) => args.includes('map'),
   },
   {
+    name: 'cost',
+    summary: 'what calls cost, by day, payer and outcome',
+    load: () => import('./commands/cost.ts'),
+  },
+  {
     name: 'retry',
     summary: 'tries at once what waits or was given up',
     load: () => import('./commands/retry.ts'),

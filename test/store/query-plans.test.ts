@@ -16,6 +16,7 @@ import type { Tables } from '../../src/store/engine/tables.ts';
 import { WriteQueue } from '../../src/store/engine/write-queue.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
+import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
 import { countSituations, oldestWaiting } from '../../src/store/views/overview.ts';
 import { NOW } from './clinic.ts';
 
@@ -133,6 +134,16 @@ test('what was spent is summed from the index alone, at every send and every scr
   expect(plan).toEqual([
     'SEARCH inquiries USING COVERING INDEX inquiries_sent (sent_at>? AND sent_at<?)',
   ]);
+});
+
+test('costs are read by the day of the call', async () => {
+  const calls = (await planOf(() => callsBetween(db, NOW, NOW + 1))).join('\n');
+  expect(calls).toBe('SEARCH inquiries USING INDEX inquiries_sent (sent_at>? AND sent_at<?)');
+  const duplicates = (await planOf(() => countDuplicates(db, NOW, NOW + 1))).join('\n');
+  expect(duplicates).toContain('INDEX inquiries_sent');
+  expect(duplicates).toContain('INDEX service_inquiries_inquiry (inquiry=?)');
+  const planned = (await planOf(() => plannedDrafts(db))).join('\n');
+  expect(planned).toBe('SEARCH inquiries USING INDEX inquiries_due (state=?)');
 });
 
 test('the oldest waiting appointment reads no delivery by its state', async () => {

@@ -1,0 +1,261 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import { parse } from 'yaml';
+import { type CostGroup, type CostLine, costLine, groupCosts, totalOf } from '../../domain/cost.ts';
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import { dollars, type PriceList, priceAt } from '../../domain/price.ts';
+import { addDays, isDate, localDate, startOfDay } from '../../domain/time.ts';
+import type { Config } from '../../ops/config.ts';
+import { prices } from '../../ops/config-prices.ts';
+import { wrapped } from '../../ops/health-text.ts';
+import { payersForPrices, pricesOf } from '../../ops/prices.ts';
+import { callsBetween, countDuplicates, plannedDrafts } from '../../store/views/cost.ts';
+import type { CliContext, Output } from '../context.ts';
+import { printJson, printTable } from '../output.ts';
+import { spentWords } from '../spending.ts';
+import { readState, type State } from '../state.ts';
+import { clinicTime } from '../times.ts';
+
+type Options = { from?: string; to?: string; csv?: true; json?: true; whatIf?: string };
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Shows what calls cost: by day, payer and outcome. Without dates it shows this month. It ' +
+        'only reads.',
+    )
+    .option('--from <date>', 'first day, such as 2026-11-01', date)
+    .option('--to <date>', 'last day', date)
+    .option('--csv', 'one line per call, to compare with the bill')
+    .option('--what-if <file>', 'the same calls by another price list (YAML with "prices:")')
+    .option('--json', 'as JSON (docs/json.md, eligd.cost/1)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  eligd cost
+  eligd cost --from 2026-10-01 --to 2026-10-31 --csv > october.csv
+  eligd cost --what-if other-prices.yaml
+`,
+    )
+    .action(async (options: Options) => {
+      const other = options.whatIf === undefined ? null : readPrices(context, options.whatIf);
+      await readState(context, async (state) => {
+        const page = await readCosts(state, options, other?.(state.config) ?? null);
+        if (options.json) printJson(context.stdout, costJson(page));
+        else if (options.csv) context.stdout.write(costCsv(page, state.config));
+        else printCosts(page, context.stdout);
+      });
+    });
+}
+
+function date(text: string): string {
+  if (isDate(text)) return text;
+  throw new InvalidArgumentError('Write a date such as 2026-11-01.');
+}
+
+type Total = Omit<CostGroup, 'name'>;
+
+type CostPage = {
+  first_day: string;
+  last_day: string;
+  time_zone: string;
+  lines: CostLine[];
+  /** By the other price list; null: none was given. */
+  other: CostLine[] | null;
+  duplicates: number;
+  /** Calls that are planned and not sent, by the price list of now. */
+  planned: Total;
+};
+
+async function readCosts(
+  { db, config, moment }: State,
+  { from, to }: Options,
+  other: PriceList | null,
+): Promise<CostPage> {
+  const { time_zone } = config.clinic;
+  const today = localDate(moment.now, time_zone);
+  const last_day = to ?? (from === undefined || from <= today ? today : from);
+  const first_day = from ?? `${last_day.slice(0, 7)}-01`;
+  if (first_day > last_day) {
+    throw new EligdError('usage', {
+      what: `--from ${first_day} is after --to ${last_day}.`,
+      why: 'The first day comes before the last one.',
+      next: 'Exchange the two dates.',
+    });
+  }
+  const begin = startOfDay(first_day, time_zone);
+  const end = startOfDay(addDays(last_day, 1), time_zone);
+  const calls = await callsBetween(db, begin, end);
+  const list = pricesOf(config, payersForPrices(config));
+  const planned = (await plannedDrafts(db)).map(
+    ({ draft, due_at }) =>
+      priceAt(list, draft, { at: Math.max(due_at, moment.now), time_zone }).price_cents,
+  );
+  const known = planned.filter((cents) => cents !== null);
+  return {
+    first_day,
+    last_day,
+    time_zone,
+    lines: calls.map((call) => costLine(call, time_zone, null)),
+    other: other === null ? null : calls.map((call) => costLine(call, time_zone, other)),
+    duplicates: await countDuplicates(db, begin, end),
+    planned: {
+      calls: planned.length,
+      cents: known.reduce((sum, cents) => sum + cents, 0),
+      unpriced: planned.length - known.length,
+    },
+  };
+}
+
+/** The price list of a file: its part `prices`. The payers' own prices stay as they are. */
+function readPrices(context: CliContext, path: string): (config: Config) => PriceList {
+  const file = resolve(context.cwd, path);
+  let content: unknown;
+  try {
+    content = parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw unusable(file, errorCode(error) ?? 'It is not YAML.', error);
+  }
+  const part = typeof content === 'object' && content !== null ? content : {};
+  const found = prices.safeParse('prices' in part ? part.prices : undefined);
+  if (!('prices' in part) || !found.success) {
+    const issue = found.error?.issues[0];
+    const why =
+      issue === undefined
+        ? 'It has no part "prices".'
+        : `prices${issue.path.map((key) => `.${String(key)}`).join('')}: ${issue.message}`;
+    throw unusable(file, why);
+  }
+  return (config) => pricesOf({ prices: found.data }, payersForPrices(config));
+}
+
+function unusable(file: string, why: string, cause?: unknown): EligdError {
+  return new EligdError('usage', {
+    what: `The price list ${file} cannot be used.`,
+    why,
+    next: 'Write a part "prices:" as in config/example.yaml; docs/cost.md says what it means.',
+    cause,
+  });
+}
+
+const GROUPS = [
+  ['day', ({ day }: CostLine) => day, 'name'],
+  ['payer', ({ payer }: CostLine) => payer, 'cost'],
+  ['outcome', ({ outcome }: CostLine) => outcome, 'cost'],
+] as const;
+
+function costJson(page: CostPage): Record<string, unknown> {
+  const { first_day, last_day, time_zone, lines, other, duplicates, planned } = page;
+  return {
+    schema: 'eligd.cost/1',
+    from: first_day,
+    to: last_day,
+    time_zone,
+    total: totalOf(lines),
+    what_if: other === null ? null : totalOf(other),
+    duplicates,
+    planned,
+    ...Object.fromEntries(
+      GROUPS.map(([title, nameOf, sort]) => [`by_${title}`, groupCosts(lines, nameOf, sort)]),
+    ),
+  };
+}
+
+function printCosts(page: CostPage, to: Output): void {
+  const { first_day, last_day, time_zone, lines, other, duplicates, planned } = page;
+  const days = first_day === last_day ? `on ${first_day}` : `from ${first_day} to ${last_day}`;
+  to.write(`Calls ${days} (${time_zone})\n\n`);
+  for (const [title, nameOf, sort] of GROUPS) {
+    const groups = groupCosts(lines, nameOf, sort);
+    if (groups.length === 0) continue;
+    printGroups(to, title, groups, other === null ? null : groupCosts(other, nameOf, sort));
+    to.write('\n');
+  }
+  const sentences = [
+    ['Total:', `${spentWords(totalOf(lines))}.`],
+    ...(other === null ? [] : [['What if:', `${spentWords(totalOf(other))}.`]]),
+    ['Planned:', `${spentWords(planned)}, not sent yet.`],
+    ...(duplicates === 0
+      ? []
+      : [
+          [
+            'Duplicates:',
+            `${duplicates}, not in the total. Ask the calling service not to charge for them.`,
+          ],
+        ]),
+  ];
+  for (const [name = '', text = ''] of sentences) to.write(`${wrapped(name, text).join('\n')}\n`);
+}
+
+function printGroups(
+  to: Output,
+  title: string,
+  groups: readonly CostGroup[],
+  other: readonly CostGroup[] | null,
+): void {
+  const has_unpriced = groups.some(({ unpriced }) => unpriced > 0);
+  const cost = (group: CostGroup | undefined) =>
+    group === undefined ? null : group.unpriced === group.calls ? 'unknown' : dollars(group.cents);
+  printTable(
+    to,
+    [
+      { title },
+      { title: 'calls', align: 'right' },
+      { title: 'cost', align: 'right' },
+      ...(has_unpriced ? [{ title: 'of unknown price', align: 'right' as const }] : []),
+      ...(other === null ? [] : [{ title: 'what if', align: 'right' as const }]),
+    ],
+    groups.map((group) => [
+      group.name.length > NAME_CHARS_MAX
+        ? `${group.name.slice(0, NAME_CHARS_MAX - 1)}…`
+        : group.name,
+      group.calls,
+      cost(group),
+      ...(has_unpriced ? [group.unpriced] : []),
+      ...(other === null ? [] : [cost(other.find(({ name }) => name === group.name))]),
+    ]),
+  );
+}
+
+/** Beside the numbers, so that a line fits into 80 columns. */
+const NAME_CHARS_MAX = 36;
+
+const CSV_COLUMNS = [
+  'sent_at', 'inquiry_id', 'external_id', 'type', 'specialty', 'payer', 'payer_id', 'codes',
+  'urgent', 'outcome', 'expected_dollars', 'charged_dollars',
+]; // biome-ignore format: a list of words reads better in lines than in a column
+
+/** `expected` as it was when the call was sent; `charged` once the outcome is known. */
+function costCsv({ lines, other }: CostPage, config: Config): string {
+  const header = other === null ? CSV_COLUMNS : [...CSV_COLUMNS, 'what_if_dollars'];
+  const rows = lines.map(({ call, payer, outcome, is_urgent }, index) => [
+    clinicTime(call.sent_at, config),
+    call.service_id ?? '',
+    call.external_id,
+    call.asked === null ? '' : call.asked.type,
+    call.asked?.specialty ?? '',
+    payer,
+    call.asked?.insurance_payor_id ?? '',
+    String(call.asked?.benefits_codes.length ?? ''),
+    is_urgent ? 'yes' : 'no',
+    outcome,
+    amount(call.price_cents),
+    amount(call.charge_cents),
+    ...(other === null ? [] : [amount(other[index]?.cents ?? null)]),
+  ]);
+  return [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+}
+
+/** Decimal text; empty: not known. */
+function amount(cents: number | null): string {
+  return cents === null ? '' : (cents / 100).toFixed(2);
+}
+
+/** What a spreadsheet would run as a formula begins with an apostrophe. */
+function cell(value: string): string {
+  const plain = value.replaceAll(/\p{Cc}+/gu, ' ');
+  const text = /^[=+\-@]/.test(plain) ? `'${plain}` : plain;
+  return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,100 @@
+/** What a set of calls cost: by day, payer and outcome. */
+import type { Spent } from './call-budget.ts';
+import { finalOutcome } from './outcome.ts';
+import {
+  type Cents,
+  chargeOf,
+  isUrgent,
+  type PricedCall,
+  type PriceList,
+  priceOf,
+} from './price.ts';
+import type { InquiryState } from './states.ts';
+import { type Instant, type LocalDate, localDate } from './time.ts';
+
+/** A call as the database holds it. */
+export type MadeCall = {
+  sent_at: Instant;
+  /** The label that it carries at the service. */
+  external_id: string;
+  service_id: string | null;
+  state: InquiryState;
+  service_status: string | null;
+  price_cents: Cents | null;
+  charge_cents: Cents | null;
+  /** Null: what is stored of it is damaged. */
+  asked: (PricedCall & { type: 'BENEFITS' | 'CLAIMS_STATUS' }) | null;
+};
+
+/** One line of the bill, as eligd expects it. */
+export type CostLine = {
+  day: LocalDate;
+  payer: string;
+  /** `open`: no outcome yet. `unconfirmed`: it is not known whether the call exists. */
+  outcome: 'successful' | 'unsuccessful' | 'cancelled' | 'open' | 'unconfirmed';
+  is_urgent: boolean;
+  /** What is charged, or expected while the outcome is not known; null: not known. */
+  cents: Cents | null;
+  call: MadeCall;
+};
+
+export type CostGroup = Omit<Spent, 'estimated_cents'> & { name: string };
+
+/** `other`: another price list, by which every call is priced again; null: as it is stored. */
+export function costLine(call: MadeCall, time_zone: string, other: PriceList | null): CostLine {
+  const { asked } = call;
+  const day = localDate(call.sent_at, time_zone);
+  return {
+    day,
+    payer: payerName(asked),
+    outcome: outcomeWord(call),
+    is_urgent: asked !== null && isUrgent(asked, day),
+    cents: other === null ? (call.charge_cents ?? call.price_cents) : repriced(call, day, other),
+    call,
+  };
+}
+
+function repriced({ asked, service_status }: MadeCall, day: LocalDate, by: PriceList) {
+  if (asked === null) return null;
+  const terms = by.termsFor(asked);
+  const price_cents = priceOf(terms, asked, day);
+  const free_outcomes = terms.free_outcomes.join(',');
+  return chargeOf({ price_cents, free_outcomes }, service_status) ?? price_cents;
+}
+
+function payerName(asked: PricedCall | null): string {
+  if (asked === null) return 'unknown';
+  const { insurance, insurance_payor_id } = asked;
+  if (insurance !== '' && insurance !== 'UNKNOWN') return insurance;
+  return insurance_payor_id === '' ? 'unknown' : `payer ID ${insurance_payor_id}`;
+}
+
+function outcomeWord({ state, service_status }: MadeCall): CostLine['outcome'] {
+  if (state === 'sending' || state === 'uncertain' || state === 'undecidable') return 'unconfirmed';
+  return finalOutcome(service_status) ?? 'open';
+}
+
+/** The sum of the lines. */
+export function totalOf(lines: readonly CostLine[]): Omit<CostGroup, 'name'> {
+  const priced = lines.filter(({ cents }) => cents !== null);
+  return {
+    calls: lines.length,
+    cents: priced.reduce((sum, { cents }) => sum + (cents ?? 0), 0),
+    unpriced: lines.length - priced.length,
+  };
+}
+
+/** Sums by a name; in the order of `sort`, otherwise the dearest first. */
+export function groupCosts(
+  lines: readonly CostLine[],
+  nameOf: (line: CostLine) => string,
+  sort: 'name' | 'cost',
+): CostGroup[] {
+  const groups = Map.groupBy(lines, nameOf);
+  const sums = [...groups].map(([name, members]) => ({ name, ...totalOf(members) }));
+  return sums.toSorted((a, b) =>
+    sort === 'name'
+      ? a.name.localeCompare(b.name)
+      : b.cents - a.cents || b.calls - a.calls || a.name.localeCompare(b.name),
+  );
+}
