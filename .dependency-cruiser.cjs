@@ -140,8 +140,8 @@ module.exports = {
       to: { path: '^src/cli/commands/' },
     },
     onlyFrom(
-      'only run, once and demo import the daemon',
-      '^src/(cli/commands/(run|once|demo)\\.ts$|daemon/)',
+      'only run, once, demo and preview import the daemon',
+      '^src/(cli/commands/(run|once|demo|preview)\\.ts$|daemon/)',
       '^src/daemon/',
     ),
     {

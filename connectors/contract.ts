@@ -191,6 +191,11 @@ export type Connector = {
    */
   readAgain?: (since: number, signal: AbortSignal) => Promise<number>;
   /**
+   * For `eligd preview`: reads one file as if it had arrived, and hands over what is in it. The file
+   * may lie anywhere and stays as it is; nothing is written. Left out when sources are not files.
+   */
+  readFile?: (path: string, call: Pick<PullCall, 'accept' | 'signal'>) => Promise<void>;
+  /**
    * Whether eligd has read or written here before, as what it left behind shows. Asked when the
    * database is new: one that was lost must not be replaced in silence. Left out when nothing of
    * eligd stays.

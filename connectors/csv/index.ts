@@ -28,7 +28,7 @@ import {
   shortName,
   wasUsed,
 } from './folder.ts';
-import { NotAccepted, takeFile } from './intake.ts';
+import { NotAccepted, readLying, takeFile } from './intake.ts';
 import { writeAttention, writeBatch, writeClaims, writeHeartbeat } from './outbox.ts';
 
 const csv: ConnectorType<CsvConfig> = {
@@ -61,6 +61,7 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
       await ensureFolder(folder);
       await writeHeartbeat(folder, text);
     },
+    readFile: (path, call) => readLying({ config, env, folder, call }, path),
     readAgain: (since) => moveBack(folder, since),
     wasUsedBefore: () => wasUsed(folder),
     check: (): Promise<CheckLine[]> => checkFolder(folder),

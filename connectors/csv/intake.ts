@@ -1,8 +1,8 @@
 /** One claimed file from its first byte to `processed/` or `rejected/`. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { AppointmentInput, FieldProblem } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
-import type { PullBatch, PullCall, RejectedItem } from '../contract.ts';
+import { ConnectorError, type PullBatch, type PullCall, type RejectedItem } from '../contract.ts';
 import { AppointmentRows } from './appointment-rows.ts';
 import { type ClaimMapper, ClaimRows, claimMapper, type MappedClaim } from './claim-rows.ts';
 import type { RowKind } from './columns.ts';
@@ -32,6 +32,9 @@ export type Intake = {
   call: Pick<PullCall, 'accept' | 'isAccepted' | 'signal'>;
 };
 
+/** An intake that only hands over what it reads. */
+type Reading = Omit<Intake, 'call'> & { call: Pick<PullCall, 'accept' | 'signal'> };
+
 /**
  * `accept` failed: nothing is wrong with the file. It stays in `processing/` and is read from its
  * beginning at the next pull.
@@ -60,26 +63,22 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
     env.log('csv_file_repeated', { connector: env.connector_id, size: before.size });
     return;
   }
-  const reader = new FileReader(intake, key, name, found);
+  const reasons = new ReasonsFile(folder.processing, name);
+  const reader = new FileReader(intake, { key, name, reasons }, found);
   try {
     const is_whole = await reader.read(path, before);
     if (!is_whole) {
-      await reader.reasons.discard();
+      await reasons.discard();
       await moveFile(path, folder.inbox, name);
       env.log('csv_file_changed', { connector: env.connector_id, size: before.size });
       return;
     }
   } catch (error) {
-    await reader.reasons.discard().catch(() => undefined);
+    await reasons.discard().catch(() => undefined);
     throw error;
   }
   const { accepted, rejected } = reader;
-  await leave(
-    intake,
-    name,
-    reader.reasons,
-    accepted === 0 && rejected > 0 ? 'rejected' : 'processed',
-  );
+  await leave(intake, name, reasons, accepted === 0 && rejected > 0 ? 'rejected' : 'processed');
   const duration_ms = Math.round(env.clock.elapsed() - started_ms);
   env.log('csv_file_read', {
     connector: env.connector_id,
@@ -88,6 +87,32 @@ export async function takeFile(intake: Intake, name: string, was_left: boolean):
     size: before.size,
     duration_ms,
   });
+}
+
+/**
+ * Reads a file where it lies, and leaves it there: no reasons file is written. Throws a
+ * ConnectorError when it cannot be read.
+ */
+export async function readLying(reading: Reading, path: string): Promise<void> {
+  const { config, call } = reading;
+  const name = basename(path);
+  const before = await lookAt(path, name).catch(() => null);
+  if (before === null) {
+    throw new ConnectorError('permanent', {
+      what: `The file ${path} cannot be read.`,
+      next: 'Check the path, and that you may read the file.',
+    });
+  }
+  const survey = await surveyFile(path, config.encoding, call.signal);
+  const key = `sha256:${survey.sha256}${readingFingerprint(config)}`;
+  const found = understand(survey, before, config);
+  if ('fault' in found) {
+    const source = { key, name, is_last: true, completeness: 'changes' as const };
+    const rejected = [{ position: 'file', ...found.fault }];
+    await call.accept({ source, appointments: [], rejected, cursor: null });
+    return;
+  }
+  await new FileReader(reading, { key, name, reasons: null }, found).read(path, before);
 }
 
 type Understood = { encoding: Encoding; layout: Layout; kind: RowKind };
@@ -167,7 +192,7 @@ async function leave(
   await moveFile(join(folder.processing, name), folder[part], free);
 }
 
-async function acceptOrThrow(call: Intake['call'], batch: PullBatch): Promise<void> {
+async function acceptOrThrow(call: Reading['call'], batch: PullBatch): Promise<void> {
   call.signal.throwIfAborted();
   try {
     await call.accept(batch);
@@ -176,12 +201,15 @@ async function acceptOrThrow(call: Intake['call'], batch: PullBatch): Promise<vo
   }
 }
 
+/** `reasons`: where problems of rows go; null: nowhere. */
+type FileRead = { key: string; name: string; reasons: ReasonsFile | null };
+
 /** Reads rows and hands them over in batches; the whole file is never in memory. */
 class FileReader {
   accepted = 0;
   rejected = 0;
-  readonly reasons: ReasonsFile;
-  private readonly intake: Intake;
+  private readonly reasons: ReasonsFile | null;
+  private readonly intake: Reading;
   private readonly source: Omit<PullBatch['source'], 'is_last'>;
   private readonly understood: Understood;
   private readonly map: RowMapper | ClaimMapper;
@@ -192,7 +220,7 @@ class FileReader {
   private readonly claim_rows = new ClaimRows();
   private rejects: RejectedItem[] = [];
 
-  constructor(intake: Intake, key: string, name: string, understood: Understood) {
+  constructor(intake: Reading, { key, name, reasons }: FileRead, understood: Understood) {
     const { config, env } = intake;
     this.intake = intake;
     this.understood = understood;
@@ -207,7 +235,7 @@ class FileReader {
     this.map = of_claims
       ? claimMapper(understood.layout.columns, settings)
       : rowMapper(understood.layout.columns, settings);
-    this.reasons = new ReasonsFile(intake.folder.processing, name);
+    this.reasons = reasons;
   }
 
   /** False when somebody wrote to the file meanwhile: it was not finished, however still it lay. */
@@ -234,13 +262,13 @@ class FileReader {
       if ('rejected' in mapped) {
         this.rejected += 1;
         this.rejects.push(mapped.rejected);
-        await this.reasons.add(mapped.rejected.position, mapped.rejected, false);
+        await this.reasons?.add(mapped.rejected.position, mapped.rejected, false);
       } else {
         this.accepted += 1;
         if ('claim' in mapped) this.put(this.claim_rows.add(mapped.claim));
         else this.appointments.set(mapped.appointment.source_id, mapped.appointment);
         for (const problem of problemsOf(read))
-          await this.reasons.add(`row ${row.number}`, problem, true);
+          await this.reasons?.add(`row ${row.number}`, problem, true);
       }
     }
   }

@@ -89,6 +89,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     is_own: (args) => args.includes('map'),
   },
   {
+    name: 'preview',
+    summary: 'what an export would cause and cost; sends and stores nothing',
+    load: () => import('./commands/preview.ts'),
+  },
+  {
     name: 'cost',
     summary: 'what calls cost, by day, payer and outcome',
     load: () => import('./commands/cost.ts'),

@@ -35,6 +35,7 @@ import { keepPulse, restartOf } from './heartbeat.ts';
 import { Jobs } from './jobs.ts';
 import { serveHttp } from './listening.ts';
 import { officeServices } from './office.ts';
+import { noteMode } from './observing.ts';
 import {
   countEvents,
   monitoringServices,
@@ -139,6 +140,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       return { id, connector, pull: new Waker(), deliver: new Waker(), memory, state };
     });
     await noteNewDatabase(options, store, connectors);
+    await noteMode(store, config.mode, env.clock.now());
     const parts = await assemble({
       options,
       store,
@@ -229,7 +231,8 @@ function httpServices(parts: Parts): HttpService[] {
 async function run(parts: Parts, signal: AbortSignal): Promise<void> {
   const { env } = parts.options;
   env.log('daemon_started', startFields(parts.options));
-  await beginReports(parts.store, parts.options.config.webhook);
+  if (parts.options.config.mode === 'live')
+    await beginReports(parts.store, parts.options.config.webhook);
   const lost = new AbortController();
   try {
     const end = AbortSignal.any([signal, lost.signal]);
@@ -337,8 +340,9 @@ function hurryOnStop(
 /** Where the service reports to, as long as the daemon runs; it stays so afterwards. */
 function keepSubscription(parts: Parts, loop: RunLoop): Promise<void>[] {
   const { options, wakers, store, client, collect } = parts;
-  const { webhook } = options.config;
-  if (webhook === null) return [];
+  const { webhook, mode } = options.config;
+  // A change of the subscription is something that is sent.
+  if (webhook === null || mode === 'observe') return [];
   const deps = subscriptionDeps(webhook, {
     store,
     client,

@@ -229,6 +229,7 @@ function submitDeps(
     clockSkew: () => clock_watch.skewMs(),
     settings: {
       ...pollingOf(config),
+      is_observing: config.mode === 'observe',
       mode: config.service.submission.mode,
       batch_size: config.service.submission.batch_size,
       bulk_shape: config.service.submission.bulk_shape,

@@ -67,6 +67,7 @@ export const ATTENTION_REASONS = {
   delivery_parked: 'A record could not be written into the practice management system.',
   // installation
   submission_stopped: 'Nothing is sent to the service at the moment.',
+  observe_mode: 'The configuration says mode: observe, so no calls are made.',
   webhook_silent: 'The service has stopped reporting answers by itself.',
   subscription_elsewhere: 'The service reports to somebody else.',
   subscription_failed: 'The service does not keep the subscription as it should be.',
@@ -88,6 +89,7 @@ export type AttentionReason = keyof typeof ATTENTION_REASONS;
 /** Reasons that are about the installation: something is wrong until it ends. */
 export const INCIDENT_REASONS = [
   'submission_stopped',
+  'observe_mode',
   'webhook_silent',
   'subscription_elsewhere',
   'subscription_failed',

@@ -164,7 +164,7 @@ function withoutDaemon(daemon: HealthAnswer): HealthAnswer {
 
 function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
   const { now, halts, paused_until, budget, incidents } = facts;
-  const [halted] = halts;
+  const halted = halts.find(({ reason }) => reason === 'observe') ?? halts[0];
   if (halted !== undefined) {
     const { detail, since, next_try_at } = halted;
     return {
@@ -172,9 +172,11 @@ function judgeCalls(facts: HealthFacts, { contact }: Heartbeat): HealthAnswer {
       since,
       why: detail,
       next:
-        next_try_at === null
-          ? 'Run "eligd release submission" once the reason is gone.'
-          : 'Run "eligd check". eligd tries again automatically.',
+        halted.reason === 'observe'
+          ? 'To have calls made, write mode: live in the configuration and restart eligd.'
+          : next_try_at === null
+            ? 'Run "eligd release submission" once the reason is gone.'
+            : 'Run "eligd check". eligd tries again automatically.',
     };
   }
   if (contact.calls.trouble !== null) return inTrouble(contact.calls.trouble);

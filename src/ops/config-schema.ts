@@ -441,6 +441,10 @@ const office = z
 
 /** The whole file. */
 export const configSchema = z.strictObject({
+  mode: z
+    .enum(['live', 'observe'])
+    .default('live')
+    .describe('observe: eligd reads and plans as usual, and makes no calls. live: it makes them.'),
   clinic,
   service,
   connectors: z

@@ -190,6 +190,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     time_zone: 'America/Chicago',
   };
   const submission = {
+    is_observing: false,
     mode: 'auto',
     batch_size: 25,
     bulk_shape: 'auto',

@@ -107,6 +107,7 @@ function submitDeps(store: Store): SubmitDeps {
     onOpen: () => {},
     onReplan: () => {},
     settings: {
+      is_observing: false,
       mode: job.batch_size === 1 ? 'single' : 'bulk',
       batch_size: job.batch_size,
       concurrency: job.concurrency,

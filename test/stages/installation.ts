@@ -122,6 +122,7 @@ export async function install({
     onReplan: () => {},
     settings: {
       ...polling,
+      is_observing: false,
       mode: 'single',
       batch_size: 25,
       bulk_shape: 'auto',

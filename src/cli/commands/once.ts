@@ -47,6 +47,8 @@ export function register(command: Command, context: CliContext): void {
           const counts = await countSituations(daemon.store.db, env.clock.now());
           if (json) printJson(context.stdout, { schema: 'eligd.once/1', ...counts });
           else context.stdout.write(`${summaryLine(counts)}\n`);
+          if (!json && config.mode === 'observe')
+            context.stdout.write('Observe mode: eligd made no calls (mode: observe).\n');
           if (result.is_service_away) throw serviceAway(config.service.base_url);
           if (result.failed_stages.length > 0) throw stagesFailed(result.failed_stages);
           if (result.connectors_away.length > 0) throw connectorsAway(result.connectors_away);

@@ -1,28 +1,14 @@
 import type { Command } from 'commander';
 import { EligdError } from '../../domain/errors.ts';
-import { isCallable, isUnmapped } from '../../domain/payers.ts';
 import { effectiveProvider } from '../../domain/provider.ts';
-import { nearestNames } from '../../ops/nearest.ts';
 import { payersPath, readPayers, writePayer } from '../../ops/payer-file.ts';
-import type { KnownPayer, PayerList } from '../../ops/payers.ts';
+import type { PayerList } from '../../ops/payers.ts';
 import { clinicProfile } from '../../ops/profile.ts';
-import { type NamedPayer, namedPayers } from '../../store/views/payers.ts';
+import { namedPayers } from '../../store/views/payers.ts';
 import type { CliContext } from '../context.ts';
-import { printJson, printTable } from '../output.ts';
+import { printJson } from '../output.ts';
 import { readState, type State } from '../state.ts';
-
-/** A payer that the map does not have, as a person sees it. */
-type Unmapped = {
-  name: string;
-  payer_id: string | null;
-  /** Open visits and claims that name it. */
-  count: number;
-  /** Whether calls are made all the same, by payer ID alone. */
-  is_called: boolean;
-  nearest: KnownPayer[];
-};
-
-const NEAREST_SHOWN = 3;
+import { printUnmapped, unmappedOf } from '../unmapped.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -81,48 +67,7 @@ async function list({ db, config }: State, as_json: boolean, context: CliContext
     context.stdout.write('Every insurance company of an open visit is in the payer map.\n');
     return;
   }
-  printTable(
-    context.stdout,
-    [
-      { title: 'insurance company', is_whole: true },
-      { title: 'payer ID', is_whole: true },
-      { title: 'visits', align: 'right', is_whole: true },
-      { title: 'calls', is_whole: true },
-      { title: 'nearest known names' },
-    ],
-    unmapped.map(({ name, payer_id, count, is_called, nearest }) => [
-      name || null,
-      payer_id,
-      count,
-      is_called ? 'by payer ID' : 'none',
-      nearest.map((each) => `${each.name} (${each.carrier})`).join(', ') || null,
-    ]),
-  );
-  context.stdout.write('Map one with: eligd payers map NAME ID\n');
-}
-
-function unmappedOf(
-  named: readonly (NamedPayer & { specialty: Parameters<typeof isUnmapped>[0]['specialty'] })[],
-  payers: PayerList,
-): Unmapped[] {
-  const found = new Map<string, Unmapped>();
-  for (const { specialty, coverage } of named) {
-    const payer = payers.find(coverage.payor_id, coverage.carrier);
-    const called = { specialty, payer, coverage };
-    if (!isUnmapped(called)) continue;
-    const key = JSON.stringify([coverage.carrier, coverage.payor_id]);
-    const before = found.get(key)?.count ?? 0;
-    found.set(key, {
-      name: coverage.carrier,
-      payer_id: coverage.payor_id || null,
-      count: before + 1,
-      is_called: isCallable(called),
-      nearest: nearestNames(coverage.carrier, payers.known, NEAREST_SHOWN).map(
-        ({ name, carrier, payor_id }) => ({ name, carrier, payor_id }),
-      ),
-    });
-  }
-  return [...found.values()].toSorted((a, b) => b.count - a.count || a.name.localeCompare(b.name));
+  printUnmapped(unmapped, context.stdout);
 }
 
 async function map(

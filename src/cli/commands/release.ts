@@ -22,12 +22,18 @@ export function register(command: Command, context: CliContext): void {
     });
 }
 
+const OBSERVING =
+  'No call is made: the configuration says mode: observe. Write mode: live there and\n' +
+  'restart eligd.\n';
+
 async function releaseSubmission(context: CliContext): Promise<void> {
   const config = await context.config();
   const { clock } = await context.env();
   const store = await openStore(config.state.path);
   try {
-    const halts = await currentHalts(store.db);
+    const all = await currentHalts(store.db);
+    const is_observing = all.some(({ reason }) => reason === 'observe');
+    const halts = all.filter(({ reason }) => reason !== 'observe');
     await store.write(async (tx) => {
       for (const { reason } of halts) {
         await endHalt(tx, reason);
@@ -35,10 +41,13 @@ async function releaseSubmission(context: CliContext): Promise<void> {
       }
     });
     const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
+    const then = is_observing ? OBSERVING : 'It goes on with the next step.\n';
     context.stdout.write(
-      said.length === 0
-        ? 'Submission was not stopped.\n'
-        : `${said.join('')}It goes on with the next step.\n`,
+      said.length > 0
+        ? `${said.join('')}${then}`
+        : is_observing
+          ? OBSERVING
+          : 'Submission was not stopped.\n',
     );
   } finally {
     await store.close();

@@ -145,7 +145,7 @@ function nextSteps({ attention, halts, counts, claims }: StatusOverview): string
     ...(entries > 0
       ? [`See what waits for you and what to do about it: eligd list --attention`]
       : []),
-    ...(halts.some(({ next_try_at }) => next_try_at === null)
+    ...(halts.some(({ reason, next_try_at }) => reason !== 'observe' && next_try_at === null)
       ? ['Calls stay stopped until a person lets them go on: eligd release submission']
       : []),
     ...(counts.total + claims.total === 0

@@ -36,6 +36,8 @@ export function priceNow(
 }
 
 export type SubmitSettings = {
+  /** Nothing is sent, whatever is due (`mode: observe`). */
+  is_observing: boolean;
   mode: 'auto' | 'bulk' | 'single';
   batch_size: number;
   concurrency: number;

@@ -51,7 +51,7 @@ export async function submitStep(
   const halts = await currentHalts(store.db);
   const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
-  if (blocking.length === 0) {
+  if (blocking.length === 0 && !deps.settings.is_observing) {
     for (const specialty of swept) {
       // While the account is in doubt, one inquiry tries the door.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;

@@ -2,9 +2,10 @@ import type { Db, Tx } from '../engine/database.ts';
 
 /**
  * Why nothing is sent: `account` the service turned us away, `foreign` somebody else uses the
- * account, `new_database` the database is new where there was another one before.
+ * account, `new_database` the database is new where there was another one before, `observe` the
+ * configuration says so.
  */
-export type HaltReason = 'account' | 'foreign' | 'new_database';
+export type HaltReason = 'account' | 'foreign' | 'new_database' | 'observe';
 
 export type Halt = {
   reason: HaltReason;

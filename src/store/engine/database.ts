@@ -298,7 +298,7 @@ function unusable(path: string, error: unknown): EligdError {
  * second finds the work done, and a crash in the middle leaves the old form. kysely's own lock and
  * transactions are none on SQLite.
  */
-async function migrate(db: Db, raw: Database.Database, path: string): Promise<void> {
+export async function migrate(db: Db, raw: Database.Database, path: string): Promise<void> {
   refuseNewer(raw, path);
   if (isCurrent(raw)) return;
   try {

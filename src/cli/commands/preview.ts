@@ -1,0 +1,122 @@
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { type Preview, previewExport } from '../../daemon/preview.ts';
+import { effectiveProvider } from '../../domain/provider.ts';
+import type { SituationWord } from '../../domain/situation.ts';
+import type { Config } from '../../ops/config.ts';
+import { wrapped } from '../../ops/health-text.ts';
+import { readPayers } from '../../ops/payer-file.ts';
+import { clinicProfile } from '../../ops/profile.ts';
+import type { CliContext, Output } from '../context.ts';
+import { printJson } from '../output.ts';
+import { commandEnv } from '../service.ts';
+import { spentWords } from '../spending.ts';
+import { printUnmapped, type Unmapped, unmappedOf } from '../unmapped.ts';
+
+type Options = { connector?: string; json?: true };
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Shows what an export would cause: rows that cannot be read, insurance companies that the ' +
+        'payer map does not have, the calls, and what they cost. It sends nothing and stores ' +
+        'nothing.',
+    )
+    .argument('<export>', 'the file, as the practice software writes it')
+    .option('--connector <id>', 'whose export it is, when several connectors read files')
+    .option('--json', 'as JSON (docs/json.md, eligd.preview/1)')
+    .addHelpText('after', '\nExamples:\n  eligd preview appointments.csv\n')
+    .action(async (file: string, options: Options) => {
+      const config = await context.config();
+      const preview = await previewExport({
+        config,
+        env: await commandEnv(context),
+        secrets: await context.secrets(),
+        file: resolve(context.cwd, file),
+        connector: options.connector ?? null,
+      });
+      const unmapped = unmappedIn(preview, config);
+      if (options.json) printJson(context.stdout, previewJson(preview, unmapped));
+      else printPreview(preview, unmapped, context.stdout);
+    });
+}
+
+function unmappedIn({ payers }: Preview, config: Config): Unmapped[] {
+  const clinic = clinicProfile(config);
+  const named = payers.map((each) => ({
+    ...each,
+    specialty: effectiveProvider(each.treated, clinic).specialty,
+  }));
+  return unmappedOf(named, readPayers(config));
+}
+
+/** What becomes of a visit, when eligd would read the export now. */
+const VISIT_WORDS: Readonly<Record<SituationWord, string>> = {
+  planned: 'with a call now',
+  waiting: 'later, when the visit is nearer',
+  asking: 'with a call that is under way',
+  answered: 'with an answer that is known',
+  delivered: 'with an answer that is known',
+  attention: 'on the attention list',
+  closed: 'without a call: cancelled, past, self-pay or skipped',
+};
+
+const ROWS_SHOWN = 10;
+
+function printPreview(preview: Preview, unmapped: readonly Unmapped[], to: Output): void {
+  const { connector, rows, visits, claims, attention, calls } = preview;
+  const { rejected } = rows;
+  const total = visits.reduce((sum, { count }) => sum + count, 0);
+  const lines = (name: string, text: string) => to.write(`${wrapped(name, text).join('\n')}\n`);
+  to.write(`What this export would cause (${connector}). Nothing was sent or stored.\n\n`);
+  lines(
+    'Rows:',
+    rejected.length === 0 ? 'every row can be read.' : unreadableWords(rejected.length),
+  );
+  for (const { position, field, value_class, remedy } of rejected.slice(0, ROWS_SHOWN))
+    lines('', `${position}: ${field} is ${value_class}. ${remedy}`);
+  if (rejected.length > ROWS_SHOWN) lines('', `and ${rejected.length - ROWS_SHOWN} more (--json).`);
+  lines('Visits:', `${total}${total === 0 ? '.' : ':'}`);
+  for (const [words, count] of visitCounts(visits)) lines('', `${count} ${words}`);
+  if (claims > 0) lines('Claims:', `${claims}.`);
+  for (const [index, { reason, count }] of attention.entries())
+    lines(index === 0 ? 'Attention:' : '', `${count} ${reason.replaceAll('_', ' ')}`);
+  lines('Calls:', `${spentWords(calls)}.`);
+  if (unmapped.length === 0) return;
+  to.write('\nNot in the payer map:\n');
+  printUnmapped(unmapped, to);
+}
+
+function unreadableWords(count: number): string {
+  return count === 1 ? '1 row cannot be read:' : `${count} rows cannot be read:`;
+}
+
+/** By what is said of them, the most first. */
+function visitCounts(visits: Preview['visits']): [string, number][] {
+  const counts = new Map<string, number>();
+  for (const { situation, count } of visits) {
+    const words = VISIT_WORDS[situation];
+    counts.set(words, (counts.get(words) ?? 0) + count);
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a);
+}
+
+function previewJson(preview: Preview, unmapped: readonly Unmapped[]): Record<string, unknown> {
+  const { connector, rows, visits, claims, attention, calls } = preview;
+  return {
+    schema: 'eligd.preview/1',
+    connector,
+    rows: { items: rows.items, rejected: rows.rejected.length },
+    rejected: rows.rejected.map(({ position, field, value_class, remedy }) => ({
+      position,
+      field,
+      value_class,
+      remedy,
+    })),
+    visits: Object.fromEntries(visits.map(({ situation, count }) => [situation, count])),
+    claims,
+    attention,
+    calls,
+    unmapped,
+  };
+}

@@ -1,0 +1,29 @@
+/** `mode: observe`: eligd reads and plans, and makes no calls. */
+import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
+import { endHalt, halt, haltSubject } from '../store/calls/halts.ts';
+import type { Store } from '../store/engine/store.ts';
+
+const WHAT = 'eligd only observes (mode: observe): it reads and plans, and makes no calls.';
+
+/** Stops submission for as long as the configuration says so, and tells everybody who looks. */
+export async function noteMode(store: Store, mode: 'live' | 'observe', now: number): Promise<void> {
+  await store.write(async (tx) => {
+    const subject = haltSubject('observe');
+    if (mode === 'live') {
+      await endHalt(tx, 'observe');
+      await resolveAttention(tx, subject, now);
+      return;
+    }
+    await halt(tx, { reason: 'observe', detail: WHAT, next_try_at: null }, now);
+    await raiseAttention(
+      tx,
+      { connector: null, appointment: null, inquiry: null, subject },
+      {
+        reason: 'observe_mode',
+        what: WHAT,
+        next: 'To have calls made, ask IT to write mode: live in the configuration.',
+      },
+      now,
+    );
+  });
+}

@@ -1,0 +1,207 @@
+/**
+ * What an export would cause: read and planned on a copy of the database in memory. Nothing is
+ * sent, and nothing is written.
+ */
+import { ConnectorError, type PullBatch } from '../../connectors/contract.ts';
+import { type AttentionReason, PLANNING_REASONS } from '../domain/attention.ts';
+import type { Env } from '../domain/env.ts';
+import { EligdError } from '../domain/errors.ts';
+import type { InquiryDraft } from '../domain/inquiry.ts';
+import { isInsured } from '../domain/planning.ts';
+import { type Cents, priceAt } from '../domain/price.ts';
+import type { SituationWord } from '../domain/situation.ts';
+import type { Config } from '../ops/config.ts';
+import { createConnectors, type OpenConnector } from '../ops/connectors.ts';
+import { PayerFile } from '../ops/payer-file.ts';
+import { pricesOf } from '../ops/prices.ts';
+import { clinicProfile, policyOf } from '../ops/profile.ts';
+import type { SecretSource } from '../ops/secrets.ts';
+import { planStep } from '../stages/plan/index.ts';
+import { openScratch } from '../store/engine/scratch.ts';
+import type { Store } from '../store/engine/store.ts';
+import { acceptBatch } from '../store/intake/intake.ts';
+import type { NamedPayer } from '../store/views/payers.ts';
+import { openReasons, plannedCalls, situationsOf } from '../store/views/preview.ts';
+
+export type PreviewOptions = {
+  config: Config;
+  env: Env;
+  secrets: SecretSource;
+  /** Absolute path of the export. */
+  file: string;
+  /** The connector that it is for; null: the only one that reads files. */
+  connector: string | null;
+};
+
+export type Preview = {
+  connector: string;
+  /** `items`: appointments and claims; rows of one appointment are one. */
+  rows: { items: number; rejected: PullBatch['rejected'] };
+  /** Visits of the export by their situation. */
+  visits: { situation: SituationWord; count: number }[];
+  claims: number;
+  /** What would be on the attention list because of it, by reason. */
+  attention: { reason: string; count: number }[];
+  /** Every coverage that the export names. */
+  payers: NamedPayer[];
+  /** The calls that it would cause, by the price list of now. */
+  calls: { calls: number; cents: Cents; unpriced: number };
+};
+
+/** Steps of planning: far above what any export needs, and still an end. */
+const STEPS_MAX = 10_000;
+
+/** Throws an EligdError when no connector reads files, or the file cannot be read. */
+export async function previewExport(options: PreviewOptions): Promise<Preview> {
+  const { config, secrets } = options;
+  const env: Env = { ...options.env, log: () => {} };
+  const store = await openScratch(config.state.path);
+  const nothing = { read: async () => null, write: async () => {} };
+  const made = await createConnectors(config, env, { secrets, journal: () => nothing });
+  try {
+    const chosen = readerOf(made, options.connector);
+    const plan = planner(store, config, env);
+    // What is due anyway is no work of this export.
+    await plan();
+    const planned = await plannedCalls(store.db);
+    const listed = await openReasons(store.db);
+    const read = await readInto(store, chosen, { env, file: options.file });
+    await plan();
+    return {
+      connector: chosen.id,
+      rows: { items: read.items, rejected: read.rejected },
+      visits: await situationsOf(store.db, chosen.id, read.source_ids, env.clock.now()),
+      claims: read.claims,
+      attention: countReasons(withoutKeys(await openReasons(store.db), listed)),
+      payers: read.payers,
+      calls: priceCalls(withoutKeys(await plannedCalls(store.db), planned), options),
+    };
+  } finally {
+    for (const { connector } of made) await connector.close?.();
+    await store.close();
+  }
+}
+
+type Reader = OpenConnector & {
+  connector: { readFile: NonNullable<OpenConnector['connector']['readFile']> };
+};
+
+function readerOf(made: readonly OpenConnector[], wanted: string | null): Reader {
+  const readers = made.filter((each): each is Reader => each.connector.readFile !== undefined);
+  const fitting = readers.filter(({ id }) => wanted === null || id === wanted);
+  const [first] = fitting;
+  if (first !== undefined && fitting.length === 1) return first;
+  const ids = readers.map(({ id }) => id).join(', ');
+  throw new EligdError('usage', {
+    what:
+      readers.length === 0
+        ? 'No connector of the configuration reads export files.'
+        : `It is not clear which connector the export is for.`,
+    why:
+      readers.length === 0
+        ? 'A preview reads a file as a drop folder would.'
+        : `These connectors read files: ${ids}.`,
+    next:
+      readers.length === 0
+        ? 'Use mode: observe in the configuration: eligd then reads and plans, and sends nothing.'
+        : 'Name one with --connector ID.',
+  });
+}
+
+function planner(store: Store, config: Config, env: Env): () => Promise<void> {
+  const facts = {
+    is_clock_trusted: true,
+    clinic: clinicProfile(config),
+    policy: policyOf(config),
+    payers: new PayerFile(config),
+  };
+  const deps = {
+    store,
+    env,
+    facts: () => facts,
+    external_id_template: config.service.external_id,
+    log_key: 'preview',
+    onPlanned: () => {},
+  };
+  return async () => {
+    for (let steps = 0; steps < STEPS_MAX; steps += 1) if ((await planStep(deps)).did === 0) return;
+  };
+}
+
+type Read = {
+  items: number;
+  rejected: PullBatch['rejected'];
+  source_ids: string[];
+  claims: number;
+  payers: NamedPayer[];
+};
+
+async function readInto(
+  store: Store,
+  { id, connector }: Reader,
+  { env, file }: { env: Env; file: string },
+): Promise<Read> {
+  const ids = new Set<string>();
+  const claims = new Set<string>();
+  const read: Read = { items: 0, rejected: [], source_ids: [], claims: 0, payers: [] };
+  const reading = connector.readFile(file, {
+    signal: new AbortController().signal,
+    accept: async (batch) => {
+      read.rejected.push(...batch.rejected);
+      for (const each of batch.appointments) {
+        ids.add(each.source_id);
+        for (const coverage of each.coverages.filter(isInsured))
+          read.payers.push({ treated: each, coverage });
+      }
+      for (const each of batch.claims ?? []) {
+        claims.add(each.source_id);
+        if (isInsured(each.coverage)) read.payers.push({ treated: each, coverage: each.coverage });
+      }
+      await store.write((tx) => acceptBatch(tx, id, batch, env.clock.now()));
+      return { reply: null };
+    },
+  });
+  await reading.catch((error: unknown) => {
+    if (!(error instanceof ConnectorError)) throw error;
+    const why = 'It was not read.';
+    throw new EligdError('failed', { what: error.message, why, next: error.next, cause: error });
+  });
+  return {
+    ...read,
+    items: ids.size + claims.size,
+    source_ids: [...ids],
+    claims: claims.size,
+  };
+}
+
+function withoutKeys<Value>(
+  all: ReadonlyMap<number, Value>,
+  before: ReadonlyMap<number, Value>,
+): Value[] {
+  return [...all].filter(([id]) => !before.has(id)).map(([, value]) => value);
+}
+
+/** Of what planning finds about visits; what cannot be read is told by row. */
+function countReasons(reasons: readonly string[]): Preview['attention'] {
+  const planning = reasons.filter((reason) => PLANNING_REASONS.includes(reason as AttentionReason));
+  return [...Map.groupBy(planning, (reason) => reason)].map(([reason, same]) => ({
+    reason,
+    count: same.length,
+  }));
+}
+
+function priceCalls(
+  drafts: readonly (InquiryDraft | null)[],
+  { config, env }: PreviewOptions,
+): Preview['calls'] {
+  const prices = pricesOf(config, new PayerFile(config));
+  const at = { at: env.clock.now(), time_zone: config.clinic.time_zone };
+  const cents = drafts.map((draft) =>
+    draft === null ? null : priceAt(prices, draft, at).price_cents,
+  );
+  return {
+    calls: cents.length,
+    cents: cents.reduce<number>((sum, each) => sum + (each ?? 0), 0),
+    unpriced: cents.filter((each) => each === null).length,
+  };
+}

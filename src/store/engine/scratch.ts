@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+import { migrate } from './database.ts';
+import type { Store } from './store.ts';
+import type { Tables } from './tables.ts';
+import { WriteQueue } from './write-queue.ts';
+
+/** Offsets in the file's header that say whether it is kept with a WAL (SQLite file format 1.3). */
+const JOURNAL_BYTES = [18, 19];
+
+/**
+ * A copy of the database at `path` in memory, for trying something out: whatever is written into it
+ * is gone with the process, and the database itself is only read. Without a database at `path` the
+ * copy is empty. Needs no lock: the daemon may be running.
+ */
+export async function openScratch(path: string): Promise<Store> {
+  const raw = existsSync(path) ? copyOf(path) : new Database(':memory:');
+  raw.pragma('foreign_keys = ON');
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) });
+  await migrate(db, raw, path);
+  const queue = new WriteQueue(db);
+  return {
+    db,
+    write: (work) => queue.write(work),
+    close: async () => {
+      await queue.idle();
+      await db.destroy();
+    },
+  };
+}
+
+function copyOf(path: string): Database.Database {
+  const source = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+  try {
+    const content = source.serialize();
+    // A database in memory has no WAL (sqlite.org/c3ref/deserialize.html).
+    for (const at of JOURNAL_BYTES) content[at] = 1;
+    return new Database(content);
+  } finally {
+    source.close();
+  }
+}

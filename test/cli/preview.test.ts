@@ -1,0 +1,161 @@
+/** `eligd preview`, `mode: observe`, and the way of a new user through both, over the sandbox. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Clinic, makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { exportOf, type Visit, visits } from '../support/visits.ts';
+import { differences, pathsOf } from './json-page.ts';
+
+const PRICES = { per_inquiry: 12.5, per_code: 0.25 };
+
+/** Two visits of a carrier that eligd knows, and one each of three that it does not. */
+function threeUnknown(): Visit[] {
+  const carriers = [
+    'Delta Dental of Illinois',
+    'Delta Dental of Illinois',
+    'Ameritas Group Dental',
+  ];
+  const others = ['Local 134 Welfare Fund', 'Guardian Dental PPO'];
+  return visits(5, (index) => {
+    const carrier = [...carriers, ...others][index] ?? '';
+    return { carrier, payor_id: index < 2 ? '05030' : '' };
+  });
+}
+
+function exported(clinic: Clinic, text: string): string {
+  const file = join(clinic.folder, 'export.csv');
+  writeFileSync(file, text);
+  return file;
+}
+
+test('a new user sees unknown carriers before money is spent, maps them, and sees the cost', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config: { prices: PRICES } });
+  const text = exportOf(threeUnknown()).replace(
+    '\r\n',
+    '\r\n9000,no date,booked,P9,Testpatient Z,1970-01-02,Cigna,62308,ACTIVE9,,1245319599,D0120\r\n',
+  );
+  const file = exported(clinic, text);
+  const first = await clinic.run('preview', file);
+  expect(first).toMatchObject({ code: 0, stderr: '' });
+  expect(first.stdout).toBe(`What this export would cause (front-desk). Nothing was sent or stored.
+
+Rows:        1 row cannot be read:
+             row 2: appointment_at is not a date. Correct the date in the
+             practice management system, or export dates as YYYY-MM-DD.
+Visits:      5:
+             3 on the attention list
+             2 with a call now
+Attention:   3 payer not callable
+Calls:       2 calls, $26.00.
+
+Not in the payer map:
+insurance company       payer ID  visits  calls  nearest known names
+Ameritas Group Dental   -              1  none   -
+Guardian Dental PPO     -              1  none   \
+Guardian (GUARDIAN), Guardian Life (GUARDIAN), Cigna Dental PPO (CIGNA)
+Local 134 Welfare Fund  -              1  none   -
+Map one with: eligd payers map NAME ID
+`);
+  // Nothing was sent or stored: no database, no file moved, no request.
+  expect(existsSync(clinic.state)).toBe(false);
+  expect(readFileSync(file, 'utf8')).toBe(text);
+  expect(readdirSync(join(clinic.folder, 'dropbox'))).toEqual(['inbox']);
+  expect((await service.traffic()).total).toBe(0);
+
+  for (const [name, id] of [
+    ['Ameritas Group Dental', 'AMERITAS'],
+    ['Local 134 Welfare Fund', '13400'],
+    ['Guardian Dental PPO', 'GUARDIAN'],
+  ] as const)
+    expect((await clinic.run('payers', 'map', name, id)).code).toBe(0);
+  const second = (await clinic.run('preview', file)).stdout;
+  expect(second).toContain(
+    'Visits:      5:\n             5 with a call now\nCalls:       5 calls, $65.00.\n',
+  );
+  expect(second).not.toContain('payer map');
+
+  clinic.drop('export.csv', text);
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(5);
+  const cost = (await clinic.run('cost')).stdout;
+  expect(cost).toContain('AMERITAS');
+  expect(cost).toContain('Total:       5 calls, $65.00.\n');
+  // What is under way is asked for once.
+  const third = (await clinic.run('preview', file)).stdout;
+  expect(third).toContain('5 with a call that is under way');
+  expect(third).toContain('Calls:       no call.\n');
+});
+
+test('a preview prints JSON as documented, with an unknown price as such', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const all = threeUnknown();
+  const far = visits(6, () => ({ appointment_at: '2030-06-03T09:00' })).slice(5);
+  const file = exported(
+    clinic,
+    exportOf([...all, ...far]).replace(
+      '\r\n',
+      '\r\n8999,no date,booked,P9,Testpatient Z,,,,,,,\r\n',
+    ),
+  );
+  const value = JSON.parse((await clinic.run('preview', file, '--json')).stdout) as {
+    schema: string;
+  };
+  expect(value).toMatchObject({
+    rows: { items: 6, rejected: 1 },
+    visits: { planned: 2, attention: 3, waiting: 1 },
+    calls: { calls: 2, cents: 0, unpriced: 2 },
+  });
+  expect(differences(value.schema, new Set(pathsOf(value)))).toEqual({
+    undocumented: [],
+    unseen: [],
+  });
+});
+
+test('a file that is not there, or is no export, is told', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  const missing = await clinic.run('preview', join(clinic.folder, 'none.csv'));
+  expect(missing.code).toBe(1);
+  expect(missing.stderr).toContain('none.csv cannot be read.');
+  const odd = await clinic.run('preview', exported(clinic, 'one,two\r\n1,2\r\n'));
+  expect(odd.code).toBe(0);
+  expect(odd.stdout).toContain('cannot be read');
+  expect(odd.stdout).toContain('Calls:       no call.\n');
+});
+
+test('mode: observe plans as usual, sends nothing, and says so everywhere', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { mode: 'observe', prices: PRICES },
+  });
+  clinic.drop('export.csv', exportOf(visits(2)));
+  await clinic.once();
+  await clinic.once();
+  expect(await service.ledger()).toEqual([]);
+  const { stdout, code } = await clinic.run('status');
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/call planned +2/);
+  expect(clinic.attention().map(({ reason }) => reason)).toEqual(['observe_mode']);
+  const explained = (await clinic.run('explain', '9001')).stdout.replaceAll(/\s+/g, ' ');
+  expect(explained).toContain('Nothing is sent at the moment: eligd only observes');
+  expect((await clinic.run('cost')).stdout).toContain(
+    'Planned:     2 calls, $26.00, not sent yet.',
+  );
+  expect((await clinic.run('release', 'submission')).stdout).toContain('mode: observe');
+  await clinic.once();
+  expect(await service.ledger()).toEqual([]);
+
+  const file = join(clinic.folder, 'eligd.yaml');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('mode: observe', 'mode: live'));
+  await clinic.once();
+  expect(await service.ledger()).toHaveLength(2);
+  expect(clinic.attention()).toEqual([]);
+});
