@@ -99,6 +99,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import('./commands/cost.ts'),
   },
   {
+    name: 'ask',
+    summary: 'orders another call about a visit whose answer is there',
+    load: () => import('./commands/ask.ts'),
+  },
+  {
     name: 'retry',
     summary: 'tries at once what waits or was given up',
     load: () => import('./commands/retry.ts'),

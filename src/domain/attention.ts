@@ -23,6 +23,7 @@ export const ATTENTION_REASONS = {
   payer_unsupported: 'The payer map says that the calling service cannot call this payer.',
   payer_not_callable:
     'Nobody could phone this payer: its name is not in the payer map, and there is no payer ID.',
+  codes_not_asked: 'Codes of the visit are not among those that the payer was asked about.',
   payer_unmapped: 'Payers of the PMS are not in the payer map.',
   payers_unreadable: 'The payer map was changed and has an error; the one before it is used.',
   vanished: 'The appointment was missing from two exports in a row that should have named it.',
@@ -119,6 +120,7 @@ export const PLANNING_REASONS: readonly AttentionReason[] = [
   'payer_needs_attention',
   'payer_unsupported',
   'payer_not_callable',
+  'codes_not_asked',
   'planning_failed',
 ];
 

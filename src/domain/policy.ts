@@ -53,6 +53,8 @@ export type Policy = {
   calls_per_month: number | null;
   dollars_per_day: number | null;
   dollars_per_month: number | null;
+  /** A visit with codes that the call for its need did not ask about: said, or called about. */
+  new_codes: 'note' | 'call';
   /** Fields without which no call is made, by specialty. */
   required_fields: Readonly<Record<Specialty, readonly RequiredField[]>>;
   questions: Readonly<Record<Specialty, QuestionRules>>;

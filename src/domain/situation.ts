@@ -34,6 +34,7 @@ export type SituationWord = (typeof SITUATIONS)[number];
 export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payer_unmapped',
   'payers_unreadable',
+  'codes_not_asked',
   'extra_call',
   'answer_late',
   ...VERDICT_REASONS,

@@ -275,6 +275,13 @@ const policy = z
       .nullable()
       .default(null)
       .describe('US dollars in a month at most; null: no limit. It needs prices.per_inquiry.'),
+    new_codes: z
+      .enum(['note', 'call'])
+      .default('note')
+      .describe(
+        'A visit with procedure codes that the call for it did not ask about: note says so on the ' +
+          'attention list; call buys another call.',
+      ),
     required_fields: z
       .strictObject({
         dental: requiredFields,

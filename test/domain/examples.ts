@@ -117,6 +117,7 @@ export function facts({ clinic, policy, payer = aPayer(), ...over }: Changes = {
       calls_per_month: null,
       dollars_per_day: null,
       dollars_per_month: null,
+      new_codes: 'note',
       required_fields: { dental: fields, medical: fields, mental_health: fields },
       questions: { dental: [aRule()], medical: [aRule()], mental_health: [aRule()] },
       claims: {

@@ -1,5 +1,6 @@
 /** What planning decided about a visit, done: asked, or not. */
 
+import { codesNotAsked, notAskedAbout } from '../../domain/ask-again.ts';
 import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
 import { draftMatchKey } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
@@ -10,7 +11,7 @@ import {
   type PlanningDecision,
   tooLateToCall,
 } from '../../domain/planning.ts';
-import { DAY_MS, HOUR_MS } from '../../domain/time.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -24,6 +25,7 @@ import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
 import {
   addPlanned,
+  codesAsked,
   type InquiryRow,
   inquiryById,
   latestForNeed,
@@ -51,6 +53,9 @@ import {
   revive,
   subjectOf,
 } from './keep.ts';
+
+/** How often a visit is looked at whose new codes wait for the answer of the call before. */
+const NEW_CODES_MS = 15 * MINUTE_MS;
 
 /**
  * Closes an appointment or lets it wait; what was not sent yet for it is withdrawn, what was sent
@@ -130,12 +135,22 @@ export async function ask(
   const attention = [...decision.attention];
   const serving = new Set<number>();
   let wait: string | null = null;
+  let look_again_at = Number.POSITIVE_INFINITY;
   for (const coverage of decision.coverages) {
     const inquiry = await inquiryFor(context, appointment, coverage, decision.is_too_late);
     if (inquiry === 'too_late') attention.push(tooLateToCall(policy));
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
-    else serving.add(inquiry.id);
+    else {
+      serving.add(inquiry.id);
+      const codes = await newCodes(context, inquiry, coverage);
+      if (codes.length > 0) {
+        attention.push(notAskedAbout(codes, appointment.source_id));
+        // Another call waits for the end of the one that is under way.
+        if (policy.new_codes === 'call' && inquiry.state !== 'answered')
+          look_again_at = now + NEW_CODES_MS;
+      }
+    }
   }
   const rank_of = new Map(decision.coverages.map((coverage) => [needOf(coverage), coverage.rank]));
   for (const { id, coverage_rank: before } of await inquiriesOf(tx, appointment.id)) {
@@ -156,7 +171,7 @@ export async function ask(
   const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
   const next =
     wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
-  await setPlanDue(tx, appointment.id, next, wait);
+  await setPlanDue(tx, appointment.id, Math.min(next, look_again_at), wait);
 }
 
 function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: number }): string {
@@ -174,7 +189,10 @@ async function inquiryFor(
   const { now, is_clock_trusted } = context.facts;
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
-  const reuse = latest === null ? 'new' : await reuseOf(context, latest, appointment, coverage);
+  const reuse =
+    latest === null
+      ? 'new'
+      : await reuseOf(context, latest, appointment, { coverage, is_too_late });
   if (is_too_late && (reuse !== 'serve' || latest?.state === 'planned')) {
     if (latest?.state === 'planned')
       await unlink(tx, latest.id, appointment.id, now).then(() => revise(context, latest.id));
@@ -225,9 +243,7 @@ async function inquiryFor(
       visit_at: appointment.starts_at,
       draft: coverage.draft,
     },
-    latest === null
-      ? 'The visit is within the look-ahead window.'
-      : 'The last answer is too old for this visit.',
+    reasonToCall(latest, await notAsked(tx, coverage)),
     now,
   );
   if (added === null) return 'other_first';
@@ -236,17 +252,43 @@ async function inquiryFor(
   return added;
 }
 
+function reasonToCall(latest: InquiryRow | null, new_codes: readonly string[]): string {
+  if (latest === null) return 'The visit is within the look-ahead window.';
+  return new_codes.length > 0
+    ? `Nobody has asked about ${new_codes.join(', ')} yet (policy.new_codes).`
+    : 'The last answer is too old for this visit.';
+}
+
+/** Codes of the visit that no call for the need has asked about. */
+async function notAsked(tx: Tx, { need_base, benefit_year, draft }: PlannedCoverage) {
+  return codesNotAsked(draft.benefits_codes, await codesAsked(tx, need_base, benefit_year));
+}
+
+/** Codes of this visit that the calls which were sent are not about. */
+async function newCodes(
+  { tx }: PlanContext,
+  inquiry: InquiryRow,
+  coverage: PlannedCoverage,
+): Promise<string[]> {
+  // What is not sent yet asks about them, too.
+  if (inquiry.state === 'planned' || inquiry.state === 'rejected') return [];
+  return await notAsked(tx, coverage);
+}
+
 /**
  * Whether the newest inquiry for the need serves this appointment, comes back to life for it, or is
  * too old.
  */
 async function reuseOf(
-  { tx, facts: { now } }: PlanContext,
+  { tx, facts: { now, policy, is_clock_trusted } }: PlanContext,
   latest: InquiryRow,
   appointment: AppointmentRow,
-  coverage: PlannedCoverage,
+  { coverage, is_too_late }: { coverage: PlannedCoverage; is_too_late: boolean },
 ): Promise<'serve' | 'revive' | 'new'> {
   if (latest.state === 'withdrawn') return 'revive';
+  const may_buy = policy.new_codes === 'call' && is_clock_trusted && !is_too_late;
+  if (may_buy && latest.state === 'answered' && (await notAsked(tx, coverage)).length > 0)
+    return 'new';
   if (latest.state === 'rejected')
     return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';
   if (

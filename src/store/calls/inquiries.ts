@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { givenNameOf, type InquiryDraft } from '../../domain/inquiry.ts';
+import { givenNameOf, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
@@ -161,6 +161,22 @@ export async function latestForNeed(
     .orderBy('attempt', 'desc')
     .executeTakeFirst();
   return row ?? null;
+}
+
+/** The procedure codes that the calls for a need asked about, one list for each call. */
+export async function codesAsked(
+  tx: Tx,
+  need_base: string,
+  benefit_year: number,
+): Promise<string[][]> {
+  const rows = await tx
+    .selectFrom('inquiries')
+    .select('draft')
+    .where('need_base', '=', need_base)
+    .where('benefit_year', '=', benefit_year)
+    .where('state', 'in', ['sending', 'uncertain', 'undecidable', 'open', 'answered'])
+    .execute();
+  return rows.map(({ draft }) => readDraft(draft)?.benefits_codes ?? []);
 }
 
 export async function attemptOfNeed(

@@ -1,0 +1,69 @@
+/** Whether `eligd ask` may order another call for a coverage, and what it says. */
+import type { Attention } from './attention.ts';
+import type { Done } from './operator.ts';
+import { type Cents, dollars } from './price.ts';
+import type { InquiryState } from './states.ts';
+
+const refused = (what: string): Done => ({ did: false, what });
+
+/**
+ * Why no call is ordered while the newest inquiry for the need is in this state; null: nothing is
+ * in the way. One call per need at a time (G1): only an answer makes room for the next.
+ */
+export function refuseAsking(latest: { id: number; state: InquiryState } | null): Done | null {
+  if (latest === null)
+    return refused('eligd has not planned this visit yet. It does so in the next pass.');
+  const { id, state } = latest;
+  switch (state) {
+    case 'answered':
+      return null;
+    case 'planned':
+      return refused(`Inquiry ${id} about this is planned already and not sent yet.`);
+    case 'sending':
+    case 'uncertain':
+    case 'open':
+      return refused(`A call about this is under way already (inquiry ${id}).`);
+    case 'undecidable':
+      return refused(
+        `It is not known whether the service has inquiry ${id}. Run "eligd retry inquiry:${id}".`,
+      );
+    case 'rejected':
+      return refused(
+        `The service rejected inquiry ${id}. Correct it in your practice software, or run ` +
+          `"eligd retry inquiry:${id}".`,
+      );
+    case 'withdrawn':
+      return refused(`Inquiry ${id} was withdrawn. eligd plans it again when the visit changes.`);
+  }
+}
+
+/** What was ordered, and what it costs. */
+export function ordered(id: number, cents: Cents | null): Done {
+  const cost = cents === null ? 'What it costs is unknown (prices.per_inquiry).' : '';
+  return {
+    did: true,
+    what: `A call is ordered (inquiry ${id}). ${cost || `It costs ${dollars(cents)}.`}`,
+  };
+}
+
+/** The attention item of a visit with codes that its answer does not know. */
+export function notAskedAbout(codes: readonly string[], source_id: string): Attention {
+  const list = codes.join(', ');
+  return {
+    reason: 'codes_not_asked',
+    what: `The payer was asked about other procedures of this patient, and not about ${list}.`,
+    next: `Call the payer yourself, or order a call with "eligd ask ${source_id}".`,
+  };
+}
+
+/**
+ * The procedure codes of a visit that no call for its need has asked about. `asked`: what each of
+ * those calls asked.
+ */
+export function codesNotAsked(
+  wanted: readonly string[],
+  asked: readonly (readonly string[])[],
+): string[] {
+  const known = new Set(asked.flat());
+  return wanted.filter((code) => !known.has(code));
+}

@@ -1,0 +1,131 @@
+/** `eligd ask`: orders another call for a visit whose answer is there. */
+import type { AppointmentInput } from '../../domain/appointment.ts';
+import { ordered, refuseAsking } from '../../domain/ask-again.ts';
+import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
+import { draftMatchKey } from '../../domain/inquiry.ts';
+import { externalId } from '../../domain/needs.ts';
+import type { Done } from '../../domain/operator.ts';
+import {
+  type PlannedCoverage,
+  type PlanningFacts,
+  planAppointment,
+} from '../../domain/planning.ts';
+import { priceAt } from '../../domain/price.ts';
+import { localDateTime } from '../../domain/time.ts';
+import { type BudgetRules, readBudget } from '../calls/budget.ts';
+import { currentHalts } from '../calls/halts.ts';
+import { addPlanned, latestForNeed } from '../calls/inquiries.ts';
+import { link } from '../calls/links.ts';
+import type { Tx } from '../engine/database.ts';
+import { resolveAttention } from './attention.ts';
+import { appointmentSubject, writeAudit } from './audit.ts';
+import type { Operand } from './operator.ts';
+
+/** What of the configuration decides what is asked and what it costs. */
+export type AskRules = {
+  facts: Omit<PlanningFacts, 'now' | 'is_clock_trusted'>;
+  external_id_template: string;
+  budget: BudgetRules;
+};
+
+type Visit = {
+  id: number;
+  connector: string;
+  source_id: string;
+  patient_key: string;
+  starts_at: number;
+  input: AppointmentInput;
+};
+
+/**
+ * The work of `eligd ask`. The call is planned like any other, as the next attempt for its need, and
+ * goes out within the budget. Refused while another call for the need is on its way (G1).
+ */
+export function askAgain(
+  rules: AskRules,
+): (tx: Tx, subject: Operand, now: number) => Promise<Done[]> {
+  return async (tx, subject, now) => {
+    const visit = subject.kind === 'appointment' ? await visitOf(tx, subject.id) : null;
+    if (visit === null)
+      return [{ did: false, what: 'Name an appointment: eligd asks again about claims itself.' }];
+    const decision = planAppointment(visit.patient_key, visit.input, {
+      ...rules.facts,
+      now,
+      is_clock_trusted: true,
+    });
+    if (decision.kind === 'close')
+      return [{ did: false, what: `No call is ordered. ${CLOSED_WORDS[decision.reason]}` }];
+    if (decision.kind === 'wait')
+      return [{ did: false, what: `No call is ordered. ${waitWords(decision.reason)}` }];
+    if (decision.coverages.length === 0)
+      return decision.attention.map(({ what, next }) => ({ did: false, what: `${what} ${next}` }));
+    if (decision.is_too_late)
+      return [{ did: false, what: 'No call is ordered: the visit is too near for one.' }];
+    const done: Done[] = [];
+    for (const coverage of decision.coverages)
+      done.push(await order(tx, rules, { visit, coverage, now }));
+    if (!done.some(({ did }) => did)) return done;
+    await resolveAttention(tx, appointmentSubject(visit.id), now, ['codes_not_asked']);
+    const entry = { at: now, subject: appointmentSubject(visit.id), from_state: null };
+    await writeAudit(tx, [{ ...entry, to_state: 'asked', reason: 'Requested by the operator.' }]);
+    return [...done, await whenItGoes(tx, rules, now)];
+  };
+}
+
+async function order(
+  tx: Tx,
+  { external_id_template, budget }: AskRules,
+  { visit, coverage, now }: { visit: Visit; coverage: PlannedCoverage; now: number },
+): Promise<Done> {
+  const { need_base, benefit_year, draft } = coverage;
+  const latest = await latestForNeed(tx, need_base, benefit_year);
+  const refusal = refuseAsking(latest);
+  if (refusal !== null || latest === null)
+    return refusal ?? { did: false, what: 'No call was made for it yet.' };
+  const added = await addPlanned(
+    tx,
+    {
+      connector: visit.connector,
+      need_base,
+      benefit_year,
+      attempt: latest.attempt + 1,
+      retry: 0,
+      patient_key: visit.patient_key,
+      specialty: draft.specialty,
+      external_id: externalId(external_id_template, visit.connector, visit.source_id),
+      match_key: draftMatchKey(draft),
+      due_at: now,
+      visit_at: visit.starts_at,
+      draft,
+    },
+    'Requested by the operator (eligd ask).',
+    now,
+  );
+  if (added === null)
+    return { did: false, what: 'Another call that the service could not tell from it goes first.' };
+  const join = { inquiry: added.id, appointment: visit.id, coverage_rank: coverage.rank, draft };
+  await link(tx, join, now);
+  const { time_zone } = budget.limits;
+  return ordered(added.id, priceAt(budget.prices, draft, { at: now, time_zone }).price_cents);
+}
+
+/** What keeps the call back, if anything does. */
+async function whenItGoes(tx: Tx, { budget }: AskRules, now: number): Promise<Done> {
+  const [halted] = await currentHalts(tx);
+  if (halted !== undefined) return { did: true, what: `It waits: ${halted.detail}` };
+  const { used_up } = await readBudget(tx, budget, now);
+  if (used_up === null) return { did: true, what: 'It goes out with the next calls.' };
+  const until = localDateTime(used_up.until, budget.limits.time_zone).replace('T', ' ');
+  return { did: true, what: `It waits until ${until}. ${budgetWords(used_up)}` };
+}
+
+async function visitOf(tx: Tx, id: number): Promise<Visit | null> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select(['id', 'kind', 'connector', 'source_id', 'patient_key', 'starts_at', 'content'])
+    .where('id', '=', id)
+    .executeTakeFirst();
+  if (row === undefined || row.kind !== 'appointment') return null;
+  const { content, kind: _, ...rest } = row;
+  return { ...rest, input: JSON.parse(content) as AppointmentInput };
+}
