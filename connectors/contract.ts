@@ -191,8 +191,9 @@ export type Connector = {
    */
   readAgain?: (since: number, signal: AbortSignal) => Promise<number>;
   /**
-   * For `eligd preview`: reads one file as if it had arrived, and hands over what is in it. The file
-   * may lie anywhere and stays as it is; nothing is written. Left out when sources are not files.
+   * For `eligd preview`: reads one file as if it had arrived, and hands over what is in it. The
+   * file may lie anywhere and stays as it is; nothing is written. Left out when sources are not
+   * files.
    */
   readFile?: (path: string, call: Pick<PullCall, 'accept' | 'signal'>) => Promise<void>;
   /**

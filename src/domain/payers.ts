@@ -20,8 +20,8 @@ type Called = {
  */
 export function isUnmapped({ specialty, payer, coverage }: Called): boolean {
   if (specialty !== 'dental' || (payer?.carrier ?? '') !== '') return false;
-  // A line that says who takes care of the payer needs no carrier.
-  if (payer !== null && payer.action !== 'call') return false;
+  // A line that says who takes care of the payer, or gives its payer ID, needs no carrier.
+  if (payer !== null && (payer.action !== 'call' || payer.payor_id !== '')) return false;
   return coverage.carrier.trim() !== '' || coverage.payor_id.trim() !== '';
 }
 

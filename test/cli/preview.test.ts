@@ -30,7 +30,7 @@ function exported(clinic: Clinic, text: string): string {
   return file;
 }
 
-test('a new user sees unknown carriers before money is spent, maps them, and sees the cost', async () => {
+test('a new user sees unknown carriers before paying, maps them, and sees the cost', async () => {
   setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url, config: { prices: PRICES } });

@@ -38,8 +38,8 @@ type Visit = {
 };
 
 /**
- * The work of `eligd ask`. The call is planned like any other, as the next attempt for its need, and
- * goes out within the budget. Refused while another call for the need is on its way (G1).
+ * The work of `eligd ask`. The call is planned like any other, as the next attempt for its need,
+ * and goes out within the budget. Refused while another call for the need is on its way (G1).
  */
 export function askAgain(
   rules: AskRules,
