@@ -34,8 +34,8 @@ import { watchExports } from './export-watch.ts';
 import { keepPulse, restartOf } from './heartbeat.ts';
 import { Jobs } from './jobs.ts';
 import { serveHttp } from './listening.ts';
-import { officeServices } from './office.ts';
 import { noteMode } from './observing.ts';
+import { officeServices } from './office.ts';
 import {
   countEvents,
   monitoringServices,

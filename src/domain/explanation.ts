@@ -256,9 +256,11 @@ export function budgetWords({ period, unit, limit }: BudgetPeriod): string {
       `The next call would exceed the ${dollars(limit)} that policy.dollars_per_${period} allows ` +
       `${period === 'month' ? 'this month' : 'today'}.`
     );
-  return period === 'month'
-    ? `The ${limit} calls that policy.calls_per_month allows are used up.`
-    : `The ${limit} calls that policy.calls_per_day allows are used up for today.`;
+  const allowed =
+    limit === 1
+      ? `The one call that policy.calls_per_${period} allows is used up`
+      : `The ${limit} calls that policy.calls_per_${period} allows are used up`;
+  return period === 'month' ? `${allowed}.` : `${allowed} for today.`;
 }
 
 /** Why a planned inquiry is held back, as a sentence. */

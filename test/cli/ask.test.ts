@@ -90,8 +90,8 @@ test('an ordered call stays within the budget', async () => {
   const { stdout, code } = await clinic.run('ask', '9050');
   expect(code).toBe(0);
   expect(stdout).toBe(
-    'A call is ordered (inquiry 2). It costs $13.00.\nIt waits until 2030-02-01 00:00. The 1 ' +
-      'calls that policy.calls_per_month allows are used up.\n',
+    'A call is ordered (inquiry 2). It costs $13.00.\nIt waits until 2030-02-01 00:00. The one ' +
+      'call that policy.calls_per_month allows is used up.\n',
   );
   machine.pass({ hours: 1 });
   await clinic.once();

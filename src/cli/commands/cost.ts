@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { stringify } from 'csv-stringify/sync';
 import { parse } from 'yaml';
 import { type CostGroup, type CostLine, costLine, groupCosts, totalOf } from '../../domain/cost.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
@@ -245,17 +246,10 @@ function costCsv({ lines, other }: CostPage, config: Config): string {
     amount(call.charge_cents),
     ...(other === null ? [] : [amount(other[index]?.cents ?? null)]),
   ]);
-  return [header, ...rows].map((row) => `${row.map(cell).join(',')}\r\n`).join('');
+  return stringify([header, ...rows], { record_delimiter: 'windows', escape_formulas: true });
 }
 
 /** Decimal text; empty: not known. */
 function amount(cents: number | null): string {
   return cents === null ? '' : (cents / 100).toFixed(2);
-}
-
-/** What a spreadsheet would run as a formula begins with an apostrophe. */
-function cell(value: string): string {
-  const plain = value.replaceAll(/\p{Cc}+/gu, ' ');
-  const text = /^[=+\-@]/.test(plain) ? `'${plain}` : plain;
-  return /[",;]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
