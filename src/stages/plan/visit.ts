@@ -145,7 +145,8 @@ export async function ask(
       serving.add(inquiry.id);
       const codes = await newCodes(context, inquiry, coverage);
       if (codes.length > 0) {
-        attention.push(notAskedAbout(codes, appointment.source_id));
+        const item = notAskedAbout(codes, appointment.source_id);
+        if (!attention.some(({ what }) => what === item.what)) attention.push(item);
         // Another call waits for the end of the one that is under way.
         if (policy.new_codes === 'call' && inquiry.state !== 'answered')
           look_again_at = now + NEW_CODES_MS;
@@ -243,7 +244,7 @@ async function inquiryFor(
       visit_at: appointment.starts_at,
       draft: coverage.draft,
     },
-    reasonToCall(latest, await notAsked(tx, coverage)),
+    await reasonToCall(context, latest, coverage),
     now,
   );
   if (added === null) return 'other_first';
@@ -252,10 +253,15 @@ async function inquiryFor(
   return added;
 }
 
-function reasonToCall(latest: InquiryRow | null, new_codes: readonly string[]): string {
+async function reasonToCall(
+  { tx, facts }: PlanContext,
+  latest: InquiryRow | null,
+  coverage: PlannedCoverage,
+): Promise<string> {
   if (latest === null) return 'The visit is within the look-ahead window.';
-  return new_codes.length > 0
-    ? `Nobody has asked about ${new_codes.join(', ')} yet (policy.new_codes).`
+  const codes = facts.policy.new_codes === 'call' ? await notAsked(tx, coverage) : [];
+  return codes.length > 0
+    ? `Nobody has asked about ${codes.join(', ')} yet (policy.new_codes).`
     : 'The last answer is too old for this visit.';
 }
 
