@@ -279,7 +279,7 @@ const policy = z
       .enum(['note', 'call'])
       .default('note')
       .describe(
-        'A visit with procedure codes that the call for it did not ask about: note says so on the ' +
+        'A visit with procedure codes that its call did not ask about: note says so on the ' +
           'attention list; call buys another call.',
       ),
     required_fields: z
