@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Connector } from '../../connectors/contract.ts';
 import type { ClockWatch, SeenServiceDate } from '../domain/clock-watch.ts';
 import type { Env } from '../domain/env.ts';
+import { callBefore } from '../domain/planning.ts';
 import type { Policy } from '../domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { newWebhookCounts, type WebhookCounts } from '../http/webhook.ts';
@@ -237,13 +238,14 @@ function submitDeps(
       timeout_ms: config.service.timeout_seconds * 1000,
       is_shared_account: config.service.shared_account,
       budget: budgetRules(config, payers),
+      days_off: new Set([...config.clinic.closed, ...policy.payer_hours.holidays]),
       reverify_after_days: policy.reverify_after_days,
     },
   };
 }
 
 function collectDeps(
-  { options, policy, store, client, connectors, wakers }: Means,
+  { options, policy, payers, store, client, connectors, wakers }: Means,
   clock_watch: ClockWatch,
 ): CollectDeps {
   const { config, env } = options;
@@ -269,7 +271,7 @@ function collectDeps(
       claim_words: config.claim_words,
       attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
       external_id_template: config.service.external_id,
-      min_lead_ms: policy.min_lead_hours * HOUR_MS,
+      callBy: (coverage, starts_at) => callBefore(coverage, starts_at, { payers, policy }),
       verify_for_ms: config.verification.ask_for_hours * HOUR_MS,
       verification_required: config.verification.require,
     },

@@ -21,6 +21,9 @@ const FLOATING_HOLIDAYS: ReadonlyArray<
   ['11', 4, 4],
 ];
 
+/** No more days are looked at: the clinic's list of closed days may have no end. */
+const DAYS_MAX = 366;
+
 const holidays_by_year = new Map<number, ReadonlySet<LocalDate>>();
 
 /**
@@ -31,9 +34,18 @@ export function isBusinessDay(date: LocalDate, closed: ReadonlySet<LocalDate>): 
   return dayOfWeek(date) <= 5 && !closed.has(date) && !federalHolidays(yearOf(date)).has(date);
 }
 
+/** The first business day from a day on. */
+export function nextBusinessDay(from: LocalDate, closed: ReadonlySet<LocalDate>): LocalDate {
+  let date = from;
+  for (let days = 0; days < DAYS_MAX && !isBusinessDay(date, closed); days += 1)
+    date = addDays(date, 1);
+  return date;
+}
+
 /**
- * The day by which the call should be done: the last business day before the visit, never earlier
- * than today (docs/design.md "Planning rules").
+ * The day by which the call should be done: the last business day before the visit; where none is
+ * left, the next one from today on. Never a day that is past or on which nobody works
+ * (docs/design.md "Planning rules").
  */
 export function desiredCompletionDate(
   visit: LocalDate,
@@ -42,7 +54,7 @@ export function desiredCompletionDate(
 ): LocalDate {
   let date = addDays(visit, -1);
   while (date > today && !isBusinessDay(date, closed)) date = addDays(date, -1);
-  return date > today ? date : today;
+  return nextBusinessDay(date > today ? date : today, closed);
 }
 
 function federalHolidays(year: number): ReadonlySet<LocalDate> {

@@ -98,7 +98,11 @@ function plannedClaim(
 ): PlannedClaim {
   const { now, clinic, policy } = facts;
   const today = localDate(now, clinic.time_zone);
-  const completion = desiredCompletionDate(addDays(today, COMPLETION_DAYS), today, clinic.closed);
+  const completion = desiredCompletionDate(
+    addDays(today, COMPLETION_DAYS),
+    today,
+    new Set([...clinic.closed, ...policy.payer_hours.holidays]),
+  );
   const shared = requestOf(claim, under, clinic);
   const { beneficiary } = policy.claims;
   const draft: InquiryDraft = {

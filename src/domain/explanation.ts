@@ -226,6 +226,8 @@ export function waitWords(plan_wait: string | null): string {
         'The last answer seems too old, but the clock of this computer may be wrong. Decided ' +
         'when it agrees with the service’s.'
       );
+    case 'call_time_over':
+      return 'The visit is too near for another call.';
     case 'other_inquiry_first':
       return 'Another inquiry that the service could not tell from this one goes first.';
     case 'planning_failed':

@@ -1,9 +1,11 @@
 import type { AppointmentInput, CoverageInput } from './appointment.ts';
 import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
+import { CALL_YOURSELF_HOURS, callYourself } from './call-yourself.ts';
 import { fittingCodes } from './codes.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
+import { beforePayerHours, callBy, hoursOf } from './payer-hours.ts';
 import {
   carrierOf,
   carrierSentence,
@@ -23,15 +25,7 @@ import type {
 } from './policy.ts';
 import { effectiveProvider, type Provider } from './provider.ts';
 import { missingFields } from './required-fields.ts';
-import {
-  addDays,
-  HOUR_MS,
-  type Instant,
-  instantOf,
-  type LocalDate,
-  localDate,
-  yearOf,
-} from './time.ts';
+import { addDays, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
 
 /** What planning knows besides the appointment. */
 export type PlanningFacts = {
@@ -62,7 +56,6 @@ export type PlanningDecision =
       coverages: PlannedCoverage[];
       attention: Attention[];
       unmapped: UnmappedPayer[];
-      is_too_late: boolean;
     };
 
 export type PlannedCoverage = {
@@ -71,6 +64,12 @@ export type PlannedCoverage = {
   need_base: string;
   benefit_year: number;
   reverify_after_days: number;
+  /** The last instant at which a call for it is bought; after that the office calls. */
+  call_by: Instant;
+  /** What the office reads when the call is too late. */
+  late: Attention;
+  /** When `late` says something else, because the payer's hours have run out. */
+  late_changes_at: Instant;
   draft: InquiryDraft;
 };
 
@@ -100,11 +99,6 @@ export function planAppointment(
     return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
   if (appointment.is_unwritable === true) return onTheList(UNWRITABLE, starts_at, facts);
 
-  const is_too_late = starts_at - now < policy.min_lead_hours * HOUR_MS;
-  // By a clock that is days ahead, every visit of the week is too near for a call.
-  if (is_too_late && !facts.is_clock_trusted)
-    return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
-
   const attention: Attention[] = [];
   const planned: PlannedCoverage[] = [];
   const unmapped: UnmappedPayer[] = [];
@@ -128,13 +122,10 @@ export function planAppointment(
   }
   if (planned.length === 0 && attention.length === 0 && skipped > 0)
     return { kind: 'close', reason: 'skipped' };
-  return {
-    kind: 'ask',
-    coverages: planned,
-    attention,
-    unmapped,
-    is_too_late,
-  };
+  // By a clock that is days ahead, every visit of the week is too near for a call.
+  if (!facts.is_clock_trusted && planned.some(({ call_by }) => call_by < now))
+    return { kind: 'wait', until: now + CLOCK_RETRY_MS, reason: 'clock_unproven', attention: [] };
+  return { kind: 'ask', coverages: planned, attention, unmapped };
 }
 
 const DECEASED: Attention = {
@@ -162,7 +153,7 @@ function onTheList(
   const opens_at = windowOpensAt(starts_at, policy, clinic);
   if (opens_at > now)
     return { kind: 'wait', until: opens_at, reason: 'outside_window', attention: [] };
-  return { kind: 'ask', coverages: [], attention: [attention], unmapped: [], is_too_late: false };
+  return { kind: 'ask', coverages: [], attention: [attention], unmapped: [] };
 }
 
 /**
@@ -207,17 +198,6 @@ export function windowOpensAt(
     0,
     clinic.time_zone,
   );
-}
-
-/** The attention entry for a visit that is too near for a call that nobody has made yet. */
-export function tooLateToCall(policy: Pick<Policy, 'min_lead_hours'>): Attention {
-  return {
-    reason: 'too_late_to_call',
-    what:
-      `The visit is less than ${policy.min_lead_hours} hours away, too near for the service to ` +
-      'phone the payer in time.',
-    next: 'Call the payer yourself, or see the patient without an answer.',
-  };
 }
 
 /** No payer, no member id and no group: the patient pays. */
@@ -266,6 +246,8 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
   );
   const under = { coverage, payer, provider };
   const draft = draftInquiry({ appointment, under, questions, visit }, clinic);
+  const hours = hoursOf(policy.payer_hours, payer);
+  const call_by = callByUnder(payer, starts_at, policy);
   return {
     planned: {
       rank,
@@ -282,14 +264,42 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
         desired_completion_date: desiredCompletionDate(
           visit,
           localDate(now, clinic.time_zone),
-          clinic.closed,
+          new Set([...clinic.closed, ...policy.payer_hours.holidays]),
         ),
       },
+      call_by,
+      late: callYourself(
+        {
+          payer_name: coverage.carrier,
+          phone_number: payer?.phone_number ?? '',
+          hours,
+          starts_at,
+          call_by,
+          draft,
+        },
+        now,
+        clinic.time_zone,
+      ),
+      late_changes_at: beforePayerHours(starts_at, CALL_YOURSELF_HOURS, hours),
     },
     attention: [],
     is_skipped: false,
     is_unmapped,
   };
+}
+
+/** The last instant at which a call under this coverage is bought for a visit. */
+export function callBefore(
+  coverage: CoverageInput,
+  starts_at: Instant,
+  { payers, policy }: Pick<PlanningFacts, 'payers' | 'policy'>,
+): Instant {
+  return callByUnder(payers.find(coverage.payor_id, coverage.carrier), starts_at, policy);
+}
+
+function callByUnder(payer: PayerEntry | null, starts_at: Instant, policy: Policy): Instant {
+  const hours = hoursOf(policy.payer_hours, payer);
+  return callBy(starts_at, { hours, turnaround_hours: null }, policy);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { DayHours, LeadRules } from './payer-hours.ts';
 import type { Specialty } from './specialty.ts';
 
 /**
@@ -38,9 +39,8 @@ export type ProviderOverride = {
 };
 
 /** Planning rules (docs/design.md "Planning rules"). */
-export type Policy = {
+export type Policy = LeadRules & {
   look_ahead_days: number;
-  min_lead_hours: number;
   reverify_after_days: number;
   /** Calls for one need, counting those after an UNSUCCESSFUL one. */
   attempts: number;
@@ -123,6 +123,10 @@ export type PayerEntry = {
   reverify_after_days: number | null;
   /** The payer's telephone number; empty: not said. */
   phone_number: string;
+  /** When it answers the phone; null: as `policy.payer_hours` says. */
+  hours: DayHours | null;
+  /** IANA zone of its hours; null: as `policy.payer_hours` says. */
+  zone: string | null;
   /** Whether the provider is in network, by tax ID of nine digits; under '': for every tax ID. */
   in_network: ReadonlyMap<string, boolean>;
 };

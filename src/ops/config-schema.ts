@@ -9,6 +9,7 @@ import {
   cronLine,
   externalIdTemplate,
   headerName,
+  hoursOfDay,
   listenAddress,
   localDate,
   nonEmpty,
@@ -225,6 +226,40 @@ const claims = z
   .prefault({})
   .describe('When payers are asked about claims.');
 
+const payerHours = z
+  .strictObject({
+    hours: hoursOfDay
+      .default('08:00-17:00')
+      .describe('When they answer on a business day, in each of the zones.'),
+    zones: z
+      .array(timeZone)
+      .min(1)
+      .default(['America/New_York', 'America/Chicago', 'America/Denver', 'America/Los_Angeles'])
+      .describe('Where payers sit: they answer from the first opening to the last closing.'),
+    holidays: z
+      .array(localDate)
+      .default([])
+      .describe('Days on which no payer answers, besides weekends and US federal holidays.')
+      .meta({ examples: [['2026-11-27']] }),
+    same_day_cutoff: timeOfDay
+      .nullable()
+      .default('12:00')
+      .describe(
+        'Until when (Eastern time) a call can be sent and answered on the same day; null: never.',
+      ),
+    turnaround_days: z
+      .number()
+      .min(0)
+      .max(30)
+      .default(2)
+      .describe(
+        'Business days from sending a call to its answer, until eligd has learned it of the ' +
+          'payer from its own calls.',
+      ),
+  })
+  .prefault({})
+  .describe('When payers answer the phone; for one payer: hours and zone in payers.csv.');
+
 const attentionKind = (description: string) => z.boolean().default(true).describe(description);
 
 const policy = z
@@ -239,7 +274,19 @@ const policy = z
       .number()
       .min(0)
       .default(4)
-      .describe('A visit nearer than this gets no call, but a line on the attention list.'),
+      .describe(
+        'A visit that is fewer payer hours away than this gets no call, but a line on the ' +
+          'attention list.',
+      ),
+    late_visits: z
+      .enum(['call_yourself', 'buy'])
+      .default('call_yourself')
+      .describe(
+        'What happens to a visit whose payer will hardly have answered when it starts: ' +
+          'call_yourself: no call, but a line on the attention list with what to ask; buy: a ' +
+          'call all the same, while min_lead_hours are left.',
+      ),
+    payer_hours: payerHours,
     reverify_after_days: z
       .number()
       .min(0)

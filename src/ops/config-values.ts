@@ -63,7 +63,7 @@ export const timeZone = z.string().superRefine((value, context) => {
 });
 
 /** Offsets such as `-06:00` are refused: they know nothing of daylight saving. */
-function isTimeZone(value: string): boolean {
+export function isTimeZone(value: string): boolean {
   if (!/^[A-Za-z]/.test(value)) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: value });
@@ -193,6 +193,26 @@ export const timeOfDay = text(
   (value) => /^(?:[01]\d|2[0-3]):[0-5]\d$/.test(value),
   { what: 'is not a time of day.', next: 'Write hours and minutes in quotes, such as "07:30".' },
   '^(?:[01]\\d|2[0-3]):[0-5]\\d$',
+);
+
+const DAY_HOURS = /^([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-4]):([0-5]\d)$/;
+
+/** `08:00-17:00` in minutes since midnight; null: it is not of that form, or ends first. */
+export function dayHours(text: string): { opens: number; closes: number } | null {
+  const [from_hour, from_minute, to_hour, to_minute] =
+    DAY_HOURS.exec(text.trim())?.slice(1).map(Number) ?? [];
+  const opens = (from_hour ?? 0) * 60 + (from_minute ?? 0);
+  const closes = (to_hour ?? 0) * 60 + (to_minute ?? 0);
+  return opens < closes && closes <= 24 * 60 ? { opens, closes } : null;
+}
+
+export const hoursOfDay = text(
+  (value) => dayHours(value) !== null,
+  {
+    what: 'is not a span of hours.',
+    next: 'Write when they begin and end, in quotes, such as "08:00-17:00".',
+  },
+  DAY_HOURS.source,
 );
 
 /** What the daemon's scheduler takes, in five fields: it would take a sixth, for seconds. */

@@ -2,6 +2,7 @@ import { CsvError, parse } from 'csv-parse/sync';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import type { PayerEntry, PayerMap } from '../domain/policy.ts';
 import type { PayerPrices } from '../domain/price.ts';
+import { dayHours, isTimeZone } from './config-values.ts';
 import { SHIPPED_PAYERS } from './known-payers.ts';
 import { nearest, oneOf } from './nearest.ts';
 import { payerPrices } from './payer-prices.ts';
@@ -20,6 +21,8 @@ export const PAYER_COLUMNS = [
   'price_per_code',
   'urgent_factor',
   'free_outcomes',
+  'hours',
+  'zone',
 ] as const;
 
 type Column = (typeof PAYER_COLUMNS)[number];
@@ -120,6 +123,8 @@ const NOTHING_SAID: PayerEntry = {
   action: 'call',
   reverify_after_days: null,
   phone_number: '',
+  hours: null,
+  zone: null,
   in_network: new Map(),
 };
 
@@ -155,8 +160,28 @@ function payerEntry(values: Row['values'], refuse: (problem: string) => void): P
     action: isAction(action) ? action : 'attention',
     reverify_after_days: days === '' ? null : Number(days),
     phone_number: values.phone_number ?? '',
+    hours: openHours(values.hours ?? '', refuse),
+    zone: zoneOf(values.zone ?? '', refuse),
     in_network: networks(values.in_network ?? '', refuse),
   };
+}
+
+/** `08:00-17:00`; empty: as for every payer. */
+function openHours(text: string, refuse: (problem: string) => void): PayerEntry['hours'] {
+  const hours = text === '' ? null : dayHours(text);
+  if (text !== '' && hours === null)
+    refuse(`its hours are "${text}". Write them such as 08:00-17:00, or leave them empty.`);
+  return hours;
+}
+
+function zoneOf(text: string, refuse: (problem: string) => void): string | null {
+  if (text === '' || isTimeZone(text)) return text || null;
+  const meant = nearest(text, Intl.supportedValuesOf('timeZone'));
+  refuse(
+    `its zone "${text}" is not the name of a time zone. ` +
+      (meant === null ? 'Write one such as America/Chicago.' : `The nearest is ${meant}.`),
+  );
+  return null;
 }
 
 /** `yes`, `no`, or by tax ID: `123456789=yes; 987654321=no`. */

@@ -2,7 +2,7 @@ import type { EventName } from '../domain/events.ts';
 import type { ClinicProfile, Policy, ProviderOverride, QuestionRules } from '../domain/policy.ts';
 import type { Specialty } from '../domain/specialty.ts';
 import type { Config } from './config-schema.ts';
-import { codeRange, isLoopback } from './config-values.ts';
+import { codeRange, dayHours, isLoopback } from './config-values.ts';
 import { areCertificatesUnchecked } from './environment.ts';
 
 /** The configuration as the planning rules of `domain/` see the clinic. */
@@ -23,15 +23,30 @@ export function clinicProfile(config: Config): ClinicProfile {
 
 /** The planning rules of the configuration. */
 export function policyOf(config: Config): Policy {
-  const { payers: _, fees: __, attention: ___, ...rules } = config.policy;
+  const { payers: _, fees: __, attention: ___, payer_hours, ...rules } = config.policy;
+  const { hours, zones, holidays, same_day_cutoff, turnaround_days } = payer_hours;
   return {
     ...rules,
+    payer_hours: {
+      // The schema has let nothing else through than a span of hours.
+      hours: dayHours(hours) ?? { opens: 0, closes: 24 * 60 },
+      zones,
+      holidays: new Set(holidays),
+    },
+    same_day_cutoff: same_day_cutoff === null ? null : minuteOf(same_day_cutoff),
+    turnaround_days,
     questions: {
       dental: questionRules(config, 'dental'),
       medical: questionRules(config, 'medical'),
       mental_health: questionRules(config, 'mental_health'),
     },
   };
+}
+
+/** `12:00` in minutes since midnight. */
+function minuteOf(time: string): number {
+  const [hour = 0, minute = 0] = time.split(':').map(Number);
+  return hour * 60 + minute;
 }
 
 function questionRules(config: Config, specialty: Specialty): QuestionRules {

@@ -197,7 +197,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     send_npi: 'auto',
     is_shared_account: false,
   } as const;
-  const limits = { budget: NO_BUDGET, reverify_after_days: 30 };
+  const limits = { days_off: new Set<string>(), budget: NO_BUDGET, reverify_after_days: 30 };
   const settings = {
     ...polling,
     give_up_after_days: 14,
@@ -206,7 +206,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     claim_words: {},
     attempt_pause_ms: 20 * HOUR_MS,
     external_id_template: '{appointment}',
-    min_lead_ms: 4 * HOUR_MS,
+    callBy: (_coverage: unknown, starts_at: number) => starts_at - 4 * HOUR_MS,
   };
   return {
     submit: {

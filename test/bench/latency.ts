@@ -41,7 +41,7 @@ service: { base_url: "${sandbox.url}", auth: oauth, submission: { max_per_minute
 connectors: [{ id: front-desk, type: csv, folder: ./dropbox, stable_seconds: 0 }]
 state: { path: ./state/eligd.db }
 webhook: { listen: "127.0.0.1:${port}", public_url: "http://127.0.0.1:${port}/hook" }
-policy: { look_ahead_days: 14 }
+policy: { look_ahead_days: 14, min_lead_hours: 0, late_visits: buy }
 `,
 );
 const secrets = ['SERVICE_USERNAME=clinic', 'SERVICE_PASSWORD=sandbox', 'WEBHOOK_SECRET=sandbox'];

@@ -117,6 +117,7 @@ function submitDeps(store: Store): SubmitDeps {
       timeout_ms: 30_000,
       is_shared_account: false,
       budget: NO_BUDGET,
+      days_off: new Set(),
       reverify_after_days: 30,
       time_zone: 'America/Chicago',
       poll_interval_ms: HOUR_MS,

@@ -86,15 +86,15 @@ describe('the day by which a call should be done', () => {
     ).toBe('2026-12-22');
   });
 
-  test('is today when the last business day has gone by, even on a day off', () => {
-    expect(desiredCompletionDate('2026-11-23', '2026-11-22', NEVER)).toBe('2026-11-22');
-    expect(desiredCompletionDate('2026-11-23', '2026-11-21', NEVER)).toBe('2026-11-21');
+  test('is the next business day when the last one before the visit has gone by', () => {
+    expect(desiredCompletionDate('2026-11-23', '2026-11-22', NEVER)).toBe('2026-11-23');
+    expect(desiredCompletionDate('2026-11-23', '2026-11-21', NEVER)).toBe('2026-11-23');
     expect(desiredCompletionDate('2026-11-23', '2026-11-23', NEVER)).toBe('2026-11-23');
   });
 
   test(
-    'is never earlier than today, and otherwise a business day before the visit with none in ' +
-      'between',
+    'is a business day, never earlier than today, and before the visit with none in between ' +
+      'where there is one',
     () => {
       const day = fc.nat(5000).map((days) => addDays('2024-01-01', days));
       fc.assert(
@@ -107,9 +107,11 @@ describe('the day by which a call should be done', () => {
             const closed = new Set(closed_ahead.map((days) => addDays(today, days)));
             const date = desiredCompletionDate(visit, today, closed);
             expect(date >= today).toBe(true);
-            if (date === today) return;
-            expect(date < visit).toBe(true);
             expect(isBusinessDay(date, closed)).toBe(true);
+            if (date >= visit) {
+              for (let day = today; day < date; day = addDays(day, 1))
+                expect(isBusinessDay(day, closed)).toBe(false);
+            }
             for (let between = addDays(date, 1); between < visit; between = addDays(between, 1))
               expect(isBusinessDay(between, closed)).toBe(false);
           },

@@ -1,4 +1,5 @@
 import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
+import type { PayerHours } from '../../src/domain/payer-hours.ts';
 import type { PlanningFacts } from '../../src/domain/planning.ts';
 import type { ClinicProfile, PayerEntry, Policy, QuestionRule } from '../../src/domain/policy.ts';
 import { NO_PRICES, priceList } from '../../src/domain/price.ts';
@@ -73,10 +74,19 @@ export function aPayer(over: Partial<PayerEntry> = {}): PayerEntry {
     action: 'call',
     reverify_after_days: null,
     phone_number: '',
+    hours: null,
+    zone: null,
     in_network: new Map(),
     ...over,
   };
 }
+
+/** From 08:00 Eastern to 17:00 Pacific. */
+export const NATIONAL: PayerHours = {
+  hours: { opens: 8 * 60, closes: 17 * 60 },
+  zones: ['America/New_York', 'America/Chicago', 'America/Denver', 'America/Los_Angeles'],
+  holidays: new Set(),
+};
 
 type Changes = Partial<Omit<PlanningFacts, 'clinic' | 'policy'>> & {
   clinic?: Partial<ClinicProfile>;
@@ -109,6 +119,10 @@ export function facts({ clinic, policy, payer = aPayer(), ...over }: Changes = {
     policy: {
       look_ahead_days: 7,
       min_lead_hours: 4,
+      late_visits: 'call_yourself',
+      payer_hours: NATIONAL,
+      same_day_cutoff: 12 * 60,
+      turnaround_days: 2,
       reverify_after_days: 30,
       attempts: 2,
       attempt_pause_hours: 20,

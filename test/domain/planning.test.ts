@@ -4,7 +4,7 @@ import type {
   CoverageInput,
   FieldProblem,
 } from '../../src/domain/appointment.ts';
-import { planAppointment, tooLateToCall, windowOpensAt } from '../../src/domain/planning.ts';
+import { planAppointment, windowOpensAt } from '../../src/domain/planning.ts';
 import type { PayerMap } from '../../src/domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { aCoverage, anAppointment, aPayer, aRule, FRIDAY_MS, facts } from './examples.ts';
@@ -122,7 +122,7 @@ describe('a visit', () => {
       reason: 'clock_unproven',
       attention: [],
     });
-    expect(plan(inHours(2))).toMatchObject({ kind: 'ask', is_too_late: true });
+    expect(plan(inHours(2))).toMatchObject({ kind: 'ask', coverages: [{ rank: 1 }] });
   });
 
   test('is not taken to be past by a clock that is not trusted', () => {
@@ -134,15 +134,30 @@ describe('a visit', () => {
     });
   });
 
-  test('is too near for a call under the lead, and not from it on', () => {
-    expect(asked(inHours(3.99)).is_too_late).toBe(true);
-    expect(asked(inHours(4)).is_too_late).toBe(false);
-    expect(asked(inHours(0.1), { policy: { min_lead_hours: 0 } }).is_too_late).toBe(false);
-    expect(tooLateToCall({ min_lead_hours: 4 })).toMatchObject({
+  test('is too near for a call under the lead, counted in payer hours, and not from it on', () => {
+    const lead = (over: object) => ({ late_visits: 'buy' as const, ...over });
+    const isLate = (hours: number, policy: object) =>
+      asked(inHours(hours), { policy: lead(policy) }).coverages[0]!.call_by < FRIDAY_MS;
+    expect(isLate(3.99, {})).toBe(true);
+    expect(isLate(4, {})).toBe(false);
+    expect(isLate(0.1, { min_lead_hours: 0 })).toBe(false);
+    // Monday at 08:00 in Chicago: ten payer hours are left on Friday, and one on Monday.
+    expect(isLate(71, { min_lead_hours: 11 })).toBe(false);
+    expect(isLate(71, { min_lead_hours: 11.1 })).toBe(true);
+  });
+
+  test('is not called for on a Saturday evening for Monday morning', () => {
+    // Saturday, 21 November 2026, 21:03 in Chicago; the visit is on Monday at 08:00.
+    const now = Date.parse('2026-11-22T03:03:00Z');
+    const [coverage] = asked({ starts_at: '2026-11-23T14:00:00.000Z' }, { now }).coverages;
+    // Friday, noon in New York.
+    expect(new Date(coverage!.call_by).toISOString()).toBe('2026-11-20T17:00:00.000Z');
+    expect(coverage!.late).toMatchObject({
       reason: 'too_late_to_call',
-      what: expect.stringContaining('4 hours'),
-      next: expect.stringContaining('Call the payer yourself'),
+      what: expect.stringContaining('answers the phone from 2026-11-23 07:00 to 2026-11-23 08:00'),
+      next: expect.stringContaining('There is little time left'),
     });
+    expect(coverage!.draft.desired_completion_date).toBe('2026-11-23');
   });
 });
 

@@ -161,7 +161,7 @@ function collectDeps(
       claim_words: {},
       attempt_pause_ms: 3_600_000,
       external_id_template: '{appointment}',
-      min_lead_ms: 0,
+      callBy: (_coverage, starts_at) => starts_at,
       verify_for_ms: 0,
       verification_required: [],
     },

@@ -30,11 +30,25 @@ describe('the payer map', () => {
       action: 'call',
       reverify_after_days: null,
       phone_number: '',
+      hours: null,
+      zone: null,
       in_network: new Map(),
     };
     expect(map.find('', '  delta dental of   ILLINOIS. ')).toEqual(delta);
     expect(map.find('', 'Aetna')).toMatchObject({ action: 'call', reverify_after_days: 14 });
     expect(map.find('', 'Delta Dental')).toBeNull();
+  });
+
+  test('has hours and a zone, and says what is wrong with others', () => {
+    const header = 'pms_name,hours,zone\n';
+    expect(
+      parsePayers(`${header}Aetna,08:30-18:00,America/Denver\n`, 'payers.csv').find('', 'Aetna'),
+    ).toMatchObject({ hours: { opens: 510, closes: 1080 }, zone: 'America/Denver' });
+    expect(() => parsePayers(`${header}Aetna,18-8,Chicago\n`, 'payers.csv')).toThrow(
+      expect.objectContaining({
+        why: expect.stringMatching(/hours are "18-8".*\n.*zone "Chicago"/),
+      }),
+    );
   });
 
   test('lets an id win over a name', () => {

@@ -46,6 +46,8 @@ export function configText(plan: Plan): string {
       attention: Object.fromEntries(VERDICT_REASONS.map((reason) => [reason, false])),
       look_ahead_days: config.look_ahead_days,
       min_lead_hours: config.min_lead_hours,
+      late_visits: config.late_visits,
+      payer_hours: config.payer_hours,
       attempts: config.attempts,
       attempt_pause_hours: config.attempt_pause_hours,
       reverify_after_days: config.reverify_after_days,

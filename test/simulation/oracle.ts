@@ -11,6 +11,7 @@ import { Calls, canonical, iso, isoDate } from './calls.ts';
 import { readState } from './evidence.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
+import { PayerClock } from './payer-clock.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
 import type { Written } from './pms.ts';
 import type { Report } from './reports.ts';
@@ -44,8 +45,11 @@ export class Oracle {
   /** Answers that were taken from reports, without a question. */
   reported_answers = 0;
 
+  readonly #payers: PayerClock;
+
   constructor(world: World) {
     this.#world = world;
+    this.#payers = new PayerClock(world.plan.config.payer_hours);
     this.calls = new Calls(world);
   }
 
@@ -416,7 +420,11 @@ export class Oracle {
       return false;
     const from =
       Math.max(taken_at, calm_at, starts_at - config.look_ahead_days * DAY_MS) + 26 * HOUR_MS;
-    return config.calls_per_day === null && starts_at - config.min_lead_hours * HOUR_MS > from;
+    return (
+      config.calls_per_day === null &&
+      from < starts_at &&
+      this.#payers.hoursBetween(from, starts_at) > config.min_lead_hours
+    );
   }
 
   #checkNeverTaken(visit: Visit, calm_at: number): void {

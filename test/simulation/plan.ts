@@ -67,6 +67,13 @@ export function drawPlan(seed: number) {
       poll_hours: random.pick([3, 6, 12]),
       pull_seconds: random.pick([1800, 7200, 14_400]),
       idle_ms: random.pick([60, 180, 360]) * MINUTE_MS,
+      late_visits: 'buy',
+      payer_hours: {
+        hours: '00:00-24:00',
+        zones: ['America/Chicago'],
+        same_day_cutoff: '12:00',
+        turnaround_days: 2,
+      },
       calls_per_day: sometimes(0.1, random.int(3, 12)),
     },
     pms: {

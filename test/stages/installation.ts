@@ -8,6 +8,7 @@ import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../src/domain/claim.ts';
 import type { Env } from '../../src/domain/env.ts';
 import { NO_FEES } from '../../src/domain/fees.ts';
+import { callBefore } from '../../src/domain/planning.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/domain/time.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { ATTENTION_KINDS, type AttentionKind } from '../../src/records/verdict/attention.ts';
@@ -30,9 +31,12 @@ import { Inbox } from '../../src/store/answers/inbox.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
-import { anAppointment, facts, NO_BUDGET } from '../domain/examples.ts';
+import { anAppointment, facts, NATIONAL, NO_BUDGET } from '../domain/examples.ts';
 import { temporaryStore } from '../store/temporary.ts';
 import { type Service, startService } from '../support/service.ts';
+
+/** A payer that answers on every business day around the clock. */
+const ALWAYS = { ...NATIONAL, hours: { opens: 0, closes: 24 * 60 } };
 
 export const SETTLE_MS = 5 * MINUTE_MS;
 const TEMPLATE = '{appointment}';
@@ -94,7 +98,10 @@ export async function install({
   clients.push(real);
   const client = { ...real };
   const planning = () => {
-    const { now: _, ...rest } = facts({ policy });
+    // The visits are in hours and days from now, whatever day that is.
+    const { now: _, ...rest } = facts({
+      policy: { late_visits: 'buy', payer_hours: ALWAYS, ...policy },
+    });
     return rest;
   };
   const polling = {
@@ -130,6 +137,7 @@ export async function install({
       timeout_ms: 5_000,
       is_shared_account: false,
       budget: NO_BUDGET,
+      days_off: new Set(),
       reverify_after_days: 30,
       ...settings,
     },
@@ -151,7 +159,7 @@ export async function install({
       claim_words: {},
       attempt_pause_ms: HOUR_MS,
       external_id_template: TEMPLATE,
-      min_lead_ms: 4 * HOUR_MS,
+      callBy: (coverage, starts_at) => callBefore(coverage, starts_at, planning()),
       verify_for_ms: 0,
       verification_required: [],
       ...collecting,

@@ -119,7 +119,13 @@ export function makeClinic({
   const file = join(folder, 'eligd.yaml');
   const quick = {
     service: { base_url, settle_seconds: 0, submission: { max_per_minute: 0 } },
-    policy: { look_ahead_days: 14, attention: NO_ATTENTION },
+    // Tests run on every day of the week; those about payers' hours say so.
+    policy: {
+      look_ahead_days: 14,
+      attention: NO_ATTENTION,
+      min_lead_hours: 0,
+      late_visits: 'buy',
+    },
   };
   const whole = merged(
     merged(merged(parse(readFileSync(MINIMAL, 'utf8')) as Overrides, quick), withStableFiles()),

@@ -217,6 +217,9 @@ connectors:
     folder: ./dropbox
 state:
   path: ./state/eligd.db
+policy:
+  late_visits: buy # the demo may begin on a weekend
+  min_lead_hours: 0
 schedule:
   pull_seconds: 3600 # on the demo's clock
 `;

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AppointmentInput } from '../../domain/appointment.ts';
+import { callSheet, PHONE_REASONS } from '../../domain/call-yourself.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { EligdError } from '../../domain/errors.ts';
 import { SITUATIONS, type SituationWord } from '../../domain/situation.ts';
@@ -7,6 +8,7 @@ import { addDays, isDate, localDate, startOfDay } from '../../domain/time.ts';
 import type { Config } from '../../ops/config.ts';
 import { wrapped } from '../../ops/health-text.ts';
 import { nearest } from '../../ops/nearest.ts';
+import { clinicProfile } from '../../ops/profile.ts';
 import { type AttentionRow, openAttention } from '../../store/bookkeeping/attention.ts';
 import { listAppointments, type OverviewFilter } from '../../store/views/overview.ts';
 import { withProgress } from '../../store/views/progress.ts';
@@ -200,7 +202,7 @@ async function listAttention(
   const entries = await openAttention(db, options.connector);
   const shown = entries.slice(0, options.limit);
   if (options.json) {
-    const rows = shown.map((each) => attentionJson(each, options.patients === true));
+    const rows = shown.map((each) => attentionJson(each, options.patients === true, config));
     printJson(stdout, {
       schema: 'eligd.attention/1',
       at: isoTime(moment.now),
@@ -248,11 +250,23 @@ function attentionBlock(
     ...indented('', `${about}${patient} (${entry.reason}, since ${since})`),
     ...indented('  ', entry.what),
     ...indented('  → ', entry.next),
+    ...((patients && phoneIds(entry, config)) || []).flatMap((line) => indented('    ', line)),
     '',
   ].join('\n');
 }
 
-function attentionJson(entry: AttentionRow, patients: boolean): Record<string, unknown> {
+/** What the office has to read out when it phones the payer; null: nobody phones. */
+function phoneIds({ kind, content, reason }: AttentionRow, config: Config): string[] | null {
+  const is_phoned = PHONE_REASONS.some((each) => each === reason);
+  if (kind !== 'appointment' || content === null || !is_phoned) return null;
+  return callSheet(JSON.parse(content) as AppointmentInput, clinicProfile(config));
+}
+
+function attentionJson(
+  entry: AttentionRow,
+  patients: boolean,
+  config: Config,
+): Record<string, unknown> {
   return {
     subject: entry.subject,
     connector: entry.connector,
@@ -261,6 +275,7 @@ function attentionJson(entry: AttentionRow, patients: boolean): Record<string, u
     inquiry: entry.inquiry,
     starts_at: entry.kind === 'claim' ? null : isoTime(entry.starts_at),
     patient: patients && entry.content !== null ? patientName(inputOf(entry.content)) : null,
+    ids: (patients && phoneIds(entry, config)?.join('\n')) || null,
     reason: entry.reason,
     what: entry.what,
     next: entry.next,

@@ -1,3 +1,4 @@
+import type { CoverageInput } from '../../domain/appointment.ts';
 import type { Env } from '../../domain/env.ts';
 import type { ClaimWords } from '../../records/claim-verdict.ts';
 import type { ServiceClient } from '../../service/api.ts';
@@ -35,7 +36,8 @@ export type CollectSettings = {
   claim_words: ClaimWords;
   attempt_pause_ms: number;
   external_id_template: string;
-  min_lead_ms: number;
+  /** The last instant at which a call under this coverage is bought for a visit. */
+  callBy: (coverage: CoverageInput, starts_at: number) => number;
   concurrency: number;
   time_zone: string;
   /** How long after an answer the verification of its calls is asked for; 0: never. */

@@ -6,12 +6,8 @@ import { draftMatchKey } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
 import { deliveryNotes } from '../../domain/notes.ts';
 import { finalOutcome, outcomeOf } from '../../domain/outcome.ts';
-import {
-  type PlannedCoverage,
-  type PlanningDecision,
-  tooLateToCall,
-} from '../../domain/planning.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
+import type { PlannedCoverage, PlanningDecision } from '../../domain/planning.ts';
+import { DAY_MS, MINUTE_MS } from '../../domain/time.ts';
 import { latestRecord } from '../../store/answers/answers.ts';
 import { joinCoverages } from '../../store/answers/coverages.ts';
 import { planDelivery } from '../../store/answers/deliveries.ts';
@@ -133,12 +129,13 @@ export async function ask(
   const { tx } = context;
   const { now, policy } = context.facts;
   const attention = [...decision.attention];
+  const late: PlannedCoverage[] = [];
   const serving = new Set<number>();
   let wait: string | null = null;
   let look_again_at = Number.POSITIVE_INFINITY;
   for (const coverage of decision.coverages) {
-    const inquiry = await inquiryFor(context, appointment, coverage, decision.is_too_late);
-    if (inquiry === 'too_late') attention.push(tooLateToCall(policy));
+    const inquiry = await inquiryFor(context, appointment, coverage);
+    if (inquiry === 'too_late') late.push(coverage);
     else if (inquiry === 'other_first') wait = 'other_inquiry_first';
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
@@ -166,13 +163,19 @@ export async function ask(
       await deliverRecord(context, inquiry, appointment, coverage_rank);
     }
   }
+  attention.push(...late.map((coverage) => coverage.late));
   const findings = { reasons: PLANNING_REASONS, entries: attention };
   await replaceAttention(tx, subjectOf(appointment), findings, now);
   await listForMapping(tx, decision.unmapped, now);
-  const too_late_at = appointment.starts_at - policy.min_lead_hours * HOUR_MS;
-  const next =
-    wait !== null ? now + RETRY_MS : too_late_at > now ? too_late_at : appointment.starts_at + 1;
-  await setPlanDue(tx, appointment.id, Math.min(next, look_again_at), wait);
+  const changes = [
+    appointment.starts_at,
+    ...decision.coverages.map(({ call_by }) => call_by),
+    ...late.map(({ late_changes_at }) => late_changes_at),
+  ].filter((at) => at >= now);
+  // What comes back unsent later on is looked at again before it is sent.
+  const is_past = decision.coverages.some(({ call_by }) => call_by < now);
+  const next = wait !== null ? now + RETRY_MS : Math.min(Math.min(...changes) + 1, look_again_at);
+  await setPlanDue(tx, appointment.id, next, wait ?? (is_past ? 'call_time_over' : null));
 }
 
 function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: number }): string {
@@ -184,12 +187,12 @@ async function inquiryFor(
   context: PlanContext,
   appointment: AppointmentRow,
   coverage: PlannedCoverage,
-  is_too_late: boolean,
 ): Promise<InquiryRow | 'too_late' | 'other_first' | 'clock_first'> {
   const { tx, external_id_template } = context;
   const { now, is_clock_trusted } = context.facts;
   const newest = await latestForNeed(tx, coverage.need_base, coverage.benefit_year);
   const latest = newest === null ? null : await answeredBefore(tx, newest);
+  const is_too_late = coverage.call_by < now;
   const reuse =
     latest === null
       ? 'new'

@@ -51,6 +51,8 @@ export type SubmitSettings = {
   send_npi: 'auto' | 'always' | 'never';
   /** How many calls may go out, and what they cost. */
   budget: BudgetRules;
+  /** `YYYY-MM-DD`: nobody works on them, besides weekends and federal holidays. */
+  days_off: ReadonlySet<string>;
   reverify_after_days: number;
   time_zone: string;
   poll_interval_ms: number;

@@ -1,3 +1,4 @@
+import { nextBusinessDay } from '../../domain/business-days.ts';
 import { DAMAGED_HOLD, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import type { StoredPrice } from '../../domain/price.ts';
 import { REFUSED_NEIGHBOR } from '../../domain/refusal.ts';
@@ -109,8 +110,9 @@ async function claim(
   checked: ReadonlySet<number> | null,
 ): Promise<{ intents: Intent[]; adopted: number }> {
   const now = deps.env.clock.now();
+  const { settings } = deps;
   const context = { tx, deps, now };
-  const budget = await readBudget(tx, deps.settings.budget, now);
+  const budget = await readBudget(tx, settings.budget, now);
   const due = await dueForSubmission(tx, {
     now,
     limit: Math.min(options.limit, budget.left ?? options.limit),
@@ -133,7 +135,7 @@ async function claim(
       tx.after(() => deps.env.log('inquiry_adopted', { inquiry: row.id, service_id }));
       continue;
     }
-    const current = wantedFrom(draft, localDate(now, deps.settings.time_zone));
+    const current = wantedFrom(draft, localDate(now, settings.time_zone), settings.days_off);
     const price = priceNow(deps, current, now);
     // The nearest visit goes first: a cheaper call behind it does not take its money.
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
@@ -194,11 +196,15 @@ async function commitIntent(
 
 /**
  * It may have waited past the day it was planned for; the service is never asked for a day that is
- * over.
+ * over, or on which nobody works.
  */
-function wantedFrom(draft: InquiryDraft, today: LocalDate): InquiryDraft {
+function wantedFrom(
+  draft: InquiryDraft,
+  today: LocalDate,
+  days_off: ReadonlySet<LocalDate>,
+): InquiryDraft {
   return draft.desired_completion_date < today
-    ? { ...draft, desired_completion_date: today }
+    ? { ...draft, desired_completion_date: nextBusinessDay(today, days_off) }
     : draft;
 }
 

@@ -59,7 +59,7 @@ export function askAgain(
       return [{ did: false, what: `No call is ordered. ${waitWords(decision.reason)}` }];
     if (decision.coverages.length === 0)
       return decision.attention.map(({ what, next }) => ({ did: false, what: `${what} ${next}` }));
-    if (decision.is_too_late)
+    if (decision.coverages.some(({ call_by }) => call_by < now))
       return [{ did: false, what: 'No call is ordered: the visit is too near for one.' }];
     const done: Done[] = [];
     for (const coverage of decision.coverages)

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { AppointmentInput } from '../../domain/appointment.ts';
+import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import { ANSWER_REASONS } from '../../domain/attention.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { ClosedReason } from '../../domain/explanation.ts';
@@ -289,6 +289,17 @@ export async function withoutAppointment(tx: Tx, inquiries: readonly number[]): 
     .execute();
   const ids = new Set(needed.map(({ inquiry }) => inquiry));
   return inquiries.filter((id) => !ids.has(id));
+}
+
+/** The coverages that the PMS has with an appointment now, the primary first. */
+export async function coveragesOf(tx: Tx, appointment: number): Promise<CoverageInput[]> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select('content')
+    .where('id', '=', appointment)
+    .where('kind', '=', sql.lit('appointment'))
+    .executeTakeFirst();
+  return row === undefined ? [] : (JSON.parse(row.content) as AppointmentInput).coverages;
 }
 
 /** Those of the appointments that are not closed. */

@@ -100,7 +100,7 @@ export class KillClinic {
         update_frequency_minutes: 1,
       },
       state: { path: './state/eligd.db' },
-      policy: { look_ahead_days: 365, min_lead_hours: 0 },
+      policy: { look_ahead_days: 365, min_lead_hours: 0, late_visits: 'buy' },
       polling: { interval_minutes: 0.05, urgent_interval_minutes: 0.05 },
       schedule: { pull_seconds: 0.2 },
       backup: { cron: null },

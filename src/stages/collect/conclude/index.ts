@@ -30,6 +30,7 @@ import {
 } from '../../../store/calls/inquiries.ts';
 import {
   appointmentsOf,
+  coveragesOf,
   inquiriesOf,
   type LinkedAppointment,
   link,
@@ -232,9 +233,10 @@ async function planAttempt(
   row: InquiryRow,
   needing: readonly LinkedAppointment[],
 ): Promise<boolean> {
-  const { attempts, attempt_pause_ms, min_lead_ms } = deps.settings;
+  const { attempts, attempt_pause_ms } = deps.settings;
   const due_at = now + attempt_pause_ms;
-  const in_time = needing.filter(({ starts_at }) => starts_at - min_lead_ms > due_at);
+  const in_time: LinkedAppointment[] = [];
+  for (const each of needing) if ((await callByOf(tx, deps, each)) > due_at) in_time.push(each);
   if (row.retry + 1 >= attempts) return false;
   const next = await latestForNeed(tx, row.need_base, row.benefit_year);
   // This answer is a revision of one that had its other attempt already.
@@ -280,6 +282,16 @@ async function planAttempt(
     );
   tx.after(() => deps.onPlanned());
   return true;
+}
+
+/** The last instant at which another call for it is made. */
+async function callByOf(
+  tx: Tx,
+  { settings }: CollectDeps,
+  { id, coverage_rank, starts_at }: LinkedAppointment,
+): Promise<number> {
+  const coverage = (await coveragesOf(tx, id))[coverage_rank - 1];
+  return coverage === undefined ? starts_at : settings.callBy(coverage, starts_at);
 }
 
 /**

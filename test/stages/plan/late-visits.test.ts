@@ -1,0 +1,99 @@
+/** Visits that are too near for a call: nothing is bought, and the office calls. */
+import { expect, test } from 'vitest';
+import { HOUR_MS, localDate } from '../../../src/domain/time.ts';
+import { openAttention } from '../../../src/store/bookkeeping/attention.ts';
+import { NATIONAL, NO_BUDGET } from '../../domain/examples.ts';
+import { type Installation, install } from '../installation.ts';
+
+const RULES = { late_visits: 'call_yourself', payer_hours: NATIONAL };
+
+/** Lets the clock stand at 21:03 in Chicago on a Saturday, 11 days on: no holiday follows. */
+function onSaturday(clinic: Installation): { saturday: string; until: (hours: number) => void } {
+  const saturday = localDate(clinic.now() + 11 * 24 * HOUR_MS, 'America/Chicago');
+  const at = Date.parse(`${saturday}T21:03:00-06:00`);
+  clinic.pass(at - clinic.now());
+  return { saturday, until: (hours) => clinic.pass(at + hours * HOUR_MS - clinic.now()) };
+}
+
+async function listed(clinic: Installation) {
+  return (await openAttention(clinic.store.db)).map(({ reason, what, next }) => ({
+    reason,
+    text: `${what} ${next}`,
+  }));
+}
+
+test('on Saturday at 21:03 no call is bought for Monday at 08:00; the list has it', async () => {
+  const clinic = await install({ policy: RULES });
+  const { until } = onSaturday(clinic);
+  const starts_at = new Date(clinic.now() + 35 * HOUR_MS - 3 * 60_000).toISOString();
+  await clinic.read(clinic.visit('MONDAY', { starts_at }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toEqual([]);
+  expect(await listed(clinic)).toEqual([
+    { reason: 'too_late_to_call', text: expect.stringContaining('(1) Is the plan active on') },
+  ]);
+  // Once Monday has come, the visit is over, and nothing was ever bought.
+  until(36);
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toEqual([]);
+  expect(await clinic.attention()).toEqual([]);
+});
+
+test('with four payer hours left the office is asked to call; then time is short', async () => {
+  const clinic = await install({ policy: RULES });
+  onSaturday(clinic);
+  // Tuesday at 09:00 in Chicago; the payer answers on Monday for twelve hours.
+  clinic.pass(37 * HOUR_MS);
+  const starts_at = new Date(clinic.now() + 23 * HOUR_MS - 3 * 60_000).toISOString();
+  clinic.pass(2 * HOUR_MS);
+  await clinic.read(clinic.visit('TUESDAY', { starts_at }));
+  await clinic.planNow();
+  expect(await listed(clinic)).toEqual([
+    { reason: 'too_late_to_call', text: expect.stringContaining('There is still time to ask.') },
+  ]);
+  clinic.pass(13 * HOUR_MS);
+  await clinic.planNow();
+  expect(await listed(clinic)).toEqual([
+    { reason: 'too_late_to_call', text: expect.stringContaining('There is little time left') },
+  ]);
+  await clinic.submitNow();
+  expect(await clinic.service.ledger()).toEqual([]);
+});
+
+test('a visit known before the cutoff gets its call, and one after it does not', async () => {
+  const clinic = await install({ policy: RULES });
+  const { until } = onSaturday(clinic);
+  const starts_at = new Date(clinic.now() + 59 * HOUR_MS).toISOString();
+  // Monday, 10:30 and 11:30 in Chicago; noon in New York is between them.
+  until(37.5);
+  await clinic.read(clinic.visit('EARLY', { starts_at }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  until(38.5);
+  const patient = { id: 'P-2', first_name: 'Bo', last_name: 'Example', birth_date: '1990-01-02' };
+  await clinic.read(clinic.visit('LATE', { starts_at, patient }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual(['EARLY']);
+  expect(await clinic.attention()).toEqual(['too_late_to_call']);
+});
+
+test('a call that waited past its time is taken back unsent', async () => {
+  const clinic = await install({
+    policy: RULES,
+    settings: { budget: { ...NO_BUDGET, limits: { ...NO_BUDGET.limits, calls_per_day: 0 } } },
+  });
+  const { until } = onSaturday(clinic);
+  const starts_at = new Date(clinic.now() + 59 * HOUR_MS).toISOString();
+  until(37.5);
+  await clinic.read(clinic.visit('WAITS', { starts_at }));
+  await clinic.planNow();
+  await clinic.submitNow();
+  expect(await clinic.attention()).toEqual([]);
+  until(38.5);
+  await clinic.planNow();
+  expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
+  expect(await clinic.attention()).toEqual(['too_late_to_call']);
+});
