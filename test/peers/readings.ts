@@ -124,10 +124,11 @@ function expectedValues(): Promise<Map<string, string>> {
   return plainest;
 }
 
-/** What the payer said about the plan. The rest names the call and its time. */
+/** What the payer said: all of the record but what names the call, its time and its words. */
 function valuesOf({ record }: Written): string {
-  const { outcome, asked, plan, maximums, classes, codes, history, extra } = record;
-  return JSON.stringify({ outcome, asked, plan, maximums, classes, codes, history, extra });
+  const { inquiry_id, inquiry_created_at, calls, verification, confidence, summary, ...said } =
+    record;
+  return JSON.stringify({ ...said, status: String(said.status).toUpperCase() });
 }
 
 async function wholeJob(behaviors: Partial<Behaviors>, faults: readonly Fault[]): Promise<Tally> {

@@ -77,14 +77,15 @@ export class World {
   static async start(options: WorldOptions = {}): Promise<World> {
     const { behaviors = {} } = options;
     const clock = fastClock();
-    const now = () => clock.now();
     const sandbox = await startSandbox({
       port: 0,
       db: ':memory:',
       seed: 1,
-      speed: 1,
       behaviors,
-      now,
+      // Its own timers run as fast as the clock that they share.
+      speed: SPEED,
+      anchor_ms: START_MS,
+      now: () => START_MS + clock.elapsed() / SPEED,
     });
     const world = new World(mkdtempSync(join(tmpdir(), 'eligd-peers-')), clock, sandbox);
     await world.#configure(options);
