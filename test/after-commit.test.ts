@@ -25,10 +25,6 @@ const isKysely = (name: string | null) => ['onConflict', 'onRef'].includes(name 
 /** Places where it cannot wait, and why a commit that fails does no harm there. */
 const AT_ONCE = new Map([
   [
-    'src/stages/pull/index.ts#module',
-    'messages are taken when the turn of their commit comes; the catch gives them their error',
-  ],
-  [
     'src/stages/collect/inbox/event-answer.ts#isAnswer: webhook.compare_at =',
     'the next message of the same commit has to see it; otherwise one is compared later',
   ],

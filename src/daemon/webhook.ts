@@ -11,7 +11,7 @@ import { parseAddress } from '../ops/config-values.ts';
 import { type SecretSource, webhookSecrets } from '../ops/secrets.ts';
 import type { ServiceClient } from '../service/api.ts';
 import type { WebhookWatch } from '../stages/collect/deps.ts';
-import { Inbox } from '../store/answers/inbox.ts';
+import { openInbox } from '../store/answers/inbox.ts';
 import { beginListening, forgetWebhook } from '../store/answers/webhook-watch.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { SubscriptionDeps } from './subscription.ts';
@@ -31,7 +31,7 @@ export function webhookService(
     signature_header: webhook.signature_header,
     secrets: webhookSecrets(secrets).map((secret) => secret.reveal()),
     body_bytes_max: webhook.max_body_megabytes * 1_000_000,
-    inbox: new Inbox(store, rest.env.clock),
+    inbox: openInbox(store, rest.env.clock),
   });
   return { address: addressOf(webhook.listen), route };
 }

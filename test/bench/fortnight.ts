@@ -21,7 +21,7 @@ import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
 import { collectStep } from '../../src/stages/collect/poll/index.ts';
 import { planStep } from '../../src/stages/plan/index.ts';
 import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
-import { Inbox } from '../../src/store/answers/inbox.ts';
+import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, facts, NO_BUDGET } from '../domain/examples.ts';
@@ -93,7 +93,7 @@ async function fortnight(): Promise<FortnightResult> {
     signature_header: 'X-Service-Signature',
     secrets: ['sandbox'],
     body_bytes_max: 16_000_000,
-    inbox: new Inbox(store, env.clock),
+    inbox: openInbox(store, env.clock),
     env,
     onStored: () => {},
     counts: newWebhookCounts(),

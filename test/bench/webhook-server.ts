@@ -7,7 +7,7 @@ import { startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, webhookRoute } from '../../src/http/webhook.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { verifySignature } from '../../src/service/signature.ts';
-import { Inbox } from '../../src/store/answers/inbox.ts';
+import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { jobOfChild } from './measure.ts';
 
@@ -29,7 +29,7 @@ async function throughEligd(): Promise<number> {
     signature_header: 'X-Service-Signature',
     secrets: [secret],
     body_bytes_max: 16_000_000,
-    inbox: new Inbox(await openStore(database), realClock),
+    inbox: openInbox(await openStore(database), realClock),
     env,
     onStored: () => {},
     counts: newWebhookCounts(),

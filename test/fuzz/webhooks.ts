@@ -15,7 +15,7 @@ import { realClock } from '../../src/ops/env.ts';
 import type { CollectDeps } from '../../src/stages/collect/deps.ts';
 import { inboxStep } from '../../src/stages/collect/inbox/index.ts';
 import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
-import { Inbox } from '../../src/store/answers/inbox.ts';
+import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { bareService } from './bare-service.ts';
 import { must, type Target } from './target.ts';
@@ -48,7 +48,7 @@ export async function webhooksTarget(): Promise<Target> {
     signature_header: 'X-Service-Signature',
     secrets: [SECRET],
     body_bytes_max: BODY_BYTES_MAX,
-    inbox: new Inbox(store, realClock),
+    inbox: openInbox(store, realClock),
     env,
     onStored: () => {},
     counts,

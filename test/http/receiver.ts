@@ -8,7 +8,7 @@ import type { Env, LogFields } from '../../src/domain/env.ts';
 import { HTTP_LIMITS, type HttpLimits, startHttpServer } from '../../src/http/server.ts';
 import { newWebhookCounts, type WebhookOptions, webhookRoute } from '../../src/http/webhook.ts';
 import { realClock } from '../../src/ops/env.ts';
-import { Inbox } from '../../src/store/answers/inbox.ts';
+import { openInbox } from '../../src/store/answers/inbox.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { temporaryStore } from '../store/temporary.ts';
 
@@ -50,7 +50,7 @@ export async function startReceiver({
     signature_header: 'X-Service-Signature',
     secrets: [SECRET],
     body_bytes_max: 200_000,
-    inbox: new Inbox(used, realClock),
+    inbox: openInbox(used, realClock),
     env,
     onStored: () => {
       woken += 1;

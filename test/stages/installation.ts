@@ -27,7 +27,7 @@ import {
   type SubmitDeps,
   submitStep,
 } from '../../src/stages/submit/index.ts';
-import { Inbox } from '../../src/store/answers/inbox.ts';
+import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openAttention } from '../../src/store/bookkeeping/attention.ts';
 import type { Store } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
@@ -165,7 +165,7 @@ export async function install({
       ...collecting,
     },
   };
-  const inbox = new Inbox(store, env.clock);
+  const inbox = openInbox(store, env.clock);
   const signal = new AbortController().signal;
   const memory = newDeliverMemory();
   const state = newConnectorState();

@@ -13,7 +13,7 @@ import { turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
-import { WriteQueue } from '../../src/store/engine/write-queue.ts';
+import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
@@ -60,7 +60,7 @@ function changeOfPatient(kind: 'described' | 'merged' = 'described'): Promise<un
     kind === 'described'
       ? { kind, patient, coverages: [] }
       : { kind, from_id: 'P-2', into: patient };
-  return new WriteQueue(db).write((tx) =>
+  return openWriteQueue(db).write((tx) =>
     takePatientUpdates({ tx, connector: 'front-desk', now: NOW }, [update], { changed: 0 }),
   );
 }
@@ -105,7 +105,7 @@ describe('the claim of', () => {
     ],
     [
       'deliveries to write',
-      () => new WriteQueue(db).write((tx) => claimBatch(tx, 'front-desk', NOW, 100)),
+      () => openWriteQueue(db).write((tx) => claimBatch(tx, 'front-desk', NOW, 100)),
       'deliveries USING INDEX deliveries_due (connector=? AND state=? AND due_at<?)',
     ],
   ])('%s goes by its index and reads no whole table', async (_, work, step) => {

@@ -5,6 +5,7 @@ import {
   type PullBatch,
 } from '../../../connectors/contract.ts';
 import type { Env } from '../../domain/env.ts';
+import { GroupCommit } from '../../store/engine/group-commit.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { noteRepeatedArrival } from '../../store/intake/arrivals.ts';
 import {
@@ -132,9 +133,9 @@ async function failed(
 /** What a connector hands its batches to. Resolves after the commit (G3). */
 function acceptFor(deps: PullDeps): (batch: PullBatch) => Promise<Accepted> {
   const { store, env, connector_id } = deps;
-  const gathering = new Gathering(deps);
+  const messages = messagesOf(deps);
   return async (batch) => {
-    if (isMessage(batch)) return await gathering.accept(batch);
+    if (isMessage(batch)) return await messages.add(batch);
     tell(deps, await store.write((tx) => acceptBatch(tx, connector_id, batch, env.clock.now())));
     return { reply: null };
   };
@@ -155,73 +156,28 @@ function tell({ env, connector_id, onAccepted }: PullDeps, counts: IntakeCounts)
   if (counts.new + counts.changed + counts.vanished > 0) onAccepted();
 }
 
-type Waiting = {
-  message: Message;
-  resolve: (accepted: Accepted) => void;
-  reject: (error: unknown) => void;
-};
-
-/**
- * Messages that come while a commit is under way go into the next one together, and are written
- * together.
- */
-class Gathering {
-  readonly #deps: PullDeps;
-  #waiting: Waiting[] = [];
-  #is_asked_for = false;
-  #last = { count: 0, duration_ms: 0 };
-
-  constructor(deps: PullDeps) {
-    this.#deps = deps;
-  }
-
-  accept(message: Message): Promise<Accepted> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ message, resolve, reject });
-      this.#askForCommit();
-    });
-  }
-
-  #askForCommit(): void {
-    if (this.#is_asked_for) return;
-    this.#is_asked_for = true;
-    void this.#commit().catch(() => {});
-  }
-
-  /**
-   * On a slow disk a commit for half of the senders costs as much as one for all: those that were
-   * answered a moment ago get a moment to say more.
-   */
-  async #letGather(): Promise<void> {
-    const { count, duration_ms } = this.#last;
-    if (duration_ms < SLOW_COMMIT_MS || this.#waiting.length >= count) return;
-    await this.#deps.env.clock.sleep(GATHER_MS).catch(() => {});
-  }
-
-  async #commit(): Promise<void> {
-    const { store, env, connector_id } = this.#deps;
-    let taken: Waiting[] = [];
-    try {
-      await this.#letGather();
+/** Messages that come while a commit is under way are committed together. */
+function messagesOf(deps: PullDeps): GroupCommit<Message, Accepted> {
+  const { store, env, connector_id } = deps;
+  let last = { count: 0, duration_ms: 0 };
+  return new GroupCommit<Message, Accepted>({
+    items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
+    // On a slow disk a commit for half of the senders costs as much as one for all: those that were
+    // answered a moment ago get a moment to say more.
+    gather: async (waiting) => {
+      if (last.duration_ms < SLOW_COMMIT_MS || waiting() >= last.count) return;
+      await env.clock.sleep(GATHER_MS).catch(() => {});
+    },
+    commit: async (take) => {
       const started_ms = env.clock.elapsed();
-      const { outcomes, counts } = await store.write(async (tx) => {
-        // Not before the turn has come: what arrived meanwhile is of the party.
-        this.#is_asked_for = false;
-        taken = this.#waiting.splice(0, MESSAGES_PER_COMMIT_MAX);
-        if (this.#waiting.length > 0) this.#askForCommit();
-        const messages = taken.map(({ message }) => message);
-        return await acceptMessages(tx, connector_id, messages, env.clock.now());
-      });
-      this.#last = { count: taken.length, duration_ms: env.clock.elapsed() - started_ms };
-      tell(this.#deps, counts);
-      for (const [index, outcome] of outcomes.entries()) {
-        if ('reply' in outcome) taken[index]?.resolve(outcome);
-        else taken[index]?.reject(outcome.error);
-      }
-    } catch (error) {
-      // Without a transaction the work never ran, and nobody was taken yet.
-      this.#is_asked_for = false;
-      for (const { reject } of taken.length > 0 ? taken : this.#waiting.splice(0)) reject(error);
-    }
-  }
+      const { outcomes, counts } = await store.write((tx) =>
+        acceptMessages(tx, connector_id, take(), env.clock.now()),
+      );
+      last = { count: outcomes.length, duration_ms: env.clock.elapsed() - started_ms };
+      tell(deps, counts);
+      return outcomes.map((outcome) =>
+        'reply' in outcome ? { value: outcome } : { error: outcome.error },
+      );
+    },
+  });
 }

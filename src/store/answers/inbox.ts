@@ -5,15 +5,10 @@
 import { sql } from 'kysely';
 import type { Clock } from '../../domain/env.ts';
 import type { Db, Tx } from '../engine/database.ts';
+import { GroupCommit } from '../engine/group-commit.ts';
 import type { Store } from '../engine/store.ts';
 
 export type InboxMessage = { message_hash: string; body: Buffer; received_at: number };
-
-type Waiting = {
-  message: InboxMessage;
-  resolve: (outcome: 'stored' | 'duplicate') => void;
-  reject: (error: unknown) => void;
-};
 
 /** Rows in one commit at most, so that none waits long for its neighbours. */
 const MESSAGES_PER_COMMIT_MAX = 200;
@@ -23,71 +18,37 @@ const MESSAGES_PER_COMMIT_MAX = 200;
 const GATHER_MS = 1;
 const GATHERINGS_MAX = 5;
 
-/**
- * Takes messages in. Those that come at the same time share one statement and one commit, because
- * the flush to the disk is what a commit costs; while one commit is under way the next ones gather.
- */
-export class Inbox {
-  readonly #store: Store;
-  readonly #clock: Clock;
-  #waiting: Waiting[] = [];
-  #is_running = false;
-  /**
-   * How many came together last time: probably as many senders, each of which sends again when it
-   * has its answer.
-   */
-  #expected = 1;
-
-  constructor(store: Store, clock: Clock) {
-    this.#store = store;
-    this.#clock = clock;
-  }
-
+export type Inbox = {
   /**
    * Resolves after the commit. `duplicate`: a message with this hash was taken before, and this one
    * is dropped.
    */
-  accept(message: InboxMessage): Promise<'stored' | 'duplicate'> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ message, resolve, reject });
-      if (!this.#is_running) void this.#run();
-    });
-  }
+  accept: (message: InboxMessage) => Promise<'stored' | 'duplicate'>;
+};
 
-  async #run(): Promise<void> {
-    this.#is_running = true;
-    while (this.#waiting.length > 0) {
-      await this.#gather();
-      const batch = this.#waiting.splice(0, MESSAGES_PER_COMMIT_MAX);
-      try {
-        const stored = await this.#store.write((tx) =>
-          insertMessages(
-            tx,
-            batch.map(({ message }) => message),
-          ),
-        );
-        for (const { message, resolve } of batch)
-          resolve(stored.delete(message.message_hash) ? 'stored' : 'duplicate');
-      } catch (error) {
-        for (const { reject } of batch) reject(error);
-      }
-    }
-    this.#is_running = false;
-  }
-
-  /**
-   * Eight senders that each wait for their answer fill a commit of eight instead of two of four.
-   */
-  async #gather(): Promise<void> {
-    for (
-      let round = 0;
-      this.#waiting.length < this.#expected && round < GATHERINGS_MAX;
-      round += 1
-    ) {
-      await this.#clock.sleep(GATHER_MS);
-    }
-    this.#expected = Math.min(this.#waiting.length, MESSAGES_PER_COMMIT_MAX);
-  }
+/** Takes messages in. Those that come at the same time share one statement and one commit. */
+export function openInbox(store: Store, clock: Clock): Inbox {
+  // How many came together last time: probably as many senders, each of which sends again when it
+  // has its answer. Eight of them fill a commit of eight instead of two of four.
+  let expected = 1;
+  const messages = new GroupCommit<InboxMessage, 'stored' | 'duplicate'>({
+    items_per_commit_max: MESSAGES_PER_COMMIT_MAX,
+    gather: async (waiting) => {
+      for (let round = 0; waiting() < expected && round < GATHERINGS_MAX; round += 1)
+        await clock.sleep(GATHER_MS);
+    },
+    commit: async (take) => {
+      const { batch, stored } = await store.write(async (tx) => {
+        const taken = take();
+        return { batch: taken, stored: await insertMessages(tx, taken) };
+      });
+      expected = batch.length;
+      return batch.map(({ message_hash }) => ({
+        value: stored.delete(message_hash) ? ('stored' as const) : ('duplicate' as const),
+      }));
+    },
+  });
+  return { accept: (message) => messages.add(message) };
 }
 
 /** The hashes of the messages that were not known before. */

@@ -1,5 +1,5 @@
 import { type Db, openDatabase, type Tx } from './database.ts';
-import { WriteQueue } from './write-queue.ts';
+import { openWriteQueue } from './write-queue.ts';
 
 /**
  * The state of one installation. Reads go through `db`; every change goes through `write`, which
@@ -15,10 +15,10 @@ export type Store = {
 /** Opens and migrates the database at `path`; see `openDatabase` for what it throws. */
 export async function openStore(path: string): Promise<Store> {
   const db = await openDatabase(path);
-  const queue = new WriteQueue(db);
+  const queue = openWriteQueue(db);
   return {
     db,
-    write: (work) => queue.write(work),
+    write: queue.write,
     close: async () => {
       await queue.idle();
       await db.destroy();
