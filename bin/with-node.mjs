@@ -74,7 +74,7 @@ if (may_install && existsSync(join(root, 'package-lock.json')) && !packages_matc
         `--ignore-scripts" in ${root}.`,
     );
   if (npm.status !== 0)
-    fail(`eligd: "npm ci" failed; its words are above. Mend that and run the same command again.`);
+    fail(`eligd: "npm ci" failed; its words are above. Fix that and run the same command again.`);
 }
 
 let node;
@@ -101,7 +101,7 @@ const child = spawn(node, ['--disable-sigusr1', ...args], {
   stdio: 'inherit',
   env: { ...environment, PATH: `${dirname(node)}:${process.env.PATH ?? ''}` },
 });
-// Ctrl-C reaches the child by itself (same process group): wait for it. Other signals are sent to
+// Ctrl-C reaches the child as well (same process group): wait for it. Other signals are sent to
 // this process alone.
 process.on('SIGINT', () => {});
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

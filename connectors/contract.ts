@@ -367,8 +367,8 @@ export type ClaimDelivery = {
   claim: DeliveredClaim;
   record: ClaimStatusRecord;
   /**
-   * 1 for the first answer of a call, counted up when the service revised it. Another call about
-   * the claim begins anew.
+   * 1 for the first answer of a call, one more each time the service revises it. Another call about
+   * the claim starts at 1 again.
    */
   revision: number;
   notes: string[];
@@ -421,7 +421,7 @@ export type CheckLine = { ok: boolean; what: string; next?: string };
 const BRAND = Symbol.for('eligd.ConnectorError');
 
 /**
- * What a connector throws. `transient`: the PMS is away or busy, eligd tries again by itself;
+ * What a connector throws. `transient`: the PMS is away or busy, eligd tries again automatically;
  * `permanent`: a person must act. The sentences are shown and logged, so they hold no protected
  * health information.
  */

@@ -117,7 +117,7 @@ const READING_KEYS = [
 /**
  * What a source key carries behind the content hash: nothing with the default settings, else a
  * short hash of those that change the reading. A file that was read wrongly is read again when it
- * is dropped again after the settings were mended.
+ * is dropped again after the settings were corrected.
  */
 export function readingFingerprint(config: CsvConfig): string {
   const defaults = csvConfigSchema.parse({ folder: config.folder });

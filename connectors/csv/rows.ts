@@ -54,10 +54,10 @@ const ROW_REMEDIES: Record<RowFault, string> = {
   'too long': 'Look at this row in the export; it is longer than any appointment can be.',
   'too few cells':
     'The row has fewer cells than the header, so nobody can say which is which. Export ' +
-    'again, or mend this row.',
+    'again, or fix this row.',
   'too many cells':
     'The row has more cells than the header: usually a separator inside a name or note. ' +
-    'Export with text in quotation marks, or mend this row.',
+    'Export with text in quotation marks, or fix this row.',
 };
 
 const DATE_REMEDIES: Record<string, string> = {

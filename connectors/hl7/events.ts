@@ -47,7 +47,7 @@ export const EVENTS = {
       'A message was answered with AE, because something in it cannot be read; it is on the ' +
       'attention list.',
     next:
-      'Do what the attention list says (eligd list --attention); have the sender mend the ' +
+      'Do what the attention list says (eligd list --attention); have the sender fix the ' +
       'field and send again.',
   },
   hl7_not_stored: {

@@ -48,7 +48,7 @@ function create(config: Config, env: ConnectorEnv): Connector {
       await prepare(folder);
       for (const delivery of batch.deliveries) {
         signal.throwIfAborted();
-        // The key is stable, so writing again replaces the file by itself (G4).
+        // The key is stable, so writing again replaces the file (G4).
         await writeJson(join(folder, 'out', `${delivery.key}.json`), delivery);
       }
       return batch.deliveries.map(({ key }) => ({ key, outcome: 'delivered' }));

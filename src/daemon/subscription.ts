@@ -116,7 +116,7 @@ async function notKept({ store, env }: SubscriptionDeps): Promise<StepResult> {
   return { did: 0, next_at: now + COMPARE_MS };
 }
 
-/** What does not mend itself is told to a person; the network does. */
+/** A lasting failure goes on the attention list; trouble of the network passes. */
 async function failed(deps: SubscriptionDeps, failure: ServiceFailure): Promise<StepResult> {
   const { store, env } = deps;
   deps.failures += 1;

@@ -72,7 +72,7 @@ export function subscriptionDeps(
 }
 
 /**
- * At the start of the daemon: what it knows about the service's reports begins anew, or ends where
+ * At the start of the daemon: what it knows about webhook events starts over, or ends where
  * nobody listens.
  */
 export async function beginReports(store: Store, webhook: WebhookConfig | null): Promise<void> {

@@ -140,7 +140,7 @@ export type ProviderInput = {
 };
 
 /**
- * Something that a person should mend in the PMS. It names field and kind of value, never the value
+ * Something that a person should fix in the PMS. It names field and kind of value, never the value
  * (G6).
  */
 export type FieldProblem = {

@@ -69,7 +69,7 @@ export const ATTENTION_REASONS = {
   // installation
   submission_stopped: 'Nothing is sent to the service at the moment.',
   observe_mode: 'The configuration says mode: observe, so no calls are made.',
-  webhook_silent: 'The service has stopped reporting answers by itself.',
+  webhook_silent: 'The service has stopped sending webhook events.',
   subscription_elsewhere: 'The service reports to somebody else.',
   subscription_failed: 'The service does not keep the subscription as it should be.',
   clock_wrong: 'The clock of this computer differs from the service’s.',
@@ -109,7 +109,7 @@ export const INCIDENT_REASONS = [
 
 export type IncidentReason = (typeof INCIDENT_REASONS)[number];
 
-/** Reasons that planning sets and takes back by itself each time it looks at an appointment. */
+/** Reasons that planning sets and takes back automatically each time it looks at an appointment. */
 export const PLANNING_REASONS: readonly AttentionReason[] = [
   'field_missing',
   'field_malformed',
@@ -142,7 +142,7 @@ export function unanswered(outcome: FinalOutcome | null, calls: number): Attenti
   if (outcome === 'cancelled') {
     return {
       reason: 'cancelled_by_service',
-      what: 'The service cancelled the inquiry. It is not sent again by itself.',
+      what: 'The service cancelled the inquiry. It is not sent again automatically.',
       next: 'Ask the operator of the service why, or call the payer yourself.',
     };
   }

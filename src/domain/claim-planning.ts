@@ -15,7 +15,7 @@ export type ClaimDecision =
   | { kind: 'close'; reason: 'settled' | 'past' | 'no_coverage' | 'skipped' }
   /** Younger than `ask_after_days`: nothing to ask before `until`. */
   | { kind: 'wait'; until: Instant; reason: 'claim_too_young' | 'clock_unproven' }
-  /** A person has to mend something first. */
+  /** A person has to fix something first. */
   | { kind: 'attend'; attention: Attention[] }
   | { kind: 'ask'; claim: PlannedClaim };
 
@@ -44,7 +44,7 @@ const INSURANCE_AWAITED: Attention = {
     'the patient’s insurance yet.',
   next:
     'Enter the insurance there and save the patient, so that it is sent; the call then starts ' +
-    'by itself.',
+    'automatically.',
 };
 
 /**

@@ -29,7 +29,7 @@ export function clockSkew({ service_ms, sent_ms, received_ms }: SeenServiceDate)
  * Whether the clock may be believed. Until the service has been heard it may not: an appointment is
  * closed as past on somebody's word, and a wrong clock would close a whole day. What the service
  * said counts for the clock as it ran then; one that was set since, as the monotonic clock shows,
- * has to be compared anew.
+ * has to be compared again.
  */
 export class ClockWatch {
   readonly #clock: Clock;

@@ -78,8 +78,8 @@ export const EVENTS = {
     level: 'info',
     fields: [],
     means:
-      'The service reports by itself, and its reports agree with what asking finds; it is ' +
-      'asked more rarely from now on.',
+      'Webhook events come, and agree with what eligd finds when it asks; it asks less often ' +
+      'from now on.',
   },
   webhook_believed: {
     level: 'info',
@@ -169,7 +169,7 @@ export const EVENTS = {
     fields: ['duration_ms', 'stage'],
     means:
       'A step of a stage gives no sign of life for duration_ms. Under systemd the daemon is ' +
-      'started anew; nothing is lost by it.',
+      'started again; nothing is lost by it.',
     next:
       'If it happens again, report it with the lines before it. A network share that does not ' +
       'answer is a common cause.',
@@ -249,8 +249,8 @@ export const EVENTS = {
       'It is not known whether the service has an inquiry; it is looked for before anything ' +
       'is sent again.',
     next:
-      'Nothing: it is settled by itself within minutes, or stands on the attention list. Many ' +
-      'of them point to the network or to the service.',
+      'Nothing: it is settled automatically within minutes, or goes on the attention list. ' +
+      'Many of them point to the network or to the service.',
   },
   inquiry_found: {
     level: 'info',
@@ -267,7 +267,7 @@ export const EVENTS = {
     fields: ['inquiry'],
     means:
       'It cannot be found out whether the service has an inquiry, and it is not sent again ' +
-      'by itself.',
+      'automatically.',
     next:
       'Ask the operator of the service for the inquiry under its external id; eligd explain ' +
       'says which.',
@@ -292,7 +292,7 @@ export const EVENTS = {
     fields: ['inquiry', 'service_id'],
     means:
       'An inquiry that was read is not the one its id was taken for; nothing of it is ' +
-      'stored, and the ids of that reply are looked up anew.',
+      'stored, and the ids of that reply are looked up again.',
     next:
       'Nothing: they are looked for by themselves. Tell the operator of the service that ids ' +
       'of a reply come in another order.',
@@ -311,7 +311,7 @@ export const EVENTS = {
     fields: ['http_status', 'reason', 'unknown_inquiries'],
     means:
       'The service turns us away, or somebody else uses the account; nothing is sent until ' +
-      'that is mended.',
+      'that is fixed.',
     next: 'eligd status says why and when it is tried again.',
   },
   submission_resumed: { level: 'info', fields: [], means: 'The service accepts inquiries again.' },
@@ -333,7 +333,7 @@ export const EVENTS = {
     fields: ['failure', 'http_status', 'specialty'],
     means:
       'The list of the service could not be read; nothing is sent for this specialty until it can.',
-    next: 'Nothing at first: it is tried again by itself. If it goes on, run "eligd check".',
+    next: 'Nothing at first: it is tried again automatically. If it goes on, run "eligd check".',
   },
   label_check_failed: {
     level: 'warn',
@@ -415,7 +415,7 @@ export const EVENTS = {
     level: 'error',
     fields: ['connector'],
     means: 'A record was given up on after all attempts; it is on the attention list.',
-    next: 'Mend what the attention list says (eligd list --attention), then eligd retry.',
+    next: 'Fix what the attention list says (eligd list --attention), then eligd retry.',
   },
   clock_wrong: {
     level: 'error',

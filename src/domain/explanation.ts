@@ -18,7 +18,7 @@ import type { DeliveryState, InquiryState } from './states.ts';
 export type Explanation = {
   situation: SituationWord;
   why: string;
-  /** When the next step falls due by itself; null: when something else happens. */
+  /** When the next step falls due automatically; null: when something else happens. */
   until: number | null;
   /** What a person should do; null: nothing. */
   next: string | null;
@@ -170,14 +170,14 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
       'Nothing is planned for it, and nothing says why. That is a defect of eligd.',
       null,
       'Save the appointment in the practice management system again so that it is planned ' +
-        'anew, and report this.',
+        'again, and report this.',
     );
   }
   if (deliveries.some(({ state, inquiry }) => state === 'parked' && inquiry === blocked.id)) {
     return told(
       `The answer could not be written into ${destination}.`,
       null,
-      'Look at it with eligd show, enter it by hand, or mend the cause and try again.',
+      'Look at it with eligd show, enter it by hand, or fix the cause and try again.',
     );
   }
   const what =

@@ -48,7 +48,7 @@ export type PlanningDecision =
       attention: Attention[];
     }
   /**
-   * `coverages` holds those that need an answer; `attention` what a person should mend. Both may be
+   * `coverages` holds those that need an answer; `attention` what a person should fix. Both may be
    * filled (G7).
    */
   | {
@@ -174,7 +174,7 @@ function awaitInsurance(
       'insurance yet.',
     next:
       'Enter the insurance there and save the patient, so that it is sent; the call then ' +
-      'starts by itself. A patient who pays alone needs nothing.',
+      'starts automatically. A patient who pays alone needs nothing.',
   };
   return {
     kind: 'wait',

@@ -25,7 +25,7 @@ const EARLY_FACTOR = 24;
 const EARLY_MS_MAX = 22 * HOUR_MS;
 /** Between the usual and the late end of its payer's calls, about so often. */
 const ASKS_AROUND_END = 8;
-/** How much rarer the service is asked while it tells by itself. */
+/** How much less often the service is asked while webhook events come. */
 const TOLD_FACTOR = 6;
 /** So long before the visit nobody relies on being told. */
 const CHAIR_MS = 4 * HOUR_MS;
@@ -38,7 +38,7 @@ export type PollingFacts = {
   urgent_interval_ms: number;
   time_zone: string;
   /**
-   * The service reports by itself, and lately its reports have agreed with what it said when it was
+   * Webhook events come, and lately they have agreed with what the service said when it was
    * asked.
    */
   is_told: boolean;
@@ -53,7 +53,7 @@ export type PollingFacts = {
  * When to ask about an open inquiry next. Until the morning of its completion date at 24 times the
  * interval and at least once a day, more often while its payer's calls usually end; from then on by
  * the interval, which shrinks to the urgent one during the last day before the visit; twice a day
- * after the visit. While the service tells by itself, not before that morning is over, and then
+ * after the visit. While webhook events come, not before that morning is over, and then
  * more rarely, but for the hours before the visit.
  */
 export function nextPollAt(facts: PollingFacts): Instant {

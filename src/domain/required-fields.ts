@@ -33,7 +33,7 @@ const LABELS: Readonly<Record<ClaimRequiredField, string>> = {
 };
 
 /**
- * What has to be mended before a call is paid for. A required field must be there; a field that is
+ * What has to be fixed before a call is paid for. A required field must be there; a field that is
  * there must be well-formed even when it is not required, because the service refuses the whole
  * inquiry otherwise.
  */

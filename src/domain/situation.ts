@@ -30,7 +30,7 @@ export const SITUATIONS = [
 ] as const;
 export type SituationWord = (typeof SITUATIONS)[number];
 
-/** Entries that tell a person something while the appointment goes on by itself. */
+/** Entries that tell a person something while the appointment goes on automatically. */
 export const INFORMATIONAL_REASONS: readonly AttentionReason[] = [
   'payer_unmapped',
   'payers_unreadable',

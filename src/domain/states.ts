@@ -46,8 +46,8 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
 };
 
 /**
- * The delivery of one record to one appointment. `failed` is tried again by itself, `parked` only
- * by a person.
+ * The delivery of one record to one appointment. `failed` is tried again automatically,
+ * `parked` only by a person.
  */
 export const DELIVERY_STATES = ['pending', 'failed', 'delivered', 'parked'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];

@@ -19,7 +19,7 @@ export class ConfigError extends EligdError {
         `The configuration ${file} has ` +
         `${lines.length === 1 ? 'an error' : `${lines.length} errors`}.`,
       why: lines.map((line) => `- ${line}`).join('\n'),
-      next: 'Mend the file and run the same command again; config/example.yaml explains every key.',
+      next: 'Fix the file and run the same command again; config/example.yaml explains every key.',
     });
     this.problems = sorted;
   }

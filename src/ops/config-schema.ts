@@ -449,7 +449,7 @@ const webhook = z
   })
   .nullable()
   .default(null)
-  .describe('Lets the service tell of changes by itself. Null or absent: eligd only asks.');
+  .describe('Lets the service send webhook events. Null or absent: eligd only asks.');
 
 const office = z
   .strictObject({
@@ -609,7 +609,7 @@ export const configSchema = z.strictObject({
         .default('30 3 * * *')
         .describe(
           "When the daemon makes one, as a line of cron in the clinic's time zone; null: " +
-            'never by itself.',
+            'never automatically.',
         ),
       keep: wholeFrom(1).default(14).describe('How many of them are kept.'),
     })

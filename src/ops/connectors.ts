@@ -68,7 +68,7 @@ export async function loadConnectorType(type: string, root = PROJECT_ROOT): Prom
       what: `The connector ${type} could not be loaded.`,
       why: `Its module ${file} failed: ${loadFailure(error)}.`,
       next: isModulePath(type)
-        ? 'Mend the module; connectors/README.md says what it must look like.'
+        ? 'Fix the module; connectors/README.md says what it must look like.'
         : 'Run "npm ci --ignore-scripts" in the folder of eligd.',
       cause: error,
     });

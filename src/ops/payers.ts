@@ -52,7 +52,7 @@ export function loadPayers(file: string): PayerList {
       what: `The payer map ${file} could not be read.`,
       why: code === 'ENOENT' ? 'There is no such file.' : `The system said ${code ?? 'no'}.`,
       next:
-        'Mend policy.payers in the configuration, or copy config/payers.example.csv to this ' +
+        'Fix policy.payers in the configuration, or copy config/payers.example.csv to this ' +
         'place.',
       cause: error,
     });
@@ -260,7 +260,7 @@ function payersError(file: string, problems: string[]): EligdError {
       `${problems.length === 1 ? 'an error' : `${problems.length} errors`}.`,
     why: problems.join('\n'),
     next:
-      'Mend the file and run the same command again; config/payers.example.csv shows what it ' +
+      'Fix the file and run the same command again; config/payers.example.csv shows what it ' +
       'looks like.',
   });
 }

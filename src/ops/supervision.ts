@@ -26,7 +26,7 @@ export type Supervision = {
 /**
  * Tells systemd that the daemon is up, how it stands, and that it gets on. The last is said only
  * while no step of a stage has been silent for too long: a stage that hangs ends the feed, and
- * systemd starts the daemon anew. Rows are the only hand-off, so nothing is lost by that. Waiting
+ * systemd restarts the daemon. Rows are the only hand-off, so nothing is lost by that. Waiting
  * for work is no silence.
  */
 export async function supervise(options: Supervision): Promise<void> {

@@ -86,7 +86,7 @@ const maximumsSchema = z
     name: text('What the payer calls this set of amounts.'),
     individual_deductible: allowanceSchema.optional().describe('`remaining` is computed.'),
     individual_deductible_resets_each_calendar_year: yesNo(
-      'Whether the individual deductible starts anew on 1 January.',
+      'Whether the individual deductible starts over on January 1.',
     ),
     family_deductible: allowanceSchema.optional().describe('`remaining` is computed.'),
     coverage_limit: allowanceSchema

@@ -37,7 +37,7 @@ export type Life = {
 };
 
 /**
- * The whole life of an inquiry, computed anew at each reading: a function of seed, request,
+ * The whole life of an inquiry, computed again at each reading: a function of seed, request,
  * behaviors and time of creation, so that no timer has to run (docs/service.md "States and
  * transitions" and docs/service.md "Limits": by the morning of the desired day).
  */

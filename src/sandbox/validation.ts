@@ -155,7 +155,7 @@ export function validateRequest(body: unknown, prefix: Where, rules: ValidationR
   return { ok: true, request: body as InquiryRequest };
 }
 
-/** What no field shows by itself. */
+/** What no single field shows. */
 function checkTogether(body: { [field: string]: unknown }, today: Day): Problem[] {
   const problems: Problem[] = [];
   const asksNothing = !Array.isArray(body.benefits_query) || body.benefits_query.length === 0;

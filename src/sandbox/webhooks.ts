@@ -32,7 +32,7 @@ type Message = {
 /**
  * Reports changes to the subscription's URL (docs/service.md "Events"): every
  * `update_frequency_min` of scaled time what has changed since, one element per inquiry, signed,
- * split where it is long. The only part of the sandbox that acts by itself.
+ * split where it is long. The only part of the sandbox that acts unasked.
  */
 export class Webhooks implements Reports {
   readonly #secret: string;
@@ -40,7 +40,7 @@ export class Webhooks implements Reports {
   #running: Promise<void> = Promise.resolve();
   #state: State | undefined;
   /**
-   * When each inquiry changes next, for those that will; worked out anew when a behavior changes.
+   * When each inquiry changes next, for those that will; worked out again when a behavior changes.
    */
   #next_ms = new Map<number, number>();
   #known_seq = 0;

@@ -1,5 +1,5 @@
 /**
- * The address of a subscription. The service may write it anew, and its query may hold what nobody
+ * The address of a subscription. The service may write it again, and its query may hold what nobody
  * else shall read.
  */
 

@@ -115,7 +115,7 @@ describe('eligd check', () => {
     expect(code).toBe(78);
     for (const part of ['payer map', 'service', 'connector front-desk'])
       expect(stdout).toMatch(new RegExp(`^!! ${part}: `, 'm'));
-    expect(stdout).toMatch(/^→ Mend the file/m);
+    expect(stdout).toMatch(/^→ Fix the file/m);
     expect(stdout).toContain('1 file in rejected/. → Read the .reasons.csv next to each');
     expect(stdout).toMatch(/^-- clock: Not compared/m);
     expect(stderr).toMatch(/^eligd: The check found 3 faults\.\n/);

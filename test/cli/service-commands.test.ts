@@ -158,7 +158,7 @@ describe('subscription', () => {
   test('is set, changed, shown and deleted', async () => {
     const { sandbox } = await bench();
     const { run } = install(sandbox.url);
-    const none = 'The service has no subscription; eligd asks it by itself.\n';
+    const none = 'The service has no subscription; eligd asks for answers instead.\n';
     expect((await run(['subscription', 'show'])).stdout).toBe(none);
     const set = await run(['subscription', 'set', '--url', 'https://clinic.example/hook']);
     expect(set).toMatchObject({

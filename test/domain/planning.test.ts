@@ -287,7 +287,7 @@ describe('required fields', () => {
   });
 
   test("say what the connector could not read, by the column's name and without the value", () => {
-    const problems = [{ field: 'DOB', value_class: 'impossible date', remedy: 'Mend it.' }];
+    const problems = [{ field: 'DOB', value_class: 'impossible date', remedy: 'Fix it.' }];
     const { attention } = asked({ patient: { ...patient, birth_date: null }, problems });
     expect(attention).toMatchObject([
       { reason: 'field_malformed', what: expect.stringContaining('(DOB: impossible date)') },

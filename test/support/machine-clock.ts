@@ -12,8 +12,8 @@ export type MachineClock = {
 
 /**
  * Sets the clock of this machine: for eligd and for the sandbox alike, since both run in this
- * process and read `Date.now`. It goes on by itself, and `pass` lets time go by that nobody has to
- * wait for. The real clock is back after the test.
+ * process and read `Date.now`. It goes on, and `pass` lets time go by that nobody has
+ * to wait for. The real clock is back after the test.
  */
 export function setMachineClock(start_ms: number = MONDAY_MS): MachineClock {
   let ahead_ms = start_ms - realNow();

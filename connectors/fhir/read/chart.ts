@@ -31,7 +31,7 @@ export class Chart {
 
   /**
    * What a reference of `container` names; null when it cannot be had for good (absent, forbidden,
-   * on another server). A logical reference gives what it tells by itself. Throws a FhirError when
+   * on another server). A logical reference gives what it says. Throws a FhirError when
    * the server failed in passing.
    */
   async resolve(reference: unknown, container: Json, type: string): Promise<Json | null> {

@@ -72,7 +72,7 @@ async function readOne(claim: Resource, means: Means): Promise<Outcome> {
 
 function failedClaim({ id }: Resource): RejectedItem {
   const remedy =
-    'It is read again by itself tomorrow; if it lasts, ask whoever runs the FHIR server.';
+    'It is read again automatically tomorrow; if it lasts, ask whoever runs the FHIR server.';
   return {
     position: `Claim/${id}`,
     field: 'what it refers to',

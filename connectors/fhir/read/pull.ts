@@ -364,7 +364,8 @@ export class Puller {
           'server; "eligd check" looks for the cause.';
         return rejected(id, 'Coverage', 'not readable', remedy);
       }
-      const remedy = 'It is read again by itself; if it lasts, ask whoever runs the FHIR server.';
+      const remedy =
+        'It is read again automatically; if it lasts, ask whoever runs the FHIR server.';
       return {
         ...rejected(id, 'what it refers to', 'something that the FHIR server failed on', remedy),
         kind: 'failed' as const,
@@ -497,6 +498,6 @@ function failedItems(count: number, one: string, many: string): ConnectorError {
     'others were taken.';
   return new ConnectorError('transient', {
     what,
-    next: 'It is tried again by itself; if it lasts, ask whoever runs the FHIR server.',
+    next: 'It is tried again automatically; if it lasts, ask whoever runs the FHIR server.',
   });
 }

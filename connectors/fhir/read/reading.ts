@@ -38,7 +38,7 @@ export function readCursor(text: string | null): Cursor {
         claims_on: textOf('claims_on'),
       };
   } catch {
-    // What another version wrote: begin anew.
+    // What another version wrote: start over.
   }
   return { since: null, window_on: null, claims_on: null };
 }

@@ -66,7 +66,7 @@ export function containedIn(container: Json, id: string): Resource | null {
   return isResource(found) ? found : null;
 }
 
-/** What a logical reference tells by itself, in the shape of the resource it stands for. */
+/** What a logical reference says, in the shape of the resource it stands for. */
 export function logicalResource(reference: unknown, type: string): Json {
   const identifier = at(reference, 'identifier');
   const name = textAt(reference, 'display');

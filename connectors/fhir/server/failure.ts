@@ -179,11 +179,11 @@ export function wordsOfSearch({ words }: FhirError, query: readonly [string, str
 
 const REMEDIES: Readonly<Record<FailureKind, string>> = {
   unreachable:
-    'It is tried again by itself; if it lasts, look whether the FHIR server and the network ' +
+    'It is tried again automatically; if it lasts, look whether the FHIR server and the network ' +
     'are up, and check base_url.',
-  busy: 'It is tried again by itself.',
+  busy: 'It is tried again automatically.',
   broken:
-    'It is tried again by itself; if it lasts, check base_url:, and ask whoever runs the ' +
+    'It is tried again automatically; if it lasts, check base_url:, and ask whoever runs the ' +
     'FHIR server.',
   unauthorized:
     'Check the credentials of this connector, its registration at the FHIR server, and the ' +
@@ -192,7 +192,7 @@ const REMEDIES: Readonly<Record<FailureKind, string>> = {
     'Have the client of eligd allowed to do this at the FHIR server (its scopes); "eligd ' +
     'check" names them.',
   absent: 'Check base_url: it must be the base address of a FHIR R4 server.',
-  conflict: 'It is tried again by itself.',
+  conflict: 'It is tried again automatically.',
   unsupported: 'See the page about this kind of server in docs/fhir.md.',
   refused:
     'See the page about this kind of server in docs/fhir.md; "eligd check" ' +

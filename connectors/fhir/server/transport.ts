@@ -42,7 +42,7 @@ const REPLY_BYTES_MAX = 128 * 1024 * 1024;
 
 export function createTransport(options: { timeout_ms: number; connections: number }): Transport {
   const { timeout_ms, connections } = options;
-  // Without pipelining and HTTP/2 undici never writes a request a second time by itself.
+  // Without pipelining and HTTP/2 undici never writes a request a second time unasked.
   const agent = new Agent({
     connections,
     pipelining: 1,

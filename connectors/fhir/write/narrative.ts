@@ -68,7 +68,7 @@ function planLines({ plan, maximums, clauses }: EligibilityRecord): Line[] {
     ...allowance('Individual deductible', maximums?.individual_deductible),
     ...allowance('Family deductible', maximums?.family_deductible),
     ...yesNo(
-      'Deductible starts anew on 1 January',
+      'Deductible starts over on January 1',
       maximums?.individual_deductible_resets_each_calendar_year,
     ),
     ...allowance('Individual out-of-pocket maximum', maximums?.individual_out_of_pocket_maximum),

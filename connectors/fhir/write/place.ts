@@ -11,7 +11,7 @@
  *    looks before a create, and otherwise when the core comes back, since many servers show in
  *    searches only after a while what they have taken;
  * 4. what is there and differs is updated with `If-Match`, and after a conflict read and judged
- *    anew.
+ *    again.
  */
 
 import { isJson, type Resource, textAt } from '../element.ts';
@@ -97,7 +97,7 @@ type Found = Resource & { id: string };
 
 const hasId = (resource: Resource): resource is Found => resource.id !== undefined;
 
-/** Whether a create finds by itself what is there already, in one step. */
+/** Whether a create finds what is there already, in one step. */
 function isAtomic({ capability }: WriteParts, { look, resource }: Slot): boolean {
   return look?.is_condition === true && capability.conditionalCreate(resource.resourceType);
 }

@@ -88,7 +88,7 @@ function failed(key: string, error: FhirError): DeliveryOutcome {
   const next = is_permanent
     ? 'Have the FHIR server accept it, or choose another write_back: in the configuration of ' +
       'the connector. "eligd show" has the answer.'
-    : 'It is tried again by itself.';
+    : 'It is tried again automatically.';
   return { key, outcome: 'failed', is_permanent, what: `${error.message}${words}`, next };
 }
 

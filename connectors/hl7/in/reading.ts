@@ -34,7 +34,7 @@ export type Reading =
   /** Nothing in it is for eligd: acknowledged, so that the feed goes on. */
   | { kind: 'ignored' }
   /**
-   * What is wrong is in the content (AE): a person has to mend it. `content` puts it on the
+   * What is wrong is in the content (AE): a person has to fix it. `content` puts it on the
    * attention list.
    */
   | { kind: 'faulty'; content: Content; fault: Fault }

@@ -151,7 +151,7 @@ export async function openConnection(
     what:
       `The receiver of answers at ${config.send_to} cannot be reached ` +
       `(${errorCode(cause) ?? 'no answer'}).`,
-    next: 'Check that it runs and that "send_to:" is right; it is tried again by itself.',
+    next: 'Check that it runs and that "send_to:" is right; it is tried again automatically.',
     cause,
   });
 }

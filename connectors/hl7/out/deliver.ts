@@ -76,7 +76,8 @@ export async function deliverOverMllp(
   return outcomes;
 }
 
-const SILENT_NEXT = 'Look whether the receiving interface is stopped. It is tried again by itself.';
+const SILENT_NEXT =
+  'Look whether the receiving interface is stopped. It is tried again automatically.';
 
 function outcomeOf(key: string, reply: Reply): DeliveryOutcome {
   if (reply === 'silent')

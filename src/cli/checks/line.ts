@@ -1,7 +1,7 @@
 import { EligdError, type ErrorKind, errorCode } from '../../domain/errors.ts';
 
 /**
- * One line of `eligd check`. `skipped`: not looked at, because something before it has to be mended
+ * One line of `eligd check`. `skipped`: not looked at, because something before it has to be fixed
  * first.
  */
 export type CheckedLine = { part: string; what: string } & (

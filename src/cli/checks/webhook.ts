@@ -158,9 +158,7 @@ function refused({ public_url, listen }: WebhookConfig, status: number): Checked
 async function checkReports(path: string): Promise<CheckedLine[]> {
   const { state } = await readDatabase(path, webhookState);
   if (state === 'heard')
-    return [
-      fine('reports', 'The service reports by itself, and its reports agree with its answers.'),
-    ];
+    return [fine('reports', "Webhook events come, and agree with the service's answers.")];
   if (state === 'unproven')
     return [skipped('reports', 'None of our inquiries has been reported yet.')];
   const next =

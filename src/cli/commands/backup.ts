@@ -15,7 +15,7 @@ export function register(command: Command, context: CliContext): void {
       'Copies the database while the daemon runs, and opens, checks and counts the copy. ' +
         'Without FILE it goes into the folder of ' +
         ('backups (backup.folder), of which the newest are kept (backup.keep), as the daemon ' +
-          'does by itself every night.'),
+          'does automatically every night.'),
     )
     .argument('[file]', 'where to; it must not exist')
     .option(

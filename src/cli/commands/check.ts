@@ -67,7 +67,7 @@ only the service or a practice management system is away, and 1 otherwise.
 }
 
 /**
- * The checks in the order in which a person would mend things; each goes on after what the ones
+ * The checks in the order in which a person would fix things; each goes on after what the ones
  * before found.
  */
 async function* runChecks(context: CliContext): AsyncGenerator<CheckedLine[]> {

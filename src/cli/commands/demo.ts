@@ -291,6 +291,6 @@ async function announcedUrl(child: ChildProcess): Promise<string> {
   throw new EligdError('failed', {
     what: 'The sandbox of the demo did not start.',
     why: complaint.trim() === '' ? 'It ended without a word.' : complaint.trim(),
-    next: 'Run "bin/eligd sandbox" by itself to see more.',
+    next: 'Run "bin/eligd sandbox" to see more.',
   });
 }

@@ -272,7 +272,7 @@ function wrongAnswers(said: string): EligdError {
   return new EligdError('usage', {
     what: 'What was given cannot be right, and nothing was written.',
     why: said,
-    next: 'Mend it in the command and run it again.',
+    next: 'Fix it in the command and run it again.',
   });
 }
 

@@ -110,7 +110,7 @@ function registerDelete(command: Command, context: CliContext): void {
   command
     .command('delete')
     .description(
-      'Deletes the subscription, so that the service reports nothing by itself. eligd goes ' +
+      'Deletes the subscription, so that the service sends no webhook events. eligd goes ' +
         'on asking it.',
     )
     .option('--json', JSON_FORM)
@@ -127,7 +127,7 @@ function registerDelete(command: Command, context: CliContext): void {
 function say({ stdout }: CliContext, subscription: Shown | null, options: { json?: true }): void {
   if (options.json) printJson(stdout, { schema: 'eligd.subscription/1', subscription });
   else if (subscription === null)
-    stdout.write('The service has no subscription; eligd asks it by itself.\n');
+    stdout.write('The service has no subscription; eligd asks for answers instead.\n');
   else {
     const { callback_url, update_frequency_min } = subscription;
     const minutes = update_frequency_min === 1 ? 'minute' : `${update_frequency_min} minutes`;

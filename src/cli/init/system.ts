@@ -154,6 +154,6 @@ export function startSystem(): string {
   throw new EligdError('failed', {
     what: 'Everything is written, but the service did not start.',
     why: '"journalctl -u eligd -n 20" says why.',
-    next: 'Mend that and run "systemctl restart eligd".',
+    next: 'Fix that and run "systemctl restart eligd".',
   });
 }

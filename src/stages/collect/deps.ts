@@ -50,7 +50,7 @@ export type WebhookWatch = {
   /** How long after an answer was found by asking its report may still come. */
   grace_ms: number;
   /**
-   * When one inquiry is asked about next although the service tells by itself. Lost with the
+   * When one inquiry is asked about next although webhook events come. Lost with the
    * process, which does no harm.
    */
   sample_at: number;

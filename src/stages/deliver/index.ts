@@ -234,7 +234,7 @@ function parkedRemedy(
 ): string {
   if (outcome?.is_permanent === true) return outcome.next;
   return (
-    `It was tried ${FAILURES_MAX} times and is not tried again by itself. Mend what is wrong; ` +
+    `It was tried ${FAILURES_MAX} times and is not tried again automatically. Fix what is wrong; ` +
     'the log of eligd says more.'
   );
 }

@@ -34,7 +34,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import { type PlanContext, RETRY_MS } from './deps.ts';
 import { answeredBefore, isSameContent, revive, subjectOf } from './keep.ts';
 
-/** What planning sets and takes back by itself each time it looks at a claim. */
+/** What planning sets and takes back automatically each time it looks at a claim. */
 const CLAIM_REASONS = [
   ...PLANNING_REASONS,
   'claim_unsettled',
@@ -166,7 +166,7 @@ function isSameClaim(latest: InquiryRow, draft: InquiryDraft): boolean {
 }
 
 /**
- * When the payer is asked again after an answer; null: not by itself, because it is final or a
+ * When the payer is asked again after an answer; null: not automatically, because it is final or a
  * person decides.
  */
 function asksAgainAt(

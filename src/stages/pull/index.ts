@@ -46,7 +46,7 @@ const LISTENS_AFTER_MS = 10_000;
 
 /**
  * Asks one connector for appointments. Each batch is committed before the connector goes on, so
- * that what it acknowledges is safe (G3); planning finds what is new or changed by itself.
+ * that what it acknowledges is safe (G3); planning finds what is new or changed automatically.
  */
 export async function pullStep(deps: PullDeps, signal: AbortSignal): Promise<StepResult> {
   const { store, env, connector_id, connector } = deps;

@@ -205,7 +205,7 @@ async function unownedFor(
 /**
  * An unsuccessful call is as fresh as the attempt that followed it: each of them counts, or one too
  * many is made (G1). `all`: oldest first. What is further apart than an answer counts is no
- * attempt, but a question that was asked anew.
+ * attempt, but a question that was asked again.
  */
 function freshOnes(
   all: readonly LedgerEntry[],

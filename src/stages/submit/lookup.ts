@@ -296,7 +296,7 @@ function createdAt({ creation_ts }: Inquiry): number {
 async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<void> {
   const { tx, deps, now } = context;
   const current = await inquiryById(tx, row.id);
-  // Looks have begun anew meanwhile, because the clock was set (G1).
+  // The lookups have started over meanwhile, because the clock was set (G1).
   if (current?.state !== 'uncertain' || (current.look_at ?? now) > now) return;
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
   const empty_looks = current.empty_looks + 1;
@@ -350,7 +350,7 @@ async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numb
       reason: 'unconfirmed',
       what:
         'The reply to the inquiry was lost, and whether the service has it could not be found ' +
-        `out yet: ${why}. It is looked for again by itself, and not sent again, because that ` +
+        `out yet: ${why}. It is looked for again automatically, and not sent again, because that ` +
         'could be a second paid call.',
       next:
         'Ask the operator of the service whether the inquiry exists; if the visit is near, ' +

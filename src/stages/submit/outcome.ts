@@ -230,7 +230,7 @@ export async function settleItem(
 }
 
 /**
- * The service refused the content: nothing exists there, and a person mends it. Its words stay in
+ * The service refused the content: nothing exists there, and a person fixes it. Its words stay in
  * the database (G6).
  */
 async function refuse(

@@ -20,7 +20,7 @@ export async function webhookState(db: Db | Tx): Promise<WebhookState> {
   return { state: fact.value === 'heard' ? 'heard' : 'silent', since: fact.updated_at };
 }
 
-/** Whether asking may be rare, because the service tells by itself. */
+/** Whether asking may be rare, because webhook events come. */
 export async function isTold(db: Db | Tx): Promise<boolean> {
   return (await webhookState(db)).state === 'heard';
 }

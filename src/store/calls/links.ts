@@ -168,7 +168,7 @@ export async function dueForPlanning(db: Db, now: number, limit: number): Promis
   return rows.map(({ id }) => id);
 }
 
-/** When the next appointment falls due for planning; null when none will by itself. */
+/** When the next appointment falls due for planning; null when none will. */
 export async function nextPlanDue(db: Db): Promise<number | null> {
   const row = await db
     .selectFrom('appointments')

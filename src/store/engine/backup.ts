@@ -1,6 +1,6 @@
 /**
  * Copies of the database, made while the daemon runs and put back by `eligd restore`. A copy is one
- * file without WAL: one unchanging view of the database, written anew, so that it also holds
+ * file without WAL: one unchanging view of the database, written out fresh, so that it also holds
  * nothing of what was purged.
  */
 import {

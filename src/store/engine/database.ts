@@ -338,8 +338,8 @@ function appliedMigrations(raw: Database.Database): string[] {
 }
 
 /**
- * kysely prepares every statement anew, which costs more than running it; this keeps what was
- * prepared, and begins anew when there is too much of it. SQLite itself compiles a statement anew
+ * kysely prepares a statement for each run, which costs more than running it; this keeps what was
+ * prepared, and begins again when there is too much of it. SQLite itself compiles a statement again
  * at every run when a parameter could change its plan (a limit, or a state or connector beside an
  * order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin with
  * the write lock: one that reads first and finds, when it writes, that another process wrote in
@@ -349,7 +349,7 @@ function memoised(raw: Database.Database): SqliteDatabase {
   const prepared = new Map<string, Database.Statement>();
   return {
     prepare: (statement_text: string) => {
-      // When a commit fails for want of room, SQLite has rolled back by itself, and kysely's
+      // When a commit fails for want of room, SQLite itself has rolled back, and kysely's
       // rollback would put "no transaction is active" in the place of the reason.
       if (statement_text === 'rollback' && !raw.inTransaction)
         return asKysely(raw.prepare('select 1'));

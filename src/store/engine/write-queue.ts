@@ -76,8 +76,8 @@ function finish(ran: Ran): Outcome<unknown> {
 }
 
 /**
- * On a full disk and on some errors of the disk SQLite ends the whole transaction by itself. Then
- * no savepoint is left, and what comes after must not run as if there were one: everything of the
+ * On a full disk and on some errors of the disk SQLite itself ends the whole transaction. Then no
+ * savepoint is left, and what comes after must not run as if there were one: everything of the
  * commit fails, with the error that broke it.
  */
 async function runInSavepoint(transaction: Transaction<Tables>, job: Job): Promise<Ran> {

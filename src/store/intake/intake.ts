@@ -298,7 +298,7 @@ async function update(
   now: number,
 ): Promise<void> {
   const { created_at: _, ...changes } = next;
-  // A closed appointment opens again: planning decides anew what becomes of it.
+  // A closed appointment opens again: planning decides again what becomes of it.
   await tx
     .updateTable('appointments')
     .set({ ...changes, updated_at: now })

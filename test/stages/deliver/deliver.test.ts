@@ -56,7 +56,7 @@ test(
                 outcome: 'failed',
                 is_permanent: false,
                 what: 'It broke off.',
-                next: 'It is tried again by itself.',
+                next: 'It is tried again automatically.',
               }
             : { key, outcome: 'delivered' },
         ),
@@ -67,7 +67,7 @@ test(
     }
     const [line] = await openAttention(clinic.store.db, 'front-desk');
     expect(line?.next).toMatch(
-      /^It was tried 12 times and is not tried again by itself\. .*"eligd retry"/,
+      /^It was tried 12 times and is not tried again automatically\. .*"eligd retry"/,
     );
     is_broken = false;
     await clinic.store.write((tx) => retry(tx, { kind: 'appointment', id: 1 }, clinic.now()));

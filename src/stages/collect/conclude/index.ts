@@ -93,7 +93,7 @@ async function attendUnusable(tx: Tx, answer: RawAnswer, now: number): Promise<v
         'The service answered, and eligd could not make a record of the answer. The answer is ' +
         'kept.',
       next:
-        'Install the newest version of eligd, which tries again by itself, or call the payer ' +
+        'Install the newest version of eligd, which tries again automatically, or call the payer ' +
         'yourself.',
     },
     now,
@@ -318,7 +318,7 @@ async function attendUnanswered(
   status: FinalOutcome | null,
 ): Promise<void> {
   // Nobody comes for a visit that was cancelled, and one that was moved to another year is asked
-  // about anew.
+  // about again.
   if (appointment === undefined) return;
   await raiseAttention(
     tx,

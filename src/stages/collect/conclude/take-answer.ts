@@ -27,7 +27,7 @@ export function isOwn(row: InquiryRow, { request }: Inquiry): boolean {
   );
 }
 
-/** Commits an answer as it came: a reply, or (`is_reported`) what the service told by itself. */
+/** Commits an answer as it came: a reply, or (`is_reported`) a webhook event. */
 export async function takeAnswer(
   { tx, deps, now }: CollectContext,
   row: InquiryRow,

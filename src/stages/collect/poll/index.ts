@@ -65,7 +65,7 @@ async function takeDue({ store, env, memory }: CollectDeps): Promise<InquiryRow[
   return due.filter((row) => !asked.includes(row));
 }
 
-/** A service that tells by itself tells of a revision, too. */
+/** A service that sends webhook events sends one for a revision, too. */
 async function withoutRechecks(
   { store, env }: CollectDeps,
   due: readonly InquiryRow[],

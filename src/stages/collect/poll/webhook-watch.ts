@@ -1,5 +1,5 @@
 /**
- * Whether asking may be rare because the service tells by itself. It may while reports come and
+ * Whether asking may be rare because webhook events come. It may while reports come and
  * agree with what asking finds. An answer that was found by asking and that no report has told of
  * within the time allowed proves that reports are lost: then asking takes over, and a person is
  * told once.
@@ -34,7 +34,7 @@ import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';
 
 /**
- * While the service tells by itself, one inquiry is asked about so often all the same, to see
+ * While webhook events come, one inquiry is asked about so often all the same, to see
  * whether it has told.
  */
 const SAMPLE_MS = HOUR_MS;
@@ -84,11 +84,11 @@ export async function judgeReports(deps: CollectDeps): Promise<number | null> {
       {
         reason: 'webhook_silent',
         what:
-          'The inquiry service has stopped reporting answers by itself. Nothing is lost: eligd ' +
+          'The calling service has stopped sending webhook events. Nothing is lost: eligd ' +
           'asks for them instead.',
         next:
           'Run "eligd check": it says whether the service can reach this computer, and what to ' +
-          'mend.',
+          'fix.',
       },
       now,
     );
@@ -130,7 +130,7 @@ export async function scheduleAnew(
 }
 
 /**
- * The inquiry to ask about although the service tells by itself, once an hour while answers are
+ * The inquiry to ask about although webhook events come, once an hour while answers are
  * due; null: none now.
  */
 export async function sampleToAsk(deps: CollectDeps): Promise<InquiryRow | null> {
