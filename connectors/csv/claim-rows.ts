@@ -6,16 +6,8 @@ import type { RejectedItem } from '../contract.ts';
 import type { ColumnPlan } from './columns.ts';
 import type { CsvConfig } from './config.ts';
 import type { Row } from './records.ts';
-import {
-  Cells,
-  patientName,
-  readCoverage,
-  readTreatment,
-  rejectedRow,
-  type Settings,
-  type Sheet,
-  sheetOf,
-} from './rows.ts';
+import { patientName, readCoverage, readTreatment } from './rows.ts';
+import { Cells, rejectedRow, type Settings, type Sheet, sheetOf } from './sheet.ts';
 import * as values from './values.ts';
 import { claimStatusReader, readRank } from './words.ts';
 

@@ -6,90 +6,20 @@ import type {
   AppointmentInput,
   AppointmentStatus,
   CoverageInput,
-  FieldProblem,
   Subscriber,
 } from '../../src/domain/appointment.ts';
-import { appointmentStateReader } from '../../src/domain/appointment-states.ts';
 import { coveragePeriod } from '../../src/domain/coverage-period.ts';
-import { readAmount } from '../../src/records/values.ts';
 import type { RejectedItem } from '../contract.ts';
-import {
-  type CanonicalColumn,
-  COVERAGE_COLUMNS,
-  type ColumnPlan,
-  type CoverageColumn,
-} from './columns.ts';
-import type { CsvConfig } from './config.ts';
-import type { Row, RowFault } from './records.ts';
-import type { Read, TimeParts } from './values.ts';
+import type { CanonicalColumn, ColumnPlan, CoverageColumn } from './columns.ts';
+import type { Row } from './records.ts';
+import { Cells, DATE_REMEDIES, rejectedRow, type Settings, type Sheet, sheetOf } from './sheet.ts';
+import type { Read } from './values.ts';
 import * as values from './values.ts';
 import { isSelf, type PersonName, splitName } from './words.ts';
 
 export type MappedRow = { appointment: AppointmentInput } | { rejected: RejectedItem };
+
 export type RowMapper = (row: Row) => MappedRow;
-
-export type Settings = Pick<CsvConfig, 'date_order' | 'name_order' | 'statuses'> & {
-  time_zone: string;
-};
-
-/** What the functions below share for one file. */
-export type Sheet = {
-  settings: Settings;
-  columns: ColumnPlan;
-  statusOf: (text: string) => AppointmentStatus | null;
-  startOf: (text: string) => Read<string>;
-  dateOf: (text: string) => Read<string>;
-  has_second_coverage: boolean;
-};
-
-const ROW_REMEDIES: Record<RowFault, string> = {
-  'stray quotation mark':
-    'Take the quotation mark out of this row, or export again with text in quotation marks.',
-  'unclear quotation mark':
-    'A quotation mark that is open here may belong to this row or to another one, so none of ' +
-    'these rows was used. Take the mark out, or export again with every cell in quotation marks.',
-  'line break in a cell':
-    'A name, date or number of this row goes over two lines. Take the line break out in the ' +
-    'practice management system.',
-  'too long': 'Look at this row in the export; it is longer than any appointment can be.',
-  'too few cells':
-    'The row has fewer cells than the header, so nobody can say which is which. Export ' +
-    'again, or fix this row.',
-  'too many cells':
-    'The row has more cells than the header: usually a separator inside a name or note. ' +
-    'Export with text in quotation marks, or fix this row.',
-};
-
-const DATE_REMEDIES: Record<string, string> = {
-  'impossible date':
-    'There is no such day. Correct it in the practice management system; if day and month ' +
-    'are swapped everywhere, set "date_order:".',
-  'two-digit year': 'Export years with four digits; 24 may be 1924 or 2024.',
-  'not a date':
-    'Correct the date in the practice management system, or export dates as YYYY-MM-DD.',
-  'not a date in the configured order':
-    'Export dates as YYYY-MM-DD, or set "date_order:" to mdy or dmy.',
-  'no time of day': 'Export the time of the appointment as well.',
-  'not a time': 'Correct the time in the practice management system, or export it as HH:MM.',
-};
-
-/**
- * Distinct values of dates and times in a file are few; a file of a million different ones must not
- * fill the memory.
- */
-const MEMO_MAX = 20_000;
-
-function memoized<T>(read: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>();
-  return (text) => {
-    const found = known.get(text);
-    if (found !== undefined) return found;
-    if (known.size >= MEMO_MAX) known.clear();
-    const value = read(text);
-    known.set(text, value);
-    return value;
-  };
-}
 
 export function rowMapper(columns: ColumnPlan, settings: Settings): RowMapper {
   const sheet = sheetOf(columns, settings);
@@ -97,133 +27,6 @@ export function rowMapper(columns: ColumnPlan, settings: Settings): RowMapper {
     'fault' in row
       ? { rejected: rejectedRow(row.number, row.fault) }
       : mapRow(sheet, row.number, row.cells);
-}
-
-export function sheetOf(columns: ColumnPlan, settings: Settings): Sheet {
-  const stateOf = appointmentStateReader(settings.statuses);
-  return {
-    settings,
-    columns,
-    statusOf: memoized((text) => (text === '' ? 'booked' : stateOf(text))),
-    startOf: memoized((text) => readStart(text, settings)),
-    dateOf: memoized((text) => readDate(text, settings)),
-    has_second_coverage: [
-      'carrier_2',
-      'payor_id_2',
-      'member_id_2',
-      'group_id_2',
-      'subscriber_name_2',
-      'subscriber_last_name_2',
-    ].some((column) => columns.index[column as CanonicalColumn] !== -1),
-  };
-}
-
-/** A row that is none. */
-export function rejectedRow(number: number, fault: RowFault): RejectedItem {
-  return {
-    position: `row ${number}`,
-    field: 'row',
-    value_class: fault,
-    remedy: ROW_REMEDIES[fault],
-  };
-}
-
-/** Cells of one row by canonical column, and the list of what is wrong with them. */
-export class Cells {
-  readonly problems: FieldProblem[] = [];
-  private readonly sheet: Sheet;
-  private readonly cells: readonly string[];
-
-  constructor(sheet: Sheet, cells: readonly string[]) {
-    this.sheet = sheet;
-    this.cells = cells;
-  }
-
-  raw(column: CanonicalColumn): string {
-    const i = this.sheet.columns.index[column];
-    return i === -1 ? '' : (this.cells[i] ?? '');
-  }
-
-  plain(column: CanonicalColumn): string {
-    return values.plainCell(this.raw(column));
-  }
-
-  name(column: CanonicalColumn): string {
-    return values.cleanCell(this.raw(column)).replaceAll(/\s+/g, ' ');
-  }
-
-  /**
-   * An identifier, with its leading zeros; empty with a problem when a spreadsheet has rounded it.
-   */
-  id(column: CanonicalColumn): string {
-    const text = this.plain(column);
-    if (!values.isScientific(text)) return text;
-    this.report(
-      column,
-      'number in scientific notation',
-      'A spreadsheet has rounded this number. Export again without opening the file in a ' +
-        'spreadsheet.',
-    );
-    return '';
-  }
-
-  date(column: CanonicalColumn): string | null {
-    const { value, fault } = this.sheet.dateOf(this.plain(column));
-    if (fault !== null) this.report(column, fault, DATE_REMEDIES[fault] ?? '');
-    return value;
-  }
-
-  read<T>(column: CanonicalColumn, readCell: (text: string) => Read<T>, remedy: string): T | null {
-    const { value, fault } = readCell(this.plain(column));
-    if (fault !== null) this.report(column, fault, remedy);
-    return value;
-  }
-
-  /**
-   * Dollars as decimal text; empty when there is none, or, with a problem, when it cannot be read.
-   */
-  amount(column: CanonicalColumn): string {
-    const reading = readAmount(this.plain(column));
-    if (reading.is === 'silent') return '';
-    if (reading.is === 'read' && 'amount' in reading.value) return reading.value.amount;
-    this.report(column, 'not an amount', 'Export the amount as a plain number, such as 120.00.');
-    return '';
-  }
-
-  codes(
-    column: CanonicalColumn,
-    readCell: (text: string) => { codes: string[]; lost: boolean },
-  ): string[] {
-    const { codes, lost } = readCell(this.plain(column));
-    if (lost)
-      this.report(
-        column,
-        'no code in it',
-        'Export the codes themselves (D1110), separated by commas, not their descriptions.',
-      );
-    return codes;
-  }
-
-  /** What is charged for each code; null when the export says nothing, or nothing readable. */
-  fees(): Record<string, string> | null {
-    const text = this.plain('procedure_fees');
-    if (text === '') return null;
-    const fees = values.readProcedureFees(this.plain('procedure_codes'), text);
-    if (fees === null)
-      this.report(
-        'procedure_fees',
-        'not a fee for each code',
-        'Write one fee for each procedure code, in the same order, separated by semicolons.',
-      );
-    return fees === null || Object.keys(fees).length === 0 ? null : fees;
-  }
-
-  report(column: CanonicalColumn, value_class: string, remedy: string): void {
-    const field = column.replace(/_2$/, '');
-    const coverage_rank = field === column ? 1 : 2;
-    const about = COVERAGE_COLUMNS.has(field) ? { field, coverage_rank } : { field };
-    this.problems.push({ field: this.sheet.columns.header[column], value_class, remedy, about });
-  }
 }
 
 function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow {
@@ -335,33 +138,6 @@ function startColumn(sheet: Sheet, fault: string): CanonicalColumn {
     : 'appointment_date';
 }
 
-/** `text`: a date with its time behind it, or date and time with a line break between them. */
-function readStart(text: string, settings: Settings): Read<string> {
-  const [dateText = '', timeText] = text.split('\n', 2);
-  const date = values.readDateParts(dateText, settings.date_order, true);
-  if (date.value === null) return { value: null, fault: date.fault };
-  const own = timeText ?? date.value.rest;
-  if (own === '') return { value: null, fault: 'no time of day' };
-  const time = values.readTime(own) ?? timeBehindDate(own, settings);
-  if (time === null) return { value: null, fault: 'not a time' };
-  return { value: values.instantText(date.value, time, settings.time_zone), fault: null };
-}
-
-/** Some databases keep a time as a moment of a day long ago: `1899-12-30 14:30:00`. */
-function timeBehindDate(text: string, settings: Settings): TimeParts | null {
-  const date = values.readDateParts(text, settings.date_order, true);
-  return date.value === null || date.value.rest === '' ? null : values.readTime(date.value.rest);
-}
-
-/** A date alone; midnight behind it is let pass. */
-function readDate(text: string, settings: Settings): Read<string> {
-  const { value, fault } = values.readDateParts(text, settings.date_order, false);
-  if (value === null) return { value: null, fault };
-  if (value.rest !== '' && values.readTime(value.rest) === null)
-    return { value: null, fault: 'not a date' };
-  return { value: values.isoDate(value), fault: null };
-}
-
 function readStatus(sheet: Sheet, cells: Cells): AppointmentStatus {
   const status = sheet.statusOf(cells.plain('status'));
   if (status !== null) return status;
@@ -452,4 +228,5 @@ function readSubscriber(
 }
 
 const fullName = (person: PersonName) => `${person.first_name} ${person.last_name}`.trim();
+
 const sameWords = (a: string, b: string) => a.toLowerCase() === b.toLowerCase();

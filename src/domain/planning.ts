@@ -2,30 +2,15 @@ import type { AppointmentInput, CoverageInput } from './appointment.ts';
 import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
 import { CALL_YOURSELF_HOURS, callYourself } from './call-yourself.ts';
-import { fittingCodes } from './codes.ts';
+import { draftInquiry, questionRule } from './draft.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { needBase } from './needs.ts';
 import { beforePayerHours, callBy, hoursOf } from './payer-hours.ts';
-import {
-  carrierOf,
-  carrierSentence,
-  isUnmapped,
-  networkOf,
-  payerAttention,
-  payerIdOf,
-  type UnmappedPayer,
-} from './payers.ts';
-import type {
-  ClinicProfile,
-  CodeRange,
-  PayerEntry,
-  PayerMap,
-  Policy,
-  QuestionRule,
-} from './policy.ts';
-import { effectiveProvider, type Provider } from './provider.ts';
+import { isUnmapped, payerAttention, type UnmappedPayer } from './payers.ts';
+import type { ClinicProfile, PayerEntry, PayerMap, Policy } from './policy.ts';
+import { effectiveProvider } from './provider.ts';
 import { missingFields } from './required-fields.ts';
-import { addDays, type Instant, instantOf, type LocalDate, localDate, yearOf } from './time.ts';
+import { addDays, type Instant, instantOf, localDate, yearOf } from './time.ts';
 
 /** What planning knows besides the appointment. */
 export type PlanningFacts = {
@@ -309,124 +294,4 @@ function callByUnder(payer: PayerEntry | null, starts_at: Instant, policy: Polic
 function treatedUnder(appointment: AppointmentInput, rank: number): AppointmentInput {
   if (rank === 1) return appointment;
   return { ...appointment, provider: { ...appointment.provider, in_network: null } };
-}
-
-type DraftParts = {
-  appointment: AppointmentInput;
-  under: Parameters<typeof requestOf>[1];
-  questions: QuestionRule;
-  visit: LocalDate;
-};
-
-function draftInquiry(
-  { appointment, under, questions, visit }: DraftParts,
-  clinic: ClinicProfile,
-): InquiryDraft {
-  const shared = requestOf(appointment, under, clinic);
-  const codes = fittingCodes(shared.specialty, appointment.procedure_codes);
-  const asked = questions.with_codes ? codes.fitting : [];
-  return {
-    ...shared,
-    // A question about codes without a code is a question that nobody can answer.
-    benefits_query: questions.benefits_query.filter(
-      (query, _, all) => asked.length > 0 || !isCodeLookup(query) || all.every(isCodeLookup),
-    ),
-    benefits_codes: asked,
-    ...(questions.with_codes && codes.left_out.length > 0
-      ? { left_out_codes: codes.left_out }
-      : {}),
-    call_script_id: questions.call_script_id,
-    desired_completion_date: visit,
-    ...(shared.specialty === 'dental' || questions.benefits_form_name === null
-      ? {}
-      : { benefits_form_name: questions.benefits_form_name }),
-  };
-}
-
-function isCodeLookup(query: string): boolean {
-  return query.startsWith('CODE_LOOKUP_');
-}
-
-type AskedAbout = Pick<AppointmentInput, 'patient' | 'diagnosis_codes' | 'billed_amount'>;
-
-/**
- * The part of a request that is alike for benefits and for claims: who, under which coverage,
- * treated by whom and where.
- */
-export function requestOf(
-  asked: AskedAbout,
-  under: { coverage: CoverageInput; payer: PayerEntry | null; provider: Provider },
-  clinic: ClinicProfile,
-): Omit<
-  InquiryDraft,
-  'benefits_query' | 'benefits_codes' | 'call_script_id' | 'desired_completion_date'
-> {
-  const { patient } = asked;
-  const { coverage, payer, provider } = under;
-  const { specialty } = provider;
-  // Of the additional fields, those that the specialty has and that something is known about.
-  const additional = {
-    ...(specialty === 'dental'
-      ? {}
-      : { place_of_service: provider.place_of_service, billed_amount: asked.billed_amount }),
-    ...(specialty === 'medical' ? { insurance_phone_number: payer?.phone_number } : {}),
-  };
-  return {
-    specialty,
-    patient_name: `${patient.first_name} ${patient.last_name}`.trim(),
-    dob: patient.birth_date ?? '',
-    member_id: coverage.member_id,
-    group_id: coverage.group_id,
-    tax_id: provider.tax_id,
-    billing_npi: provider.billing_npi,
-    rendering_npi: provider.rendering_npi,
-    insurance: carrierOf({ specialty, payer, coverage }),
-    insurance_payor_id: payerIdOf({ payer, coverage }),
-    insurance_in_network: networkOf(payer, provider.tax_id) ?? provider.in_network,
-    is_specialist: provider.is_specialist,
-    practice_billing_address: clinic.practice_billing_address ?? '',
-    diagnosis_codes: asked.diagnosis_codes,
-    additional_info: [carrierSentence({ specialty, payer, coverage }), subscriberSentence(coverage)]
-      .filter((sentence) => sentence !== '')
-      .join(' '),
-    ...Object.fromEntries(Object.entries(additional).filter(([, value]) => (value ?? '') !== '')),
-  };
-}
-
-/** Who holds the policy, when it is not the patient: the request has no field for that person. */
-function subscriberSentence({ subscriber }: CoverageInput): string {
-  if (subscriber === null || subscriber.name === '') return '';
-  const born = subscriber.birth_date === null ? '' : `, born ${subscriber.birth_date}`;
-  const relationship =
-    subscriber.relationship === ''
-      ? ''
-      : `; the patient is the subscriber's ${subscriber.relationship}`;
-  return `Subscriber: ${subscriber.name}${born}${relationship}.`;
-}
-
-/** The first rule that applies; the configuration ends every list with one that always does. */
-function questionRule(
-  rules: readonly QuestionRule[],
-  codes: readonly string[],
-  is_dental: boolean,
-): QuestionRule {
-  // The D of a dental code may be left out (docs/service.md "benefits_codes").
-  const whole = (code: string) => (is_dental && /^\d{4}$/.test(code) ? `D${code}` : code);
-  const isWithin = (code: string, { from, to }: CodeRange) =>
-    code.length === whole(from).length && code >= whole(from) && code <= whole(to);
-  const found = rules.find(
-    ({ when_codes }) =>
-      when_codes === null ||
-      codes.some((code) => when_codes.some((range) => isWithin(whole(code), range))),
-  );
-  return (
-    found ?? {
-      name: 'plan',
-      when_codes: null,
-      benefits_query: ['UNKNOWN'],
-      with_codes: false,
-      call_script_id: null,
-      benefits_form_name: null,
-    }
-  );
 }

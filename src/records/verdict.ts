@@ -9,16 +9,11 @@
 import type { EligibilityRecord } from './eligibility.ts';
 import { comparableCode } from './values.ts';
 import { type Billed, outOfPocketLeft, patientPays, waysOf } from './verdict/dollars.ts';
+import { type ProcedureFacts, procedureFacts } from './verdict/facts.ts';
+import { nextEligibleOf } from './verdict/limits.ts';
 import { type CentRange, centsOf, dollarsOf } from './verdict/money.ts';
 import { networkReasons, planReasons, unknownPlan, visitReasons } from './verdict/plan.ts';
-import {
-  nextEligibleOf,
-  type ProcedureFacts,
-  patientPercent,
-  procedureFacts,
-  procedureReasons,
-  remarksOf,
-} from './verdict/procedure.ts';
+import { patientPercent, procedureReasons, remarksOf } from './verdict/procedure.ts';
 import {
   fact,
   type Reason,

@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { lockInstance } from '../../src/store/engine/database.ts';
+import { lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { bench } from '../sandbox/harness.ts';
 import { deadAddress, serve } from '../service/harness.ts';

@@ -7,7 +7,7 @@ import { writeAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { writeHeartbeat } from '../../src/store/bookkeeping/heartbeat.ts';
 import { halt } from '../../src/store/calls/halts.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
-import { lockInstance } from '../../src/store/engine/database.ts';
+import { lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { Clinic, NOW, VISIT } from '../store/clinic.ts';
 import { run } from './capture.ts';

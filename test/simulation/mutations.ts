@@ -208,7 +208,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   second_daemon_let_in: one(
     'A second daemon may work on the same database.',
-    'src/store/engine/database.ts',
+    'src/store/engine/instance-lock.ts',
     "raw.exec('BEGIN EXCLUSIVE');",
     "raw.exec('SELECT 1');",
   ),

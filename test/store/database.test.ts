@@ -8,11 +8,8 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { up as addOutcome } from '../../migrations/0018-outcome.ts';
 import { EligdError } from '../../src/domain/errors.ts';
-import {
-  inspectDatabase,
-  isInstanceRunning,
-  lockInstance,
-} from '../../src/store/engine/database.ts';
+import { inspectDatabase } from '../../src/store/engine/database.ts';
+import { isInstanceRunning, lockInstance } from '../../src/store/engine/instance-lock.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { temporaryPath, temporaryStore } from './temporary.ts';
 

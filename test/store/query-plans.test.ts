@@ -7,7 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
-import { dueForPolling, dueForSubmission, uncertainDue } from '../../src/store/calls/inquiries.ts';
+import {
+  dueForPolling,
+  dueForSubmission,
+  uncertainDue,
+} from '../../src/store/calls/due-inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
 import { turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db } from '../../src/store/engine/database.ts';

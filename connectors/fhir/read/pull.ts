@@ -1,29 +1,30 @@
 import { createHash } from 'node:crypto';
-import type { AppointmentInput } from '../../../src/domain/appointment.ts';
 import { HOUR_MS, localDate, MINUTE_MS } from '../../../src/domain/time.ts';
-import {
-  ConnectorError,
-  type PullBatch,
-  type PullCall,
-  type RejectedItem,
-} from '../../contract.ts';
+import type { ConnectorError, PullCall } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { type Resource, textAt } from '../element.ts';
 import type { FhirEnv } from '../events.ts';
-import type { FhirClient, SearchEnd } from '../server/client.ts';
-import {
-  concernsAll,
-  FhirError,
-  isPassing,
-  isRefusal,
-  toConnectorError,
-  wordsOfSearch,
-} from '../server/failure.ts';
+import type { FhirClient } from '../server/client.ts';
+import { concernsAll, FhirError, isPassing, isRefusal } from '../server/failure.ts';
 import { isReadOnly } from '../write/fallbacks.ts';
 import { startOf, statusReader, toAppointment } from './appointment.ts';
 import { Chart } from './chart.ts';
 import { readClaims } from './claims.ts';
+import {
+  FAILED_ITEMS_MAX,
+  type Found,
+  failedItems,
+  failureOf,
+  type Mapped,
+  named,
+  type Outcome,
+  othersOf,
+  rejected,
+  searchRefused,
+  unreadableEntries,
+} from './findings.ts';
 import { type Gathered, gather } from './gather.ts';
+import { BATCH_SIZE, hand } from './hand-over.ts';
 import {
   advance,
   type Cursor,
@@ -36,39 +37,11 @@ import {
   withOneDate,
 } from './reading.ts';
 
-const BATCH_SIZE = 500;
-/**
- * What the server fails on is named one by one up to here. More of it is trouble of the server, and
- * one sentence says so.
- */
-const FAILED_ITEMS_MAX = 20;
 /** Without a way to ask for changes, the whole window is read each time. */
 const WINDOW_POLL_MS = HOUR_MS;
 
-/** `failure`: the server failed on a page, so that those after it are missing. */
-type Found = {
-  appointments: Resource[];
-  unreadable: number;
-  is_partial: boolean;
-  ends: SearchEnd[];
-  failure: FhirError | null;
-};
-/** `failed`: what the server failed on, which says nothing about the visit. */
-type Mapped = {
-  appointments: AppointmentInput[];
-  cancelled_ids: string[];
-  rejected: RejectedItem[];
-  failed: RejectedItem[];
-};
-
-/** What becomes of an Appointment. `none`: no visit of a patient, or one that is over. */
-type Outcome =
-  | { kind: 'appointment'; input: AppointmentInput; beside: RejectedItem[] }
-  | { kind: 'cancelled'; id: string }
-  | { kind: 'rejected' | 'failed'; item: RejectedItem }
-  | { kind: 'none' };
-
 type Taking = { reading: Reading; cursor: Cursor; found: Found; mapped: Mapped };
+
 /** `failure`: something is missing, which is told when the rest is done. */
 type Taken = { cursor: Cursor; failure: ConnectorError | null };
 
@@ -372,132 +345,4 @@ export class Puller {
       };
     }
   }
-}
-
-function rejected(source_id: string, field: string, value_class: string, remedy: string) {
-  const item: RejectedItem = {
-    position: `Appointment/${source_id}`,
-    source_id,
-    field,
-    value_class,
-    remedy,
-  };
-  return { kind: 'rejected' as const, item };
-}
-
-/** A group comes to one appointment; nobody of it is passed over without a word (G2). */
-function othersOf(source_id: string): RejectedItem {
-  const remedy =
-    'Only the first is asked about. Book an appointment for each, or call the payers of the ' +
-    'others yourself.';
-  return {
-    position: `Appointment/${source_id}`,
-    field: 'participant',
-    value_class: 'more than one patient',
-    remedy,
-  };
-}
-
-/** What is missing from a reading, null when nothing is. */
-function failureOf({ ends, failure }: Found, { failed }: Mapped): ConnectorError | null {
-  const ended_badly = ends.find((end) => end !== 'end');
-  if (failure !== null) return toConnectorError(failure);
-  if (ended_badly !== undefined) return endedBadly(ended_badly);
-  return failed.length > 0 ? failedItems(failed.length, 'an appointment', 'appointments') : null;
-}
-
-const named = (failed: readonly RejectedItem[]) => (failed.length > FAILED_ITEMS_MAX ? [] : failed);
-
-type Handing = {
-  reading: Reading;
-  mapped: Omit<Mapped, 'failed'>;
-  is_full: boolean;
-  next: string | null;
-};
-
-/**
- * Hands a reading over in batches, under a key made of its content: after a crash the same content
- * comes under the same key. The cursor moves with the last batch (G3).
- */
-async function hand(
-  { reading, mapped, is_full, next }: Handing,
-  { accept, isAccepted, signal }: PullCall,
-): Promise<void> {
-  const { appointments, cancelled_ids, rejected } = mapped;
-  const is_empty = appointments.length + cancelled_ids.length + rejected.length === 0;
-  const key = `${reading.kind}:${createHash('sha256')
-    .update(JSON.stringify([appointments, cancelled_ids, rejected]))
-    .digest('hex')}`;
-  if (is_empty && (reading.kind === 'changes' || next === null)) return;
-  if (reading.kind === 'changes' && (await isAccepted(key))) return;
-  for (let from = 0; from === 0 || from < appointments.length; from += BATCH_SIZE) {
-    signal.throwIfAborted();
-    const is_last = from + BATCH_SIZE >= appointments.length;
-    const batch: PullBatch = {
-      source: { key, name: reading.name, is_last, completeness: is_full ? 'full' : 'changes' },
-      appointments: appointments.slice(from, from + BATCH_SIZE),
-      cancelled_ids: is_last ? cancelled_ids : [],
-      rejected: is_last ? rejected : [],
-      cursor: is_last ? next : null,
-    };
-    await accept(batch);
-  }
-}
-
-function unreadableEntries(count: number): RejectedItem[] {
-  return Array.from({ length: count }, (_, index) => ({
-    position: `entry ${index + 1} without a usable resource`,
-    field: 'Bundle.entry',
-    value_class: 'not a resource with an id',
-    remedy: 'Ask whoever runs the FHIR server; the other appointments were read.',
-  }));
-}
-
-function searchRefused(
-  error: FhirError,
-  { search_by }: FhirConfig,
-  { query }: Reading,
-): ConnectorError {
-  const asked = [...search_by.flatMap((extra) => Object.entries(extra)), ...query];
-  const next =
-    search_by.length === 0
-      ? 'Most servers that refuse this want a place or a person: name them in search_by: of ' +
-        'the connector, e.g. "- location: Location/12", one line each. Otherwise have the ' +
-        'client of eligd allowed to search Appointment.'
-      : 'Check the names and values in search_by: of the connector, and whether the client of ' +
-        'eligd may search Appointment.';
-  return new ConnectorError('permanent', {
-    what:
-      `${error.message} It does not allow this search for appointments.` +
-      wordsOfSearch(error, asked),
-    next,
-    cause: error,
-  });
-}
-
-function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
-  const told = {
-    loop:
-      'The pages of the FHIR server go round in a circle, so its list of appointments has no ' +
-      'end.',
-    foreign_link:
-      'The FHIR server names another server for the next page, and credentials are not sent there.',
-    too_many_pages: 'The list of appointments of the FHIR server has more than 10,000 pages.',
-  }[end];
-  const next =
-    end === 'foreign_link'
-      ? 'Write the address that the server calls itself into base_url:, or have it set to the ' +
-        'one that is used.'
-      : 'Ask whoever runs the FHIR server; a larger page_size: or a smaller days_ahead: may help.';
-  return new ConnectorError('permanent', { what: `${told} What was read is taken.`, next });
-}
-
-function failedItems(count: number, one: string, many: string): ConnectorError {
-  const what =
-    `The FHIR server failed on what belongs to ${count === 1 ? one : `${count} ${many}`}; the ` +
-    'others were taken.';
-  return new ConnectorError('transient', {
-    what,
-    next: 'It is tried again automatically; if it lasts, ask whoever runs the FHIR server.',
-  });
 }

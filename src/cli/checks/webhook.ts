@@ -8,7 +8,7 @@ import { isSameUrl, shownUrl } from '../../service/callback-url.ts';
 import { sign } from '../../service/signature.ts';
 import { isInInbox } from '../../store/answers/inbox.ts';
 import { webhookState } from '../../store/answers/webhook-watch.ts';
-import { isInstanceRunning } from '../../store/engine/database.ts';
+import { isInstanceRunning } from '../../store/engine/instance-lock.ts';
 import { readDatabase } from '../../store/views/overview.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 

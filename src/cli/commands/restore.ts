@@ -4,7 +4,7 @@ import type { Config } from '../../ops/config.ts';
 import { createConnectors } from '../../ops/connectors.ts';
 import { connectorJournal } from '../../store/bookkeeping/journal.ts';
 import { inspectCopy } from '../../store/engine/backup.ts';
-import { lockInstance } from '../../store/engine/database.ts';
+import { lockInstance } from '../../store/engine/instance-lock.ts';
 import { quietAfterRestoreMs, type Restored, restoreDatabase } from '../../store/engine/restore.ts';
 import { openStore } from '../../store/engine/store.ts';
 import { contentJson, contentWords } from '../backup-content.ts';

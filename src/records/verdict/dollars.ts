@@ -4,6 +4,7 @@
  * and the range spans them all. Nothing is guessed.
  */
 import type { EligibilityRecord } from '../eligibility.ts';
+import type { ProcedureFacts } from './facts.ts';
 import {
   type CentRange,
   centsOfMoney,
@@ -18,7 +19,6 @@ import {
   isDiagnostic,
   isOrthodontic,
   isPreventive,
-  type ProcedureFacts,
   patientPercent,
 } from './procedure.ts';
 import type { Standing } from './reasons.ts';

@@ -2,64 +2,12 @@
 
 import { addDays, addMonths } from '../../domain/time.ts';
 import { type AgeRule, ageAllows, ageOn, readAgeWords, upToAge } from '../ages.ts';
-import type { BenefitRule, EligibilityRecord, ProcedureCodeBenefits } from '../eligibility.ts';
-import { type History, type LimitUse, useOf } from '../frequency/history.ts';
-import { type Frequency, readFrequency } from '../frequency/read.ts';
+import type { EligibilityRecord } from '../eligibility.ts';
 import { readWaitingPeriods } from '../frequency/waiting.ts';
+import { type ProcedureFacts, said } from './facts.ts';
+import { frequencyOf, frequencyReasons } from './limits.ts';
 import { centsOfMoney, maximumLeft } from './money.ts';
 import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.ts';
-
-export type ProcedureFacts = {
-  record: EligibilityRecord;
-  code: string;
-  /** What was said of the code; more than one when it was answered more than once. */
-  entries: { path: string; entry: ProcedureCodeBenefits }[];
-  /** The answers joined: where two contradict each other, `conflicts` names the field. */
-  rule: BenefitRule;
-  conflicts: (keyof BenefitRule)[];
-  visit: { date: string; birth_date: string | null };
-};
-
-/** Fields in which two answers about one code may not differ. */
-const DECIDING: readonly (keyof BenefitRule)[] = [
-  'is_covered',
-  'is_prior_auth_required',
-  'plan_pays_percent',
-  'patient_pays_percent',
-  'copay',
-  'is_deductible_waived',
-  'frequency_limitations',
-  'age_limit',
-  'is_downgraded',
-];
-
-export function procedureFacts(
-  record: EligibilityRecord,
-  code: string,
-  visit: ProcedureFacts['visit'],
-): ProcedureFacts {
-  const entries = (record.procedure_codes?.codes ?? []).flatMap((entry, index) =>
-    entry.code === code ? [{ path: `procedure_codes.codes[${index}]`, entry }] : [],
-  );
-  const rules = entries.map(({ entry }) => entry.benefits);
-  const joined: Record<string, unknown> = {};
-  for (const rule of rules)
-    for (const [name, value] of Object.entries(rule)) joined[name] ??= value;
-  const conflicts = DECIDING.filter((name) => {
-    const said = rules.map((rule) => rule[name]).filter((value) => value != null);
-    return new Set(said.map((value) => JSON.stringify(value).toLowerCase())).size > 1;
-  });
-  return { record, code, entries, rule: joined as BenefitRule, conflicts, visit };
-}
-
-/** What was said of the code under these names, as it stands in the record. */
-function said({ code, entries }: ProcedureFacts, ...names: (keyof BenefitRule)[]): Fact[] {
-  if (entries.length === 0)
-    return names.map((name) => fact(`procedure_codes.codes[${code}].benefits.${name}`, null));
-  return entries.flatMap(({ path, entry }) =>
-    names.map((name) => fact(`${path}.benefits.${name}`, entry.benefits[name])),
-  );
-}
 
 /** Every reason of the procedure's own; none means that the plan pays for it. */
 export function procedureReasons(facts: ProcedureFacts): Weighed[] {
@@ -192,98 +140,6 @@ function ageReasons(facts: ProcedureFacts): Weighed[] {
   });
 }
 
-/** The limit, read; `words` when it cannot be read, null when there is none. */
-function frequencyOf(rule: BenefitRule): Frequency | 'words' | null {
-  if (rule.frequency_limitations == null) return null;
-  return readFrequency(rule.frequency_limitations) ?? 'words';
-}
-
-/** Where a limit in other words ("20 visits per calendar year") reads as one, it is one. */
-function limitationsOf({ limitations }: BenefitRule): Frequency | null {
-  const read = limitations == null ? null : readFrequency(limitations);
-  return read === null || read.limits.length === 0 ? null : read;
-}
-
-export function historyOf({ treatment_history, unparsed }: EligibilityRecord): History | null {
-  if (treatment_history?.answered !== true) return null;
-  const is_whole = !unparsed.some(({ path }) => path.startsWith('results.treatment_history'));
-  return { treatments: treatment_history.treatments, is_whole };
-}
-
-function frequencyReasons(facts: ProcedureFacts): Weighed[] {
-  const { rule } = facts;
-  const reasons: Weighed[] = [];
-  const own = frequencyOf(rule);
-  if (own !== null && rule.frequency_limitations != null)
-    reasons.push(...limitReason(facts, own, 'frequency_limitations', rule.frequency_limitations));
-  const other = limitationsOf(rule);
-  if (other !== null && rule.limitations != null)
-    reasons.push(...limitReason(facts, other, 'limitations', rule.limitations));
-  return reasons;
-}
-
-function limitReason(
-  facts: ProcedureFacts,
-  frequency: Frequency | 'words',
-  name: 'frequency_limitations' | 'limitations',
-  words: string,
-): Weighed[] {
-  const rests_on = said(facts, name);
-  const open = (text: string, more: Fact[] = []): Weighed[] => [
-    { code: 'frequency', effect: 'unknown', text, facts: [...rests_on, ...more] },
-  ];
-  if (frequency === 'words')
-    return open(`Limit in words: "${words}". Ask the payer whether it is used up.`);
-  if (frequency.limits.every(({ period }) => period.kind === 'visit')) return [];
-  const history = historyOf(facts.record);
-  if (history === null)
-    return open(`Limit "${words}", and the payer gave no treatment history.`, [
-      fact('treatment_history.answered', facts.record.treatment_history?.answered),
-    ]);
-  const use = useOf(frequency, facts.code, {
-    day: facts.visit.date,
-    history,
-    plan: { is_calendar: facts.record.plan?.is_calendar_year_plan ?? null },
-  });
-  const on_file = fact('treatment_history.treatments', treatmentsOf(facts, use));
-  if (use.standing === 'free') return [];
-  if (use.standing === 'open')
-    return open(`Limit "${words}"; whether it is used up cannot be told from the history.`, [
-      on_file,
-    ]);
-  const next = use.next === null ? '' : ` Next: ${americanDay(use.next)}.`;
-  return [
-    {
-      code: 'frequency',
-      effect: 'no',
-      text: `Not payable on ${shortDay(facts.visit.date)}: ${words}, ${usedWords(use)}.${next}`,
-      facts: [...rests_on, on_file],
-    },
-  ];
-}
-
-/** The next day on which the code is allowed, when its limit is used up and a day is known. */
-export function nextEligibleOf(facts: ProcedureFacts): string | null {
-  const frequency = frequencyOf(facts.rule);
-  const history = historyOf(facts.record);
-  if (frequency === null || frequency === 'words' || history === null) return null;
-  const plan = { is_calendar: facts.record.plan?.is_calendar_year_plan ?? null };
-  const use = useOf(frequency, facts.code, { day: facts.visit.date, history, plan });
-  return use.standing === 'used' ? use.next : null;
-}
-
-function treatmentsOf({ record, code }: ProcedureFacts, { counted }: LimitUse) {
-  return (record.treatment_history?.treatments ?? [])
-    .filter(({ date }) => counted.includes(date))
-    .map(({ date, code: done }) => ({ date, code: done ?? code }));
-}
-
-function usedWords({ counted }: LimitUse): string {
-  if (counted.length === 1) return `used on ${americanDay(counted[0] ?? '')}`;
-  const days = counted.slice(-4).map(americanDay).join(', ');
-  return counted.length === 2 ? `both used (${days})` : `all used (${days})`;
-}
-
 /**
  * A waiting period in words is over when the coverage is older than the longest one. In a younger
  * coverage each payer has its own classes, so it is unknown for every code.
@@ -315,8 +171,10 @@ function waitingReasons({ record, visit }: ProcedureFacts): Weighed[] {
 
 /** Preventive care by its number; the classes of the payer are its own. */
 export const isPreventive = (code: string) => /^D1\d{3}$/.test(code);
+
 /** Diagnostic care is not named by the clauses about preventive care. */
 export const isDiagnostic = (code: string) => /^D0\d{3}$/.test(code);
+
 export const isOrthodontic = (code: string) => /^D8\d{3}$/.test(code);
 
 /** Whether a dental code counts toward the annual maximum; null: nobody said. */

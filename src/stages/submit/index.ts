@@ -5,13 +5,9 @@
  */
 import type { Specialty } from '../../domain/specialty.ts';
 import { earlier } from '../../domain/time.ts';
+import { nextSubmissionDue, uncertainDue, waitingToSend } from '../../store/calls/due-inquiries.ts';
 import { currentHalts, type Halt } from '../../store/calls/halts.ts';
-import {
-  inState,
-  nextSubmissionDue,
-  uncertainDue,
-  waitingToSend,
-} from '../../store/calls/inquiries.ts';
+import { inState } from '../../store/calls/inquiries.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
 import { look } from './lookup.ts';

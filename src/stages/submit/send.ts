@@ -9,12 +9,8 @@ import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readBudget } from '../../store/calls/budget.ts';
-import {
-  dueForSubmission,
-  type InquiryRow,
-  moveInquiries,
-  updateInquiry,
-} from '../../store/calls/inquiries.ts';
+import { dueForSubmission } from '../../store/calls/due-inquiries.ts';
+import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';

@@ -10,7 +10,7 @@ import { readDraft } from '../../domain/inquiry.ts';
 import { type Cents, type PriceList, priceAt } from '../../domain/price.ts';
 import { SPECIALTIES } from '../../domain/specialty.ts';
 import type { Db, Tx } from '../engine/database.ts';
-import { dueForSubmission } from './inquiries.ts';
+import { dueForSubmission } from './due-inquiries.ts';
 
 /** What decides how many calls may go out, and what they cost. */
 export type BudgetRules = { limits: CallLimits; prices: PriceList };

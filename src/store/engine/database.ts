@@ -69,11 +69,16 @@ const MIGRATIONS = {
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;
+
 const CHECKPOINT_PAGES = 8_000; // 32 MB
+
 const BUSY_TIMEOUT_MS = 10_000;
+
 const WAL_RETRY_MS = 20;
+
 /** How long a file without a page may be one that another process is making. */
 const FIRST_PAGE_MS = 2_000;
+
 /**
  * `eligd restore` makes its copy under this ending, and gives it the name of the database when that
  * has been moved away.
@@ -256,7 +261,7 @@ export function damaged(path: string, cause?: unknown): DamagedDatabase {
   });
 }
 
-function unusable(path: string, error: unknown): EligdError {
+export function unusable(path: string, error: unknown): EligdError {
   if (error instanceof EligdError) return error;
   const code = errorCode(error) ?? '';
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return damaged(path, error);
@@ -367,54 +372,4 @@ function memoised(raw: Database.Database): SqliteDatabase {
 
 function asKysely(statement: Database.Statement): ReturnType<SqliteDatabase['prepare']> {
   return statement as unknown as ReturnType<SqliteDatabase['prepare']>;
-}
-
-export type InstanceLock = { release: () => void };
-
-/**
- * The lock against a second daemon on the same state: an exclusive transaction held on a lock
- * database beside it, because Node has no flock. The system gives it back when the process dies,
- * however it dies.
- */
-export function lockInstance(path: string): InstanceLock {
-  const file = lockFile(path);
-  let raw: Database.Database | undefined;
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    raw = new Database(file, { timeout: 0 });
-    raw.exec('BEGIN EXCLUSIVE');
-  } catch (error) {
-    raw?.close();
-    if (errorCode(error)?.startsWith('SQLITE_BUSY') !== true) throw unusable(file, error);
-    throw new EligdError('temporary', {
-      what: 'Another eligd is running on this database.',
-      why: `${file} is locked. Two at once could make the same paid call twice.`,
-      next:
-        'Wait until the other one is done, or stop it (systemctl stop eligd, or Ctrl-C where ' +
-        'it runs).',
-    });
-  }
-  const held = raw;
-  return { release: () => held.close() };
-}
-
-/** Whether a daemon holds the lock, without taking it or making its file. */
-export function isInstanceRunning(path: string): boolean {
-  const file = lockFile(path);
-  if (!existsSync(file)) return false;
-  let raw: Database.Database | undefined;
-  try {
-    raw = new Database(file, { readonly: true, timeout: 0 });
-    raw.prepare('select count(*) from sqlite_master').get();
-    return false;
-  } catch (error) {
-    if (errorCode(error)?.startsWith('SQLITE_BUSY') === true) return true;
-    throw unusable(file, error);
-  } finally {
-    raw?.close();
-  }
-}
-
-function lockFile(path: string): string {
-  return join(dirname(path), `${basename(path)}.lock`);
 }

@@ -9,7 +9,8 @@ import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { PAUSE_FACT } from '../calls/rate-limit.ts';
 import { newestBackup } from '../engine/backup.ts';
-import { type Db, isInstanceRunning } from '../engine/database.ts';
+import type { Db } from '../engine/database.ts';
+import { isInstanceRunning } from '../engine/instance-lock.ts';
 import { lastReads } from './overview.ts';
 
 /** What of the configuration the answers depend on. */

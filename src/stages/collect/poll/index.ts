@@ -10,14 +10,8 @@ import type { Specialty } from '../../../domain/specialty.ts';
 import { DAY_MS, earlier, MINUTE_MS } from '../../../domain/time.ts';
 import type { CallOptions, Inquiry } from '../../../service/api.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
-import {
-  dueForPolling,
-  type InquiryRow,
-  nextPollDue,
-  openAfter,
-  putOff,
-  updateInquiry,
-} from '../../../store/calls/inquiries.ts';
+import { dueForPolling, nextPollDue, putOff } from '../../../store/calls/due-inquiries.ts';
+import { type InquiryRow, openAfter, updateInquiry } from '../../../store/calls/inquiries.ts';
 import type { StepResult } from '../../loop.ts';
 import { conclude } from '../conclude/index.ts';
 import { RECHECK_BEFORE_VISIT_MS } from '../conclude/take-answer.ts';

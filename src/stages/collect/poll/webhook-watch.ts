@@ -23,12 +23,8 @@ import {
   webhookState,
 } from '../../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
-import {
-  type InquiryRow,
-  nextOpenToAsk,
-  openAfter,
-  updateInquiry,
-} from '../../../store/calls/inquiries.ts';
+import { nextOpenToAsk } from '../../../store/calls/due-inquiries.ts';
+import { type InquiryRow, openAfter, updateInquiry } from '../../../store/calls/inquiries.ts';
 import { turnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectDeps } from '../deps.ts';

@@ -7,13 +7,8 @@ import { latestChecks } from '../../../records/verification.ts';
 import { latestAnswer, latestRecord, storeVerifications } from '../../../store/answers/answers.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
-import {
-  dueForVerification,
-  type InquiryRow,
-  inquiryById,
-  putOffVerifications,
-  updateInquiry,
-} from '../../../store/calls/inquiries.ts';
+import { dueForVerification, putOffVerifications } from '../../../store/calls/due-inquiries.ts';
+import { type InquiryRow, inquiryById, updateInquiry } from '../../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../../store/calls/links.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { all, isGivenBack, withPatience } from '../poll/ask.ts';

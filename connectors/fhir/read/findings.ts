@@ -1,0 +1,131 @@
+/** What a reading found, what becomes of each appointment, and what is missing from it. */
+import type { AppointmentInput } from '../../../src/domain/appointment.ts';
+import { ConnectorError, type RejectedItem } from '../../contract.ts';
+import type { FhirConfig } from '../config.ts';
+import type { Resource } from '../element.ts';
+import type { SearchEnd } from '../server/client.ts';
+import { type FhirError, toConnectorError, wordsOfSearch } from '../server/failure.ts';
+import type { Reading } from './reading.ts';
+
+/**
+ * What the server fails on is named one by one up to here. More of it is trouble of the server, and
+ * one sentence says so.
+ */
+export const FAILED_ITEMS_MAX = 20;
+
+/** `failure`: the server failed on a page, so that those after it are missing. */
+export type Found = {
+  appointments: Resource[];
+  unreadable: number;
+  is_partial: boolean;
+  ends: SearchEnd[];
+  failure: FhirError | null;
+};
+
+/** `failed`: what the server failed on, which says nothing about the visit. */
+export type Mapped = {
+  appointments: AppointmentInput[];
+  cancelled_ids: string[];
+  rejected: RejectedItem[];
+  failed: RejectedItem[];
+};
+
+/** What becomes of an Appointment. `none`: no visit of a patient, or one that is over. */
+export type Outcome =
+  | { kind: 'appointment'; input: AppointmentInput; beside: RejectedItem[] }
+  | { kind: 'cancelled'; id: string }
+  | { kind: 'rejected' | 'failed'; item: RejectedItem }
+  | { kind: 'none' };
+
+export function rejected(source_id: string, field: string, value_class: string, remedy: string) {
+  const item: RejectedItem = {
+    position: `Appointment/${source_id}`,
+    source_id,
+    field,
+    value_class,
+    remedy,
+  };
+  return { kind: 'rejected' as const, item };
+}
+
+/** A group comes to one appointment; nobody of it is passed over without a word (G2). */
+export function othersOf(source_id: string): RejectedItem {
+  const remedy =
+    'Only the first is asked about. Book an appointment for each, or call the payers of the ' +
+    'others yourself.';
+  return {
+    position: `Appointment/${source_id}`,
+    field: 'participant',
+    value_class: 'more than one patient',
+    remedy,
+  };
+}
+
+/** What is missing from a reading, null when nothing is. */
+export function failureOf({ ends, failure }: Found, { failed }: Mapped): ConnectorError | null {
+  const ended_badly = ends.find((end) => end !== 'end');
+  if (failure !== null) return toConnectorError(failure);
+  if (ended_badly !== undefined) return endedBadly(ended_badly);
+  return failed.length > 0 ? failedItems(failed.length, 'an appointment', 'appointments') : null;
+}
+
+export const named = (failed: readonly RejectedItem[]) =>
+  failed.length > FAILED_ITEMS_MAX ? [] : failed;
+
+export function unreadableEntries(count: number): RejectedItem[] {
+  return Array.from({ length: count }, (_, index) => ({
+    position: `entry ${index + 1} without a usable resource`,
+    field: 'Bundle.entry',
+    value_class: 'not a resource with an id',
+    remedy: 'Ask whoever runs the FHIR server; the other appointments were read.',
+  }));
+}
+
+export function searchRefused(
+  error: FhirError,
+  { search_by }: FhirConfig,
+  { query }: Reading,
+): ConnectorError {
+  const asked = [...search_by.flatMap((extra) => Object.entries(extra)), ...query];
+  const next =
+    search_by.length === 0
+      ? 'Most servers that refuse this want a place or a person: name them in search_by: of ' +
+        'the connector, e.g. "- location: Location/12", one line each. Otherwise have the ' +
+        'client of eligd allowed to search Appointment.'
+      : 'Check the names and values in search_by: of the connector, and whether the client of ' +
+        'eligd may search Appointment.';
+  return new ConnectorError('permanent', {
+    what:
+      `${error.message} It does not allow this search for appointments.` +
+      wordsOfSearch(error, asked),
+    next,
+    cause: error,
+  });
+}
+
+function endedBadly(end: Exclude<SearchEnd, 'end'>): ConnectorError {
+  const told = {
+    loop:
+      'The pages of the FHIR server go round in a circle, so its list of appointments has no ' +
+      'end.',
+    foreign_link:
+      'The FHIR server names another server for the next page, and credentials are not sent there.',
+    too_many_pages: 'The list of appointments of the FHIR server has more than 10,000 pages.',
+  }[end];
+  const next =
+    end === 'foreign_link'
+      ? 'Write the address that the server calls itself into base_url:, or have it set to the ' +
+        'one that is used.'
+      : 'Ask whoever runs the FHIR server; a larger page_size: or a smaller days_ahead: may help.';
+  return new ConnectorError('permanent', { what: `${told} What was read is taken.`, next });
+}
+
+export function failedItems(count: number, one: string, many: string): ConnectorError {
+  const what =
+    `The FHIR server failed on what belongs to ${count === 1 ? one : `${count} ${many}`}; the ` +
+    'others were taken.';
+  return new ConnectorError('transient', {
+    what,
+    next: 'It is tried again automatically; if it lasts, ask whoever runs the FHIR server.',
+  });
+}

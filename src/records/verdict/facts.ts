@@ -1,0 +1,55 @@
+/** What of an answer bears on one procedure of the visit. */
+import type { BenefitRule, EligibilityRecord, ProcedureCodeBenefits } from '../eligibility.ts';
+import { type Fact, fact } from './reasons.ts';
+
+export type ProcedureFacts = {
+  record: EligibilityRecord;
+  code: string;
+  /** What was said of the code; more than one when it was answered more than once. */
+  entries: { path: string; entry: ProcedureCodeBenefits }[];
+  /** The answers joined: where two contradict each other, `conflicts` names the field. */
+  rule: BenefitRule;
+  conflicts: (keyof BenefitRule)[];
+  visit: { date: string; birth_date: string | null };
+};
+
+/** Fields in which two answers about one code may not differ. */
+const DECIDING: readonly (keyof BenefitRule)[] = [
+  'is_covered',
+  'is_prior_auth_required',
+  'plan_pays_percent',
+  'patient_pays_percent',
+  'copay',
+  'is_deductible_waived',
+  'frequency_limitations',
+  'age_limit',
+  'is_downgraded',
+];
+
+export function procedureFacts(
+  record: EligibilityRecord,
+  code: string,
+  visit: ProcedureFacts['visit'],
+): ProcedureFacts {
+  const entries = (record.procedure_codes?.codes ?? []).flatMap((entry, index) =>
+    entry.code === code ? [{ path: `procedure_codes.codes[${index}]`, entry }] : [],
+  );
+  const rules = entries.map(({ entry }) => entry.benefits);
+  const joined: Record<string, unknown> = {};
+  for (const rule of rules)
+    for (const [name, value] of Object.entries(rule)) joined[name] ??= value;
+  const conflicts = DECIDING.filter((name) => {
+    const said = rules.map((rule) => rule[name]).filter((value) => value != null);
+    return new Set(said.map((value) => JSON.stringify(value).toLowerCase())).size > 1;
+  });
+  return { record, code, entries, rule: joined as BenefitRule, conflicts, visit };
+}
+
+/** What was said of the code under these names, as it stands in the record. */
+export function said({ code, entries }: ProcedureFacts, ...names: (keyof BenefitRule)[]): Fact[] {
+  if (entries.length === 0)
+    return names.map((name) => fact(`procedure_codes.codes[${code}].benefits.${name}`, null));
+  return entries.flatMap(({ path, entry }) =>
+    names.map((name) => fact(`${path}.benefits.${name}`, entry.benefits[name])),
+  );
+}
