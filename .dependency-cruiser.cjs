@@ -61,11 +61,12 @@ module.exports = {
       '^src/domain/',
       '^src/records/',
     ]),
-    only('the contract imports domain and records', '^connectors/contract\\.ts$', [
+    only('the contract imports domain and records', '^connectors/(contract|deliveries)\\.ts$', [
+      '^connectors/deliveries\\.ts$',
       '^src/domain/',
       '^src/records/',
     ]),
-    onlyTypes('the contract takes only types', '^connectors/contract\\.ts$', ours),
+    onlyTypes('the contract takes only types', '^connectors/(contract|deliveries)\\.ts$', ours),
     only('a connector imports the contract, domain and records', '^connectors/([^/]+)/', [
       '^connectors/$1/',
       '^connectors/contract\\.ts$',

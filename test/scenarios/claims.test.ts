@@ -325,7 +325,7 @@ describe('when a claim is asked about', () => {
 
   test(
     'one that lacks what a call needs waits for a person, and is asked about when that is ' +
-      'fixed',
+      'mended',
     async () => {
       const scene = await asked([claimOf('PAID-1', { date_of_service: '', dob: '' })]);
       expect(await scene.service.ledger()).toEqual([]);
@@ -334,7 +334,7 @@ describe('when a claim is asked about', () => {
         'field_missing',
         expect.stringMatching(/birth date.*date of service/),
       ]);
-      scene.clinic.drop('claims-fixed.csv', claimsOf(claimOf('PAID-1')));
+      scene.clinic.drop('claims-mended.csv', claimsOf(claimOf('PAID-1')));
       await nextDays(scene, 1);
       expect(await scene.service.ledger()).toHaveLength(1);
       expect(scene.clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
@@ -383,7 +383,7 @@ describe('a call about a claim', () => {
     expect(scene.clinic.attention()).toEqual([]);
   });
 
-  test('that the service cancelled is listed and not made again automatically', async () => {
+  test('that the service cancelled is listed and not made again by itself', async () => {
     const scene = await asked([claimOf('PAID-1', { member_id: 'CANCEL-1' })]);
     await nextDays(scene, 30);
     expect((await scene.service.ledger()).map(({ status }) => status)).toEqual(['CANCELLED']);

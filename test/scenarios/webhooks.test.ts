@@ -1,4 +1,4 @@
-/** The service reports automatically: through the whole program, over real sockets. */
+/** The service reports by itself: through the whole program, over real sockets. */
 
 import {
   createServer,

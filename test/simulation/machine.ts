@@ -260,7 +260,7 @@ export class Life implements Owner {
           ? error
           : new Broken(
               'run',
-              'The daemon ended automatically: ' +
+              'The daemon ended by itself: ' +
                 `${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
             ),
       );

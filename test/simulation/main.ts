@@ -101,7 +101,7 @@ async function work(order: Order, onOutcome: (outcome: Outcome) => void): Promis
   }
 }
 
-/** How many worlds the process has lived, and how it ended when that was not automatically. */
+/** How many worlds the process has lived, and how it ended when that was not by itself. */
 function start(
   order: Order,
   onOutcome: (outcome: Outcome) => void,
@@ -236,7 +236,7 @@ async function tellOne(seed: number): Promise<number> {
 async function mutate(seeds: number[], mutations: readonly string[]): Promise<number> {
   const rows = new Map<string, string>();
   let missed = 0;
-  // A world that breaks automatically says nothing about a mutation.
+  // A world that breaks by itself says nothing about a mutation.
   const sound = new Set<number>();
   await each(partsOf(seeds), (part) =>
     work({ seeds: part, mutation: null, tell: 'about' }, ({ seed, broken }) => {

@@ -348,7 +348,7 @@ test('lookups begin again when the clock was set while nothing ran (G1)', async 
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
-test('all looks begin again, also when a look is the first to hear the service (G1)', async () => {
+test('all looks begin anew, also when a look is the first to hear the service (G1)', async () => {
   const clinic = await install();
   await loseAndHide(clinic, 2);
   await send(
