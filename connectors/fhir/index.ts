@@ -1,5 +1,5 @@
 /**
- * The FHIR R4 connector: appointments come from a FHIR server, answers go back to it. README.md
+ * The FHIR R4 connector: appointments come from a FHIR server, answers go back to it. docs/fhir.md
  * holds the mapping, the configuration, and what is known about the servers.
  */
 import type { Connector, ConnectorType } from '../contract.ts';

@@ -22,7 +22,7 @@ const headerText = z.string().max(180);
 
 const WRITE_BACKS = ['pin_i07', 'oru_r01', 'adt_a08', 'none'] as const;
 
-/** The keys of a connector of type `hl7`; `README.md` has the same table. */
+/** The keys of a connector of type `hl7`; docs/hl7.md has the same table. */
 export const hl7ConfigSchema = z
   .strictObject({
     listen: address
@@ -138,7 +138,7 @@ export const hl7ConfigSchema = z
       )
       .default({})
       .describe(
-        'Where values stand, when that is not where the table in README.md says: member_id: ' +
+        'Where values stand, when that is not where the table in docs/hl7.md says: member_id: ' +
           'IN1-49.',
       ),
     statuses: z

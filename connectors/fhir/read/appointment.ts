@@ -1,4 +1,4 @@
-/** How resources become an appointment; README.md, "Mapping", holds the same as a table. Pure. */
+/** How resources become an appointment; docs/fhir.md "Mapping", holds the same as a table. Pure. */
 import { Temporal } from 'temporal-polyfill';
 import type {
   AppointmentInput,

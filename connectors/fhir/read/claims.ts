@@ -1,5 +1,5 @@
 /**
- * Claims that were sent to payers and have no answer yet (`claims_days:`), as eligd's; README.md,
+ * Claims that were sent to payers and have no answer yet (`claims_days:`), as eligd's; docs/fhir.md
  * "Claims".
  */
 import type { FieldProblem } from '../../../src/domain/appointment.ts';

@@ -1,5 +1,5 @@
 /**
- * The Z-segments ZBN, ZCL, ZTH and ZCM: what the payer said as rows, one segment each. `README.md`
+ * The Z-segments ZBN, ZCL, ZTH and ZCM: what the payer said as rows, one segment each. docs/hl7.md
  * describes every field. Each row says whose it is, so that a receiver can load rows one by one.
  *
  * In every field (G8): a value; the payer's own words; `U` for asked and not answered; empty for
@@ -55,7 +55,7 @@ export const ROW_FIELDS = {
 } as const;
 
 /**
- * The fields of ZCM in their order, described in README.md. New ones are only ever added at the
+ * The fields of ZCM in their order, described in docs/hl7.md. New ones are only ever added at the
  * end.
  */
 export const CLAIM_ROW_FIELDS = [
