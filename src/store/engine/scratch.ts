@@ -4,7 +4,7 @@ import { Kysely, SqliteDialect } from 'kysely';
 import { migrate } from './database.ts';
 import type { Store } from './store.ts';
 import type { Tables } from './tables.ts';
-import { WriteQueue } from './write-queue.ts';
+import { openWriteQueue } from './write-queue.ts';
 
 /** Offsets in the file's header that say whether it is kept with a WAL (SQLite file format 1.3). */
 const JOURNAL_BYTES = [18, 19];
@@ -19,10 +19,10 @@ export async function openScratch(path: string): Promise<Store> {
   raw.pragma('foreign_keys = ON');
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: raw }) });
   await migrate(db, raw, path);
-  const queue = new WriteQueue(db);
+  const queue = openWriteQueue(db);
   return {
     db,
-    write: (work) => queue.write(work),
+    write: queue.write,
     close: async () => {
       await queue.idle();
       await db.destroy();
