@@ -35,7 +35,7 @@ function startScript(script: string) {
 /** A process that holds the lock of `path` until it is killed. */
 async function lockHolder(path: string) {
   const { child, exit } = startScript(`
-    import { lockInstance } from '${SOURCE}/database.ts';
+    import { lockInstance } from '${SOURCE}/instance-lock.ts';
     globalThis.lock = lockInstance(${JSON.stringify(path)});
     console.log('locked');
     setInterval(() => {}, 1000);`);
