@@ -10,6 +10,7 @@ import type { InquiryDraft } from '../domain/inquiry.ts';
 import { isInsured } from '../domain/planning.ts';
 import { type Cents, priceAt } from '../domain/price.ts';
 import type { SituationWord } from '../domain/situation.ts';
+import { addDays, localDate, startOfDay } from '../domain/time.ts';
 import type { Config } from '../ops/config.ts';
 import { createConnectors, type OpenConnector } from '../ops/connectors.ts';
 import { PayerFile } from '../ops/payer-file.ts';
@@ -78,6 +79,30 @@ export async function previewExport(options: PreviewOptions): Promise<Preview> {
     };
   } finally {
     for (const { connector } of made) await connector.close?.();
+    await store.close();
+  }
+}
+
+/**
+ * The calls that tomorrow adds to those that are planned now: of visits that come into the
+ * look-ahead window then. Priced as if they were sent tomorrow.
+ */
+export async function callsOfTomorrow({
+  config,
+  env,
+}: Pick<PreviewOptions, 'config' | 'env'>): Promise<Preview['calls']> {
+  const store = await openScratch(config.state.path);
+  const { time_zone } = config.clinic;
+  const tomorrow = addDays(localDate(env.clock.now(), time_zone), 1);
+  const begin = startOfDay(tomorrow, time_zone);
+  const later: Env = { ...env, log: () => {}, clock: { ...env.clock, now: () => begin } };
+  try {
+    await planner(store, config, { ...env, log: () => {} })();
+    const planned = await plannedCalls(store.db);
+    await planner(store, config, later)();
+    const added = withoutKeys(await plannedCalls(store.db), planned);
+    return priceCalls(added, { config, env: later });
+  } finally {
     await store.close();
   }
 }
@@ -192,7 +217,7 @@ function countReasons(reasons: readonly string[]): Preview['attention'] {
 
 function priceCalls(
   drafts: readonly (InquiryDraft | null)[],
-  { config, env }: PreviewOptions,
+  { config, env }: Pick<PreviewOptions, 'config' | 'env'>,
 ): Preview['calls'] {
   const prices = pricesOf(config, new PayerFile(config));
   const at = { at: env.clock.now(), time_zone: config.clinic.time_zone };

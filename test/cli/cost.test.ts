@@ -54,6 +54,7 @@ unsuccessful      1   $0.00
 
 Total:       3 calls, $25.00.
 Planned:     no call, not sent yet.
+Tomorrow:    no more calls.
 `);
 });
 
@@ -133,4 +134,25 @@ test('refuses days in the wrong order', async () => {
   const { code, stderr } = await clinic.run('cost', '--from', '2030-02-01', '--to', '2030-01-01');
   expect(code).toBe(2);
   expect(stderr).toContain('--from 2030-02-01 is after --to 2030-01-01.');
+});
+
+test('says what tomorrow will cost: visits that come into the look-ahead window then', async () => {
+  setMachineClock();
+  const service = await startService();
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { prices: { per_inquiry: 12.5 }, policy: { look_ahead_days: 4 } },
+  });
+  // Monday is the 7th: Friday is within four days, Saturday from tomorrow on, Sunday is not.
+  const days = ['2030-01-11', '2030-01-12', '2030-01-12', '2030-01-13'];
+  clinic.drop(
+    'export.csv',
+    exportOf(visits(4, (index) => ({ appointment_at: `${days[index]}T09:30` }))),
+  );
+  await clinic.once();
+  const { stdout } = await clinic.run('cost');
+  expect(stdout).toContain('Total:       1 call, $12.50.\n');
+  expect(stdout).toContain('Tomorrow:    2 calls, $25.00 more.\n');
+  expect((await clinic.run('cost', '--from', '2030-01-01')).stdout).not.toContain('Tomorrow');
+  expect(await service.ledger()).toHaveLength(1);
 });

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { stringify } from 'csv-stringify/sync';
 import { parse } from 'yaml';
+import { callsOfTomorrow } from '../../daemon/preview.ts';
 import { type CostGroup, type CostLine, costLine, groupCosts, totalOf } from '../../domain/cost.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import { dollars, type PriceList, priceAt } from '../../domain/price.ts';
@@ -42,8 +43,12 @@ Examples:
     )
     .action(async (options: Options) => {
       const other = options.whatIf === undefined ? null : readPrices(context, options.whatIf);
+      // Nothing is planned for days that are asked for by name.
+      const is_now = options.from === undefined && options.to === undefined && !options.csv;
+      const tomorrow = is_now ? await tomorrowOf(context) : null;
       await readState(context, async (state) => {
-        const page = await readCosts(state, options, other?.(state.config) ?? null);
+        const costs = await readCosts(state, options, other?.(state.config) ?? null);
+        const page = { ...costs, tomorrow };
         if (options.json) printJson(context.stdout, costJson(page));
         else if (options.csv) context.stdout.write(costCsv(page, state.config));
         else printCosts(page, context.stdout);
@@ -68,13 +73,15 @@ type CostPage = {
   duplicates: number;
   /** Calls that are planned and not sent, by the price list of now. */
   planned: Total;
+  /** What tomorrow adds to them; null: other days were asked for. */
+  tomorrow: Total | null;
 };
 
 async function readCosts(
   { db, config, moment }: State,
   { from, to }: Options,
   other: PriceList | null,
-): Promise<CostPage> {
+): Promise<Omit<CostPage, 'tomorrow'>> {
   const { time_zone } = config.clinic;
   const today = localDate(moment.now, time_zone);
   const last_day = to ?? (from === undefined || from <= today ? today : from);
@@ -108,6 +115,11 @@ async function readCosts(
       unpriced: planned.length - known.length,
     },
   };
+}
+
+/** A database that is not there yet is told by the rest of the command. */
+async function tomorrowOf(context: CliContext): Promise<Total> {
+  return await callsOfTomorrow({ config: await context.config(), env: await context.env() });
 }
 
 /** The price list of a file: its part `prices`. The payers' own prices stay as they are. */
@@ -148,7 +160,7 @@ const GROUPS = [
 ] as const;
 
 function costJson(page: CostPage): Record<string, unknown> {
-  const { first_day, last_day, time_zone, lines, other, duplicates, planned } = page;
+  const { first_day, last_day, time_zone, lines, other, duplicates, planned, tomorrow } = page;
   return {
     schema: 'eligd.cost/1',
     from: first_day,
@@ -158,6 +170,7 @@ function costJson(page: CostPage): Record<string, unknown> {
     what_if: other === null ? null : totalOf(other),
     duplicates,
     planned,
+    tomorrow,
     ...Object.fromEntries(
       GROUPS.map(([title, nameOf, sort]) => [`by_${title}`, groupCosts(lines, nameOf, sort)]),
     ),
@@ -165,7 +178,7 @@ function costJson(page: CostPage): Record<string, unknown> {
 }
 
 function printCosts(page: CostPage, to: Output): void {
-  const { first_day, last_day, time_zone, lines, other, duplicates, planned } = page;
+  const { first_day, last_day, time_zone, lines, other, duplicates, planned, tomorrow } = page;
   const days = first_day === last_day ? `on ${first_day}` : `from ${first_day} to ${last_day}`;
   to.write(`Calls ${days} (${time_zone})\n\n`);
   for (const [title, nameOf, sort] of GROUPS) {
@@ -178,6 +191,7 @@ function printCosts(page: CostPage, to: Output): void {
     ['Total:', `${spentWords(totalOf(lines))}.`],
     ...(other === null ? [] : [['What if:', `${spentWords(totalOf(other))}.`]]),
     ['Planned:', `${spentWords(planned)}, not sent yet.`],
+    ...(tomorrow === null ? [] : [['Tomorrow:', tomorrowWords(tomorrow)]]),
     ...(duplicates === 0
       ? []
       : [
@@ -188,6 +202,10 @@ function printCosts(page: CostPage, to: Output): void {
         ]),
   ];
   for (const [name = '', text = ''] of sentences) to.write(`${wrapped(name, text).join('\n')}\n`);
+}
+
+function tomorrowWords(tomorrow: Total): string {
+  return tomorrow.calls === 0 ? 'no more calls.' : `${spentWords(tomorrow)} more.`;
 }
 
 function printGroups(
