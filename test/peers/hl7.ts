@@ -239,7 +239,8 @@ export async function startInterface(receiver_port: number, character_set: Chara
     type: 'hl7',
     listen: `127.0.0.1:${port}`,
     send_to: `127.0.0.1:${receiver_port}`,
-    reply_seconds: 10,
+    // Of the machine's clock: a silent receiver is waited for that long.
+    reply_seconds: 2,
     header: { character_set },
   };
   const world = await World.start({ connectors: [connector] });

@@ -31,7 +31,7 @@ export const START_MS = Date.parse('2030-01-07T15:00:00Z');
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 const IDLE_MS = 40;
-const STEPS_MAX = 400;
+const STEPS_MAX = 500;
 /** How many times as fast as the machine's clock: a wait of a minute takes two seconds. */
 const SPEED = 30;
 
