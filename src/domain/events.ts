@@ -332,8 +332,9 @@ export const EVENTS = {
     level: 'warn',
     fields: ['failure', 'http_status', 'specialty'],
     means:
-      'The list of the service could not be read; nothing is sent for this specialty until it can.',
-    next: 'Nothing at first: it is tried again automatically. If it goes on, run "eligd check".',
+      'The list of the service could not be read; nothing is sent for this specialty until it ' +
+      'can. Not logged again until it was read, or fails for another reason.',
+    next: 'Nothing at first: eligd tries again. If it goes on, run "eligd check".',
   },
   label_check_failed: {
     level: 'warn',
@@ -362,8 +363,17 @@ export const EVENTS = {
   poll_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'inquiry'],
-    means: 'An inquiry could not be asked about; asked again later.',
+    means:
+      'An inquiry could not be asked about; asked again later. While the service is away, this is ' +
+      'not logged again.',
     next: 'Nothing at first. If it goes on, run "eligd check".',
+  },
+  polls_resumed: {
+    level: 'info',
+    fields: ['failures'],
+    means:
+      'The calling service answers questions again; failures is how often eligd had tried. ' +
+      'Questions that were due meanwhile are asked now.',
   },
   inquiry_unknown_at_service: {
     level: 'warn',

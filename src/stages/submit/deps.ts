@@ -77,7 +77,9 @@ export type SweepMemory = {
   /**
    * Per specialty, since when its list could not be read, and until when it is not asked for again.
    */
-  failures: Map<Specialty, { since: number; retry_at: number }>;
+  failures: Map<Specialty, { since: number; retry_at: number; cause: string }>;
+  /** Per specialty: the comparison that is under way. */
+  running: Map<Specialty, Promise<boolean>>;
   /**
    * What the machine's clock was ahead of the one that is never set when it was last looked at, and
    * ahead of the service's as far as that is kept (null until it is heard); null at first.
@@ -88,5 +90,11 @@ export type SweepMemory = {
 };
 
 export function newSweepMemory(): SweepMemory {
-  return { sweeps: new Map(), failures: new Map(), clock: null, tried_at: null };
+  return {
+    sweeps: new Map(),
+    failures: new Map(),
+    running: new Map(),
+    clock: null,
+    tried_at: null,
+  };
 }

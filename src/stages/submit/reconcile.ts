@@ -35,6 +35,16 @@ const AWAY_ATTENTION_MS = HOUR_MS;
  * Returns whether the specialty may be sent for.
  */
 export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
+  const { running } = deps.sweeps;
+  // At a start two ask for it at once.
+  const under_way = running.get(specialty);
+  if (under_way !== undefined) return await under_way;
+  const sweep = sweepIfDue(deps, specialty).finally(() => running.delete(specialty));
+  running.set(specialty, sweep);
+  return await sweep;
+}
+
+async function sweepIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
   const { env, store, client, sweeps } = deps;
   const last = sweeps.sweeps.get(specialty) ?? null;
   if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
@@ -44,11 +54,6 @@ export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promi
     return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
-    env.log('sweep_failed', {
-      specialty,
-      failure: listed.failure.class,
-      http_status: listed.failure.status,
-    });
     await noteFailedSweep(deps, specialty, listed.failure);
     return false;
   }
@@ -91,7 +96,10 @@ async function noteFailedSweep(
     failure.class === 'stopped' || failure.class === 'refused' || failure.status === 401;
   const patient_ms = Math.min(SWEEP_RETRY_MS_MAX, Math.max(SWEEP_RETRY_MS, (now - since) / 4));
   const wait_ms = Math.max(is_turned_away ? STOPPED_RETRY_MS : patient_ms, retryAfter(failure));
-  sweeps.failures.set(specialty, { since, retry_at: now + wait_ms });
+  const cause = `${failure.class} ${failure.status}`;
+  if (sweeps.failures.get(specialty)?.cause !== cause)
+    env.log('sweep_failed', { specialty, failure: failure.class, http_status: failure.status });
+  sweeps.failures.set(specialty, { since, retry_at: now + wait_ms, cause });
   if (!is_turned_away && now - since < AWAY_ATTENTION_MS) return;
   await store.write((tx) => reportUnreadableList(tx, specialty, failure.status, now));
 }

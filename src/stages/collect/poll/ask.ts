@@ -5,6 +5,7 @@
 import PQueue from 'p-queue';
 import type { Env } from '../../../domain/env.ts';
 import type { Result } from '../../../service/api.ts';
+import type { Outage } from './away.ts';
 
 /** What the loops of this stage know together. Lost with the process, which does no harm. */
 export type CollectMemory = {
@@ -16,6 +17,9 @@ export type CollectMemory = {
   reported: Map<number, string>;
   /** How often an answer could not be used: of an inquiry by row, and of a stored answer by id. */
   unusable: Map<`inquiry ${number}` | `answer ${number}`, number>;
+  outage: Outage | null;
+  /** A question of this process was answered. */
+  was_answered: boolean;
 };
 
 /** An answer that could not be used so often is set aside. */
@@ -41,6 +45,8 @@ export function newCollectMemory(): CollectMemory {
     asking: new Map(),
     reported: new Map(),
     unusable: new Map(),
+    outage: null,
+    was_answered: false,
   };
 }
 

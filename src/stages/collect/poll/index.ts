@@ -18,6 +18,7 @@ import { RECHECK_BEFORE_VISIT_MS } from '../conclude/take-answer.ts';
 import type { CollectDeps } from '../deps.ts';
 import { verifyAll, verifyDue } from '../verify/index.ts';
 import { all, isGivenBack, oneByOne, withPatience } from './ask.ts';
+import { probes, waitsForService } from './away.ts';
 import { settle } from './reply.ts';
 import { judgeReports, sampleToAsk } from './webhook-watch.ts';
 
@@ -36,9 +37,11 @@ const ASKED_ALREADY_MS = 2 * MINUTE_MS;
 /** Asks about what is due, and first about visits within a day. */
 export async function collectStep(deps: CollectDeps): Promise<StepResult> {
   const judge_at = await judgeReports(deps);
-  const due = await withoutRechecks(deps, await takeDue(deps));
+  const probe_at = waitsForService(deps);
+  if (probe_at !== null) return { did: 0, next_at: earlier(judge_at, probe_at) };
+  const waiting = await withoutRechecks(deps, await takeDue(deps));
   const sample = await sampleToAsk(deps);
-  if (sample !== null) due.push(sample);
+  const due = probes(deps, sample === null ? waiting : [...waiting, sample]);
   await withPatience(deps.env, PATIENCE_MS, (signal) => ask(deps, due, { signal }));
   return { did: due.length, next_at: earlier(judge_at, await nextPollDue(deps.store.db)) };
 }
@@ -116,7 +119,7 @@ export async function askAboutAll(deps: CollectDeps, signal: AbortSignal): Promi
   for (let after = 0; !signal.aborted; ) {
     const rows = await openAfter(deps.store.db, after, OPEN_PER_STEP);
     const last = rows.at(-1);
-    if (last === undefined) return;
+    if (last === undefined || waitsForService(deps) !== null) return;
     after = last.id;
     for (const specialty of new Set(rows.map((row) => row.specialty))) {
       const same = rows.filter((row) => row.specialty === specialty);

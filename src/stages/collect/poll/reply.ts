@@ -4,7 +4,7 @@ import { readDraft } from '../../../domain/inquiry.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
 import { nextAskForAnnounced, nextPollAt } from '../../../domain/polling.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
-import type { Inquiry, Result, ServiceFailure } from '../../../service/api.ts';
+import type { Inquiry, Result } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
 import {
@@ -20,6 +20,7 @@ import { isOwn, takeAnswer } from '../conclude/take-answer.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
 import { compareWithReport } from '../inbox/event-answer.ts';
 import { countUnusable } from './ask.ts';
+import { isUnusable, noteAnswered, noteUnanswered } from './away.ts';
 import { attend, attendOverdue, forNextVisit, overdueSince } from './overdue.ts';
 import { noteHeard, pollingFacts } from './webhook-watch.ts';
 
@@ -73,13 +74,7 @@ async function settleResult(
     const current = await inquiryById(tx, row.id);
     if (current === null || current.service_id !== row.service_id) return;
     if (!result.ok) {
-      tx.after(() =>
-        deps.env.log('poll_failed', {
-          inquiry: row.id,
-          failure: result.failure.class,
-          http_status: 'status' in result.failure ? result.failure.status : null,
-        }),
-      );
+      await noteUnanswered(context, { inquiry: row.id, failure: result.failure });
       if (is_set_aside) {
         await setAside(context, current);
         return;
@@ -88,7 +83,10 @@ async function settleResult(
         ('retry_after_ms' in result.failure ? result.failure.retry_after_ms : null) ??
         backoffMs(1, FAILURE_LIMITS, deps.env.random());
       await askAgain(context, current, now + wait_ms);
-    } else if (result.value === null) {
+      return;
+    }
+    await noteAnswered(context);
+    if (result.value === null) {
       await countUnknown(context, current);
     } else {
       await take(context, current, result.value);
@@ -174,13 +172,6 @@ async function stillOpen(
   }
   await attendOverdue(tx, deps, { ...row, overdue_since }, now);
   if (is_given_up) await attendNoAnswer(context, row);
-}
-
-/** A reply that is the same when the service is asked again. */
-function isUnusable(failure: ServiceFailure): boolean {
-  return (
-    failure.class === 'ambiguous' && (failure.cause === 'too_large' || failure.cause === 'too_deep')
-  );
 }
 
 /** Not asked about on schedule any more; the office is told. */

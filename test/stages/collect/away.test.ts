@@ -1,0 +1,117 @@
+/** The calling service is away for a while: who asks meanwhile, and what is said about it. */
+import { expect, test } from 'vitest';
+import { MINUTE_MS } from '../../../src/domain/time.ts';
+import type { ServiceFailure } from '../../../src/service/api.ts';
+import { ensureSwept } from '../../../src/stages/submit/index.ts';
+import { openIncidents } from '../../../src/store/bookkeeping/incidents.ts';
+import { aCoverage } from '../../domain/examples.ts';
+import { type Installation, install, send } from '../installation.ts';
+
+const AWAY: ServiceFailure = {
+  class: 'unsent',
+  cause: 'connect',
+  status: null,
+  retry_after_ms: null,
+};
+
+async function withOpenCalls(count: number): Promise<Installation> {
+  const clinic = await install();
+  const ids = Array.from({ length: count }, (_, index) => `A-${index}`);
+  await send(
+    clinic,
+    ...ids.map((id) => clinic.visit(id, { coverages: [aCoverage({ member_id: `W${id}` })] })),
+  );
+  const poll_at = clinic.now();
+  await clinic.store.db.updateTable('inquiries').set({ poll_at }).execute();
+  return clinic;
+}
+
+/** Every question fails from now on; returns how often one was asked, and how to end it. */
+function cutOff(clinic: Installation, failure = AWAY) {
+  const { read } = clinic.client;
+  const asked = { times: 0 };
+  clinic.client.read = async () => {
+    asked.times += 1;
+    return { ok: false, failure };
+  };
+  return { asked, end: () => (clinic.client.read = read) };
+}
+
+const countOf = (clinic: Installation, event: string) =>
+  clinic.events.filter((each) => each === event).length;
+
+async function collectFor(clinic: Installation, minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute += 1) {
+    clinic.pass(MINUTE_MS);
+    await clinic.collectNow();
+  }
+}
+
+test('while it is away, one question is a probe, and one incident counts them', async () => {
+  const clinic = await withOpenCalls(8);
+  const { asked, end } = cutOff(clinic);
+  await clinic.collectNow();
+  expect(asked.times).toBe(8);
+  await collectFor(clinic, 60);
+  // Every four or five minutes, whatever is due.
+  expect(asked.times).toBeGreaterThan(8 + 10);
+  expect(asked.times).toBeLessThan(8 + 20);
+  expect(countOf(clinic, 'poll_failed')).toBe(2);
+  const [incident, ...others] = await openIncidents(clinic.store.db);
+  expect(incident).toMatchObject({ reason: 'answers_away', connector: null });
+  expect(incident?.count).toBeGreaterThan(8);
+  expect(others).toEqual([]);
+
+  end();
+  await collectFor(clinic, 6);
+  expect(await openIncidents(clinic.store.db)).toEqual([]);
+  expect(countOf(clinic, 'polls_resumed')).toBe(1);
+  const due = (await clinic.inquiries()).filter(({ poll_at }) => (poll_at ?? 0) <= clinic.now());
+  expect(due).toEqual([]);
+});
+
+test('an inquiry whose question always fails holds up no other (G7)', async () => {
+  const clinic = await withOpenCalls(4);
+  const { read } = clinic.client;
+  const bad = (await clinic.inquiries())[0]?.service_id;
+  const asked = new Set<string>();
+  clinic.client.read = async (specialty, id, options) => {
+    if (id === bad) return { ok: false, failure: AWAY };
+    asked.add(id);
+    return await read(specialty, id, options);
+  };
+  await clinic.collectNow();
+  expect(asked.size).toBe(3);
+  await collectFor(clinic, 90);
+  expect(await openIncidents(clinic.store.db)).toEqual([]);
+  expect(countOf(clinic, 'polls_resumed')).toBe(0);
+});
+
+test('an incident of the process before ends with the first answer', async () => {
+  const clinic = await withOpenCalls(3);
+  const { end } = cutOff(clinic);
+  await collectFor(clinic, 30);
+  expect(await openIncidents(clinic.store.db)).toHaveLength(1);
+  Object.assign(clinic.collect.memory, { outage: null, was_answered: false });
+  end();
+  await collectFor(clinic, 30);
+  expect(await openIncidents(clinic.store.db)).toEqual([]);
+});
+
+test('a start without it is logged once, and so is what follows', async () => {
+  const clinic = await install();
+  let listed = 0;
+  clinic.client.list = async () => {
+    listed += 1;
+    return { ok: false, failure: AWAY };
+  };
+  const at_once = [ensureSwept(clinic.submit, 'dental'), ensureSwept(clinic.submit, 'dental')];
+  expect(await Promise.all(at_once)).toEqual([false, false]);
+  expect(listed).toBe(1);
+  for (let minute = 0; minute < 30; minute += 1) {
+    clinic.pass(MINUTE_MS);
+    await ensureSwept(clinic.submit, 'dental');
+  }
+  expect(listed).toBeGreaterThan(5);
+  expect(countOf(clinic, 'sweep_failed')).toBe(1);
+});
