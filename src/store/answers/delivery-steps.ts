@@ -116,8 +116,9 @@ export async function takeUpAgain(tx: Tx, key: string, now: number): Promise<boo
 }
 
 /**
- * Makes what waits to be written to an appointment due now, and what was parked pending again.
- * Returns the keys of the latter.
+ * Makes what waits to be written to an appointment due now, and what was parked pending again: each
+ * answer that the appointment still stands on, in its newest revision. What was parked because the
+ * appointment became another one stays so. Returns the keys of what is pending again.
  */
 export async function reopenDeliveries(
   tx: Tx,
@@ -126,11 +127,32 @@ export async function reopenDeliveries(
   now: number,
 ): Promise<string[]> {
   const parked = await tx
-    .selectFrom('deliveries')
-    .select(['id', 'key', 'state'])
-    .where('appointment', '=', appointment)
-    .where('state', '=', 'parked')
-    .orderBy('id')
+    .selectFrom('deliveries as d')
+    .innerJoin('appointments as a', 'a.id', 'd.appointment')
+    .innerJoin('inquiry_appointments as link', (join) =>
+      join
+        .onRef('link.appointment', '=', 'd.appointment')
+        .onRef('link.inquiry', '=', 'd.inquiry')
+        .onRef('link.coverage_rank', '=', 'd.coverage_rank'),
+    )
+    .select(['d.id', 'd.key', 'd.state'])
+    .where('d.appointment', '=', appointment)
+    .where('d.state', '=', 'parked')
+    .where('a.superseded_at', 'is', null)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('deliveries as newer')
+            .select('newer.id')
+            .whereRef('newer.appointment', '=', 'd.appointment')
+            .whereRef('newer.inquiry', '=', 'd.inquiry')
+            .whereRef('newer.coverage_rank', '=', 'd.coverage_rank')
+            .whereRef('newer.record', '>', 'd.record'),
+        ),
+      ),
+    )
+    .orderBy('d.id')
     .execute();
   await reopen(tx, parked, reason, now);
   await tx

@@ -94,6 +94,35 @@ test(
   },
 );
 
+test('eligd retry writes no answer about the insurance that a visit had before', async () => {
+  const clinic = await install();
+  await answered(clinic, 'A-1');
+  const refusing: Connector = {
+    ...connector(() => {}),
+    deliver: async ({ deliveries }) =>
+      deliveries.map(({ key }) => ({
+        key,
+        outcome: 'failed',
+        is_permanent: true,
+        what: 'The chart is locked.',
+        next: 'Unlock it.',
+      })),
+  };
+  await clinic.deliverNow(refusing);
+  expect((await clinic.deliveries()).map(({ state }) => state)).toEqual(['parked']);
+  clinic.pass(1);
+  await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W-NEW' })] }));
+  await clinic.planNow();
+  const [visit] = await clinic.store.db.selectFrom('appointments').select('id').execute();
+  const retryNow = () =>
+    clinic.store.write((tx) => retry(tx, { kind: 'appointment', id: visit!.id }, clinic.now()));
+  expect((await retryNow()).map(({ what }) => what).join()).not.toMatch(/written again/);
+  await clinic.planNow();
+  const written: string[] = [];
+  await clinic.deliverNow(connector(({ record }) => void written.push(record.inquiry_id)));
+  expect(written).toEqual([]);
+});
+
 test(
   'a record whose visit has changed waits until planning has seen the change, and is not ' +
     'looked for again and again',
