@@ -32,7 +32,7 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   // planned: proven unsent.
   sending: ['open', 'planned', 'uncertain', 'rejected'],
   // planned: proven absent by two looks.
-  uncertain: ['open', 'planned', 'undecidable', 'rejected'],
+  uncertain: ['open', 'planned', 'undecidable'],
   // uncertain: the id belongs to somebody else's inquiry, or the service does not know it any more.
   open: ['answered', 'uncertain', 'undecidable'],
   // open: the service took its answer back.
@@ -42,7 +42,7 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   // By a person, after another look.
   undecidable: ['uncertain', 'open', 'withdrawn'],
   // uncertain: the service had said success, so it is looked for before anything else.
-  withdrawn: ['planned', 'open', 'uncertain'],
+  withdrawn: ['planned', 'uncertain'],
 };
 
 /**

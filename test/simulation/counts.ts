@@ -31,6 +31,7 @@ export function countsOf(
     'refused (422)': counts.refused,
     'turned away': counts.turned_away,
     'success without an id': counts.useless,
+    'inquiries forgotten': counts.forgotten,
     'reports sent': service.reports.counts.sent,
     'reports repeated': service.reports.counts.repeated,
     'reports forged or senseless': service.reports.counts.forged,

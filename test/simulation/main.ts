@@ -7,6 +7,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { isStep, toldSteps } from './legal-steps.ts';
 import { MUTATIONS } from './mutations.ts';
 
 type Outcome = {
@@ -207,7 +208,9 @@ async function simulate(seeds: number[]): Promise<number> {
     `\n${lived} worlds (seeds ${seeds[0]} to ${seeds.at(-1)}) in ${seconds.toFixed(1)} s, ` +
       `the slowest ${slowest.seed} in ${slowest.took_ms} ms:`,
   );
-  for (const [name, count] of totals) console.log(`${String(count).padStart(12)}  ${name}`);
+  for (const [name, count] of totals)
+    if (!isStep(name)) console.log(`${String(count).padStart(12)}  ${name}`);
+  for (const line of toldSteps(totals)) console.log(line);
   console.log(
     failed.length === 0
       ? 'Every promise was kept.'

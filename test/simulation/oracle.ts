@@ -11,6 +11,7 @@ import { Calls, canonical, iso, isoDate } from './calls.ts';
 import { readState } from './evidence.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
+import type { Operator } from './operator.ts';
 import { PayerClock } from './payer-clock.ts';
 import { DAY_MS, HOUR_MS } from './plan.ts';
 import type { Written } from './pms.ts';
@@ -31,6 +32,7 @@ type Taken = { id: number; received_at: number };
 
 export class Oracle {
   readonly #world: World;
+  readonly #operator: Pick<Operator, 'withdrawn'>;
   readonly calls: Calls;
   /** Since when and until when submission was stopped because of a second installation. */
   stopped_from = Number.POSITIVE_INFINITY;
@@ -47,8 +49,9 @@ export class Oracle {
 
   readonly #payers: PayerClock;
 
-  constructor(world: World) {
+  constructor(world: World, operator: Pick<Operator, 'withdrawn'>) {
     this.#world = world;
+    this.#operator = operator;
     this.#payers = new PayerClock(world.plan.config.payer_hours);
     this.calls = new Calls(world);
   }
@@ -362,6 +365,13 @@ export class Oracle {
         continue;
       }
       if (input.status === 'cancelled') continue;
+      if (closed === 'withdrawn') {
+        if (this.#operator.withdrawn.has(visit.source_id)) continue;
+        this.#fail('G2', `${visit.source_id} is closed as withdrawn, and nobody withdrew it.`, [
+          visit.source_id,
+        ]);
+        return;
+      }
       // A line about a visit goes when the visit is over; until then it stood there.
       const until = output.listed_until.get(input.patient.id ?? '') ?? 0;
       if (until > Math.min(Date.parse(input.starts_at) - HOUR_MS, this.#world.scheduler.now))

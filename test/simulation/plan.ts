@@ -179,6 +179,8 @@ export function drawPlan(seed: number) {
       call_details: random.mostly('list', ['object', 'absent'] as const),
       answers_within_hours: random.pick([2, 12, 36]),
       poison_answer: random.chance(0.1),
+      /** Does not know an inquiry any more that it had, which only a database that has it can bear. */
+      forgets: new Random(seed, 'forgets').chance(0.2) ? 0.03 : 0,
     },
     webhook: {
       is_used: random.chance(0.6),

@@ -46,6 +46,8 @@ export type Accepted = {
   visible_at: number;
   timeline: Stage[];
   machine: string;
+  /** The service does not know it any more. */
+  is_forgotten: boolean;
 };
 
 export class Service {
@@ -58,7 +60,7 @@ export class Service {
     late: 0,
     mutilated: 0,
   };
-  readonly counts = { refused: 0, limited: 0, errors: 0, turned_away: 0, useless: 0 };
+  readonly counts = { refused: 0, limited: 0, errors: 0, turned_away: 0, useless: 0, forgotten: 0 };
   /** Arrivals by machine within the last minute, for the rate limit (G5). */
   readonly #arrivals = new Map<string, number[]>();
   onTooMany: (machine: string, count: number) => void = () => {};
@@ -260,6 +262,7 @@ export class Service {
       visible_at: now + hidden_ms,
       timeline: timelineOf(this.#plan, random, now),
       machine: carrier.machine,
+      is_forgotten: false,
     };
     this.accepted.set(id, inquiry);
     this.#story.tell(
@@ -373,7 +376,7 @@ export class Service {
 
   #read(id: string): ServiceReply {
     const inquiry = this.accepted.get(id);
-    if (inquiry === undefined) {
+    if (inquiry === undefined || this.#forgets(inquiry)) {
       switch (this.#plan.service.unknown_id) {
         case '404':
           return reply(404, { detail: 'Not Found' });
@@ -392,6 +395,24 @@ export class Service {
       ...reply(200, this.#plan.service.read_array ? [form] : form),
       about: [id, inquiry.external_id],
     };
+  }
+
+  /** Whether it is gone for good; no answer and no report follows. */
+  #forgets(inquiry: Accepted): boolean {
+    const { seed, service, machine } = this.#plan;
+    const can_bear = machine.restore === null && machine.clone === null && !this.is_calm;
+    const { now } = this.#scheduler;
+    const has_ended = inquiry.timeline.some(
+      ({ at, status }) => at <= now && /SUCCESS|CANCELLED/.test(status),
+    );
+    const random = new Random(seed, `forget ${inquiry.id} ${now}`);
+    if (can_bear && !has_ended && random.chance(service.forgets)) {
+      inquiry.is_forgotten = true;
+      inquiry.timeline = inquiry.timeline.filter(({ at }) => at <= now);
+      this.counts.forgotten += 1;
+      this.#story.tell(now, 'service', `forgets ${inquiry.id}`, [inquiry.external_id, inquiry.id]);
+    }
+    return inquiry.is_forgotten;
   }
 
   /** What the transcripts of the calls showed, an hour or so after the answer. */
@@ -433,6 +454,7 @@ export class Service {
       (one) =>
         one.specialty === specialty &&
         one.visible_at <= now &&
+        !one.is_forgotten &&
         (wanted === null || service.list_filter === 'ignored' || same(one.external_id)),
     );
     if (service.list_order !== 'oldest') all.reverse();

@@ -14,8 +14,10 @@ import { configText, HOOK_URL, SECRETS } from './configuration.ts';
 import { countsOf } from './counts.ts';
 import { knock } from './door.ts';
 import { evidence } from './evidence.ts';
+import { StepCounts } from './legal-steps.ts';
 import { Machine } from './machine.ts';
 import type { World } from './network.ts';
+import { Operator } from './operator.ts';
 import { Oracle } from './oracle.ts';
 import { DAY_MS, drawPlan, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Pms } from './pms.ts';
@@ -63,6 +65,9 @@ class LivingWorld {
   readonly #random: Random;
   readonly #random_of_reports: Random;
   readonly #trouble: Trouble;
+  readonly #operator: Operator;
+  #operator_times: number[] = [];
+  readonly #steps = new StepCounts();
   readonly service: Service;
   readonly pms: Pms;
   readonly oracle: Oracle;
@@ -111,7 +116,8 @@ class LivingWorld {
         this.#broken ??= broken;
       },
     };
-    this.oracle = new Oracle(this.#world);
+    this.#operator = new Operator(this.#world);
+    this.oracle = new Oracle(this.#world, this.#operator);
     this.#trouble = new Trouble(this.#world, this.#random);
     this.service.onAccepted = (inquiry) => this.oracle.calls.onAccepted(inquiry);
     this.service.onFull = (machine) => this.#trouble.setClockAtLimit(machine);
@@ -150,7 +156,10 @@ class LivingWorld {
               error instanceof Error ? (error.stack ?? error.message) : String(error),
             );
     }
-    for (const machine of this.#machines) machine.life?.die();
+    for (const machine of this.#machines) {
+      machine.life?.die();
+      this.#steps.add(machine);
+    }
     const broken = this.#broken;
     return {
       seed: this.plan.seed,
@@ -161,7 +170,11 @@ class LivingWorld {
       story: broken === null && tell === 'about' ? '' : this.#told(broken, tell),
       hash: this.story.hash >>> 0,
       plan: this.plan,
-      counts: countsOf(this.#world, this.#machines, this.oracle),
+      counts: {
+        ...countsOf(this.#world, this.#machines, this.oracle),
+        ...this.#operator.told(),
+        ...this.#steps.counts(),
+      },
     };
   }
 
@@ -262,6 +275,7 @@ class LivingWorld {
       happen(sometime(), () => this.#machine.life?.stop());
     if (plan.machine.clone !== null)
       happen(plan.start_ms + (end - plan.start_ms) / 3, () => this.#clone());
+    this.#operator_times = Operator.timesOf(plan, end);
     await this.#interventions(sometime(), sometime(), end);
   }
 
@@ -283,8 +297,13 @@ class LivingWorld {
 
   async #passDaily(until: number): Promise<void> {
     for (;;) {
-      const next = Math.min(until, this.scheduler.now + DAY_MS / 2);
+      const sits_down_at = this.#operator_times[0] ?? Number.POSITIVE_INFINITY;
+      const next = Math.min(until, sits_down_at, this.scheduler.now + DAY_MS / 2);
       await this.#pass(next);
+      if (next === sits_down_at) {
+        this.#operator_times.shift();
+        await this.#finish(this.#operator.act());
+      }
       this.oracle.checkWaiting(this.#machine);
       if (this.#broken !== null) throw this.#broken;
       if (next >= until) return;
@@ -332,6 +351,7 @@ class LivingWorld {
     this.#is_down_on_purpose = true;
     machine.life?.die();
     const { settle_ms, timeout_ms } = this.plan.config;
+    this.#steps.add(machine);
     if (this.plan.machine.damage_first) await this.#refuseDamaged();
     this.#trouble.tell(
       backup === null ? 'the database is lost' : 'the database is replaced by an older backup',
@@ -393,6 +413,7 @@ class LivingWorld {
     if (clone !== undefined) await this.#removeClone(clone);
     for (const machine of this.#machines) machine.life?.defuse();
     if (this.#machine.life === null) this.#keepRunning(this.#machine);
+    await this.#finish(this.#operator.releaseAll());
     for (let count = 0; count < PROBES; count += 1) this.pms.book.add(2.6 + count / 10, 'probe');
     const last = Math.max(
       ...[...this.pms.book.visits.values()].map((visit) =>

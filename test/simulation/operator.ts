@@ -1,0 +1,167 @@
+/**
+ * The operator at the clinic's computer, who runs `eligd retry`, `hold`, `release` and `withdraw`
+ * now and then, on what is on the attention list more often than on the rest. The commands work
+ * while the daemon runs, and so does this: through a connection of its own.
+ */
+import { existsSync } from 'node:fs';
+import {
+  hold,
+  type Operand,
+  release,
+  retry,
+  withdraw,
+} from '../../src/store/bookkeeping/operator.ts';
+import type { Store } from '../../src/store/engine/store.ts';
+import { openStore } from '../../src/store/engine/store.ts';
+import type { World } from './network.ts';
+import { HOUR_MS } from './plan.ts';
+import { Random } from './random.ts';
+
+const OPERATIONS = { retry, hold, release, withdraw } as const;
+type Command = keyof typeof OPERATIONS;
+
+/** What an operator does to a row: what lies nearest comes first. */
+const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
+  undecidable: ['retry', 'retry', 'withdraw'],
+  rejected: ['retry', 'withdraw'],
+  uncertain: ['retry', 'withdraw'],
+  planned: ['hold', 'hold', 'withdraw', 'retry'],
+  parked: ['retry'],
+  other: ['retry', 'retry', 'hold', 'release', 'withdraw'],
+};
+
+type Candidate = { operand: Operand; state: string; source_ids: string[] };
+
+export class Operator {
+  readonly #world: World;
+  readonly #random: Random;
+  readonly counts = { retry: 0, hold: 0, release: 0, withdraw: 0 };
+  /** Visits that were closed by `eligd withdraw`, and when. */
+  readonly withdrawn = new Map<string, number>();
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#random = new Random(world.plan.seed, 'operator');
+  }
+
+  told(): Record<string, number> {
+    return Object.fromEntries(
+      Object.entries(this.counts).map(([command, count]) => [`eligd ${command}`, count]),
+    );
+  }
+
+  /** The moments at which the operator sits down, in order. */
+  static timesOf({ seed, start_ms }: { seed: number; start_ms: number }, until: number): number[] {
+    const random = new Random(seed, 'operator hours');
+    const count = random.chance(0.4) ? 0 : random.logInt(2, 60);
+    const times = Array.from(
+      { length: count },
+      () => start_ms + HOUR_MS + random.next() * (until - start_ms - HOUR_MS),
+    );
+    return times.sort((a, b) => a - b);
+  }
+
+  /** One command, on something that is there. */
+  async act(): Promise<void> {
+    await this.#atTheDatabase(async (store) => {
+      const chosen = await this.#choose(store);
+      if (chosen === null) return;
+      const { operand, state, source_ids } = chosen;
+      const command = this.#random.pick(COMMANDS[state] ?? COMMANDS.other!);
+      await this.#run(store, command, operand, source_ids);
+    });
+  }
+
+  /** What is on hold is let go; nobody forgets it for ever. */
+  async releaseAll(): Promise<void> {
+    await this.#atTheDatabase(async (store) => {
+      const held = await store.db
+        .selectFrom('inquiries')
+        .select('id')
+        .where('hold_reason', '=', 'operator')
+        .execute();
+      for (const { id } of held) await this.#run(store, 'release', { kind: 'inquiry', id }, []);
+    });
+  }
+
+  async #atTheDatabase(work: (store: Store) => Promise<void>): Promise<void> {
+    const machine = this.#world.machine();
+    if (!existsSync(machine.path) || machine.isDiskFull()) return;
+    const store = await openStore(machine.path);
+    try {
+      await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  async #choose({ db }: Store): Promise<Candidate | null> {
+    const random = this.#random;
+    const inquiries = await db.selectFrom('inquiries').select(['id', 'state']).execute();
+    const parked = await db
+      .selectFrom('deliveries')
+      .select('appointment as id')
+      .distinct()
+      .where('state', '=', 'parked')
+      .execute();
+    const visits = await db
+      .selectFrom('appointments')
+      .select('id')
+      .where('superseded_at', 'is', null)
+      .execute();
+    const candidates: Omit<Candidate, 'source_ids'>[] = [
+      ...inquiries.map(({ id, state }) => ({ operand: { kind: 'inquiry' as const, id }, state })),
+      ...parked.map(({ id }) => ({
+        operand: { kind: 'appointment' as const, id },
+        state: 'parked',
+      })),
+      ...visits.map(({ id }) => ({
+        operand: { kind: 'appointment' as const, id },
+        state: 'other',
+      })),
+    ];
+    // Of each kind one, so that what is rare is not drowned by what is common.
+    const kinds = [...new Set(candidates.map(({ state }) => state))].sort();
+    if (kinds.length === 0) return null;
+    const kind = random.pick(kinds);
+    const chosen = random.pick(candidates.filter(({ state }) => state === kind));
+    return { ...chosen, source_ids: await sourcesOf({ db }, chosen.operand) };
+  }
+
+  async #run(
+    store: Store,
+    command: Command,
+    operand: Operand,
+    source_ids: readonly string[],
+  ): Promise<void> {
+    const now = this.#world.machine().wallNow();
+    const done = await store.write((tx) => OPERATIONS[command](tx, operand, now));
+    if (!done.some(({ did }) => did)) return;
+    this.counts[command] += 1;
+    const { story, scheduler } = this.#world;
+    story.tell(scheduler.now, 'operator', `eligd ${command} ${operand.kind}:${operand.id}`, [
+      ...source_ids,
+      `${operand.kind} ${operand.id}`,
+    ]);
+    if (command === 'withdraw')
+      for (const source_id of source_ids) this.withdrawn.set(source_id, scheduler.now);
+  }
+}
+
+async function sourcesOf({ db }: Pick<Store, 'db'>, { kind, id }: Operand): Promise<string[]> {
+  const rows = await db
+    .selectFrom('appointments')
+    .select('source_id')
+    .where((where) =>
+      kind === 'appointment'
+        ? where('id', '=', id)
+        : where('id', 'in', (select) =>
+            select
+              .selectFrom('inquiry_appointments')
+              .select('appointment')
+              .where('inquiry', '=', id),
+          ),
+    )
+    .execute();
+  return rows.map(({ source_id }) => source_id);
+}
