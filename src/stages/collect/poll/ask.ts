@@ -5,7 +5,17 @@
 import PQueue from 'p-queue';
 import type { Env } from '../../../domain/env.ts';
 import type { Result } from '../../../service/api.ts';
-import type { Outage } from './away.ts';
+
+/** What the replies to questions since the last one that was answered say. Lost with the process. */
+export type Outage = {
+  /** When the first of them failed (epoch ms). */
+  since: number;
+  /** Whose questions failed: a second one says that it is not about the first one's inquiry. */
+  inquiries: Set<number>;
+  failures: number;
+  /** When the next question may leave. */
+  probe_at: number;
+};
 
 /** What the loops of this stage know together. Lost with the process, which does no harm. */
 export type CollectMemory = {

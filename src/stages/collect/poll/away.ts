@@ -9,17 +9,7 @@ import { MINUTE_MS } from '../../../domain/time.ts';
 import type { ServiceFailure } from '../../../service/api.ts';
 import { endIncident, raiseIncident } from '../../../store/bookkeeping/incidents.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
-
-/** What the replies to questions since the last one that was answered say. Lost with the process. */
-export type Outage = {
-  /** When the first of them failed (epoch ms). */
-  since: number;
-  /** Whose questions failed: a second one says that it is not about the first one's inquiry. */
-  inquiries: Set<number>;
-  failures: number;
-  /** When the next question may leave. */
-  probe_at: number;
-};
+import type { Outage } from './ask.ts';
 
 const PROBE_LIMITS = { first_ms: MINUTE_MS, max_ms: 5 * MINUTE_MS };
 /** An outage that is shorter belongs to everyday work. */
