@@ -364,8 +364,8 @@ export const EVENTS = {
     level: 'warn',
     fields: ['failure', 'http_status', 'inquiry'],
     means:
-      'An inquiry could not be asked about; asked again later. While the service is away, this is ' +
-      'not logged again.',
+      'An inquiry could not be asked about; asked again later. While the service is away, this ' +
+      'is not logged again.',
     next: 'Nothing at first. If it goes on, run "eligd check".',
   },
   polls_resumed: {

@@ -179,7 +179,7 @@ export function drawPlan(seed: number) {
       call_details: random.mostly('list', ['object', 'absent'] as const),
       answers_within_hours: random.pick([2, 12, 36]),
       poison_answer: random.chance(0.1),
-      /** Does not know an inquiry any more that it had, which only a database that has it can bear. */
+      /** Does not know an inquiry any more that it had: only a database that has it bears that. */
       forgets: new Random(seed, 'forgets').chance(0.2) ? 0.03 : 0,
     },
     webhook: {

@@ -6,7 +6,7 @@ import PQueue from 'p-queue';
 import type { Env } from '../../../domain/env.ts';
 import type { Result } from '../../../service/api.ts';
 
-/** What the replies to questions since the last one that was answered say. Lost with the process. */
+/** What the failed questions since the last answered one say. Lost with the process. */
 export type Outage = {
   /** When the first of them failed (epoch ms). */
   since: number;

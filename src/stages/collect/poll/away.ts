@@ -56,24 +56,26 @@ export function isUnusable(failure: ServiceFailure): boolean {
 
 type Unanswered = { inquiry: number; failure: ServiceFailure };
 
+function logFailed({ env }: CollectDeps, { inquiry, failure }: Unanswered): void {
+  env.log('poll_failed', { inquiry, failure: failure.class, http_status: failure.status });
+}
+
 /** A question failed. Logged once for each inquiry, and not at all once the service is away. */
 export async function noteUnanswered(
   { tx, deps, now }: CollectContext,
   { inquiry, failure }: Unanswered,
 ): Promise<void> {
   const { memory, env } = deps;
-  const log = () =>
-    env.log('poll_failed', { inquiry, failure: failure.class, http_status: failure.status });
   const since = memory.outage?.since ?? now;
   const trouble = isUnusable(failure) ? null : troubleOf(failure, since);
   if (trouble === null) {
-    tx.after(log);
+    tx.after(() => logFailed(deps, { inquiry, failure }));
     return;
   }
   tx.after(() => {
     memory.outage ??= { since: now, inquiries: new Set(), failures: 0, probe_at: now };
     const { outage } = memory;
-    if (!isAway(outage) && !outage.inquiries.has(inquiry)) log();
+    if (!isAway(outage) && !outage.inquiries.has(inquiry)) logFailed(deps, { inquiry, failure });
     outage.inquiries.add(inquiry);
     // Those that were on the wire together failed once.
     if (outage.failures > 0 && now < outage.probe_at) return;
