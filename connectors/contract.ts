@@ -183,6 +183,12 @@ export type Connector = {
    */
   publishHeartbeat?: (text: string, signal: AbortSignal) => Promise<void>;
   /**
+   * Replaces the page of the coming days beside the results, for people without a login: a whole
+   * HTML document with patient data. Called when it has changed, and about once an hour. Left out
+   * when the PMS has no place for it.
+   */
+  publishSchedule?: (html: string, signal: AbortSignal) => Promise<void>;
+  /**
    * For `eligd restore`: makes every source that was acknowledged at `since` (epoch milliseconds)
    * or later readable again, and gives how many there were. Reading one again does no harm, so in
    * doubt it is one more. Left out when a source cannot be had again (a message) or comes again by

@@ -29,7 +29,13 @@ import {
   wasUsed,
 } from './folder.ts';
 import { NotAccepted, readLying, takeFile } from './intake.ts';
-import { writeAttention, writeBatch, writeClaims, writeHeartbeat } from './outbox.ts';
+import {
+  writeAttention,
+  writeBatch,
+  writeClaims,
+  writeHeartbeat,
+  writeSchedule,
+} from './outbox.ts';
 
 const csv: ConnectorType<CsvConfig> = {
   name: 'csv',
@@ -62,6 +68,10 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
       await writeHeartbeat(folder, text);
     },
     readFile: (path, call) => readLying({ config, env, folder, call }, path),
+    publishSchedule: async (html) => {
+      await ensureFolder(folder);
+      await writeSchedule(folder, html);
+    },
     readAgain: (since) => moveBack(folder, since),
     wasUsedBefore: () => wasUsed(folder),
     check: (): Promise<CheckLine[]> => checkFolder(folder),

@@ -342,6 +342,15 @@ export async function writeHeartbeat(folder: Folder, text: string): Promise<void
   }
 }
 
+/** Replaces `schedule.html`, which a browser opens from the drop folder. */
+export async function writeSchedule(folder: Folder, html: string): Promise<void> {
+  try {
+    await writeAtomically(folder.outbox, 'schedule.html', Buffer.from(html));
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
 /**
  * The clinic's wall clock with its offset, `2026-11-23T09:30:00-06:00`; a text that is no instant
  * stays as it is.

@@ -54,6 +54,7 @@ import {
   type RunningConnector,
 } from './parts.ts';
 import { followPayers } from './payers.ts';
+import { keepReport, writeReportOnce } from './report.ts';
 import { subscriptionStep } from './subscription.ts';
 import { beginReports, subscriptionDeps, webhookService } from './webhook.ts';
 
@@ -293,6 +294,7 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
     ...keepSubscription(parts, loop),
     watchClock(parts, signal),
     keepPulse(parts, signal),
+    keepReport(parts, signal),
     answerAccessChecks(parts, signal),
     keepAlerts(parts, signal),
     runJobs(parts, signal),
@@ -461,5 +463,6 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   });
   if (checked > 0) await deliverAll();
   await guarded('alerts', () => sendAlertsOnce(parts));
+  await guarded('report', () => writeReportOnce(parts, signal));
   return { ...result, connectors_away: [...away] };
 }

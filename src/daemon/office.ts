@@ -8,6 +8,7 @@ import { UserFile, usersPath } from '../office/users.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
 import { budgetRules } from '../ops/prices.ts';
+import { configuredSecrets, secretStatus } from '../ops/secrets.ts';
 import { readTrusted } from '../ops/trusted-files.ts';
 import { liveHealth } from './heartbeat.ts';
 import type { Parts } from './parts.ts';
@@ -27,7 +28,7 @@ export function officeServices(parts: Parts): HttpService[] {
     users,
     access: new Access({
       store,
-      clock: env.clock,
+      clock: options.login_clock ?? env.clock,
       users,
       idle_ms: office.idle_minutes * MINUTE_MS,
     }),
@@ -35,6 +36,8 @@ export function officeServices(parts: Parts): HttpService[] {
     health: () => liveHealth(parts, store.db),
     fees: () => readFees(config),
     budget: () => budgetRules(config, parts.payers),
+    planning: () => parts.plan.facts(),
+    secrets: () => secretStatus(options.secrets, configuredSecrets(config)),
     wake: () => {
       wakers.plan.wake();
       wakers.submit.wake();

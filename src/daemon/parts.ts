@@ -2,7 +2,7 @@
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../../connectors/contract.ts';
 import type { ClockWatch, SeenServiceDate } from '../domain/clock-watch.ts';
-import type { Env } from '../domain/env.ts';
+import type { Clock, Env } from '../domain/env.ts';
 import { callBefore } from '../domain/planning.ts';
 import type { Policy } from '../domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
@@ -48,6 +48,8 @@ export type DaemonOptions = {
   idle_ms?: number;
   /** When this computer was started (epoch milliseconds); left out: not known. */
   booted_at?: number;
+  /** By which logins end; left out: that of `env`. In a demo people live by another clock. */
+  login_clock?: Clock;
   /** The way to the service; left out: connections of the client's own. */
   dispatcher?: Dispatcher;
 };

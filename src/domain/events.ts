@@ -45,6 +45,12 @@ export const EVENTS = {
       'http_status.',
     next: 'It is a defect worth reporting.',
   },
+  report_failed: {
+    level: 'warn',
+    fields: ['reason'],
+    means: 'schedule.html could not be written; eligd tries again.',
+    next: 'Check that report.folder and the drop folder are there and that eligd may write there.',
+  },
   payers_changed: {
     level: 'info',
     fields: [],

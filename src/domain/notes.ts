@@ -3,10 +3,17 @@ import { localDate, yearOf } from './time.ts';
 
 /** Sentences that a person should see beside a record. */
 export function deliveryNotes(
-  inquiry: { answered_at: number | null; benefit_year: number; draft: string },
+  inquiry: {
+    answered_at: number | null;
+    benefit_year: number;
+    draft: string;
+    entered_by: string | null;
+  },
   time_zone: string,
 ): string[] {
   const { left_out_codes = [] } = parseDraft(inquiry.draft);
+  if (inquiry.entered_by !== null)
+    return [`Entered by the office (${inquiry.entered_by}); eligd made no call.`];
   const left_out =
     left_out_codes.length === 0
       ? []

@@ -1,6 +1,7 @@
 /** What the pages are made from, and what a page is given about a request. */
 import type { Env } from '../domain/env.ts';
 import type { FeeSchedule } from '../domain/fees.ts';
+import type { PlanningFacts } from '../domain/planning.ts';
 import type { Config } from '../ops/config.ts';
 import type { BudgetRules } from '../store/calls/budget.ts';
 import type { Store } from '../store/engine/store.ts';
@@ -23,6 +24,10 @@ export type Office = {
   /** Read when it is needed, so that a changed file counts. */
   fees: () => FeeSchedule;
   budget: () => BudgetRules;
+  /** What planning goes by at this moment. */
+  planning: () => Omit<PlanningFacts, 'now'>;
+  /** By name, where each secret is set; no value. */
+  secrets: () => { name: string; state: string }[];
   /** Something was changed that the stages should look at now. */
   wake: () => void;
 };

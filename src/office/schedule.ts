@@ -79,21 +79,30 @@ export const verdictOf = (
   settings: Parameters<typeof judgedVisit>[2],
 ): Verdict => judge(record, judgedVisit(input, coverage_rank, settings));
 
-/** The days from today on that have visits, and how much of each is on the attention list. */
-export async function readDays(
+type DayOf = { date: LocalDate; count: number; listed: number; last_at: number };
+
+/**
+ * The days from today on that have visits, and how much of each is on the attention list; where
+ * none has, the last ones that had.
+ */
+export async function readDays(source: ScheduleSource, now: number): Promise<DayOf[]> {
+  const today = localDate(now, source.config.clinic.time_zone);
+  const coming = await daysBetween(source, today, addDays(today, DAYS_SHOWN));
+  return coming.length > 0 ? coming : await daysBetween(source, addDays(today, -7), today);
+}
+
+async function daysBetween(
   { store, config }: ScheduleSource,
-  now: number,
-): Promise<{ date: LocalDate; count: number; listed: number }[]> {
+  first: LocalDate,
+  end: LocalDate,
+): Promise<DayOf[]> {
   const { time_zone } = config.clinic;
-  const today = localDate(now, time_zone);
-  const range = {
-    from: startOfDay(today, time_zone),
-    to: startOfDay(addDays(today, DAYS_SHOWN), time_zone),
-  };
-  const days = new Map<LocalDate, { date: LocalDate; count: number; listed: number }>();
+  const range = { from: startOfDay(first, time_zone), to: startOfDay(end, time_zone) };
+  const days = new Map<LocalDate, DayOf>();
   for (const { starts_at, needs_person } of await visitTimes(store.db, range)) {
     const date = localDate(starts_at, time_zone);
-    const day = days.get(date) ?? { date, count: 0, listed: 0 };
+    const day = days.get(date) ?? { date, count: 0, listed: 0, last_at: starts_at };
+    day.last_at = starts_at;
     day.count += 1;
     if (needs_person) day.listed += 1;
     days.set(date, day);
@@ -101,7 +110,7 @@ export async function readDays(
   return [...days.values()];
 }
 
-/** Today while a visit is still to come, otherwise the next day that has one. */
+/** `wanted`: null for the nearest day. */
 export async function schedulePage(
   office: Office,
   wanted: LocalDate | null,
@@ -109,7 +118,7 @@ export async function schedulePage(
 ): Promise<Answer & { kind: 'page' }> {
   const { time_zone } = office.config.clinic;
   const days = await readDays(office, now);
-  const date = wanted ?? (await nearestDay(office, days, now));
+  const date = wanted ?? nearestDay(office, days, now);
   const lines = await readDay(office, date, now);
   const body = html`<div class="head"><h1>${dayWords(date)}</h1>
 <p class="soft">${countWords(lines)}</p></div>
@@ -118,19 +127,13 @@ ${scheduleTable(lines, { now, time_zone, has_links: true })}`;
   return { kind: 'page', title: 'Schedule', active: '/', body };
 }
 
-async function nearestDay(
-  { config }: Office,
-  days: readonly { date: LocalDate }[],
-  now: number,
-): Promise<LocalDate> {
-  const today = localDate(now, config.clinic.time_zone);
-  return days[0]?.date ?? today;
+/** Today while a visit is still to come, otherwise the next day that has one. */
+function nearestDay({ config }: Office, days: readonly DayOf[], now: number): LocalDate {
+  const { date } = days.find(({ last_at }) => last_at >= now) ?? days.at(-1) ?? {};
+  return date ?? localDate(now, config.clinic.time_zone);
 }
 
-function dayLinks(
-  days: readonly { date: LocalDate; count: number; listed: number }[],
-  shown: LocalDate,
-): Html {
+function dayLinks(days: readonly DayOf[], shown: LocalDate): Html {
   return html`<nav aria-label="Days"><ul class="days">${days.map(({ date, count, listed }) => {
     const text = html`${shortDayWords(date)}<small>${count} ${count === 1 ? 'visit' : 'visits'}${
       listed === 0 ? null : html` · <span class="red">${listed} to do</span>`

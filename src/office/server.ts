@@ -4,19 +4,28 @@
  * security headers. A page is made on the server and works without JavaScript.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { EligdError, errorCode } from '../domain/errors.ts';
+import { errorCode } from '../domain/errors.ts';
 import { isDate } from '../domain/time.ts';
 import type { HttpRoute } from '../http/server.ts';
 import { writeView } from '../store/bookkeeping/office.ts';
 import { isSameToken, type Session } from './access.ts';
+import { markDone, operate, releaseAll } from './actions.ts';
 import { SCRIPT, STYLE } from './assets.ts';
+import { attentionPage } from './attention.ts';
+import { callSheetPage } from './call-sheet.ts';
+import { calledPage, enterByForm } from './called.ts';
+import { configurationPage } from './configuration.ts';
 import { type Answer, missing, type Notice, type Office, type Visit } from './context.ts';
 import { readCookie, SECURITY_HEADERS, sessionCookie, TLS_HEADERS } from './headers.ts';
 import { html } from './html.ts';
 import { framed } from './layout.ts';
+import { LivePages } from './live.ts';
 import { type LoginTrouble, loginPage } from './login.ts';
+import { mapByForm } from './map-payer.ts';
 import { schedulePage } from './schedule.ts';
 import { mayDo, type Role } from './users.ts';
+import { visitPage } from './visit.ts';
+import { weekPage } from './week.ts';
 
 const FORM_BYTES_MAX = 64 * 1024;
 /** A schedule that refreshes is one look at it. */
@@ -44,6 +53,22 @@ const PAGES: readonly Page[] = [
     show: async (office, { params: { date = '' }, now }) =>
       isDate(date) ? await schedulePage(office, date, now) : missing,
   },
+  { path: '/visit/:id', role: 'viewer', view: ofVisit('visit'), show: visitPage },
+  { path: '/visit/:id/called', role: 'operator', view: ofVisit('visit'), show: calledPage },
+  {
+    path: '/visit/:id/call-sheet',
+    role: 'viewer',
+    view: ofVisit('call-sheet'),
+    show: callSheetPage,
+  },
+  {
+    path: '/attention',
+    role: 'viewer',
+    view: () => ({ page: 'attention', subject: 'attention' }),
+    show: attentionPage,
+  },
+  { path: '/week', role: 'viewer', view: null, show: weekPage },
+  { path: '/configuration', role: 'admin', view: null, show: configurationPage },
 ];
 
 /** Forms, by the address that they are sent to. */
@@ -51,7 +76,19 @@ const ACTIONS: readonly {
   path: string;
   role: Role;
   act: (office: Office, visit: Visit) => Promise<Answer>;
-}[] = [];
+}[] = [
+  { path: '/visit/:id/called', role: 'operator', act: enterByForm },
+  { path: '/visit/:id/done', role: 'operator', act: markDone('appointment') },
+  { path: '/inquiry/:id/done', role: 'operator', act: markDone('inquiry') },
+  { path: '/visit/:id/:operation', role: 'operator', act: operate('appointment') },
+  { path: '/inquiry/:id/:operation', role: 'operator', act: operate('inquiry') },
+  { path: '/payers/map', role: 'operator', act: mapByForm },
+  { path: '/submission/release', role: 'operator', act: releaseAll },
+];
+
+function ofVisit(page: string): Page['view'] {
+  return ({ params }) => ({ page, subject: `appointment:${params.id}` });
+}
 
 export function officeRoute(office: Office): HttpRoute {
   return (app) => {
@@ -70,10 +107,12 @@ class Desk {
     this.office = office;
   }
 
-  async session(request: FastifyRequest): Promise<Session | null> {
+  /** A page that refreshes automatically is no sign that somebody sits before it. */
+  async session(
+    request: FastifyRequest,
+    is_click = request.headers['x-refresh'] === undefined,
+  ): Promise<Session | null> {
     const token = readCookie(request.headers.cookie, this.office.is_secure);
-    // A page that refreshes by itself is no sign that somebody sits before it.
-    const is_click = request.headers['x-refresh'] === undefined;
     return token === null ? null : await this.office.access.session(token, is_click);
   }
 
@@ -124,6 +163,12 @@ function serve(scope: FastifyInstance, desk: Desk): void {
   scope.get('/office.css', async (_request, reply) => reply.type('text/css').send(STYLE));
   scope.get('/office.js', async (_request, reply) => reply.type('text/javascript').send(SCRIPT));
   serveLogin(scope, desk);
+  const live = new LivePages(office);
+  scope.get('/events', async (request, reply) => {
+    const isLoggedIn = async () => (await desk.session(request, false)) !== null;
+    if (!(await isLoggedIn())) return toLogin(desk, request, reply);
+    live.serve(request, reply, isLoggedIn);
+  });
   for (const page of PAGES)
     scope.get(page.path, async (request, reply) => await showPage(desk, page, request, reply));
   for (const action of ACTIONS)
@@ -283,10 +328,4 @@ function isSameSite({ headers }: FastifyRequest): boolean {
   if (site !== undefined) return site === 'same-origin';
   const { origin } = headers;
   return origin === undefined || URL.parse(origin)?.host === headers.host;
-}
-
-/** For what somebody did with a form: the sentences of the command, or of what went wrong. */
-export function noticeOf(error: unknown): Notice {
-  if (!(error instanceof EligdError)) throw error;
-  return { is_bad: true, lines: [`${error.what} ${error.why} ${error.next}`] };
 }

@@ -2,7 +2,7 @@
  * Who may see the office's page: a file with a line for each user (`name role hash`), which only
  * `eligd user` writes. Passwords are kept as scrypt hashes (RFC 7914) with a salt each.
  */
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -72,6 +72,14 @@ export function passwordFault(password: string, name: string): string | null {
   if (password.toLowerCase().includes(name)) return 'It holds the name of the user.';
   if (new Set(password).size < 5) return 'It repeats a few characters.';
   return null;
+}
+
+const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
+
+/** Four groups of four: 79 bits, and nothing that looks like something else. */
+export function generatedPassword(): string {
+  const group = () => Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
+  return [group(), group(), group(), group()].join('-');
 }
 
 export const isUserName = (name: string): boolean => NAME.test(name);

@@ -493,6 +493,21 @@ const office = z
   .default(null)
   .describe('The page for the office, with a login. Null or absent: there is no page.');
 
+const report = z
+  .strictObject({
+    folder: nonEmpty
+      .nullable()
+      .default(null)
+      .describe(
+        'A folder into which schedule.html is written as well, with patient data; null: none. ' +
+          'Sites without a drop folder (FHIR, HL7) set it.',
+      )
+      .meta({ examples: ['/srv/eligd/report'] }),
+    days: wholeFrom(1).max(31).default(5).describe('How many days with visits it shows.'),
+  })
+  .prefault({})
+  .describe('The page of the coming days as a file, for people without a browser login.');
+
 /** The whole file. */
 export const configSchema = z.strictObject({
   mode: z
@@ -579,6 +594,7 @@ export const configSchema = z.strictObject({
     ),
   office,
   alerts: alertsSchema,
+  report,
   retention: z
     .strictObject({
       days: wholeFrom(60)

@@ -86,7 +86,7 @@ export async function parseConfig(
   if (!base.success || problems.length + secrets.problems.length > 0)
     throw new ConfigError(file, [...secrets.problems, ...problems]);
 
-  const { state, policy, backup, office } = base.data;
+  const { state, policy, backup, office, report } = base.data;
   const state_path = resolve(folder, state.path);
   return {
     ...base.data,
@@ -95,6 +95,7 @@ export async function parseConfig(
     connectors: connectors.judged,
     state: { path: state_path },
     office: resolveOffice(office, folder),
+    report: { ...report, folder: report.folder && resolve(folder, report.folder) },
     backup: {
       ...backup,
       folder: resolve(

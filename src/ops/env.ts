@@ -23,6 +23,30 @@ export function scaledClock({ anchor_ms, speed }: { anchor_ms: number; speed: nu
   };
 }
 
+/**
+ * The same, and `slowDown` has it go on at the machine's pace from where it is: for a demo that has
+ * shown its week.
+ */
+export function slowableClock(settings: { anchor_ms: number; speed: number }): {
+  clock: Clock;
+  slowDown: () => void;
+} {
+  const fast = scaledClock(settings);
+  let slow: { at: number; since: number; elapsed: number } | null = null;
+  const clock: Clock = {
+    now: () => (slow === null ? fast.now() : slow.at + (Date.now() - slow.since)),
+    elapsed: () => (slow === null ? fast.elapsed() : slow.elapsed + (Date.now() - slow.since)),
+    sleep: async (duration_ms, signal) =>
+      await (slow === null ? fast : realClock).sleep(duration_ms, signal),
+  };
+  return {
+    clock,
+    slowDown: () => {
+      slow ??= { at: fast.now(), since: Date.now(), elapsed: fast.elapsed() };
+    },
+  };
+}
+
 /** What the program runs on outside tests: a clock, real randomness, and where it logs to. */
 export function createEnv({ log, clock = realClock }: { log: Log; clock?: Clock }): Env {
   return { clock, random: Math.random, log };

@@ -213,6 +213,17 @@ function howToAdd(missing: readonly string[], env_file: string): string {
 }
 
 /** For `config show` and `check`: what is set and from where, without values. */
+/** The names of the secrets that a configuration needs. */
+export function configuredSecrets({
+  service,
+  webhook,
+}: {
+  service: { auth: ServiceCredentials['auth'] };
+  webhook: object | null;
+}): string[] {
+  return [...namesFor(service.auth), ...(webhook === null ? [] : ['ELIGD_WEBHOOK_SECRET'])];
+}
+
 export function secretStatus(
   source: SecretSource,
   names: readonly string[],

@@ -235,6 +235,10 @@ export const eligibilityRecordSchema = z
       .string()
       .nullable()
       .describe("The service's summary of the call; null when it gave none."),
+    entered_by: z
+      .string()
+      .optional()
+      .describe('Who of the office typed it in; absent: the service made the call.'),
     asked: z
       .strictObject({
         benefits_query: z.array(z.string()),

@@ -116,7 +116,8 @@ function lineWord({ situation, closed_reason, entries, answer }: LineFacts): Lin
     case 'eligible':
       return verdict;
     default:
-      return situation === 'closed' ? 'not_asked' : 'waiting';
+      if (situation !== 'closed') return 'waiting';
+      return answer === null ? 'not_asked' : 'incomplete';
   }
 }
 

@@ -5,13 +5,17 @@
  *     service time = anchor + (machine time - anchor) * speed
  *     call time    = service time + what was advanced
  *
+ * When the speed changes, both go on from where they are.
+ *
  * Callers see the service time in the `Date` header, and limits and token lifetimes follow it.
  * Calls follow the call time: `POST /_sandbox/advance` makes them happen sooner without telling
  * callers that their clocks are wrong.
  */
 export class ScaledClock {
   readonly anchor_ms: number;
-  readonly speed: number;
+  #speed: number;
+  /** Machine time and service time from which the present speed holds. */
+  #from: { machine_ms: number; service_ms: number };
   advanced_ms: number;
   readonly #machineNow: () => number;
 
@@ -22,14 +26,25 @@ export class ScaledClock {
     machineNow: () => number;
   }) {
     this.anchor_ms = settings.anchor_ms;
-    this.speed = settings.speed;
+    this.#speed = settings.speed;
+    this.#from = { machine_ms: settings.anchor_ms, service_ms: settings.anchor_ms };
     this.advanced_ms = settings.advanced_ms;
     this.#machineNow = settings.machineNow;
   }
 
+  get speed(): number {
+    return this.#speed;
+  }
+
+  setSpeed(speed: number): void {
+    this.#from = { machine_ms: this.#machineNow(), service_ms: this.serviceNow() };
+    this.#speed = speed;
+  }
+
   /** What callers are told. */
   serviceNow(): number {
-    return Math.round(this.anchor_ms + (this.#machineNow() - this.anchor_ms) * this.speed);
+    const { machine_ms, service_ms } = this.#from;
+    return Math.round(service_ms + (this.#machineNow() - machine_ms) * this.#speed);
   }
 
   /** What calls live by. */

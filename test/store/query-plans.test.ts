@@ -6,6 +6,7 @@ import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
+import { findSession, viewsOf } from '../../src/store/bookkeeping/office.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
 import {
   dueForPolling,
@@ -22,6 +23,8 @@ import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
 import { countSituations, oldestWaiting } from '../../src/store/views/overview.ts';
+import { visitsBetween, visitTimes } from '../../src/store/views/schedule.ts';
+import { dayCounts } from '../../src/store/views/week.ts';
 import { NOW } from './clinic.ts';
 
 let folder: string;
@@ -168,5 +171,20 @@ describe('what alerts look at once a minute', () => {
     const plan = await planOf(work);
     expect(plan.join('\n')).toContain(step);
     expect(plan.filter((detail) => /^SCAN \w+$/.test(detail))).toEqual([]);
+  });
+});
+
+describe('the office’s page reads no whole table', () => {
+  test.each([
+    ['a day', () => visitsBetween(db, { from: NOW, to: NOW + 1 }, NOW), 'INDEX appointments_day'],
+    ['the days', () => visitTimes(db, { from: NOW, to: NOW + 1 }), 'INDEX appointments_day'],
+    ['the week', () => dayCounts(db, { from: NOW, to: NOW + 1 }, NOW), 'INDEX appointments_day'],
+    ['a session', () => findSession(db, 'x'), 'office_sessions USING INDEX'],
+    ['who looked', () => viewsOf(db, 'appointment:1', 20), 'INDEX office_views_subject'],
+  ])('for %s', async (_, work, step) => {
+    const plan = await planOf(work);
+    expect(plan.join('\n')).toContain(step);
+    const whole = plan.filter((detail) => /^SCAN (?!l\b|t\b|halts)\w+$/.test(detail));
+    expect(whole).toEqual([]);
   });
 });

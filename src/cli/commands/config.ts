@@ -5,12 +5,13 @@ import { stringify } from 'yaml';
 import type { ConnectorType } from '../../../connectors/contract.ts';
 import { builtInTypes } from '../../ops/built-in-connectors.ts';
 import type { Config } from '../../ops/config.ts';
+import { shownConfig } from '../../ops/config-shown.ts';
 import { loadConnectorType } from '../../ops/connectors.ts';
 import { eventsPage } from '../../ops/events-page.ts';
 import { configJsonSchema, type JsonSchema } from '../../ops/json-schema.ts';
 import { configNotes } from '../../ops/profile.ts';
 import { PROJECT_ROOT } from '../../ops/project.ts';
-import { namesFor, secretStatus } from '../../ops/secrets.ts';
+import { configuredSecrets, secretStatus } from '../../ops/secrets.ts';
 import { claimJsonSchema } from '../../records/claim-status.ts';
 import { deliveryJsonSchema } from '../../records/delivery.ts';
 import { eligibilityJsonSchema } from '../../records/eligibility.ts';
@@ -63,32 +64,11 @@ Examples:
     .action(async (options: { json?: true }) => {
       const config = await context.config();
       const source = await context.secrets();
-      const names = [
-        ...namesFor(config.service.auth),
-        ...(config.webhook === null ? [] : ['ELIGD_WEBHOOK_SECRET']),
-      ];
-      const secrets = secretStatus(source, names);
+      const secrets = secretStatus(source, configuredSecrets(config));
       const notes = configNotes(config).map(({ what, next }) => `${what} ${next}`);
       if (options.json) printJson(context.stdout, { config: shownConfig(config), secrets, notes });
       else context.stdout.write(shownYaml(config, secrets, notes));
     });
-}
-
-/** The configuration in the shape of the file, so that what is shown could be used as one. */
-function shownConfig(config: Config): Record<string, unknown> {
-  const { file: _, folder: __, ...values } = config;
-  return {
-    ...values,
-    connectors: config.connectors.map(({ id, type, options }) => ({
-      id,
-      type,
-      ...(isRecord(options) ? options : {}),
-    })),
-  };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
 }
 
 function shownYaml(

@@ -8,15 +8,18 @@ import {
   renameSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { request } from 'undici';
 import { createDaemon } from '../../daemon/index.ts';
 import type { Clock } from '../../domain/env.ts';
 import { EligdError } from '../../domain/errors.ts';
 import { HOUR_MS, localDate, localDateTime } from '../../domain/time.ts';
-import { loadConfig } from '../../ops/config.ts';
-import { createEnv, scaledClock } from '../../ops/env.ts';
+import { generatedPassword, hashPassword, UserFile, usersPath } from '../../office/users.ts';
+import { type Config, loadConfig } from '../../ops/config.ts';
+import { createEnv, realClock, slowableClock } from '../../ops/env.ts';
 import { createLog } from '../../ops/log.ts';
 import { OWN_PROCESS } from '../../ops/project.ts';
 import { openSecrets, serviceCredentials } from '../../ops/secrets.ts';
@@ -77,10 +80,14 @@ async function demonstrate(
   );
   const sandbox = await startSandboxProcess(folder, anchor_ms);
   try {
-    const clock = scaledClock({ anchor_ms, speed: SPEED });
-    const config = await loadConfig(writeConfiguration(folder, sandbox.url));
+    const { clock, slowDown } = slowableClock({ anchor_ms, speed: SPEED });
+    const page = { port: await freePort(), password: generatedPassword() };
+    const config = await loadConfig(writeConfiguration(folder, sandbox.url, page.port));
+    await addPageUser(config, page.password);
     dropExport(join(folder, 'dropbox', 'inbox'), localDate(clock.now(), TIME_ZONE));
     stdout.write(`An export of ${APPOINTMENTS} appointments was dropped into dropbox/inbox/.\n`);
+    const address = `http://127.0.0.1:${page.port}`;
+    stdout.write(`The office’s page: ${address} (name demo, password ${page.password})\n`);
     const log_stream = createWriteStream(join(folder, 'eligd.log'), { mode: 0o600 });
     const env = createEnv({
       clock,
@@ -95,6 +102,7 @@ async function demonstrate(
       env,
       version: programVersion(),
       idle_ms: HOUR_MS,
+      login_clock: realClock,
     });
     const ending = new AbortController();
     const running = daemon.run(AbortSignal.any([signal, ending.signal]));
@@ -103,8 +111,12 @@ async function demonstrate(
       const counts = await follow(read, { stdout, clock, signal, running });
       tellResult(stdout, folder, counts);
       if (!is_ending && !signal.aborted) {
+        await slowSandbox(sandbox.url);
+        slowDown();
+        stdout.write(`\n  The office’s page: ${address}, name demo, password ${page.password}\n`);
         stdout.write(
-          '\nIt stays up until Ctrl-C: drop another CSV file into dropbox/inbox/ and watch ' +
+          '\nIt stays up until Ctrl-C, from now on at the pace of your clock: drop another CSV ' +
+            'file into dropbox/inbox/ and watch ' +
             'dropbox/outbox/.\n',
         );
         await Promise.race([untilStopped(signal), running]);
@@ -200,7 +212,32 @@ function notSettled(folder: string, counts: AllCounts): EligdError {
   });
 }
 
-function writeConfiguration(folder: string, base_url: string): string {
+/** The sandbox goes on at the pace of the machine's clock, as the daemon does. */
+async function slowSandbox(url: string): Promise<void> {
+  await request(`${url}/_sandbox/clock`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${Buffer.from('sandbox:sandbox').toString('base64')}` },
+    body: JSON.stringify({ speed: 1 }),
+  });
+}
+
+async function addPageUser(config: Config, password: string): Promise<void> {
+  const path = usersPath(config);
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const hash = await hashPassword(password);
+  new UserFile(path).write([{ name: 'demo', role: 'admin', hash }]);
+}
+
+/** A port that nobody uses at this moment. */
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const address = probe.address();
+  await new Promise<void>((resolve) => probe.close(() => resolve()));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+function writeConfiguration(folder: string, base_url: string, page_port: number): string {
   const file = join(folder, 'eligd.yaml');
   const yaml = `clinic:
   name: Riverside Dental
@@ -220,6 +257,8 @@ state:
 policy:
   late_visits: buy # the demo may begin on a weekend
   min_lead_hours: 0
+office:
+  listen: 127.0.0.1:${page_port}
 schedule:
   pull_seconds: 3600 # on the demo's clock
 `;

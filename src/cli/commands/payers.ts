@@ -1,14 +1,11 @@
 import type { Command } from 'commander';
-import { EligdError } from '../../domain/errors.ts';
-import { effectiveProvider } from '../../domain/provider.ts';
-import { payersPath, readPayers, writePayer } from '../../ops/payer-file.ts';
-import type { PayerList } from '../../ops/payers.ts';
-import { clinicProfile } from '../../ops/profile.ts';
+import { payersPath } from '../../ops/payer-file.ts';
+import { mapPayer, unmappedPayers } from '../../ops/payer-mapping.ts';
 import { namedPayers } from '../../store/views/payers.ts';
 import type { CliContext } from '../context.ts';
 import { printJson } from '../output.ts';
 import { readState, type State } from '../state.ts';
-import { printUnmapped, unmappedOf } from '../unmapped.ts';
+import { printUnmapped } from '../unmapped.ts';
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -52,13 +49,7 @@ Examples:
 }
 
 async function list({ db, config }: State, as_json: boolean, context: CliContext): Promise<void> {
-  const payers = readPayers(config);
-  const clinic = clinicProfile(config);
-  const named = (await namedPayers(db)).map((each) => ({
-    ...each,
-    specialty: effectiveProvider(each.treated, clinic).specialty,
-  }));
-  const unmapped = unmappedOf(named, payers);
+  const unmapped = unmappedPayers(config, await namedPayers(db));
   if (as_json) {
     printJson(context.stdout, { schema: 'eligd.payers/1', file: payersPath(config), unmapped });
     return;
@@ -72,44 +63,12 @@ async function list({ db, config }: State, as_json: boolean, context: CliContext
 
 async function map(
   context: CliContext,
-  { name, id, phone }: { name: string; id: string; phone: string | undefined },
+  line: { name: string; id: string; phone: string | undefined },
 ): Promise<void> {
   const config = await context.config();
-  const carrier = carrierNamed(id, readPayers(config));
-  const payor_id = id.trim().toUpperCase();
-  const line = {
-    pms_name: name.trim(),
-    ...(carrier === null ? { payor_id } : { carrier }),
-    ...(phone === undefined ? {} : { phone_number: phone }),
-  };
-  if (line.pms_name === '') {
-    throw new EligdError('usage', {
-      what: 'No name was given.',
-      why: 'A line of the payer map begins with the name that the practice software uses.',
-      next: 'Copy the name from "eligd payers".',
-    });
-  }
-  writePayer(config, line);
-  const as = carrier ?? `payer ID ${payor_id}`;
+  const { name, as } = mapPayer(config, line);
   context.stdout.write(
-    `${line.pms_name} is ${as} from now on (${payersPath(config)}). A running eligd reads it ` +
+    `${name} is ${as} from now on (${payersPath(config)}). A running eligd reads it ` +
       'within a minute.\n',
   );
-}
-
-/**
- * The carrier identifier that `id` is, or that belongs to the known payer ID that it is; null: it
- * is a payer ID that nobody has mapped. A payer ID has five characters, a digit among them.
- */
-function carrierNamed(id: string, payers: PayerList): string | null {
-  const plain = id.trim().toUpperCase();
-  if (/^(?=.*\d)[A-Z\d]{5}$/.test(plain)) return payers.find(plain, '')?.carrier || null;
-  if (/^[A-Z\d]+(?:_[A-Z\d]+)*$/.test(plain)) return plain;
-  throw new EligdError('usage', {
-    what: `"${id}" is neither a carrier identifier nor a payer ID.`,
-    why:
-      "A carrier identifier is the service's word in capitals and underscores, such as " +
-      'DELTA_DENTAL_OF_ILLINOIS; a payer ID has five characters, such as 05030.',
-    next: '"eligd payers" shows the nearest ones; ask the calling service for others.',
-  });
 }

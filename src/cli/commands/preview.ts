@@ -6,12 +6,13 @@ import type { SituationWord } from '../../domain/situation.ts';
 import type { Config } from '../../ops/config.ts';
 import { wrapped } from '../../ops/health-text.ts';
 import { readPayers } from '../../ops/payer-file.ts';
+import { type Unmapped, unmappedOf } from '../../ops/payer-mapping.ts';
 import { clinicProfile } from '../../ops/profile.ts';
 import type { CliContext, Output } from '../context.ts';
 import { printJson } from '../output.ts';
 import { commandEnv } from '../service.ts';
 import { spentWords } from '../spending.ts';
-import { printUnmapped, type Unmapped, unmappedOf } from '../unmapped.ts';
+import { printUnmapped } from '../unmapped.ts';
 
 type Options = { connector?: string; json?: true };
 

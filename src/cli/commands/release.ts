@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
-import { resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { release } from '../../store/bookkeeping/operator.ts';
-import { currentHalts, endHalt, haltSubject } from '../../store/calls/halts.ts';
+import { release, releaseSubmission } from '../../store/bookkeeping/operator.ts';
+import { currentHalts } from '../../store/calls/halts.ts';
 import { openStore } from '../../store/engine/store.ts';
 import type { CliContext } from '../context.ts';
 import { operate } from '../operate.ts';
@@ -17,7 +16,7 @@ export function register(command: Command, context: CliContext): void {
     .option('--json', 'of an ID: as JSON (docs/json.md, eligd.operation/1)')
     .addHelpText('after', '\nExamples:\n  eligd release submission\n  eligd release 12045\n')
     .action(async (what: string, options: { json?: true }) => {
-      if (what === 'submission') await releaseSubmission(context);
+      if (what === 'submission') await resume(context);
       else await operate(context, what, release, options.json === true);
     });
 }
@@ -26,20 +25,13 @@ const OBSERVING =
   'No call is made: the configuration says mode: observe. Write mode: live there and\n' +
   'restart eligd.\n';
 
-async function releaseSubmission(context: CliContext): Promise<void> {
+async function resume(context: CliContext): Promise<void> {
   const config = await context.config();
   const { clock } = await context.env();
   const store = await openStore(config.state.path);
   try {
-    const all = await currentHalts(store.db);
-    const is_observing = all.some(({ reason }) => reason === 'observe');
-    const halts = all.filter(({ reason }) => reason !== 'observe');
-    await store.write(async (tx) => {
-      for (const { reason } of halts) {
-        await endHalt(tx, reason);
-        await resolveAttention(tx, haltSubject(reason), clock.now());
-      }
-    });
+    const halts = await store.write((tx) => releaseSubmission(tx, clock.now()));
+    const is_observing = (await currentHalts(store.db)).length > 0;
     const said = halts.map(({ detail }) => `It was stopped because: ${detail}\n`);
     const then = is_observing ? OBSERVING : 'It goes on with the next step.\n';
     context.stdout.write(

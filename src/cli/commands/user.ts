@@ -1,8 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { EligdError } from '../../domain/errors.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import {
+  generatedPassword,
   hashPassword,
   isUserName,
   passwordFault,
@@ -181,14 +181,6 @@ function badPassword(why: string): EligdError {
     why,
     next: 'Use four or more words that do not belong together, or --generate.',
   });
-}
-
-const LETTERS = 'abcdefghjkmnpqrstuvwxyz23456789';
-
-/** Four groups of four: 79 bits, and nothing that looks like something else. */
-export function generatedPassword(): string {
-  const group = () => Array.from({ length: 4 }, () => LETTERS[randomInt(LETTERS.length)]).join('');
-  return [group(), group(), group(), group()].join('-');
 }
 
 function userName(text: string): string {

@@ -27,6 +27,7 @@ export function adminRoutes(): Route[] {
     { method: 'GET', path: `${base}/requests`, endpoint: requests },
     { method: 'GET', path: `${base}/webhooks`, endpoint: webhooks },
     { method: 'GET', path: `${base}/clock`, endpoint: ({ state }) => ok(clockOf(state)) },
+    { method: 'POST', path: `${base}/clock`, endpoint: setSpeed },
     { method: 'POST', path: `${base}/advance`, endpoint: advance },
     { method: 'GET', path: `${base}/faults`, endpoint: ({ state }) => ok(faultsOf(state)) },
     { method: 'POST', path: `${base}/faults`, endpoint: addFaults },
@@ -94,6 +95,19 @@ function webhooks({ state }: Call): Reply {
       .deliveries()
       .map(({ at_ms, ...entry }) => ({ at: instant(at_ms), at_ms, ...entry })),
   );
+}
+
+const speedSchema = z.strictObject({ speed: z.number().positive().max(100_000) });
+
+/** Time goes on from where it is, at another speed. */
+function setSpeed({ state, body }: Call): Reply {
+  const json = readJson(body);
+  if (!json.ok) return json.reply;
+  const parsed = speedSchema.safeParse(json.value);
+  if (!parsed.success)
+    return invalidAt(['body'], 'Say how fast: {"speed": number over 0}', 'speed');
+  state.clock.setSpeed(parsed.data.speed);
+  return ok(clockOf(state));
 }
 
 const advanceSchema = z.union([

@@ -155,7 +155,11 @@ export async function ask(
     if (serving.has(id)) continue;
     const inquiry = await inquiryById(tx, id);
     const coverage_rank = inquiry?.state === 'answered' ? rank_of.get(needOf(inquiry)) : undefined;
-    if (inquiry === null || coverage_rank === undefined) await leave(context, appointment, id);
+    if (inquiry !== null && isEnteredFor(inquiry, appointment)) {
+      // The office has the answer itself: what keeps eligd from calling needs nobody any more.
+      if (decision.coverages.length === 0) attention.length = 0;
+    } else if (inquiry === null || coverage_rank === undefined)
+      await leave(context, appointment, id);
     else if (coverage_rank !== before) {
       // An earlier attempt: the service may revise its answer, which is written to where the
       // coverage stands now.
@@ -176,6 +180,14 @@ export async function ask(
   const is_past = decision.coverages.some(({ call_by }) => call_by < now);
   const next = wait !== null ? now + RETRY_MS : Math.min(Math.min(...changes) + 1, look_again_at);
   await setPlanDue(tx, appointment.id, next, wait ?? (is_past ? 'call_time_over' : null));
+}
+
+/** Typed in by the office, about a coverage that the appointment still has. */
+function isEnteredFor(
+  { entered_by, need_base }: InquiryRow,
+  { patient_key, input }: AppointmentRow,
+): boolean {
+  return entered_by !== null && isNeedOf(need_base, patient_key, input.coverages);
 }
 
 function needOf({ need_base, benefit_year }: { need_base: string; benefit_year: number }): string {

@@ -18,6 +18,7 @@ import {
   withdrawInquiry,
 } from '../../domain/operator.ts';
 import { reopenDeliveries } from '../answers/delivery-steps.ts';
+import { currentHalts, endHalt, type Halt, haltSubject } from '../calls/halts.ts';
 import {
   type InquiryChanges,
   type InquiryRow,
@@ -83,6 +84,19 @@ export async function withdraw(tx: Tx, subject: Operand, now: number): Promise<D
     done.push(WITHDRAWN);
   }
   return done;
+}
+
+/**
+ * Lets calls go out again, and returns why they had stopped. A reason that holds stops them again.
+ */
+export async function releaseSubmission(tx: Tx, now: number): Promise<Halt[]> {
+  // Who set the mode in the configuration takes it away there.
+  const halts = (await currentHalts(tx)).filter(({ reason }) => reason !== 'observe');
+  for (const { reason } of halts) {
+    await endHalt(tx, reason);
+    await resolveAttention(tx, haltSubject(reason), now);
+  }
+  return halts;
 }
 
 async function eachInquiry(

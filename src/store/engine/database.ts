@@ -24,6 +24,7 @@ import * as turnarounds from '../../../migrations/0020-turnarounds.ts';
 import * as prices from '../../../migrations/0021-prices.ts';
 import * as office from '../../../migrations/0022-office.ts';
 import * as alerts from '../../../migrations/0023-alerts.ts';
+import * as entered from '../../../migrations/0024-entered.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -66,6 +67,7 @@ const MIGRATIONS = {
   '0021-prices': prices,
   '0022-office': office,
   '0023-alerts': alerts,
+  '0024-entered': entered,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -204,6 +204,7 @@ type InquiryTable = {
   free_outcomes: Generated<string | null>;
   reason: string | null;
   is_unannounced: Generated<number>;
+  entered_by: Generated<string | null>;
   created_at: number;
   updated_at: number;
 };

@@ -29,6 +29,35 @@ export type VisitAnswer = {
   record: EligibilityRecord;
 };
 
+/** One visit; null when there is none, or it is a claim. */
+export async function visitById(
+  db: Db,
+  id: number,
+  now: number,
+): Promise<(ScheduledVisit & { patient_key: string }) | null> {
+  const { appointments } = await listAppointments(db, { ids: [id] }, 1, now);
+  const [visit] = await withAnswers(db, appointments.filter(isVisit));
+  if (visit === undefined) return null;
+  const { patient_key } = await db
+    .selectFrom('appointments')
+    .select('patient_key')
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return { ...visit, patient_key };
+}
+
+/** The newest answer to an inquiry and the one before it. */
+export async function lastRevisions(db: Db, inquiry: number): Promise<EligibilityRecord[]> {
+  const rows = await db
+    .selectFrom('records')
+    .select('record')
+    .where('inquiry', '=', inquiry)
+    .orderBy('revision', 'desc')
+    .limit(sql.lit(2))
+    .execute();
+  return rows.map(({ record }) => JSON.parse(record) as EligibilityRecord);
+}
+
 /** Visits that start from `from` on and before `to`, by chair time; closed ones are among them. */
 export async function visitsBetween(
   db: Db,
@@ -36,7 +65,13 @@ export async function visitsBetween(
   now: number,
 ): Promise<ScheduledVisit[]> {
   const { appointments } = await listAppointments(db, { between: range }, VISITS_MAX, now);
-  const visits = appointments.filter(isVisit);
+  return await withAnswers(db, appointments.filter(isVisit));
+}
+
+async function withAnswers(
+  db: Db,
+  visits: (AppointmentOverview & { kind: 'appointment'; input: AppointmentInput })[],
+): Promise<ScheduledVisit[]> {
   const progressed = await withProgress(db, visits);
   const inquiries = progressed.flatMap(({ progress }) => progress.inquiries.map(({ id }) => id));
   const records = await latestRecords(db, [...new Set(inquiries)]);

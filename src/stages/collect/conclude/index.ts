@@ -108,7 +108,8 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const draft = parseDraft(row.draft);
   const { claim_words } = deps.settings;
   const read = { ...inquiry, creation_ts: inquiry.creation_ts ?? '' };
-  const record = normalize(answer, read, draft, claim_words);
+  const said = normalize(answer, read, draft, claim_words);
+  const record = row.entered_by === null ? said : { ...said, entered_by: row.entered_by };
   const before = await recordBefore(tx, row.id, answer.revision);
   const changes = before === null ? [] : changesBetween(before, record);
   const record_id = await storeRecord(tx, answer, record, now);

@@ -1,0 +1,83 @@
+/**
+ * Keeps `schedule.html` up to date, beside the results and in a folder of choice: when something
+ * has changed, and at least once an hour, because it says as of when it holds.
+ */
+import { open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ConnectorError } from '../../connectors/contract.ts';
+import { errorCode } from '../domain/errors.ts';
+import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import { type Report, scheduleReport } from '../office/report.ts';
+import { readFees } from '../ops/fees.ts';
+import { budgetRules } from '../ops/prices.ts';
+import { changeMark } from '../store/views/change-mark.ts';
+import { liveHealth } from './heartbeat.ts';
+import type { Parts } from './parts.ts';
+
+/** Work for this page leaves room for everything else. */
+const REST_FACTOR = 20;
+
+/** Runs until `signal` is aborted. */
+export async function keepReport(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { options, store, connectors } = parts;
+  const { env, config } = options;
+  const has_place = connectors.some(({ connector }) => connector.publishSchedule !== undefined);
+  if (config.report.folder === null && !has_place) return;
+  let written = { at: Number.NEGATIVE_INFINITY, mark: '', seen: '' };
+  while (!signal.aborted) {
+    const begun = env.clock.elapsed();
+    const now = env.clock.now();
+    try {
+      const seen = await changeMark(store.db);
+      if (seen !== written.seen || now - written.at >= HOUR_MS) {
+        const report = await makeReport(parts, now);
+        if (report.mark !== written.mark || now - written.at >= HOUR_MS)
+          await writeReport(parts, report, signal);
+        written = { at: report.mark === written.mark ? written.at : now, mark: report.mark, seen };
+      }
+    } catch (error) {
+      const reason =
+        error instanceof ConnectorError ? error.message : (errorCode(error) ?? 'failed');
+      env.log('report_failed', { reason });
+    }
+    const took_ms = env.clock.elapsed() - begun;
+    const rest_ms = Math.max(MINUTE_MS, options.idle_ms ?? 0, took_ms * REST_FACTOR);
+    await env.clock.sleep(rest_ms, signal).catch(() => {});
+  }
+}
+
+/** For `eligd once`. */
+export async function writeReportOnce(parts: Parts, signal: AbortSignal): Promise<void> {
+  await writeReport(parts, await makeReport(parts, parts.options.env.clock.now()), signal);
+}
+
+async function makeReport(parts: Parts, now: number): Promise<Report> {
+  const { options, store } = parts;
+  const { config } = options;
+  const source = {
+    store,
+    config,
+    fees: () => readFees(config),
+    budget: () => budgetRules(config, parts.payers),
+  };
+  return await scheduleReport(source, await liveHealth(parts, store.db), now);
+}
+
+async function writeReport(parts: Parts, { text }: Report, signal: AbortSignal): Promise<void> {
+  const { folder } = parts.options.config.report;
+  if (folder !== null) await replaceFile(folder, text);
+  for (const { connector } of parts.connectors) await connector.publishSchedule?.(text, signal);
+}
+
+/** Whoever opens it sees the old page or the new one, never a part. */
+async function replaceFile(folder: string, text: string): Promise<void> {
+  const temporary = join(folder, '.schedule.html.part');
+  const file = await open(temporary, 'w', 0o640);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(temporary, join(folder, 'schedule.html'));
+}

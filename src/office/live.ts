@@ -1,0 +1,65 @@
+/**
+ * Tells open pages that something has changed, as server-sent events (HTML Standard 9.2). An event
+ * says nothing else: the page is asked for again, with all that a page needs.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { changeMark } from '../store/views/change-mark.ts';
+import type { Office } from './context.ts';
+import { SECURITY_HEADERS } from './headers.ts';
+
+const LOOK_MS = 3_000;
+/** A proxy ends a connection that says nothing for long. */
+const LOOKS_PER_SIGN = 5;
+/** Tabs that are forgotten must not take every connection. */
+const STREAMS_MAX = 200;
+
+export class LivePages {
+  readonly #office: Office;
+  readonly #streams = new Set<(text: string) => void>();
+  #watching: Promise<void> | null = null;
+
+  constructor(office: Office) {
+    this.#office = office;
+  }
+
+  /** `isLoggedIn` is asked again and again: a page outlives its login otherwise. */
+  serve(request: FastifyRequest, reply: FastifyReply, isLoggedIn: () => Promise<boolean>): void {
+    reply.hijack();
+    const { raw } = reply;
+    raw.writeHead(this.#streams.size < STREAMS_MAX ? 200 : 204, {
+      ...SECURITY_HEADERS,
+      'content-type': 'text/event-stream',
+    });
+    if (this.#streams.size >= STREAMS_MAX) {
+      raw.end();
+      return;
+    }
+    raw.write('retry: 10000\n\n');
+    const send = (text: string) => {
+      raw.write(text);
+      void isLoggedIn().then(
+        (is_in) => is_in || raw.end(),
+        () => raw.end(),
+      );
+    };
+    this.#streams.add(send);
+    request.raw.once('close', () => this.#streams.delete(send));
+    this.#watching ??= this.#watch();
+  }
+
+  /** As long as somebody has a page open. */
+  async #watch(): Promise<void> {
+    const { store } = this.#office;
+    let mark = await changeMark(store.db).catch(() => '');
+    for (let look = 1; this.#streams.size > 0; look += 1) {
+      // People watch in real time, whatever the clock of a demo does.
+      await sleep(LOOK_MS, undefined, { ref: false });
+      const now = await changeMark(store.db).catch(() => mark);
+      const text = now === mark ? ': here\n\n' : 'event: changed\ndata: \n\n';
+      if (now !== mark || look % LOOKS_PER_SIGN === 0) for (const send of this.#streams) send(text);
+      mark = now;
+    }
+    this.#watching = null;
+  }
+}

@@ -1,0 +1,48 @@
+/** The coming days as one file that needs nothing else: no server, no network, no login. */
+import { createHash } from 'node:crypto';
+import type { HealthReport } from '../store/views/health.ts';
+import { STYLE } from './assets.ts';
+import { constantHtml, html } from './html.ts';
+import { healthLine } from './layout.ts';
+import { countWords, readDay, readDays, type ScheduleSource, scheduleTable } from './schedule.ts';
+import { dayWords, momentWords } from './times.ts';
+
+/** `text`: the page; `mark`: another one whenever more than the time of the page has changed. */
+export type Report = { text: string; mark: string };
+
+const STYLE_ELEMENT = constantHtml(`<style>${STYLE}</style>`);
+/** Nothing runs and nothing is loaded, also when somebody's name looks like code. */
+const POLICY = `default-src 'none'; style-src 'sha256-${createHash('sha256')
+  .update(STYLE)
+  .digest('base64')}'`;
+
+export async function scheduleReport(
+  source: ScheduleSource,
+  report: HealthReport,
+  now: number,
+): Promise<Report> {
+  const { time_zone, name } = source.config.clinic;
+  const days = (await readDays(source, now)).slice(0, source.config.report.days);
+  const sections = [];
+  for (const { date } of days) {
+    const lines = await readDay(source, date, now);
+    sections.push(html`<section class="sheet"><div class="head"><h2>${dayWords(date)}</h2>
+<p class="soft">${countWords(lines)}</p></div>
+${scheduleTable(lines, { now, time_zone, has_links: false })}</section>`);
+  }
+  const body = html`${sections.length === 0 ? html`<p class="panel">No visits.</p>` : sections}`;
+  const page = html`${constantHtml('<!doctype html>')}
+<html lang="en"><head><meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex"><title>Schedule · eligd</title>${STYLE_ELEMENT}</head>
+<body><main><div class="head"><h1>${name}</h1>
+<p>As of <strong>${momentWords(now, time_zone)}</strong></p></div>
+${healthLine(report, { now, time_zone })}
+${body}
+<footer>A copy as of the time above (${time_zone}). From what payers said on the phone; not a
+guarantee of payment.</footer></main></body></html>
+`;
+  const mark = createHash('sha256').update(body.text).digest('base64');
+  return { text: page.text, mark };
+}

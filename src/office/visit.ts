@@ -1,0 +1,190 @@
+/** Everything about one visit: what it comes to, who said it and when, and what is left to do. */
+import type { AppointmentInput } from '../domain/appointment.ts';
+import { judgedVisit } from '../domain/fees.ts';
+import { type Chapter, tellStory } from '../domain/story.ts';
+import { localDate } from '../domain/time.ts';
+import { changesBetween } from '../records/changes.ts';
+import type { EligibilityRecord } from '../records/eligibility.ts';
+import { judge, VERDICT_CAUTION, type Verdict } from '../records/verdict.ts';
+import { type OfficeView, viewsOf } from '../store/bookkeeping/office.ts';
+import { lastRevisions, type ScheduledVisit, visitById } from '../store/views/schedule.ts';
+import { readSubject, type SubjectDetail, trailOf } from '../store/views/subject.ts';
+import { visitActions } from './actions.ts';
+import {
+  amountsTable,
+  clauseFacts,
+  gapsOf,
+  historyTable,
+  planFacts,
+  proceduresTable,
+  rulesTable,
+} from './benefits.ts';
+import { type Answer, missing, type Office, type Visit } from './context.ts';
+import { type Html, html } from './html.ts';
+import { lineOf, payerOf, pill, readMoment } from './schedule.ts';
+import { clockWords, dateWords, dayWords, momentWords } from './times.ts';
+import { mayDo } from './users.ts';
+
+const VIEWS_SHOWN = 20;
+
+export async function visitPage(office: Office, request: Visit): Promise<Answer> {
+  const { store, config } = office;
+  const { now, session } = request;
+  const id = Number(request.params.id);
+  const visit = Number.isSafeInteger(id) ? await visitById(store.db, id, now) : null;
+  if (visit === null) return missing;
+  const { time_zone } = config.clinic;
+  const settings = { time_zone, fees: office.fees() };
+  const moment = await readMoment(office, now);
+  const { line } = lineOf(visit, moment, settings);
+  const detail = await readSubject(store.db, { kind: 'appointment', id }, now);
+  const story = tellStory(detail, await trailOf(store.db, detail), config, moment);
+  const sheets: Html[] = [];
+  for (const answer of visit.answers) {
+    const [, before = null] = await lastRevisions(store.db, answer.inquiry);
+    const verdict = judge(answer.record, judgedVisit(visit.input, answer.coverage_rank, settings));
+    const coverage = visit.input.coverages[answer.coverage_rank - 1];
+    const title =
+      visit.answers.length === 1 && visit.input.coverages.length === 1
+        ? 'What the payer said'
+        : `${coverage?.carrier || 'Coverage'} (coverage ${answer.coverage_rank})`;
+    const earlier =
+      before === null
+        ? null
+        : judge(before, judgedVisit(visit.input, answer.coverage_rank, settings));
+    sheets.push(answerSheet({ title, record: answer.record, verdict, before, earlier, time_zone }));
+  }
+  const views = mayDo(session.user.role, 'admin')
+    ? await viewsOf(store.db, `appointment:${id}`, VIEWS_SHOWN)
+    : [];
+  const body = html`${visitHead(visit, line, time_zone)}
+${visitActions({ visit, detail, session })}
+${sheets.length === 0 ? html`<p class="panel">There is no answer from the payer yet.</p>` : sheets}
+${storyPanel(story, detail, time_zone)}
+${viewsPanel(views, time_zone)}`;
+  return { kind: 'page', title: 'Visit', active: '', body };
+}
+
+function visitHead(
+  visit: ScheduledVisit,
+  line: Parameters<typeof pill>[0] & { why: string; to_do: string },
+  time_zone: string,
+): Html {
+  const { input, starts_at } = visit;
+  const { patient } = input;
+  const name = `${patient.first_name} ${patient.last_name}`.trim() || 'No name';
+  return html`<p class="no-print"><a href="/day/${localDate(starts_at, time_zone)}">Back to
+${dayWords(localDate(starts_at, time_zone))}</a></p>
+<div class="head"><h1>${name}</h1><p>${pill(line)}</p></div>
+<section class="panel" aria-label="Visit"><p><strong>${line.to_do}</strong> ${line.why}</p>
+<dl class="facts">
+<div><dt>Visit</dt><dd>${momentWords(starts_at, time_zone)}</dd></div>
+<div><dt>Payer</dt><dd>${payerOf(visit)}</dd></div>
+<div><dt>Date of birth</dt><dd>${dateWords(patient.birth_date ?? 'missing')}</dd></div>
+<div><dt>Member ID</dt><dd>${memberIds(input)}</dd></div>
+<div><dt>Procedures</dt><dd>${input.procedure_codes.join(', ') || 'none scheduled'}</dd></div>
+<div><dt>In the practice software</dt><dd>${visit.source_id}</dd></div>
+</dl></section>`;
+}
+
+const memberIds = ({ coverages }: AppointmentInput) =>
+  coverages
+    .map(({ member_id }) => member_id)
+    .filter((each) => each !== '')
+    .join(', ') || 'missing';
+
+type Sheet = {
+  title: string;
+  record: EligibilityRecord;
+  verdict: Verdict;
+  before: EligibilityRecord | null;
+  earlier: Verdict | null;
+  time_zone: string;
+};
+
+function answerSheet({ title, record, verdict, before, earlier, time_zone }: Sheet): Html {
+  const { codes, classes } = rulesTable(record);
+  const { unanswered, not_asked } = gapsOf(record);
+  const part = (name: string, content: Html | null) =>
+    content === null ? null : html`<h3>${name}</h3>${content}`;
+  return html`<section class="panel"><h2>${title}</h2>
+${changesNote(record, before, verdict, earlier)}
+${proceduresTable(verdict)}
+${part('What is left', amountsTable(record))}
+${part('The plan', planFacts(record))}
+${part('By class', classes)}
+${part('By code, as said', codes)}
+${part('Clauses', clauseFacts(record))}
+${part('Treatment history', historyTable(record))}
+${part('Who said it', callsTable(record, time_zone))}
+${record.summary === null ? null : part('In the words of the call', html`<p>${record.summary}</p>`)}
+${part('Asked, and not answered', listOf(unanswered))}
+${part('Not asked', listOf(not_asked))}
+<p class="soft"><small>${VERDICT_CAUTION}</small></p></section>`;
+}
+
+const listOf = (labels: readonly string[]) =>
+  labels.length === 0 ? null : html`<p>${labels.join(', ')}</p>`;
+
+/** A change that means something for this visit stands out; any other is a line. */
+function changesNote(
+  record: EligibilityRecord,
+  before: EligibilityRecord | null,
+  verdict: Verdict,
+  earlier: Verdict | null,
+): Html | null {
+  if (before === null || earlier === null) return null;
+  const matters = JSON.stringify(decided(verdict)) !== JSON.stringify(decided(earlier));
+  const changes = changesBetween(before, record).map((each) => each.replace(/^Revised: /, ''));
+  const list = html`<ul>${changes.map((each) => html`<li>${each}</li>`)}</ul>`;
+  return matters
+    ? html`<div class="notice bad"><p><strong>The answer has changed, and it matters for this
+visit.</strong></p>${list}</div>`
+    : html`<details><summary>Changed since the last answer, without effect on this visit</summary>
+${list}</details>`;
+}
+
+/** What the front desk goes by. */
+const decided = ({ standing, patient_pays, procedures }: Verdict) => [
+  standing,
+  patient_pays,
+  procedures.map(({ code, standing: each, patient_pays: pays }) => [code, each, pays]),
+];
+
+function callsTable({ calls, confidence, entered_by }: EligibilityRecord, time_zone: string): Html {
+  const doubt =
+    confidence === 'low'
+      ? html`<p>A check of the call was not met, so read this with care.</p>`
+      : null;
+  const by = entered_by === undefined ? null : html`<p>Entered by the office (${entered_by}).</p>`;
+  if (calls.length === 0) return html`${by}<p class="soft">The answer names no call.</p>`;
+  return html`${by}${doubt}<div class="scroll"><table><thead><tr><th scope="col">Call ended</th>
+<th scope="col">Spoke with</th><th scope="col">Reference number</th></tr></thead>
+<tbody>${calls.map(
+    ({ ended_at, representative, reference_number }) => html`<tr>
+<td>${ended_at === null ? 'not said' : momentWords(Date.parse(ended_at), time_zone)}</td>
+<td>${representative ?? 'not said'}</td><td>${reference_number ?? 'not given'}</td></tr>`,
+  )}</tbody></table></div>`;
+}
+
+function storyPanel(
+  story: readonly Chapter[],
+  { inquiries }: SubjectDetail,
+  time_zone: string,
+): Html {
+  const calls = inquiries.filter(({ row }) => row.sent_at !== null).length;
+  return html`<section class="panel"><h2>What happened</h2>
+<p class="soft">${calls === 1 ? '1 call was ordered' : `${calls} calls were ordered`} for it.</p>
+<ol class="story">${story.map(
+    ({ at, text }) => html`<li><time>${momentWords(at, time_zone)}</time><span>${text}</span></li>`,
+  )}</ol></section>`;
+}
+
+function viewsPanel(views: readonly OfficeView[], time_zone: string): Html | null {
+  if (views.length === 0) return null;
+  return html`<details class="panel no-print" id="views"><summary>Who looked at this page</summary>
+<ul>${views.map(
+    ({ at, user }) => html`<li>${user}, ${dayWords(localDate(at, time_zone))},
+${clockWords(at, time_zone)}</li>`,
+  )}</ul></details>`;
+}

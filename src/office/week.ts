@@ -1,0 +1,137 @@
+/** The coming week in pictures, and the same in numbers for whoever cannot see them. */
+import { budgetWords } from '../domain/explanation.ts';
+import { dollars } from '../domain/price.ts';
+import { addDays, HOUR_MS, type LocalDate, localDate, startOfDay } from '../domain/time.ts';
+import { readBudget } from '../store/calls/budget.ts';
+import { type DayCount, dayCounts, turnaroundsByPayer } from '../store/views/week.ts';
+import type { Answer, Office, Visit } from './context.ts';
+import { type Html, html } from './html.ts';
+import { shortDayWords } from './times.ts';
+
+const DAYS = 7;
+const PAYERS_SHOWN = 10;
+
+/** `GET /week` */
+export async function weekPage(office: Office, { now }: Visit): Promise<Answer> {
+  const { store, config } = office;
+  const { time_zone } = config.clinic;
+  const today = localDate(now, time_zone);
+  const days: { date: LocalDate; counts: DayCount }[] = [];
+  for (let index = 0; index < DAYS; index += 1) {
+    const date = addDays(today, index);
+    const range = {
+      from: startOfDay(date, time_zone),
+      to: startOfDay(addDays(date, 1), time_zone),
+    };
+    days.push({ date, counts: await dayCounts(store.db, range, now) });
+  }
+  const body = html`<div class="head"><h1>This week</h1></div>
+<section class="panel"><h2>Visits by day</h2>${weekChart(days)}${weekTable(days)}</section>
+<section class="panel"><h2>How long each payer takes</h2>
+${payerChart(await turnaroundsByPayer(store.db, PAYERS_SHOWN))}</section>
+<section class="panel"><h2>Calls and budget</h2>${await budgetPart(office, now)}</section>`;
+  return { kind: 'page', title: 'This week', active: '/week', body };
+}
+
+const SERIES = [
+  { key: 'verified', name: 'Verified', color: '#57a877' },
+  { key: 'asked', name: 'Asked', color: '#7ba3cf' },
+  { key: 'planned', name: 'Planned or waiting', color: '#c3ccd6' },
+  { key: 'overdue', name: 'Overdue', color: '#d99a2b' },
+  { key: 'attention', name: 'Needs you', color: '#c2424b' },
+] as const;
+
+type Day = { date: LocalDate; counts: DayCount };
+
+function weekChart(days: readonly Day[]): Html {
+  const highest = Math.max(1, ...days.map(({ counts }) => total(counts)));
+  const scale = 150 / highest;
+  const bars = days.map(({ date, counts }, index) => {
+    const x = 20 + index * 96;
+    let y = 170;
+    const parts = SERIES.map(({ key, color }) => {
+      const height = Math.round(counts[key] * scale);
+      y -= height;
+      return height === 0
+        ? null
+        : html`<rect x="${x}" y="${y}" width="56" height="${height}" fill="${color}"/>`;
+    });
+    const sum = total(counts);
+    return html`${parts}${
+      sum === 0 ? null : html`<text x="${x + 28}" y="${y - 5}" text-anchor="middle">${sum}</text>`
+    }<text x="${x + 28}" y="188" text-anchor="middle">${shortDayWords(date)}</text>`;
+  });
+  const legend = SERIES.map(
+    ({ name, color }, index) => html`<rect x="${20 + index * 136}" y="202" width="12" height="12"
+ fill="${color}"/><text x="${38 + index * 136}" y="212">${name}</text>`,
+  );
+  return html`<svg viewBox="0 0 700 222" role="img" aria-label="Visits of the coming seven days by
+what became of them; the table below has the numbers">${bars}${legend}</svg>`;
+}
+
+const total = (counts: DayCount) => SERIES.reduce((sum, { key }) => sum + counts[key], 0);
+
+function weekTable(days: readonly Day[]): Html {
+  return html`<details><summary>The same in numbers</summary><div class="scroll"><table>
+<thead><tr><th scope="col">Day</th>${SERIES.map(
+    ({ name }) => html`<th scope="col">${name}</th>`,
+  )}</tr></thead><tbody>${days.map(
+    ({ date, counts }) =>
+      html`<tr><th scope="row">${shortDayWords(date)}</th>${SERIES.map(
+        ({ key }) => html`<td>${counts[key]}</td>`,
+      )}</tr>`,
+  )}</tbody></table></div></details>`;
+}
+
+type Turnaround = Awaited<ReturnType<typeof turnaroundsByPayer>>[number];
+
+function payerChart(payers: readonly Turnaround[]): Html {
+  if (payers.length === 0)
+    return html`<p class="soft">No payer has had five calls yet; fewer say nothing.</p>`;
+  const longest = Math.max(1, ...payers.map(({ median_ms }) => median_ms));
+  const rows = payers.map(({ payer, median_ms, calls }, index) => {
+    const y = 8 + index * 28;
+    const width = Math.max(2, Math.round((median_ms / longest) * 330));
+    return html`<text x="0" y="${y + 14}">${payer.slice(0, 30)}</text>
+<rect x="220" y="${y}" width="${width}" height="18" fill="#7ba3cf"/>
+<text x="${228 + width}" y="${y + 14}">${durationWords(median_ms)} (${calls})</text>`;
+  });
+  const height = 16 + payers.length * 28;
+  const said = payers.map(({ payer, median_ms }) => `${payer} ${durationWords(median_ms)}`);
+  return html`<svg viewBox="0 0 700 ${height}" role="img"
+ aria-label="Median time from call to answer: ${said.join('; ')}">${rows}</svg>
+<p class="soft">Median time from the request to the end of the call, with the number of calls.</p>`;
+}
+
+function durationWords(took_ms: number): string {
+  const hours = took_ms / HOUR_MS;
+  if (hours < 1) return 'under 1 hour';
+  if (hours < 48) return `${Math.round(hours)} hours`;
+  return `${Math.round(hours / 24)} days`;
+}
+
+async function budgetPart(office: Office, now: number): Promise<Html> {
+  const budget = await readBudget(office.store.db, office.budget(), now);
+  const { policy } = office.config;
+  const rows = [
+    { name: 'Today', ...budget.day, limit: policy.calls_per_day },
+    { name: 'This month', ...budget.month, limit: policy.calls_per_month },
+  ];
+  const widest = Math.max(1, ...rows.map(({ calls, limit }) => Math.max(calls, limit ?? 0)));
+  const bars = rows.map(({ name, calls, limit, cents }, index) => {
+    const y = 8 + index * 34;
+    const width = Math.round((calls / widest) * 380);
+    const mark = limit === null ? null : 110 + Math.round((limit / widest) * 380);
+    return html`<text x="0" y="${y + 15}">${name}</text>
+<rect x="110" y="${y}" width="${Math.max(1, width)}" height="20" fill="#7ba3cf"/>
+${
+  mark === null ? null : html`<rect x="${mark}" y="${y - 4}" width="2" height="28" fill="#a11722"/>`
+}
+<text x="505" y="${y + 15}">${calls} calls${limit === null ? '' : ` of ${limit}`}${
+      cents === 0 ? '' : `, ${dollars(cents)}`
+    }</text>`;
+  });
+  const said = rows.map(({ name, calls, limit }) => `${name}: ${calls} of ${limit ?? 'no limit'}`);
+  return html`<svg viewBox="0 0 700 80" role="img" aria-label="${said.join('; ')}">${bars}</svg>
+${budget.used_up === null ? null : html`<p><strong>${budgetWords(budget.used_up)}</strong></p>`}`;
+}

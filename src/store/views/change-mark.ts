@@ -1,0 +1,19 @@
+import type { Db } from '../engine/database.ts';
+
+/**
+ * Another text whenever something has happened that a page shows: each step is in the audit trail,
+ * each thing to do on the attention list, and planning says when it looks again. Only ends of
+ * indexes are read.
+ */
+export async function changeMark(db: Db): Promise<string> {
+  const audit = await db
+    .selectFrom('audit')
+    .select((select) => select.fn.max('id').as('id'))
+    .executeTakeFirst();
+  const attention = await db
+    .selectFrom('attention')
+    .select((select) => [select.fn.countAll<number>().as('open'), select.fn.max('id').as('id')])
+    .where('resolved_at', 'is', null)
+    .executeTakeFirst();
+  return `${audit?.id} ${attention?.id} ${attention?.open}`;
+}
