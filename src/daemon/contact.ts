@@ -1,22 +1,33 @@
 /** Watches whether the calling service answers: every request of the daemon passes here. */
 import type { Clock } from '../domain/env.ts';
 import { ContactLog } from '../domain/service-contact.ts';
+import type { Metrics } from '../http/metrics.ts';
 import type { ServiceClient, ServiceFailure } from '../service/api.ts';
 
 export type ContactWatch = { calls: ContactLog; answers: ContactLog };
 
+type Watched = { clock: Clock; onChange: () => void; metrics: Metrics | null };
+type Outcome = { ok: true } | { ok: false; failure: ServiceFailure };
+
 /** `onChange` is called when the service is lost or back. */
 export function watchContact(
   client: ServiceClient,
-  clock: Clock,
-  onChange: () => void,
+  { clock, onChange, metrics }: Watched,
 ): { client: ServiceClient; contact: ContactWatch } {
   const contact = { calls: new ContactLog(), answers: new ContactLog() };
-  const noted = async <Outcome extends { ok: true } | { ok: false; failure: ServiceFailure }>(
-    log: ContactLog,
-    request: Promise<Outcome>,
-  ): Promise<Outcome> => {
+  const measured = async <Value extends Outcome>(kind: string, request: Promise<Value>) => {
+    const begun_ms = clock.elapsed();
     const outcome = await request;
+    const result = outcome.ok ? 'ok' : outcome.failure.class;
+    metrics?.noteRequest({ kind, result, duration_ms: clock.elapsed() - begun_ms });
+    return outcome;
+  };
+  const noted = async <Value extends Outcome>(
+    log: ContactLog,
+    kind: string,
+    request: Promise<Value>,
+  ): Promise<Value> => {
+    const outcome = await measured(kind, request);
     if (log.note(outcome.ok ? null : told(outcome.failure), clock.now())) onChange();
     return outcome;
   };
@@ -24,10 +35,13 @@ export function watchContact(
     contact,
     client: {
       ...client,
-      create: (...args) => noted(contact.calls, client.create(...args)),
-      createBulk: (...args) => noted(contact.calls, client.createBulk(...args)),
-      list: (...args) => noted(contact.calls, client.list(...args)),
-      read: (...args) => noted(contact.answers, client.read(...args)),
+      create: (...args) => noted(contact.calls, 'create', client.create(...args)),
+      createBulk: (...args) => noted(contact.calls, 'create_bulk', client.createBulk(...args)),
+      list: (...args) => noted(contact.calls, 'list', client.list(...args)),
+      read: (...args) => noted(contact.answers, 'read', client.read(...args)),
+      verifications: (...args) => measured('verifications', client.verifications(...args)),
+      getSubscription: (...args) => measured('subscription', client.getSubscription(...args)),
+      setSubscription: (...args) => measured('subscription', client.setSubscription(...args)),
     },
   };
 }

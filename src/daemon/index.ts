@@ -4,6 +4,7 @@
  */
 import { ClockWatch } from '../domain/clock-watch.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
+import { Metrics } from '../http/metrics.ts';
 import type { HttpService } from '../http/server.ts';
 import { type ConnectorMeans, createConnectors } from '../ops/connectors.ts';
 import { readFees } from '../ops/fees.ts';
@@ -104,8 +105,8 @@ const ONCE_STEPS_MAX = 10_000;
  */
 export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
   const progress = new Progress(given.env.clock);
-  const event_counts = new Map<string, number>();
-  const options = { ...given, env: progress.watch(countEvents(given.env, event_counts)) };
+  const metrics = given.config.monitoring === null ? null : new Metrics();
+  const options = { ...given, env: progress.watch(countEvents(given.env, metrics)) };
   const { config, env } = options;
   const closers: (() => Promise<void> | void)[] = [];
   const close = async () => {
@@ -117,7 +118,8 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const opened = await openStore(config.state.path);
     closers.push(() => opened.close());
     const identity = new FileIdentity(config.state.path);
-    const store = watchedStore(opened, progress, identity);
+    const store = watchedStore(opened, { progress, identity, clock: env.clock, metrics });
+    await metrics?.follow(store);
     const clock_watch = new ClockWatch(env.clock);
     const pulse: Pulse = {
       started_at: env.clock.now(),
@@ -129,7 +131,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
     const onChange = () => pulse.waker.wake();
     const made = await makeClient(options, store, clock_watch);
     closers.push(() => made.close());
-    const { client, contact } = watchContact(made, env.clock, onChange);
+    const { client, contact } = watchContact(made, { clock: env.clock, onChange, metrics });
     const means: ConnectorMeans = {
       secrets: options.secrets,
       journal: (id) => connectorJournal(store, id, env.clock),
@@ -149,7 +151,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       clock_watch,
       connectors,
       progress,
-      event_counts,
+      metrics,
       contact,
       pulse,
       identity,

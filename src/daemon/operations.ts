@@ -4,9 +4,10 @@
  */
 import { join } from 'node:path';
 import { budgetPeriods } from '../domain/call-budget.ts';
-import type { Env, FieldsOf } from '../domain/env.ts';
+import type { Clock, Env, FieldsOf } from '../domain/env.ts';
 import { EligdError, errorCode } from '../domain/errors.ts';
 import { DAY_MS } from '../domain/time.ts';
+import type { Metrics } from '../http/metrics.ts';
 import { monitoringRoute } from '../http/monitoring.ts';
 import type { HttpService } from '../http/server.ts';
 import type { Config } from '../ops/config.ts';
@@ -50,11 +51,12 @@ export function patienceMs({ service }: Config): number {
 }
 
 /** `env` whose log is counted by event. */
-export function countEvents(env: Env, counts: Map<string, number>): Env {
+export function countEvents(env: Env, metrics: Metrics | null): Env {
+  if (metrics === null) return env;
   return {
     ...env,
     log: (event, fields) => {
-      counts.set(event, (counts.get(event) ?? 0) + 1);
+      metrics.noteLine(event);
       env.log(event, fields);
     },
   };
@@ -62,14 +64,14 @@ export function countEvents(env: Env, counts: Map<string, number>): Env {
 
 /** Health and metrics, where the configuration has a part `monitoring`. */
 export function monitoringServices(parts: Parts): HttpService[] {
-  const { options, store, event_counts, webhook_counts, hangingStages } = parts;
+  const { options, store, metrics, webhook_counts, hangingStages } = parts;
   const { config, env, version } = options;
-  if (config.monitoring === null) return [];
+  if (config.monitoring === null || metrics === null) return [];
   const route = monitoringRoute({
     store,
     env,
     version,
-    event_counts,
+    metrics,
     webhook_counts,
     hangingStages,
     health: () => liveHealth(parts, store.db),
@@ -102,17 +104,29 @@ export function superviseDaemon(
   });
 }
 
+type WatchedBy = {
+  progress: Progress;
+  identity: FileIdentity;
+  clock: Clock;
+  metrics: Metrics | null;
+};
+
 /**
  * Commits count as progress; a commit blocked on the disk does not. Nothing is written into a file
  * that was deleted or replaced: without the commit of its intent no call goes out (G1).
  */
-export function watchedStore(store: Store, progress: Progress, identity: FileIdentity): Store {
+export function watchedStore(
+  store: Store,
+  { progress, identity, clock, metrics }: WatchedBy,
+): Store {
   return {
     ...store,
     write: async (work) => {
       progress.mark();
       identity.check();
+      const begun_ms = clock.elapsed();
       const value = await store.write(work);
+      metrics?.noteCommit(clock.elapsed() - begun_ms);
       progress.mark();
       return value;
     },

@@ -6,6 +6,7 @@ import type { Clock, Env } from '../domain/env.ts';
 import { callBefore } from '../domain/planning.ts';
 import type { Policy } from '../domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
+import type { Metrics } from '../http/metrics.ts';
 import { newWebhookCounts, type WebhookCounts } from '../http/webhook.ts';
 import type { Config } from '../ops/config.ts';
 import { PayerFile } from '../ops/payer-file.ts';
@@ -87,7 +88,8 @@ export type Parts = {
   clock_watch: ClockWatch;
   connectors: RunningConnector[];
   progress: Progress;
-  event_counts: ReadonlyMap<string, number>;
+  /** Null without a part `monitoring` in the configuration. */
+  metrics: Metrics | null;
   contact: ContactWatch;
   pulse: Pulse;
   identity: FileIdentity;

@@ -3,7 +3,6 @@
  * `/metrics` for Prometheus. Labels are words of the program and ids of configuration; nothing of a
  * patient is in any of the three (G6).
  */
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { ALERT_NAMES } from '../domain/alerts/catalog.ts';
 import type { Env } from '../domain/env.ts';
 import { errorCode } from '../domain/errors.ts';
@@ -16,6 +15,7 @@ import {
 import type { Store } from '../store/engine/store.ts';
 import type { HealthReport } from '../store/views/health.ts';
 import { oldestWaiting, readStatus } from '../store/views/overview.ts';
+import type { Metrics } from './metrics.ts';
 import type { HttpRoute } from './server.ts';
 import type { WebhookCounts } from './webhook.ts';
 
@@ -27,8 +27,7 @@ export type MonitoringOptions = {
   hangingStages: () => string[];
   /** Whether eligd works. */
   health: () => Promise<HealthReport>;
-  /** Lines of the log since the start, by event. */
-  event_counts: ReadonlyMap<string, number>;
+  metrics: Metrics;
   webhook_counts: Readonly<WebhookCounts>;
   /** When the newest backup was written (epoch milliseconds); null: never. */
   newestBackupAt: () => number | null;
@@ -36,7 +35,8 @@ export type MonitoringOptions = {
 
 export function monitoringRoute(options: MonitoringOptions): HttpRoute {
   const { hangingStages, health } = options;
-  const { registry, refresh } = createMetrics(options);
+  const { registry } = options.metrics;
+  const refresh = gauges(options);
   return (app) => {
     app.get('/healthz', async (_request, reply) => {
       const hanging = hangingStages();
@@ -86,16 +86,10 @@ function readyAnswers(health: Health) {
   };
 }
 
-/**
- * Values are read from the database when they are asked for: nothing has to be kept in step with
- * it.
- */
-function createMetrics(options: MonitoringOptions) {
-  const { store, env, version, event_counts, webhook_counts, newestBackupAt } = options;
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const gauge = <Label extends string>(name: string, help: string, ...labelNames: Label[]) =>
-    new Gauge({ name: `eligd_${name}`, help, labelNames, registers: [registry] });
+/** Makes the gauges. What is returned reads their values, and what has happened since. */
+function gauges(options: MonitoringOptions): () => Promise<void> {
+  const { store, env, version, metrics, webhook_counts, newestBackupAt } = options;
+  const gauge = metrics.gauge.bind(metrics);
   gauge('info', 'The version that runs.', 'version').set({ version }, 1);
   const appointments = gauge('appointments', 'Appointments by situation.', 'situation');
   const inquiries = gauge('inquiries', 'Inquiries that are not ended, by state.', 'state');
@@ -144,19 +138,9 @@ function createMetrics(options: MonitoringOptions) {
     'connector',
   );
   const backup = gauge('last_backup_timestamp_seconds', 'When the newest backup was written.');
-  const events = new Counter({
-    name: 'eligd_log_events_total',
-    help: 'Lines of the log since the start, by event.',
-    labelNames: ['event'],
-    registers: [registry],
-  });
-  const reports = new Counter({
-    name: 'eligd_webhook_deliveries_total',
-    help: 'Deliveries to the webhook since the start, by what became of them.',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
-  const refresh = async (): Promise<void> => {
+  return async () => {
+    await metrics.follow(store);
+    metrics.followWebhook(webhook_counts);
     const status = await readStatus(store.db, env.clock.now());
     const { closed, total: _, ...open } = status.counts;
     appointments.reset();
@@ -196,10 +180,5 @@ function createMetrics(options: MonitoringOptions) {
     oldest.set(((await oldestWaiting(store.db)) ?? Number.NaN) / 1000);
     for (const { connector, at } of status.last_reads) reads.set({ connector }, at / 1000);
     backup.set((newestBackupAt() ?? Number.NaN) / 1000);
-    events.reset();
-    for (const [event, count] of event_counts) events.inc({ event }, count);
-    reports.reset();
-    for (const [outcome, count] of Object.entries(webhook_counts)) reports.inc({ outcome }, count);
   };
-  return { registry, refresh };
 }

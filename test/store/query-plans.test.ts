@@ -22,6 +22,7 @@ import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
+import { changesSince } from '../../src/store/views/changes.ts';
 import { countSituations, oldestWaiting } from '../../src/store/views/overview.ts';
 import { visitsBetween, visitTimes } from '../../src/store/views/schedule.ts';
 import { dayCounts } from '../../src/store/views/week.ts';
@@ -159,9 +160,14 @@ test('the oldest waiting appointment reads no delivery by its state', async () =
   expect(plan).not.toContain('deliveries_state');
 });
 
-describe('what alerts look at once a minute', () => {
+describe('what alerts and scrapes look at', () => {
   test.each([
     ['open alerts and messages', () => readAlerts(db), 'alert_messages USING INDEX'],
+    [
+      'what happened since the last scrape',
+      () => changesSince(db, { audit: 0, record: 0 }),
+      'audit USING INTEGER PRIMARY KEY (rowid>?)',
+    ],
     [
       'entries of the attention list by reason',
       () => countAttention(db),
