@@ -18,6 +18,14 @@ import type { AttentionEntry, ClaimBatch, DeliveryBatch, DeliveryOutcome } from 
 
 export type * from './deliveries.ts';
 
+/**
+ * Where a certificate is: in a file (absolute path), or at a server. `of` says whose, as in "The
+ * certificate of the FHIR server".
+ */
+export type CertificateSource =
+  | { of: string; file: string; url?: undefined }
+  | { of: string; url: string; file?: undefined };
+
 export type ConnectorType<Config = unknown> = {
   /** The word after `type:` in the configuration. */
   name: string;
@@ -182,6 +190,8 @@ export type Connector = {
    * when the PMS has no place for it.
    */
   publishHeartbeat?: (text: string, signal: AbortSignal) => Promise<void>;
+  /** Certificates whose end somebody has to know of in time; left out: it uses none. */
+  certificates?: () => CertificateSource[];
   /**
    * Replaces the page of the coming days beside the results, for people without a login: a whole
    * HTML document with patient data. Called when it has changed, and about once an hour. Left out

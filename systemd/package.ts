@@ -180,8 +180,8 @@ function stage(
   mkdirSync(join(tree, 'etc/eligd'));
   const [columns = ''] = readFileSync(join(ROOT, 'config/payers.example.csv'), 'utf8').split('\n');
   writeFileSync(join(tree, 'etc/eligd/payers.csv'), `${columns}\n`);
-  put('systemd/prometheus/eligd-rules.yml', 'usr/share/doc/eligd/eligd-rules.yml');
-  put('systemd/prometheus/eligd-dashboard.json', 'usr/share/doc/eligd/eligd-dashboard.json');
+  put('config/prometheus/eligd-rules.yml', 'usr/share/doc/eligd/eligd-rules.yml');
+  put('config/prometheus/eligd-dashboard.json', 'usr/share/doc/eligd/eligd-dashboard.json');
   put('docs/alerts.md', 'usr/share/doc/eligd/alerts.md');
   put('docs/systemd.md', 'usr/share/doc/eligd/README.md');
   put('SECURITY.md', 'usr/share/doc/eligd/SECURITY.md');

@@ -28,6 +28,7 @@ function create(config: FhirConfig, env: FhirEnv): Connector {
   const puller = new Puller(client, config, env);
   const parts = { client, config, env };
   return {
+    certificates: () => [{ of: `the FHIR server (${env.connector_id})`, url: config.base_url }],
     pull: (call) => told(() => puller.pull(call)),
     deliver: (batch, signal) => told(() => deliver(parts, batch, signal)),
     deliverClaims: (batch, signal) => told(() => deliverClaims(parts, batch, signal)),

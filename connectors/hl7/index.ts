@@ -49,7 +49,14 @@ function create(config: Hl7Config, env: Hl7Env): Connector {
   };
   if (config.write_back === 'adt_a08')
     env.log('hl7_writes_registrations', { connector: env.connector_id });
+  const own = [config.listen_tls?.certificate_file, config.send_tls?.certificate_file];
   return {
+    certificates: () =>
+      own.flatMap((file) =>
+        file === undefined
+          ? []
+          : [{ of: `the HL7 connector ${env.connector_id}`, file: env.resolvePath(file) }],
+      ),
     ...(drop === null
       ? {}
       : {

@@ -11,15 +11,18 @@ import { EligdError, errorCode } from '../domain/errors.ts';
 import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
 import { type AlertSender, alertSenders } from '../ops/alert-targets.ts';
 import { alertText } from '../ops/alert-text.ts';
+import { type CertificateEnd, certificateEnds, ownCertificates } from '../ops/certificates.ts';
 import { forgetFailure, keepForFailure, readFailure } from '../ops/daemon-failure.ts';
 import { healthSettings } from '../ops/health-text.ts';
 import { purgeAlerts, readAlerts, writeAlerts } from '../store/bookkeeping/alerts.ts';
+import { readFact, writeFact } from '../store/bookkeeping/facts.ts';
 import { attentionGrowth, countAttention } from '../store/views/alerts.ts';
 import { readHealthFacts } from '../store/views/health.ts';
 import { currentHeartbeat } from './heartbeat.ts';
 import type { Parts } from './parts.ts';
 
 const LOOK_MS = MINUTE_MS;
+const CERTIFICATES = 'certificates';
 const KEPT_MS = 400 * DAY_MS;
 /** After a stop: how long a message that is on its way may take. */
 const LAST_WAIT_MS = 2_000;
@@ -52,6 +55,7 @@ class AlertRound {
   readonly #senders: readonly AlertSender[];
   readonly #sending = new Map<string, Promise<void>>();
   #unreadable_since: number | null = null;
+  #is_looking = false;
 
   static async open(parts: Parts): Promise<AlertRound> {
     const { options, store } = parts;
@@ -110,8 +114,7 @@ class AlertRound {
         growth: await attentionGrowth(store, config.clinic.time_zone, now),
         budget,
         free_bytes: await freeBytes(config.state.path),
-        certificates: [],
-        payers_waiting: null,
+        certificates: await this.#certificates(now),
         restarted: pulse.restarted,
       });
       this.#unreadable_since = null;
@@ -120,6 +123,28 @@ class AlertRound {
       this.#unreadable_since ??= now;
       return unreadableDatabase(this.#unreadable_since, errorCode(error) ?? 'no');
     }
+  }
+
+  /** As they were found last; looked for again once a day, and not waited for. */
+  async #certificates(now: number): Promise<CertificateEnd[]> {
+    const { options, store, connectors } = this.#parts;
+    const fact = await readFact(store.db, CERTIFICATES);
+    const is_old = fact === null || now - fact.updated_at >= DAY_MS || fact.updated_at > now;
+    // With a dispatcher of somebody else's, the network is not ours.
+    if (is_old && !this.#is_looking && options.dispatcher === undefined) {
+      this.#is_looking = true;
+      const sources = [
+        ...ownCertificates(options.config),
+        ...connectors.flatMap(({ connector }) => connector.certificates?.() ?? []),
+      ];
+      void certificateEnds(sources)
+        .then((ends) => store.write((tx) => writeFact(tx, CERTIFICATES, JSON.stringify(ends), now)))
+        .catch(() => {})
+        .finally(() => {
+          this.#is_looking = false;
+        });
+    }
+    return fact === null ? [] : (JSON.parse(fact.value) as CertificateEnd[]);
   }
 
   async #save(): Promise<void> {

@@ -7,7 +7,7 @@ import { DAY_MS, MINUTE_MS } from '../domain/time.ts';
 import { Metrics } from '../http/metrics.ts';
 import type { HttpService } from '../http/server.ts';
 import { type ConnectorMeans, createConnectors } from '../ops/connectors.ts';
-import { readFees } from '../ops/fees.ts';
+import { FeeFile } from '../ops/fees.ts';
 import { configNotes } from '../ops/profile.ts';
 import { Progress } from '../ops/progress.ts';
 import { inboxStep } from '../stages/collect/inbox/index.ts';
@@ -32,6 +32,7 @@ import { answerAccessChecks } from './access-check.ts';
 import { keepAlerts, sendAlertsOnce } from './alerts.ts';
 import { watchContact } from './contact.ts';
 import { watchExports } from './export-watch.ts';
+import { followFees } from './fees.ts';
 import { keepPulse, restartOf } from './heartbeat.ts';
 import { Jobs } from './jobs.ts';
 import { serveHttp } from './listening.ts';
@@ -182,7 +183,7 @@ function stages(parts: Parts, signal: AbortSignal) {
   const { env, config } = options;
   const external_id_template = config.service.external_id;
   const { time_zone } = config.clinic;
-  const fees = readFees(config);
+  const fees = new FeeFile(config);
   const { attention } = config.policy;
   const intake = ({ id, connector, state }: RunningConnector) => ({
     store,
@@ -208,11 +209,13 @@ function stages(parts: Parts, signal: AbortSignal) {
     },
     collect: () => collectStep(parts.collect),
     inbox: () => inboxStep(parts.collect),
-    deliver: ({ id, connector, memory, state }: RunningConnector) =>
-      deliverStep(
+    deliver: async ({ id, connector, memory, state }: RunningConnector) => {
+      await followFees({ store, env }, fees);
+      return await deliverStep(
         { store, env, connector_id: id, connector, time_zone, fees, attention, memory, state },
         signal,
-      ),
+      );
+    },
   };
 }
 

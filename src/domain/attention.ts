@@ -26,6 +26,7 @@ export const ATTENTION_REASONS = {
   codes_not_asked: 'Codes of the visit are not among those that the payer was asked about.',
   payer_unmapped: 'Payers of the PMS are not in the payer map.',
   payers_unreadable: 'The payer map was changed and has an error; the one before it is used.',
+  fees_unreadable: 'The fee schedule was changed and has an error; the one before it is used.',
   vanished: 'The appointment was missing from two exports in a row that should have named it.',
   row_unreadable: 'A row or message could not be read.',
   file_rejected: 'Nothing in a file could be read.',

@@ -62,6 +62,17 @@ export const EVENTS = {
     means: 'payers.csv was changed and has an error; eligd uses the payer map it had before.',
     next: 'Run "eligd check", which names the lines, and correct them.',
   },
+  fees_changed: {
+    level: 'info',
+    fields: [],
+    means: 'fees.csv was changed; eligd read it again, and the next results use it.',
+  },
+  fees_unreadable: {
+    level: 'warn',
+    fields: [],
+    means: 'fees.csv was changed and has an error; eligd uses the fees it had before.',
+    next: 'Run "eligd check", which names the lines, and correct them.',
+  },
   webhook_exposed: {
     level: 'warn',
     fields: [],

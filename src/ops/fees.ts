@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { CsvError, parse } from 'csv-parse/sync';
 import { EligdError, errorCode } from '../domain/errors.ts';
@@ -11,6 +11,48 @@ type Row = { line: number; values: Record<string, string> };
 /** The fee schedule: as configured, otherwise fees.csv beside the configuration. */
 export function feesPath({ policy, folder }: Pick<Config, 'policy' | 'folder'>): string {
   return policy.fees ?? join(folder, 'fees.csv');
+}
+
+/** What looking at the file found. `error`: it cannot be used, and the fees stay as they were. */
+export type FeeChange =
+  | { kind: 'same' }
+  | { kind: 'changed' }
+  | { kind: 'error'; error: EligdError };
+
+/** The fee schedule of a running daemon: read again when the file changes. */
+export class FeeFile implements FeeSchedule {
+  readonly #config: Pick<Config, 'policy' | 'folder'>;
+  #fees: FeeSchedule;
+  #stamp: string;
+
+  /** Throws as `readFees` does. */
+  constructor(config: Pick<Config, 'policy' | 'folder'>) {
+    this.#config = config;
+    this.#stamp = this.#look();
+    this.#fees = readFees(config);
+  }
+
+  find(...asked: Parameters<FeeSchedule['find']>): ReturnType<FeeSchedule['find']> {
+    return this.#fees.find(...asked);
+  }
+
+  refresh(): FeeChange {
+    const stamp = this.#look();
+    if (stamp === this.#stamp) return { kind: 'same' };
+    this.#stamp = stamp;
+    try {
+      this.#fees = readFees(this.#config);
+      return { kind: 'changed' };
+    } catch (error) {
+      if (error instanceof EligdError) return { kind: 'error', error };
+      throw error;
+    }
+  }
+
+  #look(): string {
+    const found = statSync(feesPath(this.#config), { throwIfNoEntry: false });
+    return found === undefined ? '' : `${found.mtimeMs} ${found.size} ${found.ino}`;
+  }
 }
 
 /** Throws when a file that the configuration names is not there, and when it has errors. */

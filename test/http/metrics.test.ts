@@ -10,7 +10,7 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-const FOLDER = join(import.meta.dirname, '../../systemd/prometheus');
+const FOLDER = join(import.meta.dirname, '../../config/prometheus');
 const RULES = join(FOLDER, 'eligd-rules.yml');
 
 let page: string;

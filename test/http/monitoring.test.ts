@@ -64,7 +64,7 @@ test('health, readiness and metrics show the daemon’s state and no patient dat
     for (const [, name = '', type] of text.matchAll(/^# TYPE (eligd_\w+) (\w+)$/gm))
       expect({ name, type }).toEqual({
         name,
-        type: name.endsWith('_total') ? 'counter' : 'gauge',
+        type: kindOf(name),
       });
     expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
     expect(text).not.toMatch(/Zephyrine|Quux|ACTIVE|VISIT/);
@@ -89,3 +89,8 @@ test('health, readiness and metrics show the daemon’s state and no patient dat
     await daemon.close();
   }
 });
+
+function kindOf(name: string): string {
+  if (name.endsWith('_total')) return 'counter';
+  return name.endsWith('_duration_seconds') ? 'histogram' : 'gauge';
+}

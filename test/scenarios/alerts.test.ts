@@ -3,6 +3,7 @@ import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'nod
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Clinic, makeClinic, type Overrides } from '../support/clinic.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
@@ -271,4 +272,59 @@ test('a daemon that cannot run is told of once, and its next start tells of the 
     await expect.poll(() => toldOf(clinic), quickly).toContain('end daemon_failed');
   });
   expect(toldOf(clinic)).toEqual(['begin daemon_failed', 'end daemon_failed']);
+}, 90_000);
+
+test('a certificate that ends within 30 days is an alert', async () => {
+  // Two weeks before the end of test/fixtures/tls/server.pem.
+  setMachineClock(Date.parse('2119-12-18T15:00:00Z'));
+  const service = await startService();
+  const tls = (name: string) => readFileSync(join(import.meta.dirname, '../fixtures/tls', name));
+  const server = createTlsServer({ cert: tls('server.pem'), key: tls('server-key.pem') });
+  server.on('tlsClientError', () => {});
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as AddressInfo;
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: alerting({
+      webhook: { listen: '127.0.0.1:0', public_url: `https://127.0.0.1:${port}/hook` },
+    }),
+    secrets: {
+      ELIGD_SERVICE_USERNAME: 'clinic',
+      ELIGD_SERVICE_PASSWORD: 'sandbox',
+      ELIGD_WEBHOOK_SECRET: 'a-secret-of-the-test',
+    },
+  });
+  await running(clinic, async () => {
+    await expect.poll(() => toldOf(clinic), quickly).toContain('begin certificate_expiring');
+  });
+  const [line] = told(clinic).filter(({ name }) => name === 'certificate_expiring');
+  expect(line).toMatchObject({
+    details: 'The certificate of the webhook’s public address ends on 2120-01-01.',
+  });
+}, 90_000);
+
+test('fees.csv is read again when it changes, and an error in it keeps the old fees', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url, config: alerting() });
+  const fees = join(clinic.folder, 'fees.csv');
+  writeFileSync(fees, 'code,payer,fee\nD0120,*,60.00\n', { mode: 0o600 });
+  const events: string[] = [];
+  const daemon = await clinic.daemon({ log: (event) => void events.push(event) }, { idle_ms: 30 });
+  const stop = new AbortController();
+  const run = daemon.run(stop.signal);
+  try {
+    await expect.poll(() => events, quickly).toContain('sweep_done');
+    expect(events).not.toContain('fees_changed');
+    writeFileSync(fees, 'code,payer,fee\nD0120,*,no number\n');
+    await expect.poll(() => events, quickly).toContain('fees_unreadable');
+    await expect.poll(() => toldOf(clinic), quickly).toContain('begin fees_unreadable');
+    writeFileSync(fees, 'code,payer,fee\nD0120,*,61.50\n');
+    await expect.poll(() => events, quickly).toContain('fees_changed');
+    expect((await clinic.run('list', '--attention')).stdout).not.toContain('fees_unreadable');
+  } finally {
+    stop.abort();
+    await run;
+    await daemon.close();
+  }
 }, 90_000);

@@ -131,6 +131,11 @@ export const ALERTS = {
     title: 'the payer map has an error; the one before it is used',
     next: 'Correct payers.csv. "eligd check" names the lines.',
   },
+  fees_unreadable: {
+    level: 'soon',
+    title: 'the fee schedule has an error; the one before it is used',
+    next: 'Correct fees.csv. "eligd check" names the lines.',
+  },
   answers_overdue: {
     level: 'urgent',
     title: 'answers are late for visits that are near',
@@ -151,11 +156,6 @@ export const ALERTS = {
     level: 'soon',
     title: 'a duplicate call was found',
     next: SEE_ATTENTION,
-  },
-  payer_unreachable: {
-    level: 'soon',
-    title: 'a payer could not be reached several times in a row; calls to it wait',
-    next: 'Nothing: eligd tries again. "eligd status" says which payer.',
   },
   backup_missing: {
     level: 'soon',

@@ -20,7 +20,6 @@ export type AlertFacts = {
   free_bytes: number | null;
   /** What eligd uses, and the day its certificate ends. */
   certificates: readonly { of: string; expires_at: Instant }[];
-  payers_waiting: { count: number; since: Instant } | null;
   /** The daemon before this one hung or crashed, and this one was started at `at`. */
   restarted: { at: Instant; why: string } | null;
 };
@@ -47,6 +46,7 @@ const COUNTED: Readonly<Record<string, { name: AlertName; words: (count: number)
   answer_missing: { name: 'answers_overdue', words: late },
   extra_call: { name: 'duplicate_call', words: (count) => `Duplicate calls: ${count}.` },
   payers_unreadable: { name: 'payers_unreadable', words: () => '' },
+  fees_unreadable: { name: 'fees_unreadable', words: () => '' },
 };
 
 const HALTS: Readonly<Record<string, AlertName>> = {
@@ -138,7 +138,7 @@ function countedConditions({ attention }: AlertFacts): AlertCondition[] {
 }
 
 function installationConditions(facts: AlertFacts): AlertCondition[] {
-  const { health, growth, budget, free_bytes, certificates, payers_waiting } = facts;
+  const { health, growth, budget, free_bytes, certificates } = facts;
   const { now } = health;
   const found: AlertCondition[] = [];
   if (free_bytes !== null && free_bytes < FREE_BYTES_MIN)
@@ -156,10 +156,6 @@ function installationConditions(facts: AlertFacts): AlertCondition[] {
         now,
         `${open} entries; at most ${Math.max(...usual)} before.`,
       ),
-    );
-  if (payers_waiting !== null)
-    found.push(
-      ...condition('payer_unreachable', payers_waiting.since, `Payers: ${payers_waiting.count}.`),
     );
   return found;
 }
