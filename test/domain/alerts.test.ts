@@ -113,6 +113,24 @@ test('what follows from another problem is no alert of its own', () => {
   ]);
 });
 
+test('what follows from a problem that has just gone is none either', () => {
+  const book = bookOf();
+  const then = MONDAY_NOON - HOUR_MS;
+  const read = wrong('connector_cannot_read', then, 'front-desk');
+  const write = wrong('connector_cannot_write', then, 'front-desk');
+  const told = [
+    ...round(book, [read, write], MONDAY_NOON),
+    ...round(book, [write], MONDAY_NOON + 5 * MINUTE_MS),
+    ...round(book, [], MONDAY_NOON + 9 * MINUTE_MS),
+    ...round(book, [], MONDAY_NOON + 30 * MINUTE_MS),
+  ];
+  expect(told.filter((line) => line.includes('cannot_write'))).toEqual([]);
+  expect(told.filter((line) => line.startsWith('mail'))).toEqual([
+    'mail: begin connector_cannot_read',
+    'mail: end connector_cannot_read',
+  ]);
+});
+
 test('a target for urgent alerts hears of nothing else', () => {
   expect(round(bookOf(), [wrong('disk_low', MONDAY_NOON)], MONDAY_NOON)).toEqual([
     'mail: begin disk_low',

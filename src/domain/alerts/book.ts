@@ -98,7 +98,9 @@ export class AlertBook {
   judge({ conditions, unknown }: Judged, now: Instant): { began: Alert[]; ended: Alert[] } {
     const began: Alert[] = [];
     const ended: Alert[] = [];
-    const wrong = withoutConsequences([...conditions, ...this.#failingTargets(now)]);
+    const all = [...conditions, ...this.#failingTargets(now)];
+    // A cause that has just gone may leave its consequences for some minutes.
+    const wrong = withoutConsequences(all, this.open());
     for (const condition of wrong) {
       const alert = this.open().find((each) => isSame(each, condition));
       if (alert === undefined) {
@@ -238,12 +240,16 @@ function waitsFor({ alert, sent_at }: AlertMessage): number[] {
 }
 
 /** One fault is one alert: what only follows from another one is left out. */
-function withoutConsequences(conditions: readonly AlertCondition[]): AlertCondition[] {
+function withoutConsequences(
+  conditions: readonly AlertCondition[],
+  open: readonly Alert[],
+): AlertCondition[] {
   return conditions.filter((condition, index) => {
     if (conditions.findIndex((each) => isSame(each, condition)) < index) return false;
     const { name, about } = condition;
     const causes = describeAlert(name).because_of ?? [];
-    return !conditions.some(
+    if (open.some((each) => isSame(each, condition))) return true;
+    return ![...conditions, ...open].some(
       (other) => causes.includes(other.name) && (other.about === '' || other.about === about),
     );
   });
