@@ -1,5 +1,13 @@
 /** Whether eligd works: every place that says so gives the same answer. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Clinic, makeClinic } from '../support/clinic.ts';
@@ -134,3 +142,16 @@ test('check gives the same answers, and ends with 1 when the daemon was stopped'
   expect(code).toBe(1);
   expect(stdout).toMatch(/^!! daemon: Not true since .*eligd was stopped\. → Start it/m);
 });
+
+test('a backup of three days ago is told of, whatever the fraction of its second', async () => {
+  const service = await startService();
+  const clinic = makeClinic({ base_url: service.url });
+  await clinic.once();
+  expect((await clinic.run('backup')).code).toBe(0);
+  const folder = join(clinic.state, 'backups');
+  const seconds = Math.floor(Date.now() / 1000) - 3 * 86_400 + 0.123_456;
+  for (const name of readdirSync(folder)) utimesSync(join(folder, name), seconds, seconds);
+  const { stdout, stderr } = await clinic.run('status');
+  expect(stdout).toMatch(/^Backup: +no since \d{4}-/m);
+  expect(stderr).toBe('');
+}, 30_000);

@@ -137,7 +137,8 @@ export function inspectCopy(file: string): CopyContent {
       | undefined;
     const last_step_at = raw.prepare('select max(at) from audit').pluck().get() as number | null;
     return {
-      backed_up_at: at === undefined ? (last_step_at ?? statSync(file).mtimeMs) : Number(at),
+      backed_up_at:
+        at === undefined ? (last_step_at ?? Math.floor(statSync(file).mtimeMs)) : Number(at),
       appointments: count('appointments'),
       inquiries: count('inquiries'),
       answers: count('answers'),
@@ -251,7 +252,7 @@ export function newestBackup(folder: string): { file: string; at: number } | nul
     .at(-1);
   return name === undefined
     ? null
-    : { file: join(folder, name), at: statSync(join(folder, name)).mtimeMs };
+    : { file: join(folder, name), at: Math.floor(statSync(join(folder, name)).mtimeMs) };
 }
 
 /** What was written lies on the disk and not in the system's memory. */
