@@ -40,7 +40,7 @@ beforeAll(async () => {
   try {
     await vi.waitFor(
       async () => expect(await scrape()).toContain('eligd_health{question="calls"} 1'),
-      { timeout: 20_000 },
+      { timeout: 60_000 },
     );
     clinic.drop('export.csv', exportOf(visits(5)));
     await vi.waitFor(
@@ -50,14 +50,14 @@ beforeAll(async () => {
         const written = 'eligd_deliveries_total{connector="front-desk",result="delivered"}';
         expect(seriesOf(written)).toBeGreaterThanOrEqual(5);
       },
-      { timeout: 40_000, interval: 300 },
+      { timeout: 120_000, interval: 300 },
     );
   } finally {
     stop.abort();
     await run;
     await daemon.close();
   }
-}, 90_000);
+}, 240_000);
 
 describe('/metrics', () => {
   test('counts calls by outcome and payer, requests, records and deliveries', () => {
