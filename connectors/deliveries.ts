@@ -63,8 +63,8 @@ export type ClaimDelivery = {
   claim: DeliveredClaim;
   record: ClaimStatusRecord;
   /**
-   * 1 for the first answer of a call, one more each time the service revises it. Another call about
-   * the claim starts at 1 again.
+   * 1 for the first answer about the claim, one more for each that follows: when the service
+   * revises it, and when another call was made.
    */
   revision: number;
   notes: string[];

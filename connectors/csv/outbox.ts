@@ -3,8 +3,9 @@
  * records under `outbox/records/`, `outbox/attention.csv`, and `outbox/heartbeat.txt`.
  */
 import { join } from 'node:path';
-import { Temporal } from 'temporal-polyfill';
+import { wallClockText } from '../../src/domain/time.ts';
 import { deliveryDocument } from '../../src/records/delivery.ts';
+import { absenceSentences, RECORD_FIELDS } from '../../src/records/fields.ts';
 import { summarizeClaim, summarizeEligibility } from '../../src/records/summary.ts';
 import {
   collectText,
@@ -37,18 +38,16 @@ import {
  * need comes last. Described in docs/csv.md. Programs go by the names, or read the JSON.
  */
 export const RESULT_COLUMNS = [
-  'appointment_at', 'patient_name', 'verdict', 'collect', 'what_to_do', 'deductible_left',
-  'maximum_left', 'carrier', 'why', 'is_active', 'in_network', 'plan_name', 'plan_type',
-  'effective_date', 'termination_date', 'individual_deductible', 'individual_deductible_remaining',
-  'family_deductible', 'family_deductible_remaining', 'annual_maximum', 'annual_maximum_remaining',
-  'individual_out_of_pocket_maximum', 'individual_out_of_pocket_remaining',
-  'family_out_of_pocket_maximum', 'family_out_of_pocket_remaining', 'pays_first',
-  'primary_coverage', 'referral_required', 'provider_is_pcp', 'procedure_codes',
-  'procedure_classes', 'notes', 'call_summary', 'reference_number', 'representative', 'called_at',
-  'dob', 'member_id', 'group_id', 'payor_id', 'coverage', 'location', 'patient_id',
-  'appointment_id', 'status', 'completeness', 'confidence', 'revision', 'inquiry_id', 'json_file',
-  'written_at', 'delivery_key',
-] as const; // biome-ignore format: a list of words reads better in lines than in a column
+  ...['appointment_at', 'patient_name', 'verdict', 'collect', 'what_to_do', 'deductible_left'],
+  ...['maximum_left', 'carrier', 'why', 'is_active'],
+  ...RECORD_FIELDS.map(([key]) => key).filter((key) => key !== 'active'),
+  ...['primary_coverage', 'procedure_codes', 'procedure_classes', 'treatment_history'],
+  ...['notes', 'not_known', 'call_summary', 'reference_number', 'representative', 'called_at'],
+  ...['recordings', 'transcripts', 'questions', 'call_script', 'asked_at'],
+  ...['dob', 'member_id', 'group_id', 'payor_id', 'coverage', 'location', 'specialty'],
+  ...['patient_id', 'appointment_id', 'outcome', 'status', 'completeness', 'confidence'],
+  ...['revision', 'inquiry_id', 'json_file', 'written_at', 'delivery_key'],
+] as const;
 
 type ResultLine = Record<(typeof RESULT_COLUMNS)[number], string>;
 
@@ -101,7 +100,7 @@ export async function writeBatch(
   { time_zone, connector_id }: { time_zone: string; connector_id: string },
   signal: AbortSignal,
 ): Promise<DeliveryOutcome[]> {
-  const written_at = localTime(batch.created_at, time_zone);
+  const written_at = wallClockText(batch.created_at, time_zone);
   return await writeAll(
     folder,
     batch,
@@ -109,7 +108,7 @@ export async function writeBatch(
       prefix: 'eligibility',
       columns: RESULT_COLUMNS,
       documentOf: (delivery) => {
-        const starts_at = localTime(delivery.appointment.starts_at, time_zone);
+        const starts_at = wallClockText(delivery.appointment.starts_at, time_zone);
         return deliveryDocument({ ...delivery, written_at, connector: connector_id, starts_at });
       },
       cellsOf: (delivery) => resultCells(delivery, { written_at: batch.created_at, time_zone }),
@@ -222,14 +221,21 @@ function outcomeOf({ key }: Written): DeliveryOutcome {
 
 function resultLine(delivery: Delivery, written_at: string, time_zone: string): ResultLine {
   const { appointment, record, verdict } = delivery;
-  const { active, call_ended_at, procedure_codes, procedure_classes, notes, ...summary } =
-    summarizeEligibility(record, verdict);
+  const {
+    active,
+    call_ended_at,
+    procedure_codes,
+    procedure_classes,
+    treatments,
+    notes,
+    ...summary
+  } = summarizeEligibility(record, verdict);
   return {
     ...summary,
     delivery_key: delivery.key,
     revision: String(delivery.revision),
     appointment_id: appointment.source_id,
-    appointment_at: localTime(appointment.starts_at, time_zone),
+    appointment_at: wallClockText(appointment.starts_at, time_zone),
     location: appointment.location ?? '',
     patient_id: appointment.patient.id ?? '',
     patient_name: `${appointment.patient.first_name} ${appointment.patient.last_name}`.trim(),
@@ -242,11 +248,17 @@ function resultLine(delivery: Delivery, written_at: string, time_zone: string): 
     is_active: active,
     procedure_codes: procedure_codes.map(({ code, line }) => `${code}: ${line}`).join(' | '),
     procedure_classes: procedure_classes.map(({ name, line }) => `${name}: ${line}`).join(' | '),
-    called_at: localTime(call_ended_at, time_zone),
+    treatment_history: treatments
+      .map(({ date, line }) => (date === '' ? line : `${date} ${line}`))
+      .join(' | '),
+    not_known: absenceSentences(record).join(' '),
+    specialty: record.specialty,
+    asked_at: wallClockText(record.inquiry_created_at ?? 'unknown', time_zone),
+    called_at: wallClockText(call_ended_at, time_zone),
     notes: [...delivery.notes, ...notes].join(' | '),
     inquiry_id: record.inquiry_id,
     json_file: `${RECORDS}/${delivery.key}.json`,
-    written_at: localTime(written_at, time_zone),
+    written_at: wallClockText(written_at, time_zone),
     primary_coverage: String(delivery.coordination?.primary_rank ?? ''),
     verdict: VERDICT_WORDS[verdict.standing],
     collect: collectText(verdict),
@@ -288,11 +300,11 @@ function claimLine(
     group_id: claim.coverage.group_id,
     payer_claim_number: claim_number,
     procedure_codes: codes.map(({ code, line }) => `${code}: ${line}`).join(' | '),
-    called_at: localTime(call_ended_at, time_zone),
+    called_at: wallClockText(call_ended_at, time_zone),
     notes: [...notes, ...own_notes].join(' | '),
     inquiry_id: record.inquiry_id,
     json_file: `${RECORDS}/${key}.json`,
-    written_at: localTime(written_at, time_zone),
+    written_at: wallClockText(written_at, time_zone),
   };
 }
 
@@ -310,16 +322,16 @@ export async function writeAttention(
   as_of: string,
   time_zone: string,
 ): Promise<void> {
-  const as_of_here = localTime(as_of, time_zone);
+  const as_of_here = wallClockText(as_of, time_zone);
   const lines = entries.map((entry) => [
     entry.source_id ?? '',
-    localTime(entry.starts_at ?? '', time_zone),
+    wallClockText(entry.starts_at ?? '', time_zone),
     entry.patient_name ?? '',
     entry.carrier ?? '',
     entry.reason,
     entry.what,
     entry.next,
-    localTime(entry.since, time_zone),
+    wallClockText(entry.since, time_zone),
     entry.claim_id ?? '',
     as_of_here,
   ]);
@@ -349,15 +361,4 @@ export async function writeSchedule(folder: Folder, html: string): Promise<void>
   } catch (error) {
     throw folderError(error);
   }
-}
-
-/**
- * The clinic's wall clock with its offset, `2026-11-23T09:30:00-06:00`; a text that is no instant
- * stays as it is.
- */
-function localTime(text: string, time_zone: string): string {
-  const at_ms = Date.parse(text);
-  if (Number.isNaN(at_ms)) return text;
-  const wall = Temporal.Instant.fromEpochMilliseconds(at_ms).toZonedDateTimeISO(time_zone);
-  return wall.toString({ smallestUnit: 'second', timeZoneName: 'never' });
 }

@@ -1,4 +1,6 @@
 /** A payer's answer as `eligd show` prints it. */
+import { wallClockText } from '../domain/time.ts';
+import { ABSENCE_TEXTS, absenceSentences } from '../records/fields.ts';
 import {
   type ClaimSummary,
   type EligibilitySummary,
@@ -18,20 +20,44 @@ export function summaryOf(
     : summarizeEligibility(record, first?.verdict ?? null);
 }
 
-type SummaryValue = string | ({ code: string; line: string } | { name: string; line: string })[];
+type Row = { line: string } & ({ code: string } | { name: string } | { date: string });
+type SummaryValue = string | Row[];
 
-/** What was not asked is left out; what is unknown says so (G8). */
-export function summaryLines(summary: EligibilitySummary | ClaimSummary): string[] {
-  const { notes, ...values } = summary;
-  const pairs = Object.entries(values).flatMap(
+/**
+ * What was asked and not answered says so; what was not asked and what does not apply is named
+ * together at the end (G8). Times are the clinic's.
+ */
+export function answerLines(
+  record: AnswerRecord,
+  verdicts: readonly VisitVerdict[],
+  time_zone: string,
+): string[] {
+  const { notes, call_ended_at, ...values } = summaryOf(record, verdicts);
+  const shown = {
+    ...values,
+    call_ended: wallClockText(call_ended_at, time_zone),
+    inquiry: record.inquiry_id,
+    asked_at: wallClockText(record.inquiry_created_at ?? '', time_zone),
+    specialty: record.specialty,
+  };
+  const pairs = Object.entries(shown).flatMap(
     ([name, value]: [string, SummaryValue]): [string, string][] => {
       if (typeof value === 'string')
-        return value === '' ? [] : [[name.replaceAll('_', ' '), value]];
-      return value.map((entry) => ['code' in entry ? entry.code : entry.name, entry.line]);
+        return value === '' || value === ABSENCE_TEXTS.does_not_apply
+          ? []
+          : [[name.replaceAll('_', ' '), value]];
+      return value.map((entry) => [rowName(entry), entry.line]);
     },
   );
+  const absent = record.schema === 'eligd.claim/1' ? [] : absenceSentences(record);
   return [
     ...pairs.map(([name, value]) => `  ${`${name}:`.padEnd(38)} ${value}`),
-    ...notes.map((note) => `  Note: ${note}`),
+    ...[...notes, ...absent].map((note) => `  Note: ${note}`),
   ];
+}
+
+function rowName(row: Row): string {
+  if ('code' in row) return row.code;
+  if ('name' in row) return row.name;
+  return row.date === '' ? 'treatment history' : `treatment on ${row.date}`;
 }

@@ -2,6 +2,7 @@
  * Why an appointment is in its situation, in sentences: for `status`, `list`, `show` and `explain`,
  * and for every page that shows the same.
  */
+import { VERDICT_REASONS } from './attention.ts';
 import type { BudgetPeriod } from './call-budget.ts';
 import { DAMAGED_HOLD } from './inquiry.ts';
 import { OPERATOR_HOLD } from './operator.ts';
@@ -152,9 +153,17 @@ function closedWords({ kind, closed_reason }: SituatedAppointment): string {
 /** Of a claim that an answer did not settle, planning knows when it is asked about again. */
 function explainDelivered(
   { kind, plan_due_at, starts_at }: SituatedAppointment,
-  { destination }: Facts,
+  { entries, destination }: Facts,
 ): Told {
   const written = `The newest answer is written into ${destination}.`;
+  // What the answer asks somebody to do comes first.
+  const verdict = entries.filter(({ reason }) => VERDICT_REASONS.some((each) => each === reason));
+  if (verdict.length > 0)
+    return told(
+      `${verdict.map(({ what }) => what).join(' ')} ${written}`,
+      null,
+      verdict.map(({ next }) => next).join(' '),
+    );
   if (kind !== 'claim' || plan_due_at === null || plan_due_at >= starts_at) return told(written);
   return told(`${written} It did not settle the claim, so the payer is asked again.`, plan_due_at);
 }

@@ -103,3 +103,14 @@ export function earlier(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null) return b;
   return b === null ? a : Math.min(a, b);
 }
+
+/**
+ * A moment as the clinic's wall clock with its offset, `2026-11-23T09:30:00-06:00`; a text that is
+ * no instant stays as it is.
+ */
+export function wallClockText(text: string, time_zone: string): string {
+  const at_ms = Date.parse(text);
+  if (Number.isNaN(at_ms)) return text;
+  const wall = Temporal.Instant.fromEpochMilliseconds(at_ms).toZonedDateTimeISO(time_zone);
+  return wall.toString({ smallestUnit: 'second', timeZoneName: 'never' });
+}

@@ -13,7 +13,14 @@ import {
 import { type ClaimWords, claimStatusOf } from './claim-verdict.ts';
 import { type NormalizeInput, readHead } from './normalize.ts';
 import { isObject, ObjectReader, pathTo, Remainder } from './reader.ts';
-import { comparableCode, isSilent, readAmount, readDate, readText } from './values.ts';
+import {
+  comparableCode,
+  isSilent,
+  readAmount,
+  readDate,
+  readSignedAmount,
+  readText,
+} from './values.ts';
 import { readVerification } from './verification.ts';
 
 export type NormalizeClaimInput = Pick<NormalizeInput, 'inquiry' | 'verifications'> & {
@@ -164,9 +171,9 @@ function readCode(
   const code = comparableCode(said.value, is_dental);
   const details = {
     // The wire's own spelling.
-    paid: fields.read('amound_paid', readAmount) ?? null,
-    patient_responsibility: fields.read('patient_responsibility', readAmount) ?? null,
-    applied_to_deductible: fields.read('patient_applied_to_deductible', readAmount) ?? null,
+    paid: fields.read('amound_paid', readSignedAmount) ?? null,
+    patient_responsibility: fields.read('patient_responsibility', readSignedAmount) ?? null,
+    applied_to_deductible: fields.read('patient_applied_to_deductible', readSignedAmount) ?? null,
     adjustment: fields.read('adjustment_details', readText) ?? null,
     denial_reason: fields.read('claim_denial_reason', readText) ?? null,
     appeal_info: fields.read('appeal_or_correction_info', readText) ?? null,

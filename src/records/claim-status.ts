@@ -14,6 +14,7 @@ import {
   known,
   moneySchema,
   SPECIALTY_WORDS,
+  signedMoneySchema,
   text,
   timestampSchema,
   unparsedSchema,
@@ -40,9 +41,11 @@ const codeSchema = z
     said_as: z.string().optional().describe('The code as the answer has it, when that differs.'),
     asked: z.boolean().describe('Whether the claim has this code.'),
     answered,
-    paid: moneySchema.nullable().describe('What the payer paid.'),
-    patient_responsibility: moneySchema.nullable().describe('What the patient owes.'),
-    applied_to_deductible: moneySchema.nullable().describe('What of that goes to the deductible.'),
+    paid: signedMoneySchema.nullable().describe('What the payer paid.'),
+    patient_responsibility: signedMoneySchema.nullable().describe('What the patient owes.'),
+    applied_to_deductible: signedMoneySchema
+      .nullable()
+      .describe('What of that goes to the deductible.'),
     adjustment: z.string().nullable().describe('About adjustments.'),
     denial_reason: z.string().nullable(),
     appeal_info: z.string().nullable().describe('About an appeal or a correction.'),

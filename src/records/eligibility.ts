@@ -11,6 +11,7 @@
  * | `{ "text": … }` for an amount, a percentage or an age | the payer's words: no number, never 0 |
  * | `null` | asked; not answered, or not understood (then it is under `unparsed`) |
  * | an absent field or part | not asked |
+ * | an absent field that `does_not_apply` names | asked; does not apply to this plan |
  *
  * A field that was not asked about and is answered all the same is there like any other.
  */
@@ -275,6 +276,14 @@ export const eligibilityRecordSchema = z
           'not none.',
       ),
     clauses: clausesSchema.optional(),
+    does_not_apply: z
+      .array(z.string())
+      .optional()
+      .describe(
+        'Paths of fields that were asked about and that the answer leaves out because they do ' +
+          'not apply: maximums.family_deductible of an individual plan. They are absent from ' +
+          'their part. Left out: none. What another specialty has is absent without being named.',
+      ),
     unparsed: z.array(unparsedSchema),
   })
   .meta({

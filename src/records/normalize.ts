@@ -24,6 +24,7 @@ import {
   type EligibilityRecord,
 } from './eligibility.ts';
 import { withNextEligible } from './frequency.ts';
+import { inapplicable, type Parts, withoutFields } from './inapplicable.ts';
 import { isObject, keepKnown, ObjectReader, Remainder, settle } from './reader.ts';
 import {
   readAmount,
@@ -102,12 +103,14 @@ export function normalizeEligibility({
     clauses: readClauses(results.take('extra_info'), questions, remainder),
   });
   results.finish();
+  const does_not_apply = inapplicable(inquiry.results, parts);
   return {
     ...head,
     completeness: completenessOf(parts, questions),
     calls,
     ...readVerification(verifications, remainder),
-    ...leaveOutAbsent(parts),
+    ...leaveOutAbsent(withoutFields(parts, does_not_apply)),
+    ...(does_not_apply.length === 0 ? {} : { does_not_apply }),
     unparsed: remainder.entries,
   };
 }
@@ -125,11 +128,6 @@ export function readHead(inquiry: NormalizeInput['inquiry'], remainder: Remainde
     summary: settle(readText(inquiry.summary), inquiry.summary, 'summary', remainder) ?? null,
   };
 }
-
-type Parts = Pick<
-  EligibilityRecord,
-  'plan' | 'maximums' | 'procedure_classes' | 'procedure_codes' | 'treatment_history' | 'clauses'
->;
 
 function leaveOutAbsent(parts: Parts): Parts {
   return Object.fromEntries(Object.entries(parts).filter(([, part]) => part !== undefined));
@@ -151,7 +149,9 @@ function completenessOf(parts: Parts, questions: Questions): EligibilityRecord['
   const isEachCodeAnswered = (parts.procedure_codes?.codes ?? []).every(
     (entry) => !entry.asked || entry.answered,
   );
-  return isEachPartAnswered && isEachCodeAnswered && isEachDecided(parts) ? 'complete' : 'partial';
+  return isEachPartAnswered && isEachCodeAnswered && isEachDecided(parts, questions)
+    ? 'complete'
+    : 'partial';
 }
 
 /**
@@ -159,14 +159,33 @@ function completenessOf(parts: Parts, questions: Questions): EligibilityRecord['
  * share or a copay. What the specification lets payers leave out (family amounts of an individual
  * plan, limits that do not apply) makes nothing partial.
  */
-function isEachDecided({ plan, procedure_codes }: Parts): boolean {
+function isEachDecided({ plan, maximums, procedure_codes }: Parts, questions: Questions): boolean {
   if (plan?.is_active == null) return false;
+  if (questions.asks('maximums') && maximums !== undefined && isHalf(maximums)) return false;
   return (procedure_codes?.codes ?? []).every(({ asked, benefits }) => {
     if (!asked || benefits.is_covered === false) return true;
     if (benefits.is_covered == null) return !('is_covered' in benefits);
     const shares = [benefits.plan_pays_percent, benefits.patient_pays_percent, benefits.copay];
     return shares.every((share) => share === undefined) || shares.some((share) => share != null);
   });
+}
+
+/** Amounts without a number, or a limit of which nobody said how much is left. */
+function isHalf(maximums: EligibilityMaximums): boolean {
+  const { individual_deductible, coverage_limit, individual_out_of_pocket_maximum } = maximums;
+  const own = [individual_deductible, coverage_limit, individual_out_of_pocket_maximum].filter(
+    (allowance) => allowance !== undefined,
+  );
+  const is_said = own.some(({ amount, used, remaining }) => (amount ?? used ?? remaining) !== null);
+  const is_open = own.some(
+    ({ amount, used, remaining }) =>
+      amount !== null &&
+      'amount' in amount &&
+      !/^0+\.0+$/.test(amount.amount) &&
+      used === null &&
+      remaining === null,
+  );
+  return (own.length > 0 && !is_said) || is_open;
 }
 
 function readPlan(

@@ -41,6 +41,26 @@ export const moneySchema = z
     description: 'An amount with its currency, or the words that stand in its place.',
   });
 
+/** The same, below zero too: what a payer takes back of a claim. */
+export const signedMoneySchema = z
+  .union([
+    z.strictObject({
+      amount: z
+        .string()
+        .regex(/^-?\d+\.\d{2,}$/)
+        .describe('Decimal text, exact: 1500.00, or -120.00 of what is taken back.'),
+      currency: z
+        .string()
+        .regex(/^[A-Z]{3}$/)
+        .describe('ISO 4217.'),
+    }),
+    wordsSchema,
+  ])
+  .meta({
+    id: 'SignedMoney',
+    description: 'An amount that may be below zero, or the words that stand in its place.',
+  });
+
 export const percentSchema = z.union([z.number().min(0).max(100), wordsSchema]).meta({
   id: 'Percent',
   description:

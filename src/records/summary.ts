@@ -5,13 +5,8 @@
 import type { Outcome } from '../domain/outcome.ts';
 import { AS_SAID, benefitLine, type Held, quoted } from './benefit-line.ts';
 import type { ClaimStatusRecord } from './claim-status.ts';
-import type {
-  Allowance,
-  EligibilityRecord,
-  Money,
-  ProcedureCodeBenefits,
-  Unparsed,
-} from './eligibility.ts';
+import type { EligibilityRecord, Money, ProcedureCodeBenefits, Unparsed } from './eligibility.ts';
+import { type FieldKey, readFields } from './fields.ts';
 import type { Confidence, CustomAnswers, Verification } from './parts.ts';
 import type { Verdict } from './verdict.ts';
 import { latestChecks } from './verification.ts';
@@ -21,47 +16,33 @@ import { latestChecks } from './verification.ts';
  *
  * - a value, or the payer's own words in its place;
  * - `unknown`: asked, but not answered or not understood;
+ * - `does not apply`: nothing that this plan or this specialty has;
  * - the empty text: not asked.
  *
  * Amounts are decimal text in US dollars (`1500.00`), dates `YYYY-MM-DD`, timestamps UTC.
  */
-export type EligibilitySummary = {
+export type EligibilitySummary = Record<FieldKey, string> & {
   outcome: Outcome;
   /** The service's own word. */
   status: string;
   completeness: EligibilityRecord['completeness'];
-  /** `yes`, `no`, `unknown` or empty, as every yes or no here. */
-  active: YesNoText;
-  in_network: YesNoText;
-  plan_name: string;
-  plan_type: string;
-  effective_date: string;
-  termination_date: string;
-  individual_deductible: string;
-  individual_deductible_remaining: string;
-  family_deductible: string;
-  family_deductible_remaining: string;
-  /** Dental: the maximum the plan pays (`coverage_limit`). */
-  annual_maximum: string;
-  annual_maximum_remaining: string;
-  /** Medical, mental health. */
-  individual_out_of_pocket_maximum: string;
-  individual_out_of_pocket_remaining: string;
-  family_out_of_pocket_maximum: string;
-  family_out_of_pocket_remaining: string;
-  /** Whether this coverage pays first, as its payer says. */
-  pays_first: YesNoText;
-  referral_required: YesNoText;
-  /** Whether the provider is the patient's primary care provider. */
-  provider_is_pcp: YesNoText;
   /** In the order of the record; a code that was asked and not answered has the line `unknown`. */
   procedure_codes: { code: string; line: string }[];
   procedure_classes: { name: string; line: string }[];
+  /** What the payer has on file, the earliest first; `none on file`, or `unknown`. */
+  treatments: { date: string; line: string }[];
+  /** What was asked: the query sets, then the codes. */
+  questions: string;
+  /** The script of the account that chose the questions; empty when none was named. */
+  call_script: string;
   /** Of all calls, joined by `, `. Empty when the answer names no call. */
   reference_number: string;
   representative: string;
   /** The end of the last call. */
   call_ended_at: string;
+  /** Addresses of recordings and of transcripts, joined by a space. */
+  recordings: string;
+  transcripts: string;
   /** The service's summary; empty when it gave none. */
   call_summary: string;
   /** By the checks of the transcripts: `high`, `low`, or empty while there is none. */
@@ -69,8 +50,6 @@ export type EligibilitySummary = {
   /** Plain sentences, the most important first: what else a person should read before the visit. */
   notes: string[];
 };
-
-export type YesNoText = 'yes' | 'no' | 'unknown' | '';
 
 /** How many remarks about single values are written out before the rest is only counted. */
 const UNPARSED_NOTES_MAX = 20;
@@ -85,39 +64,15 @@ export function summarizeEligibility(
   record: EligibilityRecord,
   verdict: Verdict | null = null,
 ): EligibilitySummary {
-  const { plan, maximums, calls } = record;
+  const { calls } = record;
+  const fields = Object.fromEntries(
+    readFields(record).map(({ key, text }) => [key, text]),
+  ) as Record<FieldKey, string>;
   return {
     outcome: record.outcome,
     status: record.status,
     completeness: record.completeness,
-    active: yesNoText(plan?.is_active),
-    in_network: yesNoText(plan?.is_provider_in_network),
-    plan_name: knownText(plan?.plan_name),
-    plan_type: knownText(plan?.plan_type),
-    effective_date: knownText(plan?.effective_date),
-    termination_date: knownText(plan?.termination_date),
-    individual_deductible: allowanceText(maximums?.individual_deductible, 'amount'),
-    individual_deductible_remaining: allowanceText(maximums?.individual_deductible, 'remaining'),
-    family_deductible: allowanceText(maximums?.family_deductible, 'amount'),
-    family_deductible_remaining: allowanceText(maximums?.family_deductible, 'remaining'),
-    annual_maximum: allowanceText(maximums?.coverage_limit, 'amount'),
-    annual_maximum_remaining: allowanceText(maximums?.coverage_limit, 'remaining'),
-    individual_out_of_pocket_maximum: allowanceText(
-      maximums?.individual_out_of_pocket_maximum,
-      'amount',
-    ),
-    individual_out_of_pocket_remaining: allowanceText(
-      maximums?.individual_out_of_pocket_maximum,
-      'remaining',
-    ),
-    family_out_of_pocket_maximum: allowanceText(maximums?.family_out_of_pocket_maximum, 'amount'),
-    family_out_of_pocket_remaining: allowanceText(
-      maximums?.family_out_of_pocket_maximum,
-      'remaining',
-    ),
-    pays_first: yesNoText(plan?.is_primary_insurance),
-    referral_required: yesNoText(plan?.referral_required),
-    provider_is_pcp: yesNoText(plan?.is_provider_pcp),
+    ...fields,
     procedure_codes: (record.procedure_codes?.codes ?? []).map((entry) => ({
       code: entry.code,
       line: entry.answered
@@ -131,30 +86,42 @@ export function summarizeEligibility(
       name: entry.name,
       line: entry.answered ? benefitLine(entry.benefits, heldOf(record, verdict, null)) : 'unknown',
     })),
+    treatments: treatmentLines(record),
+    questions: [...record.asked.benefits_query, ...record.asked.benefits_codes].join(', '),
+    call_script: record.asked.call_script_id ?? '',
     reference_number: joinCalls(calls.map((call) => call.reference_number)),
     representative: joinCalls(calls.map((call) => call.representative)),
     call_ended_at: lastEnd(calls.map((call) => call.ended_at)),
+    recordings: linksOf(calls, 'recording_url'),
+    transcripts: linksOf(calls, 'transcript_url'),
     call_summary: record.summary ?? '',
     confidence: record.confidence ?? '',
     notes: notesOf(record),
   };
 }
 
-function yesNoText(value: boolean | null | undefined): YesNoText {
-  if (value === undefined) return '';
-  if (value === null) return 'unknown';
-  return value ? 'yes' : 'no';
-}
-
 const knownText = (value: string | null | undefined) =>
   value === undefined ? '' : (value ?? 'unknown');
 
-const moneyText = (money: Money) => ('text' in money ? money.text : money.amount);
+function treatmentLines({
+  treatment_history,
+}: EligibilityRecord): { date: string; line: string }[] {
+  if (treatment_history === undefined) return [];
+  const { answered, treatments } = treatment_history;
+  if (treatments.length === 0) return [{ date: '', line: answered ? 'none on file' : 'unknown' }];
+  return treatments.map(({ date, code, teeth, surfaces, quadrants }) => {
+    const places = Object.entries({ teeth, surfaces, quadrants }).flatMap(([name, list]) =>
+      list === null || list.length === 0 ? [] : [`${name} ${list.join(', ')}`],
+    );
+    return { date, line: [code ?? 'code unknown', ...places].join('; ') };
+  });
+}
 
-function allowanceText(allowance: Allowance | undefined, member: keyof Allowance): string {
-  if (allowance === undefined) return '';
-  const money = allowance[member];
-  return money === null ? 'unknown' : moneyText(money);
+function linksOf(
+  calls: EligibilityRecord['calls'],
+  name: 'recording_url' | 'transcript_url',
+): string {
+  return calls.flatMap((call) => call[name] ?? []).join(' ');
 }
 
 function joinCalls(values: readonly (string | null)[]): string {
@@ -195,6 +162,9 @@ function nextEligibleWords({ next_eligible }: ProcedureCodeBenefits): string[] {
 function notesOf(record: EligibilityRecord): string[] {
   const { plan, clauses } = record;
   return [
+    ...(record.entered_by === undefined
+      ? []
+      : [`Entered by the office (${record.entered_by}); eligd made no call.`]),
     ...(plan?.is_active === false ? ['The plan is NOT ACTIVE.'] : []),
     ...completenessNotes(record),
     ...(plan?.is_primary_insurance === false

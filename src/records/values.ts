@@ -109,6 +109,28 @@ export function readAmount(raw: unknown): Reading<Money> {
     : { is: 'read', value: dollars(digits) };
 }
 
+/**
+ * The same, and amounts below zero: what a payer takes back of a claim (`-120.00`, `($120.00)`).
+ */
+export function readSignedAmount(raw: unknown): Reading<Money> {
+  if (typeof raw === 'number' && raw < 0) return negated(readAmount(-raw));
+  if (typeof raw !== 'string') return readAmount(raw);
+  const below = /^(?:-\s*(.+)|(\$?)-\s*(.+)|\((.+)\))$/.exec(raw.trim());
+  if (below === null) return readAmount(raw);
+  const [, after = '', , behind = '', within = ''] = below;
+  const reading = readAmount(after || behind || within);
+  return reading.is === 'read' && 'amount' in reading.value ? negated(reading) : readAmount(raw);
+}
+
+function negated(reading: Reading<Money>): Reading<Money> {
+  if (reading.is !== 'read' || !('amount' in reading.value)) return reading;
+  const { amount, currency } = reading.value;
+  return {
+    is: 'read',
+    value: { amount: /^0*\.0*$/.test(amount) ? amount : `-${amount}`, currency },
+  };
+}
+
 /** Digits with an optional point and group separators, as an amount with at least two decimals. */
 function dollars(digits: string): Money {
   const [whole = '', decimals = ''] = digits.replaceAll(',', '').split('.');

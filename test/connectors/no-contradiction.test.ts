@@ -13,7 +13,7 @@ import { hl7ConfigSchema } from '../../connectors/hl7/config.ts';
 import { eligibilityOru } from '../../connectors/hl7/out/oru-r01.ts';
 import type { Writing } from '../../connectors/hl7/out/outbound.ts';
 import { eligibilityPin } from '../../connectors/hl7/out/pin-i07.ts';
-import { summaryLines, summaryOf } from '../../src/cli/answer-text.ts';
+import { answerLines } from '../../src/cli/answer-text.ts';
 import { verdictText } from '../../src/cli/verdicts.ts';
 import { deliveryDocument } from '../../src/records/delivery.ts';
 import type { EligibilityRecord } from '../../src/records/eligibility.ts';
@@ -157,6 +157,7 @@ const ABOUT = {
   insurer: reference('Organization/1'),
   subject: reference('Appointment/1'),
   batch_created_at: '2026-11-23T18:00:00.000Z',
+  time_zone,
 };
 
 /** Everything that is written or shown, in the pieces that a reader takes in at once. */
@@ -187,7 +188,7 @@ function pieces(delivery: Delivery): Record<string, string[]> {
           .replaceAll(/"allowed\w+":/g, 'plan pays 1 '),
       ),
     ].filter((piece) => !piece.includes('"term"')),
-    show: [...verdictText(visit), ...summaryLines(summaryOf(record, [visit]))],
+    show: [...verdictText(visit), ...answerLines(record, [visit], time_zone)],
   };
 }
 

@@ -96,6 +96,21 @@ describe('the answer about a claim', () => {
     expect([record.completeness, record.unparsed]).toEqual(['complete', []]);
   });
 
+  it.each([
+    [-120, '-120.00'],
+    ['-120.5', '-120.50'],
+    ['-$1,200', '-1200.00'],
+    ['$-12.00', '-12.00'],
+    ['(45.10)', '-45.10'],
+    ['($45.10)', '-45.10'],
+    ['-0', '0.00'],
+  ])('reads %s, which the payer takes back, as an amount', (amound_paid, amount) => {
+    const code_details = [{ procedure_code: 'D1110', amound_paid }];
+    const record = recordOf({ status: 'PAID', code_details });
+    expect(record.claim.codes[0]?.paid).toEqual({ amount, currency: 'USD' });
+    expect(summarizeClaim(record).codes[0]?.line).toContain(`paid ${amount}`);
+  });
+
   it('has flat texts for a front desk', () => {
     const summary = summarizeClaim(recordOf(whole));
     expect(summary).toMatchObject({

@@ -120,7 +120,6 @@ describe('the record of a dental answer', () => {
       name: null,
       individual_deductible: { amount: usd('50.00'), used: usd('12.50'), remaining: usd('37.50') },
       individual_deductible_resets_each_calendar_year: true,
-      family_deductible: { amount: null, used: null, remaining: null },
       coverage_limit: { amount: usd('1500.00'), used: usd('299.90'), remaining: usd('1200.10') },
       orthodontics_coverage_limit: { text: 'N/A' },
     });
@@ -192,14 +191,31 @@ describe('the record of a dental answer', () => {
     });
   });
 
+  it('says what the answer leaves out because it does not apply', () => {
+    // Family amounts of an individual plan, and clauses that the plan does not have.
+    expect(record.does_not_apply).toEqual([
+      'maximums.family_deductible',
+      'clauses.waiting_periods',
+      'clauses.deductible_applies_to_preventive',
+      'clauses.has_pending_claims',
+    ]);
+    const empty = recordOf(
+      { maximums: { individual_deductible: 50, family_deductible: '' } },
+      { asked: asked(['DEDUCTIBLES_AND_MAXIMUMS']) },
+    );
+    expect(empty.does_not_apply).toBe(undefined);
+    expect(empty.maximums?.family_deductible).toEqual({
+      amount: null,
+      used: null,
+      remaining: null,
+    });
+  });
+
   it('has the clauses under their own names', () => {
     expect(record.clauses).toEqual({
       answered: true,
-      waiting_periods: null,
       missing_tooth_clause: 'none',
-      deductible_applies_to_preventive: null,
       preventive_applies_to_maximum: false,
-      has_pending_claims: null,
     });
   });
 });
@@ -348,6 +364,15 @@ describe('completeness', () => {
       recordOf(whole, { asked: asked(['CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'], ['D1110']) })
         .completeness,
     ).toBe('complete');
+    // Of the amounts only their name; a maximum of which nobody said how much is left.
+    const amounts = asked(['DEDUCTIBLES_AND_MAXIMUMS']);
+    const plan = { plan_information: { is_active: true } };
+    const of = (maximums: unknown) =>
+      recordOf({ ...plan, maximums }, { asked: amounts }).completeness;
+    expect(of({ name: 'In-network' })).toBe('partial');
+    expect(of({ coverage_limit: '1500' })).toBe('partial');
+    expect(of({ coverage_limit: '1500', coverage_limit_remaining: '200' })).toBe('complete');
+    expect(of({ coverage_limit: 'unlimited', individual_deductible: '0' })).toBe('complete');
     // Covered, and nobody said how much; answered, and nobody said whether the plan is active.
     const no_share = [[{ procedure_code: 'D1110' }, { is_covered: true, age_limit: 18 }]];
     for (const half of [

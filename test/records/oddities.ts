@@ -24,6 +24,8 @@ export function textsOf(value: unknown): string[] {
   return [String(value)];
 }
 
+const DERIVED = ['unparsed', 'answered', 'completeness', 'next_eligible', 'does_not_apply'];
+
 /**
  * Every leaf of a record by its path, without what any field may change by being answered or not.
  */
@@ -31,7 +33,7 @@ export function leavesOf(node: unknown, path = ''): Map<string, unknown> {
   if (typeof node !== 'object' || node === null) return new Map([[path, node]]);
   return new Map(
     Object.entries(node)
-      .filter(([name]) => !['unparsed', 'answered', 'completeness', 'next_eligible'].includes(name))
+      .filter(([name]) => !DERIVED.includes(name))
       .flatMap(([name, value]) => [...leavesOf(value, `${path}/${name}`)]),
   );
 }

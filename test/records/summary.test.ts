@@ -56,7 +56,8 @@ describe('the summary of a record', () => {
       plan_name: 'unknown',
       individual_deductible_remaining: 'unknown',
       annual_maximum_remaining: 'unknown',
-      individual_out_of_pocket_remaining: '',
+      // Of another specialty.
+      individual_out_of_pocket_remaining: 'does not apply',
       reference_number: '',
       call_ended_at: '',
       notes: ['The answer holds nothing that could be read.'],

@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { normalizeEligibility } from '../../src/records/normalize.ts';
+import { coverageAttention } from '../../src/records/verdict/attention.ts';
 import { dollarText, verdictLines, whatToDo } from '../../src/records/verdict/text.ts';
 import { judge, type Verdict } from '../../src/records/verdict.ts';
-import { answerTree, inputOf, materialize, specialtyAndAsked } from './answers.ts';
+import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from './answers.ts';
 import { CASES, conclusion, differencesOf, type VerdictCase, verdictOf } from './verdict-cases.ts';
 
 describe('the cases', () => {
@@ -394,5 +395,21 @@ describe('whatever was answered', () => {
       }),
       { numRuns: 300 },
     );
+  });
+});
+
+describe('what several coverages ask somebody to do', () => {
+  test('is one entry for each kind, and names the coverage', () => {
+    const visit = { date: '2026-11-23', birth_date: null, procedure_codes: [], fees: {} };
+    const inactive = recordOf({ plan_information: { is_active: false } });
+    const active = recordOf({ plan_information: { is_active: true, referral_required: true } });
+    const verdicts = [
+      { rank: 2, verdict: judge(inactive, { ...visit, coverage_rank: 2 }) },
+      { rank: 1, verdict: judge(active, visit) },
+    ];
+    expect(coverageAttention(verdicts).map(({ reason, what }) => [reason, what])).toEqual([
+      ['referral_required', 'The plan requires a referral.'],
+      ['not_eligible', 'Coverage 2: The plan is NOT ACTIVE.'],
+    ]);
   });
 });

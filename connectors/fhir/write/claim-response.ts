@@ -8,6 +8,7 @@ import type {
   Money as FhirMoney,
   Reference,
 } from '@medplum/fhirtypes';
+import { wallClockText } from '../../../src/domain/time.ts';
 import type { ClaimCode, ClaimStatusRecord } from '../../../src/records/claim-status.ts';
 import {
   type ClaimSummary,
@@ -53,7 +54,7 @@ export function claimResponse({ delivery, about }: Parts, claim: Json | null): C
           },
         }
       : {}),
-    processNote: claimLines(record, delivery.notes).map((text, index) => ({
+    processNote: claimLines(delivery, about.time_zone).map((text, index) => ({
       number: index + 1,
       text,
     })),
@@ -144,8 +145,10 @@ const LINES: [keyof ClaimSummary, string][] = [
 ];
 
 /** The record for people. */
-export function claimLines(record: ClaimStatusRecord, notes: readonly string[]): string[] {
-  const summary = summarizeClaim(record);
+export function claimLines(delivery: ClaimDelivery, time_zone: string): string[] {
+  const { record, notes } = delivery;
+  const told = summarizeClaim(record);
+  const summary = { ...told, call_ended_at: wallClockText(told.call_ended_at, time_zone) };
   return [
     claimDisposition(record),
     ...notes,
@@ -159,7 +162,7 @@ export function claimLines(record: ClaimStatusRecord, notes: readonly string[]):
 
 /** For a server that takes no ClaimResponse. */
 export function claimDocument({ delivery, about }: Parts): DocumentReference {
-  const { record, notes } = delivery;
+  const { record } = delivery;
   const title = `Claim status: ${claimDisposition(record)}`;
   const date = answeredAt(record, about);
   const attach = (contentType: string, text: string) => ({
@@ -174,7 +177,7 @@ export function claimDocument({ delivery, about }: Parts): DocumentReference {
     date,
     description: title,
     content: [
-      attach('text/plain', `${claimLines(record, notes).join('\n')}\n`),
+      attach('text/plain', `${claimLines(delivery, about.time_zone).join('\n')}\n`),
       attach('application/json', JSON.stringify(record)),
     ],
     context: { related: [about.subject] },
@@ -190,6 +193,6 @@ export function claimCommunication({ delivery, about }: Parts): Communication {
     subject: about.patient,
     about: [about.subject as Reference<never>],
     sent: answeredAt(delivery.record, about),
-    payload: [{ contentString: claimLines(delivery.record, delivery.notes).join('\n') }],
+    payload: [{ contentString: claimLines(delivery, about.time_zone).join('\n') }],
   };
 }

@@ -32,6 +32,7 @@ export async function deliverClaims(
           : { reference: `Patient/${patient.id}` },
       subject: { reference: `Claim/${claim.source_id}` },
       batch_created_at: batch.created_at,
+      time_zone: parts.env.time_zone,
       ...(await insurances.find(patient.id, claim.coverage)),
     };
     await writer.write(delivery, about, async (writing) => {

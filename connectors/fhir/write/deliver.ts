@@ -34,7 +34,11 @@ export async function deliver(
   const writer = new InquiryWriter(parts, capability, signal);
   const insurances = new Insurances(client, config, capability, signal);
   const writeOne = async (delivery: Delivery) => {
-    const about = await aboutOf(delivery, insurances, config.identifier_base, batch.created_at);
+    const about = await aboutOf(delivery, insurances, {
+      base: config.identifier_base,
+      batch_created_at: batch.created_at,
+      time_zone: parts.env.time_zone,
+    });
     await writer.write(delivery, about, (writing) =>
       writeAnswer(writer, { ...writing, delivery }, parts),
     );
@@ -47,8 +51,7 @@ type Answer = Writing & { delivery: Delivery };
 async function aboutOf(
   { appointment, record }: Delivery,
   insurances: Insurances,
-  base: string,
-  batch_created_at: string,
+  { base, ...batch }: { base: string } & Pick<About, 'batch_created_at' | 'time_zone'>,
 ): Promise<About> {
   const { patient, source_id, coverage } = appointment;
   const name = `${patient.first_name} ${patient.last_name}`.trim();
@@ -56,7 +59,7 @@ async function aboutOf(
     identifier: { system: `${base}:inquiry`, value: record.inquiry_id },
     patient: patient.id === null ? { display: name } : { reference: `Patient/${patient.id}` },
     subject: { reference: `Appointment/${source_id}` },
-    batch_created_at,
+    ...batch,
     ...(await insurances.find(patient.id, coverage)),
   };
 }

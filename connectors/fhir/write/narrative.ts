@@ -1,5 +1,6 @@
 import type { Narrative } from '@medplum/fhirtypes';
-import type { Allowance, EligibilityRecord, Money } from '../../../src/records/eligibility.ts';
+import { wallClockText } from '../../../src/domain/time.ts';
+import { absenceSentences, readFields } from '../../../src/records/fields.ts';
 import { OUTCOME_SENTENCES, summarizeEligibility } from '../../../src/records/summary.ts';
 import { verdictLines } from '../../../src/records/verdict/text.ts';
 import { holdsAt } from '../../../src/records/verdict.ts';
@@ -22,97 +23,36 @@ export function disposition({ record, verdict }: Delivery): string {
 type Line = [name: string, value: string];
 
 /**
- * What a record says about a plan: absent when it was not asked, `unknown` when it was not answered
- * (G8).
- */
-function yesNo(name: string, value: boolean | null | undefined): Line[] {
-  return value === undefined ? [] : [[name, value === null ? 'unknown' : value ? 'yes' : 'no']];
-}
-
-function words(name: string, value: string | null | undefined): Line[] {
-  return value === undefined ? [] : [[name, value ?? 'unknown']];
-}
-
-const amount = (money: Money | null) =>
-  money === null ? 'unknown' : 'text' in money ? money.text : money.amount;
-
-function allowance(name: string, value: Allowance | undefined): Line[] {
-  if (value === undefined) return [];
-  return [
-    [
-      name,
-      `${amount(value.amount)} (used ${amount(value.used)}, remaining ${amount(value.remaining)})`,
-    ],
-  ];
-}
-
-function planLines({ plan, maximums, clauses }: EligibilityRecord): Line[] {
-  const orthodontics = maximums?.orthodontics_coverage_limit;
-  return [
-    ...yesNo('Active', plan?.is_active),
-    ...words('Plan', plan?.plan_name),
-    ...words('Plan type', plan?.plan_type),
-    ...words('Effective', plan?.effective_date),
-    ...words('Ends', plan?.termination_date),
-    ...yesNo('In network', plan?.is_provider_in_network),
-    ...yesNo('Pays first', plan?.is_primary_insurance),
-    ...yesNo('Other insurance', plan?.has_other_insurance),
-    ...yesNo('Referral required', plan?.referral_required),
-    ...yesNo('Primary care provider', plan?.is_provider_pcp),
-    ...yesNo('Self-funded', plan?.is_self_funded),
-    ...yesNo('Out-of-state coverage', plan?.has_out_of_state_coverage),
-    ...yesNo('Benefit year is the calendar year', plan?.is_calendar_year_plan),
-    ...words('Amounts of', maximums?.name),
-    ...allowance('Maximum', maximums?.coverage_limit),
-    ...words('Orthodontics maximum', orthodontics === undefined ? undefined : amount(orthodontics)),
-    ...allowance('Individual deductible', maximums?.individual_deductible),
-    ...allowance('Family deductible', maximums?.family_deductible),
-    ...yesNo(
-      'Deductible starts over on January 1',
-      maximums?.individual_deductible_resets_each_calendar_year,
-    ),
-    ...allowance('Individual out-of-pocket maximum', maximums?.individual_out_of_pocket_maximum),
-    ...allowance('Family out-of-pocket maximum', maximums?.family_out_of_pocket_maximum),
-    ...yesNo(
-      'Preventive care counts toward the deductible',
-      clauses?.deductible_applies_to_preventive,
-    ),
-    ...yesNo('Preventive care counts toward the maximum', clauses?.preventive_applies_to_maximum),
-    ...yesNo('Pending claims', clauses?.has_pending_claims),
-  ];
-}
-
-function historyLines({ treatment_history }: EligibilityRecord): Line[] {
-  if (treatment_history === undefined) return [];
-  const { answered, treatments } = treatment_history;
-  if (treatments.length === 0)
-    return [['Treatment history', answered ? 'none on file' : 'unknown']];
-  return treatments.map(({ date, code, teeth, surfaces, quadrants }) => {
-    const places = Object.entries({ teeth, surfaces, quadrants }).flatMap(([name, list]) =>
-      list === null || list.length === 0 ? [] : [`${name} ${list.join(', ')}`],
-    );
-    return [`Treatment on ${date}`, [code ?? 'code unknown', ...places].join('; ')];
-  });
-}
-
-/**
  * The whole record as lines of `name: value`, the way a front desk reads it. `notes` are the core's
  * own remarks.
  */
-export function lines(delivery: Delivery): string[] {
+export function lines(delivery: Delivery, time_zone: string): string[] {
   const { record, notes, verdict } = delivery;
   const summary = summarizeEligibility(record, verdict);
+  const { call_ended_at, questions, call_script } = summary;
   const calls: Line[] = [
-    ['Call ended', summary.call_ended_at],
+    ['Call ended', wallClockText(call_ended_at, time_zone)],
     ['Representative', summary.representative],
     ['Reference number', summary.reference_number],
+    ['Recordings', summary.recordings],
+    ['Transcripts', summary.transcripts],
     ['Confidence by the checks of the call', summary.confidence],
     ['Summary of the call', summary.call_summary],
+    ['Inquiry', `${record.inquiry_id}, revision ${delivery.revision}`],
+    ['Asked', questions],
+    ['Call script', call_script],
+    ['Asked at', wallClockText(record.inquiry_created_at ?? '', time_zone)],
+    ['Status', `${record.status} (${record.specialty})`],
   ];
   const benefits: Line[] = [
-    ...planLines(record),
+    ...readFields(record)
+      .filter(({ absence }) => absence === null || absence === 'not_answered')
+      .map(({ label, text }): Line => [label, text]),
     ...summary.procedure_classes.map(({ name, line }): Line => [name, line]),
     ...summary.procedure_codes.map(({ code, line }): Line => [code, line]),
+    ...summary.treatments.map(
+      ({ date, line }): Line => [date === '' ? 'Treatment history' : `Treatment on ${date}`, line],
+    ),
   ];
   const written = (named: readonly Line[]) => named.map(([name, value]) => `${name}: ${value}`);
   return [
@@ -120,14 +60,14 @@ export function lines(delivery: Delivery): string[] {
     disposition(delivery),
     ...notes,
     ...written(benefits),
-    ...written(historyLines(record)),
     ...written(calls.filter(([, value]) => value !== '')),
     ...summary.notes,
+    ...absenceSentences(record),
   ];
 }
 
-export function narrative(delivery: Delivery): Narrative {
-  const list = lines(delivery).map((line) => `<li>${escapeXml(line)}</li>`);
+export function narrative(delivery: Delivery, time_zone: string): Narrative {
+  const list = lines(delivery, time_zone).map((line) => `<li>${escapeXml(line)}</li>`);
   return {
     status: 'generated',
     div: `<div xmlns="http://www.w3.org/1999/xhtml"><ul>${list.join('')}</ul></div>`,

@@ -26,6 +26,8 @@ export type About = {
   subject: Reference<never>;
   /** When nothing of the record says when: stable for the batch. */
   batch_created_at: string;
+  /** The clinic's: people read times on its clock. */
+  time_zone: string;
 };
 
 type Parts = { delivery: Delivery; about: About };
@@ -72,7 +74,7 @@ export function eligibilityResponse(
   const is_period = start !== null && end !== null ? start <= end : start !== null || end !== null;
   return {
     resourceType: 'CoverageEligibilityResponse',
-    text: narrative(delivery),
+    text: narrative(delivery, about.time_zone),
     identifier: [about.identifier],
     status: 'active',
     purpose: PURPOSE,
@@ -198,7 +200,7 @@ export function documentReference({ delivery, about }: Parts): DocumentReference
           contentType: 'text/plain',
           title,
           creation: date,
-          data: base64(`${lines(delivery).join('\n')}\n`),
+          data: base64(`${lines(delivery, about.time_zone).join('\n')}\n`),
         },
       },
       {
@@ -225,6 +227,6 @@ export function answerCommunication({ delivery, about }: Parts): Communication {
     subject: about.patient,
     about: [about.subject],
     sent: answeredAt(record, about),
-    payload: [{ contentString: lines(delivery).join('\n') }],
+    payload: [{ contentString: lines(delivery, about.time_zone).join('\n') }],
   };
 }

@@ -3,6 +3,7 @@
  * claim, one OBX a value.
  */
 
+import { absenceSentences, RECORD_FIELDS } from '../../../src/records/fields.ts';
 import {
   type EligibilitySummary,
   summarizeClaim,
@@ -10,6 +11,7 @@ import {
 } from '../../../src/records/summary.ts';
 import { verdictLines } from '../../../src/records/verdict/text.ts';
 import type { ClaimDelivery, Delivery } from '../../contract.ts';
+import { writeInstant } from '../v2/times.ts';
 import { claimValues } from './claim-values.ts';
 import { compose, type Outgoing, type Writing } from './outbound.ts';
 import { calledAt, type Observation, observation, pid, request } from './segments.ts';
@@ -22,7 +24,7 @@ export function eligibilityOru(writing: Writing, delivery: Delivery): Outgoing {
   return compose(writing, FORM, delivery, [
     pid(delivery.appointment.patient),
     request(delivery, ['ELIGIBILITY', 'Insurance eligibility'], called),
-    ...values(delivery, summary)
+    ...values(delivery, summary, writing.time_zone)
       .filter(([, , text]) => text !== '')
       .map(observation),
   ]);
@@ -34,57 +36,53 @@ export function claimOru(writing: Writing, delivery: ClaimDelivery): Outgoing {
   return compose(writing, FORM, delivery, [
     pid(delivery.claim.patient),
     request(delivery, ['CLAIM', 'Claim status'], calledAt(summary, writing.time_zone)),
-    ...[...claimValues(delivery, writing.time_zone), ...codes].map(observation),
+    ...[...claimValues(delivery, writing.time_zone), ...codes]
+      // What was not asked has no segment.
+      .filter(([, , text]) => text !== '')
+      .map(observation),
   ]);
 }
 
-function values(delivery: Delivery, summary: EligibilitySummary): Observation[] {
-  const { appointment, notes, verdict } = delivery;
+function values(delivery: Delivery, summary: EligibilitySummary, time_zone: string): Observation[] {
+  const { appointment, record, revision, notes, verdict } = delivery;
+  const time = (at: string | null) =>
+    at === null || at === '' || at === 'unknown' ? (at ?? '') : writeInstant(at, time_zone);
+  const numbered = (name: string, texts: readonly string[]) =>
+    texts.map((text, index): Observation => [name, String(index + 1), text]);
   return [
     ['appointment_id', '', appointment.source_id],
     ['coverage', '', String(appointment.coverage_rank)],
-    ...SCALARS.map((name): Observation => [name, '', String(summary[name])]),
+    ...numbered('verdict', verdictLines(verdict)),
+    ['inquiry', '', record.inquiry_id],
+    ['asked_at', '', time(record.inquiry_created_at)],
+    ['revision', '', String(revision)],
+    ['specialty', '', record.specialty],
+    ...HEAD.map((name): Observation => [name, '', summary[name]]),
+    ...RECORD_FIELDS.map(([name]): Observation => [name, '', summary[name]]),
     ...summary.procedure_codes.map(({ code, line }): Observation => ['procedure_code', code, line]),
     ...summary.procedure_classes.map(
       ({ name, line }): Observation => ['procedure_class', name, line],
     ),
-    ...(delivery.record.treatment_history?.treatments ?? []).map(
-      ({ date, code }): Observation => ['treatment', date, code ?? 'unknown'],
-    ),
-    ...verdictLines(verdict).map(
-      (text, index): Observation => ['verdict', String(index + 1), text],
-    ),
-    ...[...notes, ...summary.notes].map(
-      (note, index): Observation => ['note', String(index + 1), note],
-    ),
+    ...summary.treatments.map(({ date, line }): Observation => ['treatment', date, line]),
+    ...CALL.map((name): Observation => [name, '', summary[name]]),
+    ['call_ended_at', '', time(summary.call_ended_at)],
+    ...numbered('note', [...notes, ...summary.notes]),
+    ...numbered('not_known', absenceSentences(record)),
   ];
 }
 
-const SCALARS = [
+const HEAD = [
+  'outcome',
   'status',
   'completeness',
-  'active',
-  'in_network',
-  'plan_name',
-  'plan_type',
-  'effective_date',
-  'termination_date',
-  'individual_deductible',
-  'individual_deductible_remaining',
-  'family_deductible',
-  'family_deductible_remaining',
-  'annual_maximum',
-  'annual_maximum_remaining',
-  'individual_out_of_pocket_maximum',
-  'individual_out_of_pocket_remaining',
-  'family_out_of_pocket_maximum',
-  'family_out_of_pocket_remaining',
-  'pays_first',
-  'referral_required',
-  'provider_is_pcp',
   'confidence',
+  'questions',
+  'call_script',
+] as const satisfies readonly (keyof EligibilitySummary)[];
+const CALL = [
   'reference_number',
   'representative',
-  'call_ended_at',
+  'recordings',
+  'transcripts',
   'call_summary',
 ] as const satisfies readonly (keyof EligibilitySummary)[];

@@ -3,6 +3,7 @@
  * or a claim, as sentences (NTE) and as rows (the Z-segments).
  */
 
+import { absenceSentences, type FieldKey, readFields } from '../../../src/records/fields.ts';
 import { type EligibilitySummary, summarizeEligibility } from '../../../src/records/summary.ts';
 import { verdictLines } from '../../../src/records/verdict/text.ts';
 import type { ClaimDelivery, Delivery } from '../../contract.ts';
@@ -49,18 +50,36 @@ function sentences(delivery: Delivery, summary: EligibilitySummary, time_zone: s
     ['STATUS', 'Outcome of the inquiry', `${summary.status}, ${summary.completeness}`],
     ['INQUIRY', 'Inquiry', record.inquiry_id],
     ['REVISION', 'Revision', String(revision)],
-    ['ACTIVE', 'Coverage active', summary.active],
-    ['NETWORK', 'In network', summary.in_network],
+    ['OUTCOME', 'How the call ended', summary.outcome],
+    ['SPECIALTY', 'Specialty', record.specialty],
+    ['QUESTIONS', 'What was asked', summary.questions],
+    ['SCRIPT', 'Call script', summary.call_script],
+    ['ASKED', 'When it was asked', instantText(record.inquiry_created_at ?? '', time_zone)],
+    ...readFields(record)
+      .filter(({ absence }) => absence === null || absence === 'not_answered')
+      .map(({ key, label, text }): Note => [NOTE_CODES[key] ?? key.toUpperCase(), label, text]),
     ['CALLREF', 'Reference number of the call', summary.reference_number],
     ['REP', 'Representative', summary.representative],
+    ['CALLED', 'End of the call', instantText(summary.call_ended_at, time_zone)],
+    ['RECORDINGS', 'Recordings', summary.recordings],
+    ['TRANSCRIPTS', 'Transcripts', summary.transcripts],
     ['SUMMARY', 'Summary of the call', summary.call_summary],
-    ['PRIMARY', 'Pays first', summary.pays_first],
-    ['REFERRAL', 'Referral required', summary.referral_required],
-    ['PCP', 'Provider is the primary care provider', summary.provider_is_pcp],
     ['CONFIDENCE', 'Confidence by the checks of the call', summary.confidence],
     ...[...notes, ...summary.notes].map((note): Note => ['NOTE', 'Note', note]),
+    ...absenceSentences(record).map((text): Note => ['NOT_KNOWN', 'Not known', text]),
   ];
 }
+
+const instantText = (at: string, time_zone: string) =>
+  at === '' || at === 'unknown' ? at : writeInstant(at, time_zone);
+
+/** Codes that were there before the field had a key. */
+const NOTE_CODES: Readonly<Partial<Record<FieldKey, string>>> = {
+  in_network: 'NETWORK',
+  pays_first: 'PRIMARY',
+  referral_required: 'REFERRAL',
+  provider_is_pcp: 'PCP',
+};
 
 function claimInsurance({ claim }: ClaimDelivery): string {
   const { payor_id, carrier, group_id, member_id } = claim.coverage;

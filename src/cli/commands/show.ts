@@ -4,7 +4,7 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import type { Config } from '../../ops/config.ts';
 import type { DeliveryRow } from '../../store/answers/deliveries.ts';
 import type { InquiryDetail } from '../../store/views/subject.ts';
-import { summaryLines, summaryOf } from '../answer-text.ts';
+import { answerLines, summaryOf } from '../answer-text.ts';
 import type { CliContext, Output } from '../context.ts';
 import { printJson, printTable } from '../output.ts';
 import { type ExplainedSubject, readExplained, readState } from '../state.ts';
@@ -109,6 +109,7 @@ function inquiryJson(
             recorded_at: isoTime(answer.created_at),
             summary: summaryOf(answer.record, verdicts),
             verdicts,
+            record: answer.record,
           },
   };
 }
@@ -167,9 +168,8 @@ function showText(
       `${clinicTime(answer.created_at, config)}`;
     const verdicts = verdictsOf(detail, each, config);
     const told = verdicts.flatMap(verdictText);
-    stdout.write(
-      `\n${[heading, ...told, ...summaryLines(summaryOf(answer.record, verdicts))].join('\n')}\n`,
-    );
+    const said = answerLines(answer.record, verdicts, config.clinic.time_zone);
+    stdout.write(`\n${[heading, ...told, ...said].join('\n')}\n`);
   }
 }
 

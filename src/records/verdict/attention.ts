@@ -33,6 +33,28 @@ const KIND_OF: Readonly<Partial<Record<ReasonCode, AttentionKind>>> = {
 /** Kinds that count for a procedure only when it is sure that the plan does not pay for it. */
 const WHEN_SURE: ReadonlySet<AttentionKind> = new Set(['limit_reached', 'maximum_used_up']);
 
+/**
+ * The same for all coverages of a visit, by rank: one entry for each kind; what is about another
+ * coverage than the first says so.
+ */
+export function coverageAttention(
+  verdicts: readonly { rank: number; verdict: Verdict }[],
+): VerdictAttention[] {
+  const found = new Map<AttentionKind, VerdictAttention>();
+  for (const { rank, verdict } of verdicts.toSorted((one, other) => one.rank - other.rank)) {
+    for (const entry of verdictAttention(verdict)) {
+      const before = found.get(entry.reason);
+      const what = rank === 1 ? entry.what : `Coverage ${rank}: ${entry.what}`;
+      found.set(entry.reason, {
+        reason: entry.reason,
+        what: before === undefined ? what : `${before.what} ${what}`,
+        next: before?.next ?? entry.next,
+      });
+    }
+  }
+  return [...found.values()];
+}
+
 export type VerdictAttention = { reason: AttentionKind; what: string; next: string };
 
 /** One entry for each kind, with everything that it is about; empty when nobody has to act. */

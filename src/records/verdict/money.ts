@@ -35,6 +35,9 @@ export const isSaid = (allowance: Allowance | undefined) =>
 /** Whether the payer said in words that there is no limit. */
 export const isUnlimited = (money: Money | null | undefined) => NO_LIMIT.test(wordsOf(money) ?? '');
 
+/** Whether the payer said in words that there is none of it. */
+export const isNothing = (money: Money | null | undefined) => NOTHING.test(wordsOf(money) ?? '');
+
 /** What is left of an allowance. Null: nothing is known. */
 export function leftOf(allowance: Allowance | undefined): CentRange | null {
   if (allowance === undefined) return null;

@@ -12,8 +12,9 @@ import { type ClaimInput, firstCoverage } from '../../domain/claim.ts';
 import type { Env } from '../../domain/env.ts';
 import { type FeeSchedule, judgedVisit } from '../../domain/fees.ts';
 import { HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
-import { type AttentionKind, verdictAttention } from '../../records/verdict/attention.ts';
+import { type AttentionKind, coverageAttention } from '../../records/verdict/attention.ts';
 import { judge } from '../../records/verdict.ts';
+import { newestAnswers } from '../../store/answers/coverages.ts';
 import {
   type AppointmentDelivery,
   type ClaimedBatch,
@@ -166,11 +167,14 @@ async function attendVerdict(
   delivery: DeliveryToWrite,
 ): Promise<void> {
   const { connector_id, time_zone, fees, attention } = deps;
-  // Of a second coverage only the first one's answer asks somebody to act.
-  if (delivery.kind !== 'appointment' || delivery.coverage_rank !== 1) return;
-  const { appointment, input, record } = delivery;
-  const verdict = judge(record, judgedVisit(input, 1, { time_zone, fees }));
-  const entries = verdictAttention(verdict).filter(({ reason }) => attention[reason]);
+  if (delivery.kind !== 'appointment') return;
+  const { appointment, input } = delivery;
+  const answers = await newestAnswers(tx, appointment);
+  const verdicts = [...answers].map(([rank, record]) => ({
+    rank,
+    verdict: judge(record, judgedVisit(input, rank, { time_zone, fees })),
+  }));
+  const entries = coverageAttention(verdicts).filter(({ reason }) => attention[reason]);
   const about = {
     connector: connector_id,
     appointment,

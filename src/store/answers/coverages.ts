@@ -53,8 +53,11 @@ export async function joinCoverages(
   return joined;
 }
 
-/** By coverage, the record of the newest inquiry that has one. */
-async function newestAnswers(tx: Tx, appointment: number): Promise<Map<number, EligibilityRecord>> {
+/** By coverage rank, the record of the newest inquiry that brought an answer. */
+export async function newestAnswers(
+  tx: Tx,
+  appointment: number,
+): Promise<Map<number, EligibilityRecord>> {
   const answers = new Map<number, EligibilityRecord>();
   for (const { id, coverage_rank } of await inquiriesOf(tx, appointment)) {
     if ((await inquiryById(tx, id))?.state === 'withdrawn') continue;

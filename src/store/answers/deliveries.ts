@@ -262,13 +262,31 @@ async function deliveriesOf(tx: Tx, batch: string, now: number): Promise<Deliver
     .where(isPlanned(now))
     .orderBy('deliveries.id')
     .execute();
-  return rows.map(({ record, content, notes, coordination, ...row }) => ({
+  const written = await Promise.all(
+    rows.map((row) => (row.kind === 'claim' ? revisionOfClaim(tx, row) : row.revision)),
+  );
+  return rows.map(({ record, content, notes, coordination, ...row }, index) => ({
     ...row,
+    revision: written[index] ?? row.revision,
     notes: JSON.parse(notes) as string[],
     coordination: coordination === null ? null : (JSON.parse(coordination) as Coordination),
     record: JSON.parse(record) as unknown,
     input: JSON.parse(content) as unknown,
   })) as DeliveryToWrite[];
+}
+
+/** A claim is called about again and again: its revisions count on from one call to the next. */
+async function revisionOfClaim(
+  tx: Tx,
+  { id, appointment }: { id: number; appointment: number },
+): Promise<number> {
+  const { count } = await tx
+    .selectFrom('deliveries')
+    .select((select) => select.fn.countAll<number>().as('count'))
+    .where('appointment', '=', appointment)
+    .where('id', '<=', id)
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /**

@@ -35,6 +35,7 @@ const about: About = {
   insurer: { display: 'Delta Dental of Illinois' },
   subject: { reference: 'Appointment/A-1' },
   batch_created_at: '2026-11-23T18:00:00.000Z',
+  time_zone: 'America/Chicago',
 };
 
 function partsOf(record: EligibilityRecord) {
@@ -92,7 +93,7 @@ test('are the same for the same delivery (G4)', () => {
   expect(resourcesOf(record)).toEqual(resourcesOf(structuredClone(record)));
 });
 
-const linesOf = (record: EligibilityRecord) => lines(partsOf(record).delivery);
+const linesOf = (record: EligibilityRecord) => lines(partsOf(record).delivery, about.time_zone);
 
 /** Every text that stands in a part of a record. */
 function textsIn(part: unknown): string[] {
