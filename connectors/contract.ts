@@ -14,7 +14,13 @@ import type { ClaimInput } from '../src/domain/claim.ts';
 import type { Env, LogField, LogFields } from '../src/domain/env.ts';
 import type { EventDescription } from '../src/domain/events.ts';
 import type { PatientUpdate } from '../src/domain/patient-update.ts';
-import type { AttentionEntry, ClaimBatch, DeliveryBatch, DeliveryOutcome } from './deliveries.ts';
+import type {
+  AttentionEntry,
+  ClaimBatch,
+  DeliveryBatch,
+  DeliveryOutcome,
+  ScheduledLine,
+} from './deliveries.ts';
 
 export type * from './deliveries.ts';
 
@@ -184,6 +190,11 @@ export type Connector = {
     signal: AbortSignal,
     as_of: string,
   ) => Promise<void>;
+  /**
+   * Replaces the PMS's view of the coming days by this whole list, the earliest visit first.
+   * Repeatable. `as_of` as above. Left out when the PMS has no place for it.
+   */
+  publishTable?: (lines: ScheduledLine[], signal: AbortSignal, as_of: string) => Promise<void>;
   /**
    * Replaces the file beside the results in which people and monitoring programs see when eligd
    * last worked, and how it does. Called about once a minute. `text` is plain, for people. Left out

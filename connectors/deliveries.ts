@@ -51,6 +51,22 @@ export type DeliveredAppointment = Pick<
   all_coverages?: readonly AppointmentInput['coverages'][number][];
 };
 
+/** A visit of the coming days, with one of its coverages. */
+export type ScheduledLine = {
+  source_id: string;
+  /** ISO 8601. */
+  starts_at: string;
+  patient_name: string;
+  /** 1 is the primary one. */
+  coverage_rank: number;
+  carrier: string;
+  member_id: string;
+} & (
+  | { answer: { record: EligibilityRecord; verdict: Verdict } }
+  /** How far it has come, in a few words: there is no answer yet. */
+  | { standing: string }
+);
+
 /**
  * Claim records for one connector, at most a few hundred. `id` stays the same when the same batch
  * is delivered again.

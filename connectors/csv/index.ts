@@ -36,6 +36,7 @@ import {
   writeHeartbeat,
   writeSchedule,
 } from './outbox.ts';
+import { writeTable } from './schedule.ts';
 
 const csv: ConnectorType<CsvConfig> = {
   name: 'csv',
@@ -62,6 +63,10 @@ function create(config: CsvConfig, env: CsvEnv): Connector {
     publishAttention: async (entries, _signal, as_of) => {
       await ensureFolder(folder);
       await writeAttention(folder, entries, as_of, env.time_zone);
+    },
+    publishTable: async (lines, _signal, as_of) => {
+      await ensureFolder(folder);
+      await writeTable(folder, lines, { as_of, time_zone: env.time_zone });
     },
     publishHeartbeat: async (text) => {
       await ensureFolder(folder);

@@ -37,6 +37,7 @@ import type { Tx } from '../../store/engine/database.ts';
 import type { Store } from '../../store/engine/store.ts';
 import { type ConnectorState, noteFailure, noteSuccess } from '../connector-state.ts';
 import { logStageFailure, type StepResult } from '../loop.ts';
+import { publishTable } from './schedule.ts';
 
 export type DeliverDeps = {
   store: Store;
@@ -59,11 +60,15 @@ export type DeliverDeps = {
 /** One transaction of this stage. `now`: the time that everything written in it gets. */
 type DeliverContext = { tx: Tx; deps: DeliverDeps; now: number };
 
-/** `published`: the attention list that the PMS has, and when it was written. */
-export type DeliverMemory = { failures: number; published: { text: string; at: number } | null };
+/** `published`, `schedule_at`: the attention list and the schedule that the PMS has, since when. */
+export type DeliverMemory = {
+  failures: number;
+  published: { text: string; at: number } | null;
+  schedule_at: number | null;
+};
 
 export function newDeliverMemory(): DeliverMemory {
-  return { failures: 0, published: null };
+  return { failures: 0, published: null, schedule_at: null };
 }
 
 /** A list that has not changed is written again after this, because it says as of when it holds. */
@@ -91,7 +96,10 @@ export async function deliverStep(deps: DeliverDeps, signal: AbortSignal): Promi
     ? await store.write((tx) => claimBatch(tx, connector_id, env.clock.now(), DELIVERIES_PER_BATCH))
     : null;
   const did = batch === null ? 0 : await deliver(deps, batch, signal);
-  if (batch === null || did < DELIVERIES_PER_BATCH) await publishAttention(deps, signal);
+  if (batch === null || did < DELIVERIES_PER_BATCH) {
+    await publishAttention(deps, signal);
+    await publishTable(deps, signal, did);
+  }
   // What is due and was not taken waits for planning, which wakes this stage: to look for it again
   // at once would be to spin.
   const next_at =

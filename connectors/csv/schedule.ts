@@ -1,0 +1,72 @@
+/** `outbox/schedule.csv`: the coming days on one page, for the people at the front desk. */
+import { wallClockText } from '../../src/domain/time.ts';
+import {
+  collectText,
+  deductibleLeftText,
+  maximumLeftText,
+  VERDICT_WORDS,
+  verdictHeadline,
+  whatToDo,
+} from '../../src/records/verdict/text.ts';
+import { VERDICT_CAUTION } from '../../src/records/verdict.ts';
+import type { ScheduledLine } from '../contract.ts';
+import { csvFile, type IdCell } from './cells.ts';
+import { type Folder, folderError, writeAtomically } from './folder.ts';
+
+/** Named for people; a program reads `eligibility-<batch>.csv` or the JSON. */
+export const SCHEDULE_COLUMNS = [
+  'Day', 'Time', 'Patient', 'Verdict', 'Collect', 'What to do', 'Deductible left',
+  'Maximum left', 'Carrier', 'Coverage', 'Member ID', 'Why', 'Appointment', 'As of',
+] as const; // biome-ignore format: a list of words reads better in lines than in a column
+
+const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
+
+/** Replaces the file at once; the earliest visit first, as given. */
+export async function writeTable(
+  folder: Folder,
+  lines: readonly ScheduledLine[],
+  { as_of, time_zone }: { as_of: string; time_zone: string },
+): Promise<void> {
+  const at = minuteText(wallClockText(as_of, time_zone));
+  const rows = lines.map((line) => rowOf(line, time_zone, `${at.day} ${at.time}`));
+  const nothing = ['', '', 'No visits in the coming days.', ...Array(10).fill(''), at.time];
+  try {
+    await writeAtomically(
+      folder.outbox,
+      'schedule.csv',
+      csvFile(SCHEDULE_COLUMNS, rows.length === 0 ? [nothing] : rows),
+    );
+  } catch (error) {
+    throw folderError(error);
+  }
+}
+
+function rowOf(line: ScheduledLine, time_zone: string, as_of: string): (string | IdCell)[] {
+  const { day, time } = minuteText(wallClockText(line.starts_at, time_zone));
+  const ids = [String(line.coverage_rank), { id: line.member_id }];
+  if (!('answer' in line))
+    return [
+      ...[day, time, line.patient_name, line.standing, '', '', '', '', line.carrier],
+      ...[...ids, '', { id: line.source_id }, as_of],
+    ];
+  const { record, verdict } = line.answer;
+  return [
+    ...[day, time, line.patient_name, VERDICT_WORDS[verdict.standing], collectText(verdict)],
+    ...[whatToDo(verdict).join(' '), deductibleLeftText(record, verdict)],
+    ...[maximumLeftText(record, verdict), line.carrier, ...ids],
+    ...[`${verdictHeadline(verdict)} ${VERDICT_CAUTION}`, { id: line.source_id }, as_of],
+  ];
+}
+
+/** `2026-11-23T09:30:00-06:00` as `Mon 11/23` and `9:30 AM`. */
+function minuteText(wall: string): { day: string; time: string } {
+  const found = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)/.exec(wall);
+  if (found === null) return { day: wall, time: '' };
+  const [, year = '', month = '', date = '', hour = '', minute = ''] = found;
+  const weekday = WEEKDAYS[new Date(`${year}-${month}-${date}T12:00:00Z`).getUTCDay()] ?? '';
+  const half = Number(hour) < 12 ? 'AM' : 'PM';
+  return {
+    day: `${weekday} ${month}/${date}`,
+    time: `${((Number(hour) + 11) % 12) + 1}:${minute} ${half}`,
+  };
+}

@@ -1,0 +1,96 @@
+/** The visits of the coming days and what their answers come to, for a connector with a place. */
+import {
+  type Connector,
+  ConnectorError,
+  type ScheduledLine,
+} from '../../../connectors/contract.ts';
+import type { Env } from '../../domain/env.ts';
+import { type FeeSchedule, judgedVisit } from '../../domain/fees.ts';
+import type { SituationWord } from '../../domain/situation.ts';
+import { addDays, instantOf, localDate, MINUTE_MS } from '../../domain/time.ts';
+import { judge } from '../../records/verdict.ts';
+import type { Store } from '../../store/engine/store.ts';
+import { type ScheduledVisit, visitsBetween } from '../../store/views/schedule.ts';
+import { type ConnectorState, noteFailure } from '../connector-state.ts';
+
+export type ScheduleDeps = {
+  store: Store;
+  env: Env;
+  connector_id: string;
+  connector: Connector;
+  state: ConnectorState;
+  time_zone: string;
+  fees: FeeSchedule;
+  /** When the connector's schedule was written; null: not by this process. */
+  memory: { schedule_at: number | null };
+};
+
+/** Today and the seven days after it. */
+const DAYS = 8;
+/** A schedule that nothing was delivered for is written again after this. */
+const WRITE_AGAIN_MS = 10 * MINUTE_MS;
+
+/** Why there is no verdict yet, for the front desk. */
+const NOT_YET: Readonly<Record<SituationWord, string>> = {
+  waiting: 'Not asked yet',
+  planned: 'Call planned',
+  asking: 'Being asked',
+  answered: 'Answer is here',
+  delivered: 'Answer is here',
+  attention: 'See attention.csv',
+  closed: 'Not asked',
+};
+
+/** Replaces the connector's schedule, when something was delivered or the one it has is old. */
+export async function publishTable(
+  deps: ScheduleDeps,
+  signal: AbortSignal,
+  did: number,
+): Promise<void> {
+  const { store, env, connector, connector_id, memory, time_zone } = deps;
+  if (connector.publishTable === undefined) return;
+  const now = env.clock.now();
+  const is_current =
+    memory.schedule_at !== null && Math.abs(now - memory.schedule_at) < WRITE_AGAIN_MS;
+  if (did === 0 && is_current) return;
+  const today = localDate(now, time_zone);
+  const from = instantOf(today, 0, time_zone);
+  const to = instantOf(addDays(today, DAYS), 0, time_zone);
+  const visits = await visitsBetween(store.db, { from, to }, now);
+  const lines = visits
+    .filter((visit) => visit.connector === connector_id && visit.closed_reason !== 'cancelled')
+    .flatMap((visit) => linesOf(visit, deps));
+  try {
+    await connector.publishTable(lines, signal, new Date(now).toISOString());
+    memory.schedule_at = now;
+  } catch (error) {
+    if (!(error instanceof ConnectorError)) throw error;
+    if (await noteFailure(deps, 'write', error))
+      env.log('delivery_failed', {
+        connector: connector_id,
+        reason: `${error.message} ${error.next}`,
+      });
+  }
+}
+
+/** One for each coverage with an answer; one alone while there is none. */
+function linesOf(visit: ScheduledVisit, settings: ScheduleDeps): ScheduledLine[] {
+  const { input } = visit;
+  const head = {
+    source_id: input.source_id,
+    starts_at: input.starts_at,
+    patient_name: `${input.patient.first_name} ${input.patient.last_name}`.trim(),
+  };
+  const whose = (rank: number) => ({
+    carrier: input.coverages[rank - 1]?.carrier ?? '',
+    member_id: input.coverages[rank - 1]?.member_id ?? '',
+  });
+  if (visit.answers.length === 0)
+    return [{ ...head, ...whose(1), coverage_rank: 1, standing: NOT_YET[visit.situation] }];
+  return visit.answers.map(({ coverage_rank, record }) => ({
+    ...head,
+    ...whose(coverage_rank),
+    coverage_rank,
+    answer: { record, verdict: judge(record, judgedVisit(input, coverage_rank, settings)) },
+  }));
+}
