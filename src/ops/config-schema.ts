@@ -500,7 +500,7 @@ const report = z
       .default(null)
       .describe(
         'A folder into which schedule.html is written as well, with patient data; null: none. ' +
-          'Sites without a drop folder (FHIR, HL7) set it.',
+          'A site without a drop folder sets it.',
       )
       .meta({ examples: ['/srv/eligd/report'] }),
     days: wholeFrom(1).max(31).default(5).describe('How many days with visits it shows.'),
