@@ -181,7 +181,7 @@ export type Connector = {
    */
   deliverClaims?: (batch: ClaimBatch, signal: AbortSignal) => Promise<DeliveryOutcome[]>;
   /**
-   * Replaces the PMS's view of what needs a person by this whole list. Repeatable. `as_of`: the
+   * Replaces the PMS's view of what needs you by this whole list. Repeatable. `as_of`: the
    * moment at which the list was read (ISO 8601), for a list that people open as a file. Left out
    * when the PMS has no place for it.
    */
@@ -196,7 +196,7 @@ export type Connector = {
    */
   publishTable?: (lines: ScheduledLine[], signal: AbortSignal, as_of: string) => Promise<void>;
   /**
-   * Replaces the file beside the results in which people and monitoring programs see when eligd
+   * Replaces the file next to the results in which people and monitoring programs see when eligd
    * last worked, and how it does. Called about once a minute. `text` is plain, for people. Left out
    * when the PMS has no place for it.
    */
@@ -204,7 +204,7 @@ export type Connector = {
   /** Certificates whose end somebody has to know of in time; left out: it uses none. */
   certificates?: () => CertificateSource[];
   /**
-   * Replaces the page of the coming days beside the results, for people without a login: a whole
+   * Replaces the page of the coming days next to the results, for people without a login: a whole
    * HTML document with patient data. Called when it has changed, and about once an hour. Left out
    * when the PMS has no place for it.
    */

@@ -20,7 +20,7 @@ export type Delivery = {
   /** 1 for the first answer, counted up when the service revised it. */
   revision: number;
   /**
-   * Plain sentences a person should see beside the record, e.g. that the call was made before the
+   * Plain sentences a person should see next to the record, e.g. that the call was made before the
    * benefit year began.
    */
   notes: string[];
@@ -105,7 +105,7 @@ export type DeliveryOutcome =
   | { key: string; outcome: 'failed'; is_permanent: boolean; what: string; next: string };
 
 /**
- * One line of the attention list: something waits for a person. May hold protected health
+ * One line of the attention list: something waits for you. May hold protected health
  * information; it stays in the PMS.
  */
 export type AttentionEntry = {

@@ -1,6 +1,6 @@
 /** Which files of an installed package the clinic's server needs. */
 
-/** What packages bring beside what runs: sources, tests, measurements, pages, other systems. */
+/** What packages bring next to what runs: sources, tests, measurements, pages, other systems. */
 const NOT_RUN = [
   /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
   /^zod\/src(?:\/|$)/,

@@ -73,7 +73,7 @@ function isFunction(node: Node): boolean {
   );
 }
 
-/** `Tx`, and the types that hold one beside what goes with it. */
+/** `Tx`, and the types that hold one next to what goes with it. */
 function transactionTypes(files: ReadonlyMap<string, string>): ReadonlySet<string> {
   const contexts = [...files.values()].flatMap((text) =>
     [...text.matchAll(/type (\w+) = \{ tx: Tx;/g)].map(([, name]) => name ?? ''),

@@ -115,7 +115,7 @@ describe('every page', () => {
   });
 });
 
-/** A file or folder beside the page, with the heading behind `#` where one is named. */
+/** A file or folder next to the page, with the heading behind `#` where one is named. */
 function isThere(page: string, target: string): boolean {
   const [path = '', heading] = target.split('#');
   const file = path === '' ? page : join(dirname(page), path);

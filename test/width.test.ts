@@ -1,13 +1,8 @@
 /** Every line of code and prose that we write is at most 100 columns wide. */
-import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { ownFiles } from './support/own-files.ts';
 
-const ROOT = resolve(import.meta.dirname, '..');
 const WIDEST_COLUMNS = 100;
-const WRITTEN_HERE = /\.(?:ts|mjs|cjs|md|yaml)$|^(?:\.ci|bin|systemd)\//;
-const COPIED_OR_GENERATED = /^(?:test\/fixtures|config\/schemas)\//;
 
 /** In a page: a row of a table, code, or a link that has no space to break at. */
 function isExempt(file: string, line: string): boolean {
@@ -24,14 +19,9 @@ function wideLines(file: string, text: string): string[] {
 }
 
 test('no line that we write is wider than 100 columns', () => {
-  const files = execFileSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' }).split('\n');
-  const written = files.filter(
-    (file) => WRITTEN_HERE.test(file) && !COPIED_OR_GENERATED.test(file),
-  );
-  expect(written.length).toBeGreaterThan(400);
-  expect(
-    written.flatMap((file) => wideLines(file, readFileSync(join(ROOT, file), 'utf8'))),
-  ).toEqual([]);
+  const files = ownFiles();
+  expect(files.length).toBeGreaterThan(400);
+  expect(files.flatMap(({ path, text }) => wideLines(path, text))).toEqual([]);
 });
 
 test('a line that is too wide is named, and a wide character counts once', () => {

@@ -43,7 +43,7 @@ export type CanonicalColumn = (typeof CANONICAL_COLUMNS)[number];
 /** What the rows of a file are, by its name. */
 export type RowKind = 'appointments' | 'claims';
 
-/** Header names of practice management systems, beside the canonical name itself. */
+/** Header names of practice management systems, next to the canonical name itself. */
 const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | CoverageColumn, string> = {
   appointment_id:
     'apt num, apt number, apt id, appt id, appt num, appt number, appt no, appt #, ' +
@@ -167,7 +167,7 @@ const ALIASES: Record<(typeof SINGLE)[number] | (typeof CLAIM)[number] | Coverag
 };
 
 /**
- * Words too general to be trusted beside a clearer name: they count only when nothing else names
+ * Words too general to be trusted next to a clearer name: they count only when nothing else names
  * the column.
  */
 const WEAK_ALIASES: Partial<Record<(typeof SINGLE)[number] | CoverageColumn, string>> = {

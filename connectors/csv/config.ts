@@ -94,7 +94,7 @@ export const csvConfigSchema = z
   })
   .describe(
     'Reads exports of appointments and claims out of a drop folder and writes the answers ' +
-      'beside it.',
+      'next to it.',
   );
 
 export type CsvConfig = z.infer<typeof csvConfigSchema>;

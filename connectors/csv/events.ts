@@ -22,7 +22,7 @@ export const EVENTS = {
     means:
       'A file could not be understood as a whole and was moved to rejected/; the line holds ' +
       'the class of the fault.',
-    next: 'Read the .reasons.csv beside it.',
+    next: 'Read the .reasons.csv next to it.',
   },
   csv_file_changed: {
     level: 'warn',

@@ -1,5 +1,5 @@
 /**
- * The file beside a read one that says what a person should fix. It names row and column, never a
+ * The file next to a read one that says what a person should fix. It names row and column, never a
  * value.
  */
 import { type FileHandle, open, rename } from 'node:fs/promises';

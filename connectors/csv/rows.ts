@@ -120,7 +120,7 @@ function readRowStart(sheet: Sheet, cells: Cells): Read<string> {
   const time = cells.plain('appointment_time');
   if (at !== '') {
     const read = sheet.startOf(at);
-    // `Start` beside `Date` holds the time only.
+    // `Start` next to `Date` holds the time only.
     if (read.value !== null || date === '')
       return read.fault === 'no time of day' && time !== ''
         ? sheet.startOf(`${at}\n${time}`)

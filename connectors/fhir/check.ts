@@ -136,7 +136,7 @@ async function searchLines(
       time_zone: env.time_zone,
       now,
     }).query;
-  const anew: Cursor = { since: null, window_on: null, claims_on: null };
+  const from_start: Cursor = { since: null, window_on: null, claims_on: null };
   const search = (cursor: Cursor, what: string, query = queryFor(cursor)) => {
     return line(
       what,
@@ -151,11 +151,13 @@ async function searchLines(
       },
     );
   };
-  const both = await search(anew, 'Appointments can be searched by date.');
+  const both = await search(from_start, 'Appointments can be searched by date.');
   const one =
     'The server takes one date in a search, so eligd leaves out the visits after the window.';
   const window =
-    both.ok || !is_refused ? both : await search(anew, one, oneDateQuery(queryFor(anew)));
+    both.ok || !is_refused
+      ? both
+      : await search(from_start, one, oneDateQuery(queryFor(from_start)));
   if (!window.ok && !is_refused) return [window];
   if (!window.ok) {
     const hint =
@@ -177,7 +179,7 @@ async function searchLines(
     'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.';
   return [
     window,
-    ...(await ignoredLines({ client, config, env }, queryFor(anew), signal)),
+    ...(await ignoredLines({ client, config, env }, queryFor(from_start), signal)),
     is_told_changes ? changes : { ok: true, what: instead },
     ...(await insuranceLines(found, { client, config, env }, capability, signal)),
   ];

@@ -186,7 +186,7 @@ export const fhirConfigSchema = z
     document: z
       .boolean()
       .default(false)
-      .describe('Whether a DocumentReference for people is written beside the response.'),
+      .describe('Whether a DocumentReference for people is written next to the response.'),
     attention: z
       .enum(['task', 'communication', 'none'])
       .default('task')

@@ -46,7 +46,7 @@ export const hl7ConfigSchema = z
           .string()
           .refine(
             (text) => addRange(new BlockList(), text),
-            'is no address or range such as 10.1.2.0/24',
+            'is not an address or range such as 10.1.2.0/24',
           ),
       )
       .default([])

@@ -20,7 +20,7 @@ export const EVENTS = {
     fields: ['connector', 'limit'],
     means:
       'Somebody connected when there were as many connections as max_connections allows, and ' +
-      'was turned away.',
+      'was rejected.',
     next:
       'Look whether a sender opens connections and never closes them; otherwise set ' +
       'max_connections: higher.',
@@ -65,7 +65,7 @@ export const EVENTS = {
       'A message could not be committed again and again while others were; it was answered ' +
       'with AE, so that it does not hold up the others.',
     next:
-      'It is a defect worth reporting. Enter what the message says by hand; the sender has it ' +
+      'It is a bug worth reporting. Enter what the message says by hand; the sender has it ' +
       'under its control id.',
   },
   hl7_file_read: {
@@ -91,10 +91,10 @@ export const EVENTS = {
     level: 'warn',
     fields: ['connector'],
     means:
-      'The receiver acknowledged a message that was not waiting for it, as after a time-out. ' +
+      'The receiver acknowledged a message that was not waiting for it, as after a timeout. ' +
       'It counts for nothing.',
     next:
-      'Nothing while it is rare. Otherwise raise the time-out of this connector, or look why ' +
+      'Nothing while it is rare. Otherwise raise the timeout of this connector, or look why ' +
       'the receiver is slow.',
   },
   hl7_writes_registrations: {

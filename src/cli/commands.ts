@@ -41,7 +41,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'demo',
-    summary: 'sandbox, daemon and a drop folder in a throw-away directory',
+    summary: 'sandbox, daemon and a drop folder in a temporary directory',
     load: () => import('./commands/demo.ts'),
     is_own: true,
   },
@@ -64,7 +64,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'status',
-    summary: 'what is where, in one page',
+    summary: 'one-page status summary',
     load: () => import('./commands/status.ts'),
   },
   {
@@ -125,7 +125,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'release',
-    summary: 'lets go on what was stopped or held',
+    summary: 'resumes what was stopped or held',
     load: () => import('./commands/release.ts'),
   },
   {
@@ -155,7 +155,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   },
   {
     name: 'restore',
-    summary: 'a backup in the place of the database',
+    summary: 'restores the database from a backup',
     load: () => import('./commands/restore.ts'),
   },
   {

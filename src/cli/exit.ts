@@ -58,7 +58,7 @@ export function reportError(
       : typeof error;
   stderr.write(
     prioritized(
-      `eligd: This is a defect of eligd (${kind}); run the command again with ELIGD_DEBUG=1 ` +
+      `eligd: This is a bug in eligd (${kind}); run the command again with ELIGD_DEBUG=1 ` +
         `and report what it prints, without patient data.\n`,
       environment,
     ),

@@ -1,6 +1,6 @@
 /**
  * What the daemon says of itself about once a minute: in the database, for commands that run beside
- * it, and in a file beside the results, for people and monitoring programs.
+ * it, and in a file next to the results, for people and monitoring programs.
  */
 
 import { errorCode } from '../domain/errors.ts';

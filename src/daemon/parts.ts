@@ -55,7 +55,7 @@ export type DaemonOptions = {
   dispatcher?: Dispatcher;
 };
 
-/** A connector with the loops' means beside it. */
+/** A connector with the loops' means next to it. */
 export type RunningConnector = {
   id: string;
   connector: Connector;

@@ -1,5 +1,5 @@
 /**
- * Keeps `schedule.html` up to date, beside the results and in a folder of choice: when something
+ * Keeps `schedule.html` up to date, next to the results and in a folder of choice: when something
  * has changed, and at least once an hour, because it says as of when it holds.
  */
 import { open, rename } from 'node:fs/promises';

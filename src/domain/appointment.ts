@@ -90,7 +90,7 @@ export type Patient = {
 };
 
 export type CoverageInput = {
-  /** The PMS's id of the coverage, to write the answer beside it; left out when it gives none. */
+  /** The PMS's id of the coverage, to write the answer next to it; left out when it gives none. */
   id?: string;
   /** The payer's name in the PMS, empty when it gives none. */
   carrier: string;
@@ -106,7 +106,7 @@ export type CoverageInput = {
   /** The person who holds the policy, when that is not the patient. */
   subscriber: Subscriber | null;
   /**
-   * The PMS's own text, for a connector that gives it back unchanged beside the answer (HL7: the
+   * The PMS's own text, for a connector that gives it back unchanged next to the answer (HL7: the
    * segments). Only that connector reads it. Left out when it does not need it.
    */
   as_written?: string;

@@ -1,7 +1,7 @@
 import type { FinalOutcome } from './outcome.ts';
 
 /**
- * Something that waits for a person (G2): what happened and why, and what to do, in sentences an
+ * Something that waits for you (G2): what happened and why, and what to do, in sentences an
  * office manager understands.
  */
 export type Attention = { reason: AttentionReason; what: string; next: string };

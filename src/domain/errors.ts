@@ -7,7 +7,7 @@ export type ErrorKind = 'failed' | 'usage' | 'temporary' | 'configuration';
 /**
  * An error that a person can act on: what happened, why, and what to do next, each a plain sentence
  * without protected health information. It is shown without a stack trace; anything that is not an
- * `EligdError` is a defect of the program.
+ * `EligdError` is a bug of the program.
  */
 export class EligdError extends Error {
   override readonly name = 'EligdError';

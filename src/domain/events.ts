@@ -43,7 +43,7 @@ export const EVENTS = {
     means:
       'A request to the local HTTP server failed by a fault of eligd; it was answered with ' +
       'http_status.',
-    next: 'It is a defect worth reporting.',
+    next: 'It is a bug worth reporting.',
   },
   report_failed: {
     level: 'warn',
@@ -238,7 +238,7 @@ export const EVENTS = {
     fields: ['path'],
     means:
       'The file of the database was deleted or replaced while eligd ran. eligd makes no more ' +
-      'calls and ends; what it knew was saved beside it (.rescued.db).',
+      'calls and ends; what it knew was saved next to it (.rescued.db).',
     next: 'Stop eligd, then run "eligd restore" with that file or the newest backup.',
   },
   connector_recovered: {
@@ -311,7 +311,7 @@ export const EVENTS = {
       'An inquiry that was read is not the one its id was taken for; nothing of it is ' +
       'stored, and the ids of that reply are looked up again.',
     next:
-      'Nothing: they are looked for by themselves. Tell the operator of the service that ids ' +
+      'Nothing: they are looked for automatically. Tell the operator of the service that ids ' +
       'of a reply come in another order.',
   },
   extra_call_found: {
@@ -484,7 +484,7 @@ export const EVENTS = {
     ], // biome-ignore format: a list of words reads better in lines than in a column
     means:
       'Where every appointment is, once a day, with the inquiries that are looked for or ' +
-      'late, deliveries that wait for a person, since when the oldest appointment waits, what ' +
+      'late, deliveries that wait for you, since when the oldest appointment waits, what ' +
       'the calls of yesterday and of this month cost (US cents; those of unknown price are ' +
       'counted apart), and what the budgets leave (null: no limit).',
   },

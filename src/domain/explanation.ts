@@ -136,7 +136,7 @@ export const CLOSED_WORDS = {
   no_coverage: 'The practice management system holds no insurance for it: the patient pays.',
   skipped: 'The payer map says that this payer is never asked.',
   replaced: 'The practice management system uses its id for somebody else now.',
-  withdrawn: 'A person withdrew it (eligd withdraw).',
+  withdrawn: 'You withdrew it (eligd withdraw).',
   settled:
     'The practice management system says that the claim is settled, or does not name it any more.',
 } as const;
@@ -176,7 +176,7 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
   const blocked = inquiries.find(({ stage }) => stage === STAGES.blocked);
   if (blocked === undefined) {
     return told(
-      'Nothing is planned for it, and nothing says why. That is a defect of eligd.',
+      'Nothing is planned for it, and nothing says why. That is a bug in eligd.',
       null,
       'Save the appointment in the practice management system again so that it is planned ' +
         'again, and report this.',
@@ -276,8 +276,7 @@ export function budgetWords({ period, unit, limit }: BudgetPeriod): string {
 
 /** Why a planned inquiry is held back, as a sentence. */
 export function holdWords(hold_reason: string): string {
-  if (hold_reason === OPERATOR_HOLD)
-    return 'A person holds it back (eligd hold); "eligd release" lets it go.';
+  if (hold_reason === OPERATOR_HOLD) return 'On hold (eligd hold). Run "eligd release" to resume.';
   if (hold_reason === DAMAGED_HOLD)
     return 'What eligd stored about the call is damaged, so it is not made.';
   return hold_reason === 'vanished'

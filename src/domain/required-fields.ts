@@ -106,7 +106,7 @@ function malformed(field: ClaimRequiredField, value: string): string | null {
   if (field === 'tax_id' && taxIdDigits(value) === null) return 'has not nine digits';
   if ((field === 'billing_npi' || field === 'rendering_npi') && !isNpi(value))
     return 'is not a valid NPI (ten digits, of which the last one checks the others)';
-  if ((field === 'dob' || field === 'date_of_service') && !isDate(value)) return 'is no date';
+  if ((field === 'dob' || field === 'date_of_service') && !isDate(value)) return 'is not a date';
   if (field === 'billed_amount' && !/^\d{1,9}(?:\.\d+)?$/.test(value)) return 'is no amount';
   if (field === 'member_id' && !/[\p{L}\p{N}]/u.test(value)) return 'holds no letter or digit';
   return null;

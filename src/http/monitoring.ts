@@ -95,11 +95,7 @@ function gauges(options: MonitoringOptions): () => Promise<void> {
   const inquiries = gauge('inquiries', 'Inquiries that are not ended, by state.', 'state');
   const overdue = gauge('inquiries_overdue', 'Open inquiries whose answer is late.');
   const deliveries = gauge('deliveries', 'Records that are not written back, by state.', 'state');
-  const attention = gauge(
-    'attention_entries',
-    'Entries that wait for a person, by reason.',
-    'reason',
-  );
+  const attention = gauge('attention_entries', 'Entries that wait for you, by reason.', 'reason');
   const started = gauge('calls_started', 'Calls started in the day or month.', 'period');
   const spent = gauge(
     'spent_dollars',

@@ -224,7 +224,7 @@ function cannotListen(address: HttpAddress, error: unknown): EligdError {
       next: 'Write a port above 1023 into the configuration.',
     },
     EADDRNOTAVAIL: {
-      why: 'That is no address of this machine.',
+      why: 'That is not an address of this machine.',
       next: 'Write 127.0.0.1 with a reverse proxy in front, or an address of this machine.',
     },
   };

@@ -1,4 +1,4 @@
-/** What an operator can do, beside the thing it is about: the same work as the commands do. */
+/** What an operator can do, next to the thing it is about: the same work as the commands do. */
 import { ANSWER_REASONS, type AttentionReason, VERDICT_REASONS } from '../domain/attention.ts';
 import type { Done } from '../domain/operator.ts';
 import { writeAudit } from '../store/bookkeeping/audit.ts';

@@ -84,7 +84,7 @@ export function generatedPassword(): string {
 
 export const isUserName = (name: string): boolean => NAME.test(name);
 
-/** The file of users: as configured, otherwise beside the database. */
+/** The file of users: as configured, otherwise next to the database. */
 export function usersPath({ office, state }: Pick<Config, 'office' | 'state'>): string {
   return office?.users ?? join(dirname(state.path), 'office-users');
 }

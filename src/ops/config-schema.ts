@@ -357,7 +357,7 @@ const policy = z
       .default(null)
       .describe(
         'Path of payers.csv, which says how the service calls the payers of the PMS; null: ' +
-          'payers.csv beside the configuration, if there is one.',
+          'payers.csv next to the configuration, if there is one.',
       )
       .meta({ examples: ['./payers.csv'] }),
     fees: nonEmpty
@@ -365,7 +365,7 @@ const policy = z
       .default(null)
       .describe(
         'Path of the fee schedule (code, payer or *, fee): what the clinic charges, where the ' +
-          'export does not say. Null: fees.csv beside the configuration, if there is one.',
+          'export does not say. Null: fees.csv next to the configuration, if there is one.',
       )
       .meta({ examples: ['./fees.csv'] }),
   })
@@ -480,7 +480,7 @@ const office = z
       .nullable()
       .default(null)
       .describe(
-        'Path of the file of users, which "eligd user" writes; null: office-users beside the ' +
+        'Path of the file of users, which "eligd user" writes; null: office-users next to the ' +
           'database.',
       )
       .meta({ examples: ['./office-users'] }),
@@ -616,7 +616,7 @@ export const configSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe(
-          'Where copies of the database go; null: the folder `backups` beside it. It holds ' +
+          'Where copies of the database go; null: the folder `backups` next to it. It holds ' +
             'patient data.',
         )
         .meta({ examples: ['/mnt/backup/eligd'] }),

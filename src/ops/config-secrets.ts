@@ -28,8 +28,8 @@ export function secretsInConfig(document: ConfigDocument): {
       what: 'holds a secret, and secrets are refused here.',
       next: isAddressWithUser(value)
         ? 'Take user name and password out of the address, and write them into the file .env ' +
-          'beside the configuration (chmod 600).'
-        : `Delete it, and write ${secretName(keyPath(path), key)} into the file .env beside ` +
+          'next to the configuration (chmod 600).'
+        : `Delete it, and write ${secretName(keyPath(path), key)} into the file .env next to ` +
           'the configuration (chmod 600).',
     })),
     paths: new Set(found.map(({ path }) => keyPath(path))),

@@ -1,5 +1,5 @@
 /**
- * When the daemon cannot run, "eligd alert failed" tells of it. A file beside the database (in the
+ * When the daemon cannot run, "eligd alert failed" tells of it. A file next to the database (in the
  * service's folder of /run where that cannot be written) says since when, and whether people were
  * told, so that they are told once; the daemon, when it runs again, tells of the end.
  */
@@ -59,7 +59,7 @@ export function alertPlace({ clinic, state, folder, alerts }: Config): AlertPlac
 
 const LAST_GOOD = 'alert-targets.json';
 
-/** Keeps the last configuration of alerts that was in order beside the database. */
+/** Keeps the last configuration of alerts that was in order next to the database. */
 export function keepForFailure(config: Config): void {
   const file = join(dirname(config.state.path), LAST_GOOD);
   wasWritten(file, JSON.stringify(alertPlace(config)));

@@ -8,7 +8,7 @@ import type { Config } from './config.ts';
 const FEE_COLUMNS = ['code', 'payer', 'fee'] as const;
 type Row = { line: number; values: Record<string, string> };
 
-/** The fee schedule: as configured, otherwise fees.csv beside the configuration. */
+/** The fee schedule: as configured, otherwise fees.csv next to the configuration. */
 export function feesPath({ policy, folder }: Pick<Config, 'policy' | 'folder'>): string {
   return policy.fees ?? join(folder, 'fees.csv');
 }

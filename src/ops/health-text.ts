@@ -55,7 +55,7 @@ function sentence(answer: HealthAnswer, time_zone: string): string {
   return `no${since}. ${answer.why} → ${answer.next}`;
 }
 
-/** `name` in the first column and `text` beside it, broken at blanks. */
+/** `name` in the first column and `text` next to it, broken at blanks. */
 export function wrapped(name: string, text: string, indent = INDENT): string[] {
   const lines: string[] = [];
   let line = '';
@@ -74,7 +74,7 @@ export function clinicTime(at: number, time_zone: string): string {
   return localDateTime(at, time_zone).replace('T', ' ');
 }
 
-/** The heartbeat file beside the results. Its age says whether eligd still runs. */
+/** The heartbeat file next to the results. Its age says whether eligd still runs. */
 export function heartbeatText(
   { health, alerts }: { health: Health; alerts: readonly Alert[] },
   { now, time_zone }: Shown,

@@ -30,7 +30,7 @@ export type PayerChange =
   | { kind: 'changed' }
   | { kind: 'error'; error: EligdError };
 
-/** The file of the payer map: as configured, otherwise payers.csv beside the configuration. */
+/** The file of the payer map: as configured, otherwise payers.csv next to the configuration. */
 export function payersPath({ policy, folder }: Pick<Config, 'policy' | 'folder'>): string {
   return policy.payers ?? join(folder, 'payers.csv');
 }

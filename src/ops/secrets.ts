@@ -69,7 +69,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Opens the three places of secrets, in order of precedence: systemd's `$CREDENTIALS_DIRECTORY`
- * (names in lower case without `ELIGD_`), the environment, and `.env` beside the configuration.
+ * (names in lower case without `ELIGD_`), the environment, and `.env` next to the configuration.
  * Nothing is written into the environment, so no child process inherits what `.env` holds. An empty
  * value counts as none.
  */

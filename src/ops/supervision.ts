@@ -12,7 +12,7 @@ export type Supervision = {
   progress: Progress;
   notifier: Notifier;
   /**
-   * A step may be silent for this long, whatever the watchdog says: the longest time-out of a
+   * A step may be silent for this long, whatever the watchdog says: the longest timeout of a
    * single request, with room.
    */
   patience_ms: number;
@@ -65,7 +65,7 @@ type Counted = Record<
 >;
 
 /**
- * Where the appointments are, for `systemctl status`: what is open first, and what needs a person
+ * Where the appointments are, for `systemctl status`: what is open first, and what needs you
  * always.
  */
 export function statusWords(counts: Counted): string {

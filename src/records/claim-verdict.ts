@@ -4,7 +4,7 @@ import type { ClaimCode, ClaimStatus } from './claim-status.ts';
 /** What the configuration says a payer's words mean, by the words as a person writes them. */
 export type ClaimWords = Readonly<Record<string, ClaimStatus>>;
 
-/** The parts of an answer that decide by themselves. */
+/** The parts of an answer that decide alone. */
 export type ClaimEvidence = {
   is_paid_on: boolean;
   codes: readonly Pick<ClaimCode, 'paid' | 'denial_reason' | 'answered'>[];

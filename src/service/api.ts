@@ -102,7 +102,7 @@ export type UnsentCause =
   | 'timeout'
   | 'aborted'
   | 'closed'
-  /** 401 on the call (after one renewal), or a login that was turned away. */
+  /** 401 on the call (after one renewal), or a login that was rejected. */
   | 'unauthorized'
   | 'rate_limited'
   /** The login did not come through: the network, a server error, a redirect. */

@@ -23,7 +23,7 @@ export function readCreation(answered: Answered): Result<{ inquiry_id: InquiryId
   const word = creationWord(one);
   if (word.said === 'id') return { ok: true, value: { inquiry_id: word.inquiry_id } };
   if (word.said === 'success') return fail(ambiguous('no_usable_id', { status, accepted: true }));
-  // An id beside "success": false may well be an inquiry that was made.
+  // An id next to "success": false may well be an inquiry that was made.
   if (word.said === 'failure')
     return fail(ambiguous('contradictory_reply', { status, accepted: word.has_id }));
   return fail(

@@ -65,7 +65,7 @@ function totalOf(fields: Record<string, unknown>, on_page: number): number | nul
 }
 
 /**
- * A `next` beside the list: an address, or null for the last page. Undefined when there is no such
+ * A `next` next to the list: an address, or null for the last page. Undefined when there is no such
  * field.
  */
 function bodyNext(fields: Record<string, unknown>): string | null | undefined {

@@ -267,7 +267,7 @@ export class Session {
     return retry_after_ms;
   }
 
-  /** Requests that were out together are turned away together, which counts once. */
+  /** Requests that were out together are rejected together, which counts once. */
   #unsaidPause(): number {
     const elapsed = this.#options.env.clock.elapsed();
     if (elapsed >= this.#unsaid_until_elapsed) this.#unsaid_pauses += 1;
@@ -278,7 +278,7 @@ export class Session {
   }
 
   /**
-   * What fails beside a request must not take its outcome with it: an accepted call would look as
+   * What fails next to a request must not take its outcome with it: an accepted call would look as
    * if it had been lost.
    */
   async #keepResult(reason: string, beside: () => Promise<void> | void): Promise<void> {

@@ -46,7 +46,7 @@ export class TokenSource {
 
   /**
    * A token to send. Renewed when nine tenths of its life are over; should that fail, the old one
-   * serves to the end of its life, unless the login was turned away.
+   * serves to the end of its life, unless the login was rejected.
    */
   async current(): Promise<TokenOutcome> {
     const held = this.#held;

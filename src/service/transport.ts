@@ -157,7 +157,7 @@ const watchStart: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (optio
 
 /**
  * The deadline is a timer of the machine and not of `Env`: it bounds a socket, which lives in real
- * time even where a simulation owns the clock. undici's own time-outs restart with every chunk and
+ * time even where a simulation owns the clock. undici's own timeouts restart with every chunk and
  * are too coarse to be a deadline.
  */
 async function exchange(wire: Wire, request: HttpRequest, signal: AbortSignal): Promise<Exchange> {

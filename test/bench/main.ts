@@ -1,5 +1,5 @@
 /**
- * `npm run bench`: how fast eligd is beside the bare tools on the same machine in the same run, so
+ * `npm run bench`: how fast eligd is next to the bare tools on the same machine in the same run, so
  * that the ratios mean something anywhere. Nothing is asserted. Every measurement is a process of
  * its own.
  */

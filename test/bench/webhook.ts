@@ -1,5 +1,5 @@
 /**
- * The part of the bench about reports: how many the receiver takes, beside a route that keeps
+ * The part of the bench about reports: how many the receiver takes, next to a route that keeps
  * nothing.
  */
 import { type ChildProcess, fork } from 'node:child_process';

@@ -74,7 +74,7 @@ describe('an exit code', () => {
     });
     const { code, stderr } = await run(['probe'], {}, defect);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^eligd: This is a defect of eligd \(TypeError\);.*\n$/);
+    expect(stderr).toMatch(/^eligd: This is a bug in eligd \(TypeError\);.*\n$/);
     expect(stderr).not.toContain('Jane');
     expect((await run(['probe'], { environment: { ELIGD_DEBUG: '1' } }, defect)).stderr).toContain(
       'program.test.ts',

@@ -97,7 +97,7 @@ function heartbeat(): Heartbeat {
 }
 
 describe('status', () => {
-  test('says in one page what is where and what to do', async () => {
+  test('says in one page where everything is and what to do', async () => {
     await fill();
     const { code, stdout, stderr } = await eligd('status');
     // No daemon has run on this database, so the answer to most questions is no.
@@ -134,8 +134,8 @@ describe('status', () => {
       '  closed                  1   1 no coverage',
       '',
       'Spent:       today 4 calls, this month 4 calls; what they cost is unknown.',
-      'To write:    1 to write, 0 failed and tried again, 0 need a person; the oldest',
-      '             since 2026-11-20 09:00.',
+      'To write:    1 to write, 0 failed and tried again, 0 need you; the oldest since',
+      '             2026-11-20 09:00.',
       'Last read:   front-desk 2026-11-20 09:00',
       'For you:     2 entries on the attention list (1 refused, 1 submission stopped),',
       '             the oldest since 2026-11-20 09:00.',

@@ -119,7 +119,7 @@ beforeAll(async () => {
   const { testResults }: Report = JSON.parse(readFileSync(report, 'utf8'));
   for (const { name, assertionResults } of testResults) {
     const folder = /connectors\/([^/]+)\/suite\.test\.ts$/.exec(name)?.[1];
-    // A template may have tests of its own beside the suite.
+    // A template may have tests of its own next to the suite.
     if (folder === undefined) continue;
     expect(assertionResults.length, name).toBeGreaterThan(20);
     failed.set(

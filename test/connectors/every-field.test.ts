@@ -248,7 +248,7 @@ const ABOUT = {
   time_zone,
 };
 
-/** The verdict is that of the whole record, so that a field has to be placed by itself. */
+/** The verdict is that of the whole record, so that a field has to be placed automatically. */
 function deliveryOf(record: EligibilityRecord): Delivery {
   const [delivery] = batchOf(1, [1]).deliveries;
   if (delivery === undefined) throw new Error('There is no example.');

@@ -126,7 +126,7 @@ describe('a claim', () => {
     ['no member id', { coverage: aCoverage({ member_id: '' }) }, /the member id/],
     ['an amount that is none', { billed_amount: 'much' }, /billed amount is no amount/],
     ['no date of birth', { patient: { ...aClaim().patient, birth_date: null } }, /birth date/],
-  ] as [string, Partial<ClaimInput>, RegExp][])('with %s waits for a person', (_, over, what) => {
+  ] as [string, Partial<ClaimInput>, RegExp][])('with %s waits for you', (_, over, what) => {
     const decision = plan(over);
     expect(
       decision.kind === 'attend' && decision.attention.map((entry) => entry.what).join(' '),

@@ -134,7 +134,7 @@ describe('an open inquiry is asked about', () => {
   });
 });
 
-describe('while the service tells by itself, it', () => {
+describe('while the service sends webhook events, it', () => {
   test('starts after the morning of the completion date, and is rarer later', () => {
     const times = asked({ is_told: true });
     expect(times[0]).toBe(chicago(10, 13, 30));

@@ -67,7 +67,7 @@ describe('an inquiry', () => {
 });
 
 describe('a delivery', () => {
-  test('that was made stays made, and one that is parked waits for a person', () => {
+  test('that was made stays made, and one that is parked waits for you', () => {
     expect(DELIVERY_STATES.filter((state) => isDeliveryStep('delivered', state))).toEqual([]);
     expect(DELIVERY_STATES.filter((state) => isDeliveryStep('parked', state))).toEqual(['pending']);
   });

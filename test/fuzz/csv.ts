@@ -1,6 +1,6 @@
 /**
  * Files in the drop folder, through the real connector into a real database: whatever a file holds
- * it goes to processed/ or rejected/, what is accepted can be stored, and the good file beside it
+ * it goes to processed/ or rejected/, what is accepted can be stored, and the good file next to it
  * is read (G2, G7).
  */
 
@@ -81,7 +81,7 @@ export async function csvTarget(): Promise<Target> {
         readdirSync(at(part)).filter((name) => name.endsWith('.csv')).length === 0,
         `A file stays in ${part}/.`,
       );
-    must(seen.has(good_id), 'The good file beside it was not read.');
+    must(seen.has(good_id), 'The good file next to it was not read.');
     const fate = readdirSync(at('rejected')).length > 0 ? 'rejected' : 'processed';
     for (const part of ['processed', 'rejected'])
       rmSync(at(part), { recursive: true, force: true });

@@ -33,7 +33,7 @@ async function genuinePass(receiver: Receiver, name: string): Promise<void> {
 }
 
 /**
- * Where time-outs are this short, a busy machine ends a genuine connection now and then; the
+ * Where timeouts are this short, a busy machine ends a genuine connection now and then; the
  * service comes again.
  */
 const stillTakes = (receiver: Receiver) =>

@@ -5,7 +5,7 @@ import { message, PATH, SECRET, signatureOf, startReceiver } from './receiver.ts
 describe('a delivery', () => {
   test('is in the inbox byte for byte when acknowledged, and wakes its reader', async () => {
     const receiver = await startReceiver();
-    // Spaces and an escaped letter that parsing and writing anew would not keep.
+    // Spaces and an escaped letter that parsing and writing again would not keep.
     const body = `{ "message_hash":"h-1",  "inquiries": [], "note":"\\u00e9 é" }\n`;
     expect(await receiver.deliver(body)).toMatchObject({ status: 200, body: '' });
     const [row] = await receiver.rows();

@@ -69,7 +69,7 @@ describe('the payer map', () => {
       '- line 2: its action is "cal". Write call, skip, attention or unsupported',
     ],
     [
-      'an age that is no number',
+      'an age that is not a number',
       `${HEADER}Aetna,,A,,,a month\n`,
       '- line 2: its reverify_after_days is not a number of days.',
     ],

@@ -29,7 +29,7 @@ function thrown(call: () => unknown): EligdError {
 }
 
 describe('secrets', () => {
-  test('come from .env beside the configuration, and do not enter the environment', () => {
+  test('come from .env next to the configuration, and do not enter the environment', () => {
     writeEnv("ELIGD_SERVICE_USERNAME=clinic\nELIGD_SERVICE_PASSWORD='a #b'\n");
     const credentials = serviceCredentials(openSecrets(folder, {}), 'oauth');
     expect(

@@ -31,7 +31,7 @@ const AMOUNTS: Partial<Record<BehaviorName, readonly number[]>> = {
   date_skew_seconds: [-900, 900],
 };
 
-/** What a reading needs beside it to make a difference. */
+/** What a reading needs next to it to make a difference. */
 const BESIDE: Partial<Record<BehaviorName, Partial<Behaviors>>> = {
   list_page_size: { list_paging: 'page' },
   bulk_max_status: { bulk_max: 2 },

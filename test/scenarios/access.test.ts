@@ -56,7 +56,7 @@ async function runningDaemon() {
   return { check, deny, handed_out };
 }
 
-describe('check, beside a running daemon', () => {
+describe('check, next to a running daemon', () => {
   test("says that the daemon's own token is accepted", async () => {
     const { check } = await runningDaemon();
     expect((await check()).map(({ state, what }) => [state, what])).toContainEqual([

@@ -91,7 +91,7 @@ describe('a call that brought nothing', () => {
     expect(reasons(clinic)).toEqual(['unsuccessful']);
   });
 
-  test('because the service cancelled it is listed and never sent again by itself', async () => {
+  test('because the service cancelled it is listed and never sent again', async () => {
     const { machine, service, clinic } = await sent('CANCEL');
     await service.advance({ days: 9 });
     await clinic.once();

@@ -324,8 +324,7 @@ describe('when a claim is asked about', () => {
   );
 
   test(
-    'one that lacks what a call needs waits for a person, and is asked about when that is ' +
-      'mended',
+    'one that lacks what a call needs waits for you, and is asked about when that is ' + 'fixed',
     async () => {
       const scene = await asked([claimOf('PAID-1', { date_of_service: '', dob: '' })]);
       expect(await scene.service.ledger()).toEqual([]);
@@ -334,7 +333,7 @@ describe('when a claim is asked about', () => {
         'field_missing',
         expect.stringMatching(/birth date.*date of service/),
       ]);
-      scene.clinic.drop('claims-mended.csv', claimsOf(claimOf('PAID-1')));
+      scene.clinic.drop('claims-fixed.csv', claimsOf(claimOf('PAID-1')));
       await nextDays(scene, 1);
       expect(await scene.service.ledger()).toHaveLength(1);
       expect(scene.clinic.attention().filter(({ claim_id }) => claim_id !== '')).toEqual([]);
@@ -383,7 +382,7 @@ describe('a call about a claim', () => {
     expect(scene.clinic.attention()).toEqual([]);
   });
 
-  test('that the service cancelled is listed and not made again by itself', async () => {
+  test('that the service cancelled is listed and not made again automatically', async () => {
     const scene = await asked([claimOf('PAID-1', { member_id: 'CANCEL-1' })]);
     await nextDays(scene, 30);
     expect((await scene.service.ledger()).map(({ status }) => status)).toEqual(['CANCELLED']);
@@ -415,7 +414,7 @@ describe('a call about a claim', () => {
     expect(lines(again).map(([, status]) => status)).toEqual(['pending']);
   });
 
-  test('takes its place in the budget of calls beside visits', async () => {
+  test('takes its place in the budget of calls next to visits', async () => {
     const scene = await open({ policy: { calls_per_day: 2 } });
     scene.clinic.drop('export.csv', exportOf(visits(1)));
     scene.clinic.drop('claims-a.csv', claimsOf(claimOf('PAID-1'), claimOf('PAID-2')));

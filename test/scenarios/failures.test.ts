@@ -102,7 +102,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
   });
 
   test.each([401, 402, 403, 407])(
-    'a %d stops sending, says so, and sending goes on by itself',
+    'a %d stops sending, says so, and sending goes on automatically',
     async (status) => {
       const made = await scene({ service: { submission } });
       // A 401 is repeated once with a new token, in every request that is out; so is a 403 of a

@@ -120,7 +120,7 @@ test('five hundred visits end with one call and one valid answer each, and a sec
   await clinic.once();
   expect(await service.ledger()).toHaveLength(500);
 
-  // One is cancelled and booked again, two change in other ways, one moves, and one is made anew
+  // One is cancelled and booked again, two change in other ways, one moves, and one is made again
   // for another day.
   await peer.put({ ...appointmentOf(visit(1)), status: 'cancelled' });
   await clinic.once();

@@ -14,7 +14,7 @@ function lose(clinic: Clinic): void {
   for (const end of ['', '-wal', '-shm', '.lock']) rmSync(database(clinic) + end, { force: true });
 }
 
-test('with backups beside it, a new database sends nothing until released', async () => {
+test('with backups next to it, a new database sends nothing until released', async () => {
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });

@@ -90,7 +90,7 @@ test('no name, birth date or member id stands in the log at its most talkative, 
   };
   await round('once');
   await service.advance({ days: 12 });
-  // The list that answers are taken from fails as well, so that each is read by itself.
+  // The list that answers are taken from fails as well, so that each is read automatically.
   await service.fault({
     method: 'GET',
     path: 'dental/inquiries$',

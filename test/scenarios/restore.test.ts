@@ -119,7 +119,7 @@ test('calls made right before a restore and listed late are not repeated (G1)', 
 });
 
 test(
-  'a copy that still has its WAL beside it is put back whole, and the database itself is no ' +
+  'a copy that still has its WAL next to it is put back whole, and the database itself is no ' +
     'backup',
   async () => {
     setMachineClock();

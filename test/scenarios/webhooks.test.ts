@@ -1,4 +1,4 @@
-/** The service reports by itself: through the whole program, over real sockets. */
+/** The service sends webhook events: through the whole program, over real sockets. */
 
 import {
   createServer,
@@ -126,7 +126,7 @@ const everythingWritten = ({ clinic }: Running, count: number) =>
     })
     .toBe(count);
 
-describe('answers arrive by themselves', () => {
+describe('answers arrive automatically', () => {
   test('with one question each, and only the hashes of the messages stay', async () => {
     const system = await running(6);
     const before = await reads(system.service);

@@ -115,7 +115,7 @@ test.each<[string, Reply, string, boolean]>([
   ['200 without a body', {}, 'unreadable_reply', false],
   ['success false', { json: { success: false } }, 'contradictory_reply', false],
   [
-    'success false beside an id',
+    'success false next to an id',
     { json: { success: false, inquiry_id: 'x' } },
     'contradictory_reply',
     true,
@@ -167,7 +167,7 @@ test('A connection that never comes about is unsent when the deadline passes', a
   expect(performance.now() - started_ms).toBeLessThan(600);
 });
 
-test('A time-out before the status is ambiguous, and comes at the deadline', async () => {
+test('A timeout before the status is ambiguous, and comes at the deadline', async () => {
   const server = await serve(() => undefined);
   const { client, gate } = testClient(server.base_url, { timeout_ms: 80 });
   const started_ms = performance.now();

@@ -57,7 +57,11 @@ const EDGES: Edge[] = [
     (on, body) => on.reply(200, body, { ...JSON_TYPE, 'content-length': '10' }),
     AMBIGUOUS('unreadable_reply', 200),
   ],
-  ['a length that is no number', reply(200, null, { 'content-length': 'x' }), AMBIGUOUS('socket')],
+  [
+    'a length that is not a number',
+    reply(200, null, { 'content-length': 'x' }),
+    AMBIGUOUS('socket'),
+  ],
   [
     'JSON that breaks off',
     (on, body) => on.reply(200, body.slice(0, -1), JSON_TYPE),

@@ -25,7 +25,7 @@ export class Calls {
    */
   readonly excused: { first: Accepted; second: Accepted }[] = [];
   /**
-   * Calls with which the payer was asked anew, because the last answer was too old: attempts are
+   * Calls with which the payer was asked again, because the last answer was too old: attempts are
    * counted from there.
    */
   readonly #series_starts = new Set<string>();

@@ -29,7 +29,7 @@ export function countsOf(
     'rate limited (429)': counts.limited,
     'server errors': counts.errors,
     'refused (422)': counts.refused,
-    'turned away': counts.turned_away,
+    rejected: counts.turned_away,
     'success without an id': counts.useless,
     'inquiries forgotten': counts.forgotten,
     'reports sent': service.reports.counts.sent,

@@ -260,7 +260,7 @@ export class Life implements Owner {
           ? error
           : new Broken(
               'run',
-              'The daemon ended by itself: ' +
+              'The daemon ended on its own: ' +
                 `${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
             ),
       );

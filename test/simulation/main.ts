@@ -102,7 +102,7 @@ async function work(order: Order, onOutcome: (outcome: Outcome) => void): Promis
   }
 }
 
-/** How many worlds the process has lived, and how it ended when that was not by itself. */
+/** How many worlds the process has lived, and how it ended when that was not on its own. */
 function start(
   order: Order,
   onOutcome: (outcome: Outcome) => void,
@@ -239,7 +239,7 @@ async function tellOne(seed: number): Promise<number> {
 async function mutate(seeds: number[], mutations: readonly string[]): Promise<number> {
   const rows = new Map<string, string>();
   let missed = 0;
-  // A world that breaks by itself says nothing about a mutation.
+  // A world that breaks on its own says nothing about a mutation.
   const sound = new Set<number>();
   await each(partsOf(seeds), (part) =>
     work({ seeds: part, mutation: null, tell: 'about' }, ({ seed, broken }) => {

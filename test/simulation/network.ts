@@ -125,7 +125,7 @@ export class Network extends Agent {
       request.ended_at ??= scheduler.now;
       request.is_stray = true;
     });
-    // Nobody was there for its time-out, which is when a process that lived would have given it up.
+    // Nobody was there for its timeout, which is when a process that lived would have given it up.
     const leave = () => {
       request.ended_at ??= request.sent_at + plan.config.timeout_ms;
       request.is_stray = true;

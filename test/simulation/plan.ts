@@ -144,7 +144,7 @@ export function drawPlan(seed: number) {
       timestamps: random.pick(['z', 'offset', 'no_zone'] as const),
       /**
        * How long a new inquiry is hidden from the list, as a share of two settle times after the
-       * client's time-out.
+       * client's timeout.
        */
       shown_after: random.pick([
         'at_once',

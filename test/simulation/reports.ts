@@ -1,5 +1,5 @@
 /**
- * What the service tells by itself: reports to the subscribed address, grouped, split, late,
+ * What the service sends webhook events: reports to the subscribed address, grouped, split, late,
  * repeated, in any order; and whoever else knocks there, with forged ones.
  */
 import { createHmac } from 'node:crypto';

@@ -155,7 +155,7 @@ describe('an appointment that comes back', () => {
     ['procedures', { procedure_codes: ['D1110'] }],
     ['provider or place', { location: 'North' }],
   ] as [string, Partial<AppointmentInput>][])(
-    'with another %s is the same one, and planned anew',
+    'with another %s is the same one, and planned again',
     async (what, change) => {
       await store.write((tx) =>
         tx.updateTable('appointments').set({ plan_due_at: null }).execute(),
@@ -488,7 +488,7 @@ describe('a rejected item', () => {
     position: 'row 17',
     field: 'DOB',
     value_class: 'impossible date',
-    remedy: 'Mend the date.',
+    remedy: 'Fix the date.',
   };
 
   test('is on the attention list, and its neighbours are stored (G7)', async () => {
@@ -501,7 +501,7 @@ describe('a rejected item', () => {
         connector: DESK,
         reason: 'row_unreadable',
         what: 'export.csv, row 17: DOB is impossible date.',
-        next: 'Mend the date.',
+        next: 'Fix the date.',
       },
     ]);
   });

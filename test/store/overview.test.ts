@@ -130,7 +130,7 @@ describe('an appointment', () => {
     expect(await situationOf(appointment)).toBe('answered');
   });
 
-  test('of which a delivery is parked needs a person', async () => {
+  test('of which a delivery is parked needs you', async () => {
     const { appointment, inquiry } = await clinic.planned('1');
     await clinic.open(inquiry);
     await clinic.answer(inquiry, { deliver_to: [appointment] });
@@ -145,7 +145,7 @@ describe('an appointment', () => {
     ['rejected', ['planned', 'sending', 'rejected']],
     ['undecidable', ['planned', 'sending', 'uncertain', 'undecidable']],
   ] as const)(
-    'of which the inquiry is %s needs a person, with or without an entry',
+    'of which the inquiry is %s needs you, with or without an entry',
     async (state, path) => {
       const { appointment, inquiry } = await clinic.planned('1');
       await clinic.move(inquiry, path);
@@ -156,7 +156,7 @@ describe('an appointment', () => {
     },
   );
 
-  test('with an open entry needs a person, whether the entry names it or its inquiry', async () => {
+  test('with an open entry needs you, whether the entry names it or its inquiry', async () => {
     const first = await clinic.planned('1');
     const second = await clinic.planned('2');
     await clinic.attention({ appointment: first.appointment }, 'vanished');
@@ -188,11 +188,11 @@ describe('an appointment', () => {
     expect(await situationOf(appointment)).toBe('planned');
   });
 
-  test('with no known reason to wait needs a person, so that none is lost (G2)', async () => {
+  test('with no known reason to wait needs you, so that none is lost (G2)', async () => {
     const id = await clinic.appointment('1', { plan: { due_at: null } });
     expect(await explained(id)).toMatchObject({
       situation: 'attention',
-      why: expect.stringContaining('defect of eligd'),
+      why: expect.stringContaining('bug in eligd'),
     });
   });
 

@@ -51,7 +51,7 @@ export type Clinic = {
   run: (...args: string[]) => ReturnType<typeof run>;
   /** One daemon for several rounds, as `eligd run` keeps it. */
   daemon: (env?: Partial<Env>, options?: { idle_ms?: number }) => Promise<Daemon>;
-  /** Every line of every `outbox/eligibility-*.csv`, with the record beside it. */
+  /** Every line of every `outbox/eligibility-*.csv`, with the record next to it. */
   written: () => (Line & {
     record: Record<string, unknown>;
     delivery: Record<string, unknown>;

@@ -11,7 +11,7 @@ afterEach(() => {
 export type Refusal = { status: number; headers?: Record<string, string> };
 
 /**
- * Stands before the service and turns away what `refuse` says, before the service sees it.
+ * Stands before the service and rejects what `refuse` says, before the service sees it.
  * `onToken` is told every token that the service hands out.
  */
 export async function gatekeeper(

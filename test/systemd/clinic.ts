@@ -1,5 +1,5 @@
 /**
- * A clinic on a machine: the sandbox beside the service, exports that are dropped, answers that
+ * A clinic on a machine: the sandbox next to the service, exports that are dropped, answers that
  * come back.
  */
 import { readCsv } from '../support/csv-text.ts';

@@ -62,7 +62,7 @@ console.log(
   `${Math.round((performance.now() - started_ms) / 1000)} s after the base system was there.`,
 );
 
-/** Built from its own commit, with its own packages; kept beside the base system. */
+/** Built from its own commit, with its own packages; kept next to the base system. */
 async function olderPackage(): Promise<string> {
   const folder = join(CACHE, `build-${OLDER.commit.slice(0, 12)}`);
   const [deb] = existsSync(folder) ? readdirSync(folder) : [];

@@ -36,10 +36,7 @@ export async function sigkill(clinic: ClinicMachine, machine: Machine): Promise<
   );
   await clinic.answered(ids);
   expectOneCallEach(clinic);
-  return (
-    `back to work by itself, ${clinic.service().restarts - before.restarts} restart, one call ` +
-    'each'
-  );
+  return `back to work, ${clinic.service().restarts - before.restarts} restart, one call ` + 'each';
 }
 
 export async function hangingProcess(clinic: ClinicMachine, machine: Machine): Promise<string> {
@@ -103,7 +100,7 @@ export async function hangingStage(clinic: ClinicMachine, machine: Machine): Pro
   );
   return (
     'idle for twice the watchdog it was left alone; with one stage hanging it was killed and ' +
-    'started anew'
+    'started again'
   );
 }
 

@@ -8,7 +8,7 @@ export type Gathered = {
   appointment: Resource;
   patient: Json;
   patient_id: string;
-  /** How many patients come beside that one. */
+  /** How many patients come next to that one. */
   others: number;
   practitioner: Json | null;
   location: Json | null;

@@ -67,7 +67,7 @@ export class Puller {
   /** Throws a ConnectorError, also after a part was taken. */
   async pull(call: PullCall): Promise<void> {
     call.signal.throwIfAborted();
-    // Ends what one failure leaves under way beside it.
+    // Ends what one failure leaves under way next to it.
     const ending = new AbortController();
     const end = () => ending.abort(call.signal.reason);
     call.signal.addEventListener('abort', end, { once: true });

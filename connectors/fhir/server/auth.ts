@@ -66,7 +66,7 @@ function secretOf(env: FhirEnv, last_part: string): string {
   throw new ConnectorError('permanent', {
     what: `The secret ${name} is missing, so eligd cannot log in at the FHIR server.`,
     next:
-      `Write ${name}=… into the file .env beside the configuration, or give it as a systemd ` +
+      `Write ${name}=… into the file .env next to the configuration, or give it as a systemd ` +
       'credential.',
   });
 }
@@ -252,7 +252,7 @@ async function discover({ config, transport }: Parts, signal: AbortSignal): Prom
         'nor in its CapabilityStatement.',
       next:
         'Check base_url: it must be the base address of a FHIR R4 server. If it is right, ' +
-        'write token_url: beside it, or choose another auth:.',
+        'write token_url: next to it, or choose another auth:.',
     });
   }
   const address = new URL(token_url, `${config.base_url}/`).href;

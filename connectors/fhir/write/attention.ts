@@ -1,5 +1,5 @@
 /**
- * What needs a person, as open Tasks (or Communications) on the server. One entry is one resource
+ * What needs you, as open Tasks (or Communications) on the server. One entry is one resource
  * for as long as it is open; one that is gone from the list is closed, not deleted, so that the
  * chart tells what happened.
  */
@@ -187,7 +187,7 @@ function task(entry: AttentionEntry, subject: Subject | null): Task {
     resourceType: 'Task',
     status: 'requested',
     intent: 'order',
-    code: { text: 'Insurance eligibility needs a person' },
+    code: { text: 'Insurance eligibility needs you' },
     description: `${entry.what} ${entry.next}`,
     ...(subject === null ? {} : { focus: subject.about }),
     ...(subject?.patient ? { for: subject.patient } : {}),
@@ -200,7 +200,7 @@ function communication(entry: AttentionEntry, subject: Subject | null): Communic
   return {
     resourceType: 'Communication',
     status: 'in-progress',
-    category: [{ text: 'Insurance eligibility needs a person' }],
+    category: [{ text: 'Insurance eligibility needs you' }],
     ...(subject?.patient
       ? { subject: subject.patient as NonNullable<Communication['subject']> }
       : {}),

@@ -2,7 +2,7 @@
  * The benefits of a record as items of a CoverageEligibilityResponse. Only what is known becomes a
  * value (G8): what the payer did not answer stands as words in `description`, what was not asked is
  * absent, and `excluded` is written only when the payer said "not covered". FHIR has no element for
- * what remains, so `used` is written beside `allowed`.
+ * what remains, so `used` is written next to `allowed`.
  */
 import type {
   CodeableConcept,

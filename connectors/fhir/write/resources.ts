@@ -181,7 +181,7 @@ const isSaid = (text: string | null): text is string => text !== null && text.tr
 
 export const base64 = (text: string) => Buffer.from(text, 'utf8').toString('base64');
 
-/** For people, with the full record for programs beside it. */
+/** For people, with the full record for programs next to it. */
 export function documentReference({ delivery, about }: Parts): DocumentReference {
   const { record } = delivery;
   const title = `Insurance eligibility: ${disposition(delivery)}`;

@@ -23,7 +23,7 @@ const CONNECT_MS = 15_000;
 type Waiting = { control_id: string; answer: (reply: Reply) => void };
 
 /**
- * After a time-out the connection is given up, so that an answer which comes late is never read;
+ * After a timeout the connection is given up, so that an answer which comes late is never read;
  * and an answer counts only for the message that it names (MSA-2), so that one which is late all
  * the same, or sent twice, is never taken for the next message's.
  */
@@ -55,7 +55,7 @@ export class MllpClient {
     signal.throwIfAborted();
     const giveUp = () => this.#drop(socket);
     // From the question on, whatever is said meanwhile: a receiver that keeps talking past it must
-    // not hold up the others. As with a socket's own time-out, the timer is the transport's.
+    // not hold up the others. As with a socket's own timeout, the timer is the transport's.
     const end = AbortSignal.any([signal, AbortSignal.timeout(this.#config.reply_seconds * 1000)]);
     end.addEventListener('abort', giveUp, { once: true });
     try {

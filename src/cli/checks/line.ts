@@ -38,7 +38,7 @@ export function badBecause(part: string, error: unknown): CheckedLine {
     part,
     'failed',
     `The check itself failed (${kind}).`,
-    'Report this line as a defect of eligd.',
+    'Report this line as a bug in eligd.',
   );
 }
 

@@ -67,7 +67,7 @@ async function tryOut(webhook: WebhookConfig, secret: string, path: string): Pro
   }
   return fine(
     PART,
-    `A report came all the way through ${webhook.public_url}, and a forged one was turned away.`,
+    `A report came all the way through ${webhook.public_url}, and a forged one was rejected.`,
   );
 }
 

@@ -193,10 +193,10 @@ function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
       `${files.length > 1 ? ` and ${files.length - 1} more` : ''}: ` +
       'a line for each answer, for the office',
     `    records/: ${records} full records as JSON, for programs`,
-    '    attention.csv: what needs a person, why, and what to do',
+    '    attention.csv: what needs you, why, and what to do',
     '',
     `  The log:          ${join(folder, 'eligd.log')}`,
-    `  What is where:    bin/eligd status --config ${join(folder, 'eligd.yaml')}`,
+    `  Status summary:   bin/eligd status --config ${join(folder, 'eligd.yaml')}`,
     `  One story:        bin/eligd explain 7001 --config ${join(folder, 'eligd.yaml')}`,
     `  When you are done: rm -r ${folder}`,
     '',

@@ -51,7 +51,7 @@ export function register(command: Command, context: CliContext): void {
     .addOption(
       new Option(
         '--attention',
-        'the attention list instead: what waits for a person, and what to do',
+        'the attention list instead: what waits for you, and what to do',
       ).conflicts('situation'),
     )
     .addOption(new Option('--needs-me', 'only those that wait for you').conflicts('situation'))
@@ -212,7 +212,7 @@ async function listAttention(
     return;
   }
   if (shown.length === 0) {
-    stdout.write('Nothing waits for a person.\n');
+    stdout.write('Nothing waits for you.\n');
     return;
   }
   const is_narrow = stdout.isTTY === true;

@@ -8,7 +8,7 @@ import { operate } from '../operate.ts';
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Lets go on what was stopped: all of submission, or the calls of one appointment that ' +
+      'Resumes what was stopped: all of submission, or the calls of one appointment that ' +
         '"eligd hold" keeps back. Of submission it says ' +
         'first why it was stopped; a reason that still holds stops it again.',
     )

@@ -31,7 +31,7 @@ type Sources = {
 export function register(command: Command, context: CliContext): void {
   command
     .description(
-      'Puts a backup in the place of the database, which is kept beside it. The daemon must ' +
+      'Replaces the database with a backup. The current one is kept next to it. The daemon must ' +
         'be stopped. Nothing is sent by this: the next ' +
         ("start compares the service's whole list first, and what is there is taken instead " +
           'of a call. Files that were read since the backup are read again; messages that were ' +

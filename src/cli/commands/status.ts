@@ -283,7 +283,7 @@ function writingLine({ deliveries }: StatusOverview, config: Config): string {
   const { pending, failed, parked, oldest_at } = deliveries;
   if (oldest_at === null) return 'every answer is in the practice management system.';
   return (
-    `${pending} to write, ${failed} failed and tried again, ${parked} need a person; the ` +
+    `${pending} to write, ${failed} failed and tried again, ${parked} need you; the ` +
     `oldest since ${clinicTime(oldest_at, config)}.`
   );
 }

@@ -6,7 +6,7 @@ import { OWN_PROCESS } from '../../ops/project.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT_CODES } from '../exit.ts';
 
-/** The configuration, and beside it `.env` with the secrets. */
+/** The configuration, and next to it `.env` with the secrets. */
 export function writeInstallation(
   file: string,
   text: string,

@@ -72,7 +72,7 @@ function hasTwoShares({ rule }: ProcedureFacts): boolean {
 
 type Share = Pick<Way, 'copay' | 'patient_percent'>;
 
-/** A copay replaces a share; a copay of nothing beside a share may be the absence of one. */
+/** A copay replaces a share; a copay of nothing next to a share may be the absence of one. */
 function sharesOf(percent: number | null, copay: number | null): Share[] {
   if (copay === null) return [{ copay: null, patient_percent: percent ?? 100 }];
   const by_copay = { copay, patient_percent: 0 };

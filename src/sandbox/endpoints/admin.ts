@@ -17,7 +17,7 @@ import type { Inquiry } from '../request.ts';
 import type { State } from '../state.ts';
 
 /**
- * What the sandbox has beside the service: routes for tests and for looking behind the curtain.
+ * What the sandbox has next to the service: routes for tests and for looking behind the curtain.
  * They need no credentials.
  */
 export function adminRoutes(): Route[] {

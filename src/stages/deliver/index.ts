@@ -193,7 +193,7 @@ async function attendVerdict(
 }
 
 /**
- * The connector stumbled, which is a defect of it: the deliveries go one by one, and the one at
+ * The connector stumbled, which is a bug of it: the deliveries go one by one, and the one at
  * fault fails alone (G7).
  */
 async function isolate(deps: DeliverDeps, batch: ClaimedBatch, error: unknown): Promise<number> {
@@ -343,7 +343,7 @@ function toDelivery(
 }
 
 /**
- * Replaces the connector's view of what needs a person, when it has changed, or the moment as of
+ * Replaces the connector's view of what needs you, when it has changed, or the moment as of
  * which it holds is long past.
  */
 async function publishAttention(deps: DeliverDeps, signal: AbortSignal): Promise<void> {

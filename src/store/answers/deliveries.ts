@@ -16,7 +16,7 @@ export type DeliveryRow = Selectable<Tables['deliveries']>;
 /**
  * Plans the delivery of a record to an appointment; the same (appointment, coverage, record) is
  * planned once. One that was parked because the appointment had become another one is taken up
- * again; one that could not be written waits for a person. What waits for another place among the
+ * again; one that could not be written waits for you. What waits for another place among the
  * appointment's coverages, which it had before, is not written there any more.
  */
 export async function planDelivery(

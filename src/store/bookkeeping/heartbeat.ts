@@ -6,7 +6,7 @@ const HEARTBEAT = 'heartbeat';
 /** When a daemon first ran on this database (epoch milliseconds). */
 export const FIRST_STARTED_AT = 'first_started_at';
 
-/** Stores what the daemon knows of itself, for commands that run beside it. */
+/** Stores what the daemon knows of itself, for commands that run next to it. */
 export async function writeHeartbeat(tx: Tx, heartbeat: Heartbeat): Promise<void> {
   await writeFact(tx, HEARTBEAT, JSON.stringify(heartbeat), heartbeat.at);
   if ((await readFact(tx, FIRST_STARTED_AT)) === null)

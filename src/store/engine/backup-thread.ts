@@ -1,5 +1,5 @@
 /**
- * Runs `writeBackup` beside the event loop: copying a large database takes seconds in which
+ * Runs `writeBackup` next to the event loop: copying a large database takes seconds in which
  * messages must be answered.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';

@@ -155,7 +155,7 @@ function refuseHalfRestored(path: string): void {
   if (!existsSync(path + RESTORING)) return;
   throw new EligdError('configuration', {
     what: `There is no database at ${path}, because a restore was cut short.`,
-    why: `${path}${RESTORING} is there, and the old database lies beside it.`,
+    why: `${path}${RESTORING} is there, and the old database lies next to it.`,
     next: 'Run the same "eligd restore" again.',
   });
 }
@@ -347,7 +347,7 @@ function appliedMigrations(raw: Database.Database): string[] {
 /**
  * kysely prepares a statement for each run, which costs more than running it; this keeps what was
  * prepared, and begins again when there is too much of it. SQLite itself compiles a statement again
- * at every run when a parameter could change its plan (a limit, or a state or connector beside an
+ * at every run when a parameter could change its plan (a limit, or a state or connector next to an
  * order), so constants stand in the text of what runs often, as `sql.lit`. Transactions begin with
  * the write lock: one that reads first and finds, when it writes, that another process wrote in
  * between fails at once, whatever `busy_timeout` says.

@@ -25,13 +25,13 @@ export class FileIdentity {
       why: 'What eligd writes now would be lost, so it makes no more calls and ends.',
       next:
         'Stop eligd and put the right file back: "eligd restore" with the file whose name ends ' +
-        'in .rescued.db, if there is one beside it, or with the newest backup.',
+        'in .rescued.db, if there is one next to it, or with the newest backup.',
     });
   }
 }
 
 /**
- * What shows that there was a database before the one at `path`: backups, or copies beside it.
+ * What shows that there was a database before the one at `path`: backups, or copies next to it.
  * Sentences for the operator; empty when nothing does.
  */
 export function tracesOfDatabase(path: string, backup_folder: string): string[] {
@@ -44,7 +44,7 @@ export function tracesOfDatabase(path: string, backup_folder: string): string[] 
     : [];
   return [
     ...(hasBackups(backup_folder) ? [`there are backups in ${backup_folder}`] : []),
-    ...(copies.length > 0 ? ['there is an older copy beside it'] : []),
+    ...(copies.length > 0 ? ['there is an older copy next to it'] : []),
   ];
 }
 

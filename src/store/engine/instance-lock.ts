@@ -9,7 +9,7 @@ export type InstanceLock = { release: () => void };
 
 /**
  * The lock against a second daemon on the same state: an exclusive transaction held on a lock
- * database beside it, because Node has no flock. The system gives it back when the process dies,
+ * database next to it, because Node has no flock. The system gives it back when the process dies,
  * however it dies.
  */
 export function lockInstance(path: string): InstanceLock {

@@ -27,7 +27,7 @@ const SLOTS_MS = 60_000;
 
 /**
  * Replaces the database at `path` by the copy in `from`, after checking it. The caller holds the
- * lock of the instance. The old database is kept beside, with everything that belongs to it.
+ * lock of the instance. The old database is kept next to it, with everything that belongs to it.
  * Nothing is sent by this; the next start waits `quiet_ms`, and then compares the service's whole
  * list with the copy before it sends, and takes what it finds there instead of a call
  * (docs/design.md "Reconciliation").

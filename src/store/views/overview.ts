@@ -1,5 +1,5 @@
 /**
- * What is where: the questions of `status`, `list`, the demo and the daily summary. Nothing here
+ * Where everything is: the queries of `status`, `list`, the demo, the daily summary. Nothing here
  * changes anything.
  *
  * A claim is in a situation as an appointment is, and is counted apart.
@@ -25,7 +25,7 @@ export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> &
   closed: Partial<Record<ClosedReason, number>>;
 };
 
-/** The counts of the appointments, with those of the claims beside them. */
+/** The counts of the appointments, with those of the claims next to them. */
 export type AllCounts = SituationCounts & { claims: SituationCounts };
 
 export async function countSituations(db: Db, now: number): Promise<AllCounts> {

@@ -1,5 +1,5 @@
 /**
- * What the database holds about appointments beside their rows, of which `domain/explanation.ts`
+ * What the database holds about appointments next to their rows, of which `domain/explanation.ts`
  * makes sentences. Nothing here changes anything.
  */
 import { sql } from 'kysely';

@@ -19,7 +19,7 @@ afterEach(() => folder.remove());
 const signal = new AbortController().signal;
 
 describe('a delivered batch', () => {
-  it('is one file with a line per delivery, and the full record beside it', async () => {
+  it('is one file with a line per delivery, and the full record next to it', async () => {
     await openCsv(folder).connector.deliver(batchOf(1, [1, 2]), signal);
     const text = await folder.read('outbox', 'eligibility-batch-1.csv');
     expect(text.startsWith('\ufeff')).toBe(true);

@@ -100,7 +100,7 @@ describe('encodings', () => {
     ['UTF-16 without a mark', Buffer.from(text, 'utf16le')],
     ['UTF-16 big-endian', utf16be()],
     ['Windows-1252', Buffer.from(text, 'latin1')],
-  ])('%s is found by itself', async (_name, bytes) => {
+  ])('%s is found automatically', async (_name, bytes) => {
     const { appointments } = await readOne(bytes);
     expect(appointments[0]?.patient).toMatchObject({ first_name: 'Zoë', last_name: 'Müller' });
     expect(appointments[0]?.coverages[0]?.carrier).toBe('Café');

@@ -1,4 +1,4 @@
-/** What needs a person, as open work in the charts. */
+/** What needs you, as open work in the charts. */
 import { describe, expect, test } from 'vitest';
 import type { AttentionEntry, Connector } from '../../../connectors/contract.ts';
 import type { Loose } from '../../support/fhir/peer.ts';

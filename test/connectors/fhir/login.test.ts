@@ -341,7 +341,7 @@ describe('the other ways to log in', () => {
     expect(read(await pull()).size).toBe(1);
   });
 
-  test('a token that the server rejects needs a person and is not retried forever', async () => {
+  test('a token that the server rejects needs you and is not retried forever', async () => {
     const { pull, peer } = await bench(
       { authorization: 'Bearer right' },
       { auth: 'bearer' },

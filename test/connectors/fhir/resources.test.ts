@@ -181,7 +181,7 @@ describe('a response', () => {
     expect(plan?.network?.coding?.[0]?.code).toBe(network);
   });
 
-  test('gives what is used beside the limit, since FHIR has nothing for what remains', () => {
+  test('gives what is used next to the limit, since FHIR has nothing for what remains', () => {
     const [plan] = itemsOf(
       recordOf({ maximums: { coverage_limit: '1500', coverage_limit_remaining: '900.50' } }),
     );

@@ -65,7 +65,7 @@ const EDGES: Edge[] = [
     'broken maybe',
   ],
   [
-    'a length that is no number',
+    'a length that is not a number',
     reply(200, PATIENT, { 'content-length': 'x' }),
     'broken maybe x6',
     'broken maybe',

@@ -20,7 +20,7 @@ async function counts(peer: FhirPeer): Promise<number[]> {
 
 describe('an answer', () => {
   test(
-    'becomes a request, a response and where it comes from, beside the coverage that it is ' +
+    'becomes a request, a response and where it comes from, next to the coverage that it is ' +
       'about',
     async () => {
       const { peer, connector, offer } = await bench();
@@ -139,7 +139,7 @@ describe('an answer', () => {
     ).toEqual(both);
   });
 
-  test('gets a document for people beside it where that is asked for', async () => {
+  test('gets a document for people next to it where that is asked for', async () => {
     const { peer, connector } = await bench({}, { document: true });
     await deliver(connector, batchOf(1, [1]));
     const [document] = await peer.all('DocumentReference');
@@ -401,7 +401,7 @@ describe('a server that does not take everything', () => {
     for (const each of [connector, restart()])
       expect(await deliver(each, batchOf(1, [1]))).toEqual(DELIVERED);
     expect(await peer.all('DocumentReference')).toHaveLength(1);
-    // What corrects it cannot take its place, and stands beside it as another kind of resource.
+    // What corrects it cannot take its place, and stands next to it as another kind of resource.
     expect(await deliver(connector, batchOf(2, [1], 2))).toMatchObject([{ outcome: 'delivered' }]);
     expect(
       [await peer.all('DocumentReference'), await peer.all('Communication')].map(

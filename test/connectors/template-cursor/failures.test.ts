@@ -19,7 +19,7 @@ afterEach(async () => {
   await pms.close?.();
 });
 
-test('a result that the PMS refuses waits for a person and blocks no other', async () => {
+test('a result that the PMS refuses waits for you and blocks no other', async () => {
   pms.refuse.set('/results/d-2-1', 422);
   expect(await connector.deliver(batchOf(1, [1, 2, 3]), signal)).toMatchObject([
     { key: 'd-1-1', outcome: 'delivered' },

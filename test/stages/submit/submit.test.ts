@@ -65,8 +65,7 @@ test('a visit past during the lookup of its lost call is closed without a call',
 });
 
 test(
-  'a birth date that is none holds up nobody and waits for a person, whatever fields are ' +
-    'required',
+  'a birth date that is none holds up nobody and waits for you, whatever fields are ' + 'required',
   async () => {
     const clinic = await install({
       policy: { required_fields: { dental: [], medical: [], mental_health: [] } },
@@ -348,7 +347,7 @@ test('lookups begin again when the clock was set while nothing ran (G1)', async 
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
-test('all looks begin anew, also when a look is the first to hear the service (G1)', async () => {
+test('all looks begin again, also when a look is the first to hear the service (G1)', async () => {
   const clinic = await install();
   await loseAndHide(clinic, 2);
   await send(

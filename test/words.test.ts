@@ -1,0 +1,46 @@
+/** docs/glossary.md: the words that eligd no longer uses, in texts, comments and tests. */
+import { expect, test } from 'vitest';
+import { ownFiles } from './support/own-files.ts';
+
+/** Each with the word that takes its place. */
+const WORDS: readonly (readonly [RegExp, string])[] = [
+  [/\bmend(?:s|ed|ing)?\b/i, 'fix'],
+  [/\banew\b/i, 'again'],
+  [/\btime-outs?\b/i, 'timeout'],
+  [/\bturn(?:s|ed)? away\b/i, 'rejected'],
+  [/\bby (?:itself|themselves)\b/i, 'automatically'],
+  [/\blets? go on\b/i, 'resumes'],
+  [/\bwhat is where\b/i, 'summary'],
+  [/\bis no (?:date|address|number)\b/i, 'is not a …'],
+  [/\bdefect of eligd\b/i, 'bug in eligd'],
+];
+
+/** These name the words. */
+const EXEMPT = new Set(['docs/glossary.md', 'test/words.test.ts']);
+/** Applied migrations are never edited. */
+const APPLIED = /^migrations\//;
+
+/** "file:line: not this, but that" of each word of the list. */
+function oldWords(path: string, text: string): string[] {
+  return text
+    .split('\n')
+    .flatMap((line, index) =>
+      WORDS.flatMap(([word, better]) =>
+        word.test(line) ? [`${path}:${index + 1}: "${word.exec(line)?.[0]}", but ${better}`] : [],
+      ),
+    );
+}
+
+test('no word that the glossary replaces is in a text, a comment, or a test', () => {
+  const found = ownFiles()
+    .filter(({ path }) => !EXEMPT.has(path) && !APPLIED.test(path))
+    .flatMap(({ path, text }) => oldWords(path, text));
+  expect(found).toEqual([]);
+});
+
+test('a word of the list is named with the one that takes its place', () => {
+  expect(oldWords('a.md', 'Read it.\nMend the file.\nIt starts anew.')).toEqual([
+    'a.md:2: "Mend", but fix',
+    'a.md:3: "anew", but again',
+  ]);
+});
