@@ -2,7 +2,7 @@
  * Tells people what is wrong: looks about once a minute, and sends what is due. Each target is
  * waited for alone, so that one that hangs delays no other and no work (G7).
  */
-import { statfs } from 'node:fs/promises';
+import { statfsSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import { AlertBook, type Judged } from '../domain/alerts/book.ts';
@@ -113,7 +113,7 @@ class AlertRound {
         attention: await countAttention(store.db),
         growth: await attentionGrowth(store, config.clinic.time_zone, now),
         budget,
-        free_bytes: await freeBytes(config.state.path),
+        free_bytes: freeBytes(config.state.path),
         certificates: await this.#certificates(now),
         restarted: pulse.restarted,
       });
@@ -191,9 +191,14 @@ function named(about: string): { connector?: string } {
   return about === '' ? {} : { connector: about };
 }
 
-async function freeBytes(state_path: string): Promise<number | null> {
-  const found = await statfs(dirname(state_path)).catch(() => null);
-  return found === null ? null : found.bavail * found.bsize;
+/** A local folder answers at once, so a stop need not wait for a thread. Null: it cannot be read. */
+function freeBytes(state_path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(state_path));
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
 }
 
 /** "eligd alert failed" has told that the daemon cannot run. It runs now, so that ends. */

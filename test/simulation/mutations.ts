@@ -282,8 +282,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   late_find_forgotten: one(
     'That a call was proven absent is forgotten when its successor is lost, too.',
     'src/stages/submit/outcome.ts',
-    "for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });",
-    "for (const { id } of moved) await tx.deleteFrom('absent_calls').where('inquiry', '=', " +
+    "  tx.after(() => {\n    for (const { id } of moved) deps.env.log('inquiry_uncertain', " +
+      '{ inquiry: id });\n  });',
+    "  for (const { id } of moved) await tx.deleteFrom('absent_calls').where('inquiry', '=', " +
       'id).execute();',
   ),
   twins_mixed_up: one(
