@@ -117,7 +117,8 @@ describe('an export of visits to a doctor, a therapist and a dentist', () => {
         line?.individual_out_of_pocket_remaining,
       ]).toEqual([expect.stringMatching(amount), expect.stringMatching(amount)]);
       expect([line?.annual_maximum, line?.referral_required]).toEqual([
-        '',
+        // Only a dental plan has a yearly maximum.
+        'does not apply',
         expect.stringMatching(/^(?:yes|no)$/),
       ]);
     }
