@@ -3,12 +3,12 @@
  * messages must be answered.
  */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { EligdError } from '../../domain/errors.ts';
+import { EligdError, type ErrorKind } from '../../domain/errors.ts';
 import { type CopyContent, writeBackup } from './backup.ts';
 import { DamagedDatabase } from './database.ts';
 
 type Job = { path: string; file: string; now: number };
-type Told = { what: string; why: string; next: string };
+type Told = { kind: ErrorKind; what: string; why: string; next: string };
 type Outcome = { content: CopyContent } | { told: Told; is_damaged: boolean };
 
 /** Like `writeBackup`, without holding up anything else. */
@@ -26,8 +26,8 @@ export async function writeBackupAside(
   worker.once('exit', (code) => reject(new Error(`The backup's thread ended with ${code}.`)));
   const outcome = await promise;
   if ('content' in outcome) return outcome.content;
-  const { told, is_damaged } = outcome;
-  throw is_damaged ? new DamagedDatabase('failed', told) : new EligdError('failed', told);
+  const { kind, ...told } = outcome.told;
+  throw outcome.is_damaged ? new DamagedDatabase(kind, told) : new EligdError(kind, told);
 }
 
 if (!isMainThread && parentPort !== null) {
@@ -41,7 +41,7 @@ function attempt(path: string, file: string, now: number): Outcome {
   } catch (error) {
     if (error instanceof EligdError)
       return {
-        told: { what: error.what, why: error.why, next: error.next },
+        told: { kind: error.kind, what: error.what, why: error.why, next: error.next },
         is_damaged: error instanceof DamagedDatabase,
       };
     throw error;
