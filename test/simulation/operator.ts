@@ -87,6 +87,10 @@ export class Operator {
   async #atTheDatabase(work: (store: Store) => Promise<void>): Promise<void> {
     const machine = this.#world.machine();
     if (!existsSync(machine.path) || machine.isDiskFull()) return;
+    // A daemon that is just starting gets its turns to migrate: one process cannot wait for itself.
+    for (let turn = 0; turn < 200; turn += 1)
+      await new Promise<void>((resolve) => machine.scheduler.immediate(resolve));
+    if (!existsSync(machine.path) || machine.isDiskFull()) return;
     const store = await openStore(machine.path);
     try {
       await work(store);

@@ -173,7 +173,7 @@ export function resultWords(counts: AllCounts): string {
   const closed = total - delivered - attention - under_way;
   const parts = [
     `${delivered} of ${total} appointments have their answer`,
-    `${attention} ${attention === 1 ? 'needs' : 'need'} a person`,
+    `${attention} ${attention === 1 ? 'needs' : 'need'} you`,
     ...(under_way > 0 ? [`${under_way} ${under_way === 1 ? 'is' : 'are'} still under way`] : []),
     ...(closed > 0 ? [`${closed} ${closed === 1 ? 'is' : 'are'} closed with a reason`] : []),
   ];
