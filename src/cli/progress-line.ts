@@ -1,3 +1,4 @@
+import { realClock } from '../ops/env.ts';
 import type { Output } from './context.ts';
 
 const SILENT_MS = 2_000;
@@ -13,11 +14,11 @@ export async function withProgressLine<Value>(
   work: () => Promise<Value>,
 ): Promise<Value> {
   if (to.isTTY !== true) return await work();
-  const started_ms = Date.now();
+  const started_ms = realClock.now();
   let is_busy = false;
   let said = '';
   const show = async () => {
-    if (is_busy || Date.now() - started_ms < SILENT_MS) return;
+    if (is_busy || realClock.now() - started_ms < SILENT_MS) return;
     is_busy = true;
     try {
       said = await text();
@@ -26,7 +27,7 @@ export async function withProgressLine<Value>(
     } finally {
       is_busy = false;
     }
-    const seconds = Math.round((Date.now() - started_ms) / 1000);
+    const seconds = Math.round((realClock.now() - started_ms) / 1000);
     to.write(`\r\u001b[K${`${seconds} s: ${said}`.slice(0, (to.columns ?? 80) - 1)}`);
   };
   const timer = setInterval(() => void show(), EVERY_MS);

@@ -191,7 +191,7 @@ function named(about: string): { connector?: string } {
   return about === '' ? {} : { connector: about };
 }
 
-/** A local folder answers at once, so a stop need not wait for a thread. Null: it cannot be read. */
+/** A local folder answers at once, so a stop waits for no thread. Null: it cannot be read. */
 function freeBytes(state_path: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(dirname(state_path));

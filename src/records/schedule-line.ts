@@ -151,9 +151,9 @@ function amounts(
 
 /** `1500.00` as `$1,500`, `45.50` as `$45.50`; words stay as they are. */
 export function dollarWords(text: string): string {
-  const [, whole = '', cents = ''] = /^(\d+)\.(\d{2})\d*$/.exec(text) ?? [];
+  const [, whole = '', cents = ''] = /^(\d{1,15})\.(\d{2})\d*$/.exec(text) ?? [];
   if (whole === '') return text;
-  return `$${whole.replaceAll(/\B(?=(\d{3})+$)/g, ',')}${cents === '00' ? '' : `.${cents}`}`;
+  return `$${Number(whole).toLocaleString('en-US')}${cents === '00' ? '' : `.${cents}`}`;
 }
 
 /** A list has room for one; the page of the visit has all. */

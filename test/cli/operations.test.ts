@@ -31,7 +31,7 @@ test('what is held is not sent until it is released, whatever the PMS says meanw
   clinic.drop('again.csv', exportOf(visits(3, () => ({ group_id: 'G1' }))));
   await clinic.once();
   expect(await ids()).toEqual(['9001', '9003']);
-  expect((await clinic.run('explain', '9002')).stdout).toMatch(/A person holds it back/);
+  expect((await clinic.run('explain', '9002')).stdout).toMatch(/On hold \(eligd hold\)/);
   expect((await clinic.run('release', '9002')).code).toBe(0);
   expect((await clinic.run('release', '9002')).code).toBe(1);
   machine.pass({ hours: 24 });
@@ -53,7 +53,7 @@ test('what is withdrawn is never sent and closed; a call that may have begun sta
   machine.pass({ hours: 24 });
   await clinic.once();
   expect(await ids()).toEqual(['9001']);
-  expect((await clinic.run('explain', '9002')).stdout).toMatch(/A person withdrew it/);
+  expect((await clinic.run('explain', '9002')).stdout).toMatch(/You withdrew it/);
 });
 
 test('a refused inquiry is sent again by retry, and stands in the story', async () => {

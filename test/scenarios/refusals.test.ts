@@ -72,7 +72,8 @@ describe('an inquiry that the service refuses in a batch', () => {
 
 describe('an account that requires npi and insurance', () => {
   const row = { carrier: '', payor_id: '60099' };
-  const medical = { clinic: { specialty: 'medical' } };
+  // With a lead of no time at all, what comes back unsent would be planned again first.
+  const medical = { clinic: { specialty: 'medical' }, policy: { min_lead_hours: 1 } };
 
   test('gets both once it has asked for them, and every visit gets its one call', async () => {
     const { clinic, service } = await clinicOf(

@@ -12,6 +12,7 @@ import {
   readFailure,
   writeFailure,
 } from '../../ops/daemon-failure.ts';
+import { realClock } from '../../ops/env.ts';
 import { openSecrets } from '../../ops/secrets.ts';
 import type { CliContext } from '../context.ts';
 
@@ -43,7 +44,7 @@ function registerTest(command: Command, context: CliContext): void {
         ({ id }) => target === undefined || id === target,
       );
       if (senders.length === 0) throw noTarget(target);
-      const text = testText(place, Date.now());
+      const text = testText(place, realClock.now());
       const failures = await sendToAll(senders, text, (id) =>
         context.stdout.write(`ok ${id}: it took the test message.\n`),
       );
@@ -73,7 +74,7 @@ function registerFailed(command: Command, context: CliContext): void {
       const { SERVICE_RESULT, EXIT_STATUS, MONITOR_EXIT_STATUS } = environment;
       if (SERVICE_RESULT === 'success') return;
       const place = await placeOf(context);
-      const now = Date.now();
+      const now = realClock.now();
       const { first_at, told_at } = readFailure(place.state_path, environment);
       if (told_at !== null) return;
       const status = options.status ?? EXIT_STATUS ?? MONITOR_EXIT_STATUS ?? FINAL_STATUS;

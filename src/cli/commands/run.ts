@@ -64,7 +64,7 @@ async function worldOf(context: CliContext): Promise<World> {
   const secrets = await context.secrets();
   const credentials = serviceCredentials(secrets, config.service.auth);
   const env = await context.env({ log_to: 'stdout' });
-  const booted_at = Date.now() - uptime() * 1000;
+  const booted_at = env.clock.now() - uptime() * 1000;
   return { config, credentials, secrets, env, booted_at, version: programVersion() };
 }
 
