@@ -118,7 +118,7 @@ function tell(appointment: SituatedAppointment, facts: Facts): Told {
     case 'attention':
       return explainAttention(facts);
     case 'waiting':
-      return explainWaiting(appointment, facts.now);
+      return explainWaiting(appointment, facts);
     case 'planned':
       return least === undefined ? told('It is planned.') : explainPlanned(least, facts);
     case 'asking':
@@ -200,9 +200,15 @@ function explainAttention({ entries, inquiries, deliveries, destination }: Facts
   );
 }
 
-function explainWaiting({ plan_wait, plan_due_at }: SituatedAppointment, now: number): Told {
-  if (plan_due_at !== null && plan_due_at <= now)
-    return told('It is new or has changed, and is looked at in the next pass.');
+function explainWaiting(
+  { plan_wait, plan_due_at }: SituatedAppointment,
+  { inquiries: [least], halts: [stopped], now }: Facts,
+): Told {
+  const is_due = plan_due_at !== null && plan_due_at <= now;
+  // A call that came back unsent: what keeps it back is what the office has to know.
+  if (is_due && least?.state === 'planned' && stopped !== undefined)
+    return told(`Nothing is sent at the moment: ${stopped.detail}`, stopped.next_try_at);
+  if (is_due) return told('It is new or has changed, and is looked at in the next pass.');
   return told(waitWords(plan_wait), plan_due_at);
 }
 

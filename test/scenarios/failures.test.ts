@@ -104,8 +104,7 @@ describe.each(['single', 'bulk'])('with submission.mode %s', (mode) => {
   test.each([401, 402, 403, 407])(
     'a %d stops sending, says so, and sending goes on automatically',
     async (status) => {
-      // With a lead of no time at all, planning would look at the visit again first.
-      const made = await scene({ service: { submission }, policy: { min_lead_hours: 1 } });
+      const made = await scene({ service: { submission } });
       // A 401 is repeated once with a new token, in every request that is out; so is a 403 of a
       // token that has worked.
       await made.service.fault(

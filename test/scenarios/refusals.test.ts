@@ -72,8 +72,7 @@ describe('an inquiry that the service refuses in a batch', () => {
 
 describe('an account that requires npi and insurance', () => {
   const row = { carrier: '', payor_id: '60099' };
-  // With a lead of no time at all, what comes back unsent would be planned again first.
-  const medical = { clinic: { specialty: 'medical' }, policy: { min_lead_hours: 1 } };
+  const medical = { clinic: { specialty: 'medical' } };
 
   test('gets both once it has asked for them, and every visit gets its one call', async () => {
     const { clinic, service } = await clinicOf(

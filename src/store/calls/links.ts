@@ -250,7 +250,11 @@ export async function replanAppointmentsOf(
     .where((where) =>
       where.or([
         where('plan_due_at', 'is', null),
-        where('plan_due_at', '>=', where.ref('starts_at')),
+        // A claim without a wait of its own is planned again only when its time is over.
+        where.and([
+          where('kind', '=', sql.lit('claim')),
+          where('plan_due_at', '>=', where.ref('starts_at')),
+        ]),
         where('plan_wait', 'is not', null),
       ]),
     )
