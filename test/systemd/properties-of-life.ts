@@ -36,7 +36,7 @@ export async function sigkill(clinic: ClinicMachine, machine: Machine): Promise<
   );
   await clinic.answered(ids);
   expectOneCallEach(clinic);
-  return `back to work, ${clinic.service().restarts - before.restarts} restart, one call ` + 'each';
+  return `back to work, ${clinic.service().restarts - before.restarts} restart, one call each`;
 }
 
 export async function hangingProcess(clinic: ClinicMachine, machine: Machine): Promise<string> {
