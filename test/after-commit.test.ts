@@ -17,7 +17,7 @@ type Found = { file: string; name: string; effects: string[]; calls: string[]; i
 
 const MUTATORS = new Set(['set', 'add', 'delete', 'push', 'clear', 'splice', 'shift', 'unshift']);
 /** Memory of a process, by the names that `src/` gives it. */
-const MEMORY = /^(memory|sweeps|webhook|progress|this)$/;
+const MEMORY = /^(memory|webhook|progress|this)$/;
 const isCallback = (name: string) => /^on[A-Z]/.test(name);
 /** kysely's methods that look like callbacks. */
 const isKysely = (name: string | null) => ['onConflict', 'onRef'].includes(name ?? '');

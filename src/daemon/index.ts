@@ -23,7 +23,7 @@ import {
 } from '../stages/loop.ts';
 import { closeOldVisits, planStep } from '../stages/plan/index.ts';
 import { listenStep, pullStep } from '../stages/pull/index.ts';
-import { demandSweeps, ensureSwept, submitStep } from '../stages/submit/index.ts';
+import { demandReconciliation, ensureReconciled, submitStep } from '../stages/submit/index.ts';
 import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { FileIdentity, rescueDatabase } from '../store/engine/identity.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/instance-lock.ts';
@@ -85,7 +85,7 @@ export type OnceResult = {
 };
 
 /**
- * A clock that jumps by more than this has the service's list swept again (docs/design.md
+ * A clock that jumps by more than this has the service's list compared again (docs/design.md
  * "Reconciliation").
  */
 const CLOCK_JUMP_MS = 5 * MINUTE_MS;
@@ -174,8 +174,8 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
  * At every start, before anything is planned or sent: the service's list is compared, and with it
  * the clock.
  */
-async function firstSweep({ options, submit }: Parts): Promise<boolean> {
-  return await ensureSwept(submit, options.config.clinic.specialty);
+async function firstReconciliation({ options, submit }: Parts): Promise<boolean> {
+  return await ensureReconciled(submit, options.config.clinic.specialty);
 }
 
 function stages(parts: Parts, signal: AbortSignal) {
@@ -288,8 +288,8 @@ async function runStages(parts: Parts, signal: AbortSignal): Promise<void> {
         interval_ms: pull_ms,
       }),
     );
-  const swept = parts.progress.step('submit', () => firstSweep(parts));
-  await swept.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
+  const reconciled = parts.progress.step('submit', () => firstReconciliation(parts));
+  await reconciled.catch((error: unknown) => logStageFailure(env, 'submit', error, 0));
   const loops = [
     ...listening,
     loop({ name: 'plan', step: step.plan, waker: wakers.plan }),
@@ -404,7 +404,8 @@ async function watchDatabase(
 }
 
 /**
- * A clock that was set, or a machine that slept: the service's list is swept before the next send.
+ * A clock that was set, or a machine that slept: the service's list is compared before the next
+ * send.
  */
 async function watchClock({ options, submit }: Parts, signal: AbortSignal): Promise<void> {
   const { clock } = options.env;
@@ -413,7 +414,7 @@ async function watchClock({ options, submit }: Parts, signal: AbortSignal): Prom
   while (!signal.aborted) {
     await clock.sleep(Math.max(CLOCK_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
     const jumped = clock.now() - wall - (clock.elapsed() - monotonic);
-    if (Math.abs(jumped) > CLOCK_JUMP_MS) demandSweeps(submit);
+    if (Math.abs(jumped) > CLOCK_JUMP_MS) demandReconciliation(submit);
     wall = clock.now();
     monotonic = clock.elapsed();
   }
@@ -445,7 +446,7 @@ async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
   for (const each of parts.connectors)
     await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
   await guarded('submit', async () => {
-    result.is_service_away = !(await firstSweep(parts));
+    result.is_service_away = !(await firstReconciliation(parts));
   });
   // What was sent a moment ago has no answer yet, so it is asked about the next time.
   await guarded('inbox', () => untilIdle(step.inbox));

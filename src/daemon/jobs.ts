@@ -8,7 +8,7 @@ import { backoffMs } from '../domain/backoff.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { logStageFailure } from '../stages/loop.ts';
 import { closeOldVisits } from '../stages/plan/index.ts';
-import { demandSweeps } from '../stages/submit/index.ts';
+import { demandReconciliation } from '../stages/submit/index.ts';
 import { setIncident } from '../store/bookkeeping/incidents.ts';
 import { jobSuccesses, noteJob } from '../store/bookkeeping/jobs.ts';
 import { nextDueAt } from './due-time.ts';
@@ -112,7 +112,7 @@ function jobsOf(parts: Parts): Job[] {
       name: 'reconciliation',
       cron: daily,
       work: async () => {
-        demandSweeps(submit);
+        demandReconciliation(submit);
         wakers.submit.wake();
       },
     },

@@ -23,7 +23,7 @@ import type { ConnectorState } from '../stages/connector-state.ts';
 import type { DeliverMemory } from '../stages/deliver/index.ts';
 import { logStageFailure, Waker } from '../stages/loop.ts';
 import type { PlanDeps } from '../stages/plan/deps.ts';
-import { newSweepMemory, type SubmitDeps } from '../stages/submit/index.ts';
+import { newSubmitMemory, type SubmitDeps } from '../stages/submit/index.ts';
 import { raiseAttention, resolveAttention } from '../store/bookkeeping/attention.ts';
 import { logKey } from '../store/bookkeeping/log-key.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
@@ -225,7 +225,7 @@ function submitDeps(
     store,
     env,
     client,
-    sweeps: newSweepMemory(),
+    memory: newSubmitMemory(),
     onOpen: () => {
       wakers.collect.wake();
       wakers.inbox.wake();

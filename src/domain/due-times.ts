@@ -4,7 +4,7 @@ import { HOUR_MS } from './time.ts';
 const POLL_MS_MAX = 48 * HOUR_MS;
 /** A failed delivery waits six hours at most. */
 const DELIVERY_MS_MAX = 12 * HOUR_MS;
-const LOOK_MS_MAX = HOUR_MS;
+const LOOKUP_MS_MAX = HOUR_MS;
 const PLAN_MS_MAX = HOUR_MS / 4;
 /** What planning tries again within minutes, in `plan_wait`. */
 const TRIED_AGAIN = [
@@ -18,7 +18,7 @@ const TRIED_AGAIN = [
 export type DueLimit = { after: number; due_at: number };
 
 export type DueLimits = {
-  looks: DueLimit;
+  lookups: DueLimit;
   polls: DueLimit;
   /** Of the appointments that wait for one of `waits` only. */
   plans: DueLimit & { waits: readonly string[] };
@@ -32,7 +32,7 @@ export type DueLimits = {
  */
 export function dueLimits(settle_ms: number, now: number): DueLimits {
   return {
-    looks: { after: now + Math.max(settle_ms, LOOK_MS_MAX), due_at: now + settle_ms },
+    lookups: { after: now + Math.max(settle_ms, LOOKUP_MS_MAX), due_at: now + settle_ms },
     polls: { after: now + POLL_MS_MAX, due_at: now },
     plans: { after: now + PLAN_MS_MAX, due_at: now, waits: TRIED_AGAIN },
     deliveries: { after: now + DELIVERY_MS_MAX, due_at: now },

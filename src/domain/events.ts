@@ -277,7 +277,7 @@ export const EVENTS = {
   inquiry_absent: {
     level: 'info',
     fields: ['inquiry'],
-    means: 'Two looks have shown that the service does not have an inquiry; it is sent again.',
+    means: 'Two lookups have shown that the service does not have an inquiry; it is sent again.',
   },
   inquiry_undecidable: {
     level: 'error',
@@ -294,7 +294,7 @@ export const EVENTS = {
     fields: ['inquiry', 'service_id'],
     means: 'An inquiry that the service held already serves a need, so no call was made.',
   },
-  look_inconclusive: {
+  lookup_inconclusive: {
     level: 'warn',
     fields: ['inquiry', 'reason'],
     means:
@@ -314,11 +314,11 @@ export const EVENTS = {
       'Nothing: they are looked for automatically. Tell the operator of the service that ids ' +
       'of a reply come in another order.',
   },
-  extra_call_found: {
+  duplicate_call_found: {
     level: 'error',
     fields: ['inquiry', 'service_id'],
     means:
-      'The service holds an inquiry that stands on the same need as another one: an extra call.',
+      'The service holds an inquiry that stands on the same need as another one: a duplicate call.',
     next:
       'Compare with the bill of the service; eligd show inquiry:N says which appointment it ' +
       'is, if nobody else uses the account.',
@@ -338,14 +338,14 @@ export const EVENTS = {
     means:
       'Something about the bulk endpoint was learned: its shape, its size, or that there is none.',
   },
-  sweep_done: {
+  reconciliation_done: {
     level: 'info',
     fields: ['listed_inquiries', 'specialty', 'unknown_inquiries'],
     means:
       'The list of the service was compared with the database; unknown_inquiries were ' +
       'not known before.',
   },
-  sweep_failed: {
+  reconciliation_failed: {
     level: 'warn',
     fields: ['failure', 'http_status', 'specialty'],
     means:
@@ -361,7 +361,7 @@ export const EVENTS = {
       'a call there has failed. The call waits.',
     next: 'Nothing at first: eligd tries again. If it goes on, run "eligd check".',
   },
-  sweep_incomplete: {
+  reconciliation_incomplete: {
     level: 'warn',
     fields: ['specialty', 'unreadable_inquiries'],
     means:

@@ -35,7 +35,7 @@ export type CurrentInquiry = {
   service_status: string | null;
   due_at: number;
   hold_reason: string | null;
-  look_at: number | null;
+  lookup_at: number | null;
   poll_at: number | null;
   sent_at: number | null;
   overdue_since: number | null;
@@ -291,20 +291,20 @@ export function holdWords(hold_reason: string): string {
 }
 
 function explainAsking(inquiry: CurrentInquiry): Told {
-  const { state, look_at, poll_at, overdue_since, reason } = inquiry;
+  const { state, lookup_at, poll_at, overdue_since, reason } = inquiry;
   if (state === 'sending') return told('The request is on its way to the service.');
   if (state === 'uncertain' && reason === REFUSED_NEIGHBOR) {
     return told(
       'The service refused another inquiry of the same batch. eligd looks whether it took this ' +
         'one, and sends it again if not.',
-      look_at,
+      lookup_at,
     );
   }
   if (state === 'uncertain') {
     return told(
       'The reply to the request was lost. eligd looks for it at the service and sends ' +
         'nothing again before it knows.',
-      look_at,
+      lookup_at,
     );
   }
   const late = overdue_since === null ? '' : ' The answer is later than it was asked for.';

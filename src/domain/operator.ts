@@ -25,10 +25,10 @@ export type OperatedInquiry = {
 
 /** Columns that an operation sets; `now` is the time of the operation. */
 export type OperatedColumns = Partial<{
-  look_at: 'now';
+  lookup_at: 'now';
   poll_at: 'now';
   due_at: 'now';
-  empty_looks: 0;
+  empty_lookups: 0;
   body: null;
   hold_reason: string | null;
 }>;
@@ -65,13 +65,13 @@ export function retryInquiry(row: OperatedInquiry): Operation {
       return changed(
         `eligd looks up ${name.toLowerCase()} at the service now. It is sent again only if the ` +
           'service provably does not have it.',
-        { look_at: 'now' },
+        { lookup_at: 'now' },
       );
     case 'undecidable':
       return changed(
         `eligd looks up ${name.toLowerCase()} twice more. It is sent again only if the service ` +
           'provably does not have it.',
-        { look_at: 'now', empty_looks: 0 },
+        { lookup_at: 'now', empty_lookups: 0 },
         { to: 'uncertain', resolves: ['undecidable', 'lost_at_service'] },
       );
     case 'rejected':

@@ -27,11 +27,11 @@ export const INQUIRY_STATES = [
 export type InquiryState = (typeof INQUIRY_STATES)[number];
 
 export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[]>> = {
-  // open: the look before the call found one that is ours (restored or lost database).
+  // open: the check before the call found one that is ours (restored or lost database).
   planned: ['sending', 'withdrawn', 'open'],
   // planned: proven unsent.
   sending: ['open', 'planned', 'uncertain', 'rejected'],
-  // planned: proven absent by two looks.
+  // planned: proven absent by two lookups.
   uncertain: ['open', 'planned', 'undecidable'],
   // uncertain: the id belongs to somebody else's inquiry, or the service does not know it any more.
   open: ['answered', 'uncertain', 'undecidable'],
@@ -39,7 +39,7 @@ export const INQUIRY_STEPS: Readonly<Record<InquiryState, readonly InquiryState[
   answered: ['open', 'answered'],
   // Both come back when the content changed or a person says so.
   rejected: ['planned', 'withdrawn'],
-  // By a person, after another look.
+  // By a person, after another lookup.
   undecidable: ['uncertain', 'open', 'withdrawn'],
   // uncertain: the service had said success, so it is looked for before anything else.
   withdrawn: ['planned', 'uncertain'],

@@ -20,7 +20,7 @@ import { inboxStep } from '../../src/stages/collect/inbox/index.ts';
 import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
 import { collectStep } from '../../src/stages/collect/poll/index.ts';
 import { planStep } from '../../src/stages/plan/index.ts';
-import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
+import { newSubmitMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
 import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
@@ -213,7 +213,7 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
       store,
       env,
       client,
-      sweeps: newSweepMemory(),
+      memory: newSubmitMemory(),
       clockSkew: () => 0,
       onOpen: () => {},
       onReplan: () => {},

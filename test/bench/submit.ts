@@ -12,7 +12,7 @@ import { DAY_MS, HOUR_MS } from '../../src/domain/time.ts';
 import { realClock } from '../../src/ops/env.ts';
 import { createServiceClient } from '../../src/service/client.ts';
 import { inquiryRequest } from '../../src/service/request.ts';
-import { newSweepMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
+import { newSubmitMemory, type SubmitDeps, submitStep } from '../../src/stages/submit/index.ts';
 import { addPlanned } from '../../src/store/calls/inquiries.ts';
 import { link, setPlanDue } from '../../src/store/calls/links.ts';
 import { createRateLimiter } from '../../src/store/calls/rate-limit.ts';
@@ -102,7 +102,7 @@ function submitDeps(store: Store): SubmitDeps {
       gate: createRateLimiter(store, realClock, 0),
       env,
     }),
-    sweeps: newSweepMemory(),
+    memory: newSubmitMemory(),
     clockSkew: () => 0,
     onOpen: () => {},
     onReplan: () => {},

@@ -43,8 +43,8 @@ describe.each(LEGS)('the table of the $leg leg', ({ first, states, steps }) => {
 
 describe('an inquiry', () => {
   test('is never sent again from a state in which the service may have it', () => {
-    // Only these go back to planned, each with its proof: unsent, absent by two looks, refused, not
-    // sent before.
+    // Only these go back to planned, each with its proof: unsent, absent by two lookups, refused,
+    // not sent before.
     const back = INQUIRY_STATES.filter((state) => isInquiryStep(state, 'planned'));
     expect(back.toSorted()).toEqual(['rejected', 'sending', 'uncertain', 'withdrawn']);
     expect(INQUIRY_STATES.filter((state) => isInquiryStep(state, 'sending'))).toEqual(['planned']);

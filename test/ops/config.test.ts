@@ -361,7 +361,7 @@ describe('question rules', () => {
   });
 });
 
-describe('the time of the sweep', () => {
+describe('the time of the reconciliation', () => {
   test.each([
     '0 5 * * *',
     '*/15 * * * *',

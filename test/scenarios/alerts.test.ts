@@ -314,7 +314,7 @@ test('fees.csv is read again when it changes, and an error in it keeps the old f
   const stop = new AbortController();
   const run = daemon.run(stop.signal);
   try {
-    await expect.poll(() => events, quickly).toContain('sweep_done');
+    await expect.poll(() => events, quickly).toContain('reconciliation_done');
     expect(events).not.toContain('fees_changed');
     writeFileSync(fees, 'code,payer,fee\nD0120,*,no number\n');
     await expect.poll(() => events, quickly).toContain('fees_unreadable');

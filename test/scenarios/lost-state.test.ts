@@ -188,7 +188,8 @@ test.each([
   async ({ shared_account, sent, stopped }) => {
     const machine = setMachineClock();
     const service = await startService();
-    // What is there before the first sweep may be our own from a lost database, and stops nothing.
+    // What is there before the first reconciliation may be our own from a lost database, and stops
+    // nothing.
     await service.createBeside({ ...FOREIGN, external_id: 'other-0', member_id: 'ACTIVE444444' });
     const clinic = makeClinic({ base_url: service.url, config: { service: { shared_account } } });
     const round = new AbortController().signal;
@@ -198,7 +199,7 @@ test.each([
       clinic.drop('one.csv', exportOf(all.slice(0, 2)));
       await daemon.once(round);
       await service.createBeside(FOREIGN);
-      // The sweep is daily.
+      // The reconciliation is daily.
       machine.pass({ hours: 25 });
       clinic.drop('two.csv', exportOf(all));
       await daemon.once(round);

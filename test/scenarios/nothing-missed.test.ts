@@ -40,7 +40,7 @@ test('a computer that is off every night makes a backup a day, purges, and close
   const machine = setMachineClock();
   const service = await startService();
   const clinic = makeClinic({ base_url: service.url });
-  await workday(clinic, (events) => events.includes('sweep_done'));
+  await workday(clinic, (events) => events.includes('reconciliation_done'));
   expect(backups(clinic)).toEqual([]);
   for (let day = 1; day <= 6; day += 1) {
     machine.pass({ days: 1 });
@@ -62,7 +62,7 @@ test('a backup that fails for two days is an incident, until one is made', async
   const service = await startService();
   const config: Overrides = { backup: { folder: '/dev/null/backups' } };
   const clinic = makeClinic({ base_url: service.url, config });
-  await workday(clinic, (events) => events.includes('sweep_done'));
+  await workday(clinic, (events) => events.includes('reconciliation_done'));
   machine.pass({ days: 1 });
   await workday(clinic, (events) => events.includes('backup_failed'));
   expect(await reasonsOf(clinic)).toEqual([]);

@@ -33,7 +33,7 @@ test('a port that is taken stops nothing else, and is used when it is free', asy
     );
   };
   try {
-    await expect.poll(() => events, { timeout: 5000 }).toContain('sweep_done');
+    await expect.poll(() => events, { timeout: 5000 }).toContain('reconciliation_done');
     await expect.poll(reasons).toEqual(['port_taken']);
     other.close();
     const ready = () => fetch(`http://127.0.0.1:${port}/healthz`).then(({ status }) => status);
@@ -76,7 +76,7 @@ test('SIGHUP applies files that are in order, and refuses others with the reason
   });
   const logged = async (part: string) =>
     await expect.poll(() => log, { timeout: 15_000 }).toContain(part);
-  await logged('"sweep_done"');
+  await logged('"reconciliation_done"');
   writeFileSync(clinic.file, right.replace('look_ahead_days: 14', 'look_ahead_days: many'));
   child.kill('SIGHUP');
   await logged('"reload_refused"');

@@ -74,7 +74,7 @@ export class Calls {
    * The first installation has seen what is listed now, and cannot tell it from calls that its
    * database has lost.
    */
-  onSweptAtStart(): void {
+  onReconciledAtStart(): void {
     for (const call of this.#calls_of_clone.values())
       if (this.#world.service.lists(call)) this.#calls_of_clone.delete(call.id);
   }
@@ -170,8 +170,8 @@ export class Calls {
   }
 
   /**
-   * Whether the list shows it later than two looks can tell, counted from when its client was done
-   * with it.
+   * Whether the list shows it later than two lookups can tell, counted from when its client was
+   * done with it.
    */
   #isShownLate({ carrier, visible_at }: Accepted): boolean {
     return (
@@ -329,10 +329,10 @@ export class Calls {
   }
 
   /**
-   * Two that call for the same patients notice it at their next sweep, which is daily. What the
-   * first one sees at a start, or takes over instead of a call, is left out: it cannot tell it from
-   * what it had called for before its database was lost. So is what a list that is cut short does
-   * not show.
+   * Two that call for the same patients notice it at their next reconciliation, which is daily.
+   * What the first one sees at a start, or takes over instead of a call, is left out: it cannot
+   * tell it from what it had called for before its database was lost. So is what a list that is cut
+   * short does not show.
    */
   checkCloneNoticed(now: number): void {
     const shown = [...this.#calls_of_clone.values()].filter((call) =>

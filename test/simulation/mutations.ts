@@ -20,8 +20,8 @@ const one = (what: string, file: string, find: string, put: string): Mutation =>
 });
 
 export const MUTATIONS: Readonly<Record<string, Mutation>> = {
-  resend_unlooked: one(
-    'An ambiguous reply is taken for unsent, and no look follows.',
+  resend_without_lookup: one(
+    'An ambiguous reply is taken for unsent, and no lookup follows.',
     'src/stages/submit/outcome.ts',
     "if (failure.class === 'ambiguous') {",
     "if (failure.class === 'ambiguous' && failure.accepted) {",
@@ -64,23 +64,23 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     "from: 'sending', to: 'uncertain', reason: 'The program ended while the request was out.',",
     "from: 'sending', to: 'planned', reason: 'The program ended while the request was out.',",
   ),
-  empty_look_believed: one(
-    'A look that found nothing counts, whatever the list left out or did with the filter.',
+  empty_lookup_believed: one(
+    'A lookup that found nothing counts, whatever the list left out or did with the filter.',
     'src/stages/submit/lookup.ts',
     "if (is_filter_trusted) return { kind: 'absent' };",
     "return { kind: 'absent' };",
   ),
-  one_look: one(
-    'One look proves an absence.',
+  one_lookup: one(
+    'One lookup proves an absence.',
     'src/stages/submit/lookup.ts',
-    'LOOKS_FOR_ABSENCE = 2',
-    'LOOKS_FOR_ABSENCE = 1',
+    'LOOKUPS_FOR_ABSENCE = 2',
+    'LOOKUPS_FOR_ABSENCE = 1',
   ),
   no_settle_time: one(
-    'The first look follows the lost reply at once.',
+    'The first lookup follows the lost reply at once.',
     'src/stages/submit/outcome.ts',
-    'look_at: now + deps.settings.settle_ms, empty_looks: 0',
-    'look_at: now, empty_looks: 0',
+    'lookup_at: now + deps.settings.settle_ms, empty_lookups: 0',
+    'lookup_at: now, empty_lookups: 0',
   ),
   equality_for_match: one(
     'What the service echoes must equal what was sent.',
@@ -127,11 +127,11 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'held: this.#heldNow(),',
     'held: [],',
   ),
-  sweep_left_out: one(
+  reconciliation_left_out: one(
     "The service's list is not compared before the first send.",
     'src/stages/submit/reconcile.ts',
-    '  const { env, store, client, sweeps } = deps;\n  const last =',
-    '  const { env, store, client, sweeps } = deps;\n  if (specialty) return true;\n  const last =',
+    '  const { env, store, client, memory } = deps;\n  const last =',
+    '  const { env, store, client, memory } = deps;\n  if (specialty) return true;\n  const last =',
   ),
   unowned_not_adopted: one(
     'What the service holds already is not consulted before a call.',
@@ -224,15 +224,15 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '      strangers += 1;',
     '      strangers += 0;',
   ),
-  clock_trusted_for_looks: {
+  clock_trusted_for_lookups: {
     what:
-      'Looks are timed by a clock that was set meanwhile, and what is due by it is looked for ' +
+      'Lookups are timed by a clock that was set meanwhile, and what is due by it is looked for ' +
       'often.',
     changes: [
       {
         file: 'src/stages/submit/notice-clock.ts',
         find:
-          'if (is_restarted) await restartLooks(tx, now + settings.timeout_ms + ' +
+          'if (is_restarted) await restartLookups(tx, now + settings.timeout_ms + ' +
           'settings.settle_ms);',
         put: '',
       },

@@ -43,7 +43,7 @@ export class Oracle {
   readonly #reports = new Map<string, Taken>();
   readonly #told = new Map<string, number>();
   /** Lives that have compared the service's list. */
-  readonly #swept = new WeakSet<Life>();
+  readonly #reconciled = new WeakSet<Life>();
   /** Answers that were taken from reports, without a question. */
   reported_answers = 0;
 
@@ -243,14 +243,14 @@ export class Oracle {
 
   /** What the clinic's own installation says of calls. */
   #follow(life: Life, event: string, { service_id, inquiry }: Record<string, unknown>): void {
-    if (/^inquiry_(adopted|found)$|^extra_call_found$/.test(event))
+    if (/^inquiry_(adopted|found)$|^duplicate_call_found$/.test(event))
       this.calls.onTakenOver(String(service_id));
     else if (event === 'inquiry_absent') this.calls.onAbsent(inquiry);
     else if (event === 'answer_received')
       this.calls.onAnswered(String(service_id), life.machine.wallNow());
-    else if (event === 'sweep_done' && !this.#swept.has(life)) {
-      this.#swept.add(life);
-      this.calls.onSweptAtStart();
+    else if (event === 'reconciliation_done' && !this.#reconciled.has(life)) {
+      this.#reconciled.add(life);
+      this.calls.onReconciledAtStart();
     }
   }
 
@@ -279,7 +279,7 @@ export class Oracle {
            union all
            select i.external_id,
              'the inquiry is ' || i.state || ' and nothing will ever happen to it' from inquiries i
-             where ((state = 'uncertain' and look_at is null)
+             where ((state = 'uncertain' and lookup_at is null)
                  or (state = 'open' and poll_at is null) or state in ('rejected', 'undecidable'))
                and not exists (select 1 from attention where inquiry = i.id and resolved_at is null)
                and exists (select 1 from inquiry_appointments j

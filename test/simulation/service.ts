@@ -243,7 +243,7 @@ export class Service {
       at_once: 0,
       seconds: random.int(0, 20_000),
       one_settle: random.int(0, config.settle_ms),
-      // Often just in time for the second look.
+      // Often just in time for the second lookup.
       two_settles: random.int(
         random.chance(0.5) ? 0 : 1.9 * config.settle_ms,
         2 * config.settle_ms,
@@ -462,7 +462,7 @@ export class Service {
     return service.list_cap === null ? all : all.slice(0, service.list_cap);
   }
 
-  /** Whether the whole list shows the inquiry now, which is what a sweep reads. */
+  /** Whether the whole list shows the inquiry now, which is what a reconciliation reads. */
   lists(inquiry: Accepted): boolean {
     return this.#listed(inquiry.specialty, null).includes(inquiry);
   }

@@ -111,7 +111,7 @@ export class Trouble {
       return;
     const { settle_ms } = this.#world.plan.config;
     const after_ms = this.#random.next() * (spite === 'clock' ? 1 : 3) * settle_ms;
-    // Forward, so that the time for a look seems to have come.
+    // Forward, so that the time for a lookup seems to have come.
     const step_ms = settle_ms * this.#random.pick([1, 2, 10]);
     const events = {
       crash: () => machine.life?.die(),

@@ -430,7 +430,7 @@ class LivingWorld {
     clone.is_removed = true;
     clone.life?.die();
     this.oracle.calls.checkCloneNoticed(this.scheduler.now);
-    // Whatever the other one was doing is known to the next sweep; then the operator lets
+    // Whatever the other one was doing is known to the next reconciliation; then the operator lets
     // submission go on.
     await this.#passDaily(this.scheduler.now + 30 * HOUR_MS);
     await this.#releaseSubmission();
@@ -469,8 +469,8 @@ function aboutLog(event: string, inquiry: unknown): readonly string[] {
     'daemon_stopped',
     'submission_stopped',
     'submission_resumed',
-    'sweep_done',
-    'sweep_failed',
+    'reconciliation_done',
+    'reconciliation_failed',
     'clock_wrong',
     'clock_right',
     'stage_failed',

@@ -22,8 +22,8 @@ import { newConnectorState } from '../../src/stages/connector-state.ts';
 import { deliverStep, newDeliverMemory } from '../../src/stages/deliver/index.ts';
 import { closeOldVisits, planStep } from '../../src/stages/plan/index.ts';
 import {
-  demandSweeps,
-  newSweepMemory,
+  demandReconciliation,
+  newSubmitMemory,
   type SubmitDeps,
   submitStep,
 } from '../../src/stages/submit/index.ts';
@@ -123,7 +123,7 @@ export async function install({
     store,
     env,
     client,
-    sweeps: newSweepMemory(),
+    memory: newSubmitMemory(),
     clockSkew: () => 0,
     onOpen: () => {},
     onReplan: () => {},
@@ -275,7 +275,7 @@ export async function send(
 }
 
 /** The service's list is compared with the ledger. */
-export async function sweep({ submit, submitNow }: Installation): Promise<void> {
-  demandSweeps(submit);
+export async function reconcile({ submit, submitNow }: Installation): Promise<void> {
+  demandReconciliation(submit);
   await submitNow();
 }

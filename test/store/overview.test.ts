@@ -102,7 +102,7 @@ describe('an appointment', () => {
 
   test.each([
     ['sending', ['planned', 'sending'], {}, null],
-    ['uncertain', ['planned', 'sending', 'uncertain'], { look_at: NOW + 300_000 }, NOW + 300_000],
+    ['uncertain', ['planned', 'sending', 'uncertain'], { lookup_at: NOW + 300_000 }, NOW + 300_000],
     ['open', ['planned', 'sending', 'open'], { poll_at: NOW + 3_600_000 }, NOW + 3_600_000],
   ] as const)('is being asked while its inquiry is %s', async (_, path, changes, until) => {
     const { appointment, inquiry } = await clinic.planned('1');

@@ -84,7 +84,7 @@ describe('the claim of', () => {
     [
       'inquiries to look for',
       () => uncertainDue(db, NOW, 100),
-      'inquiries USING INDEX inquiries_look (state=? AND look_at<?)',
+      'inquiries USING INDEX inquiries_lookup (state=? AND lookup_at<?)',
     ],
     [
       'inquiries to ask about',

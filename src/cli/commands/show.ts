@@ -97,7 +97,7 @@ function inquiryJson(
     service_status: row.service_status,
     due_at: isoTime(row.due_at),
     sent_at: isoTime(row.sent_at),
-    look_at: isoTime(row.look_at),
+    lookup_at: isoTime(row.lookup_at),
     poll_at: isoTime(row.poll_at),
     overdue_since: isoTime(row.overdue_since),
     answered_at: isoTime(row.answered_at),

@@ -55,7 +55,7 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
     await moveInquiries(
       tx,
       [inquiry.id],
-      { from: 'withdrawn', to: 'uncertain', reason, set: { look_at: now, empty_looks: 0 } },
+      { from: 'withdrawn', to: 'uncertain', reason, set: { lookup_at: now, empty_lookups: 0 } },
       now,
     );
     return;

@@ -46,7 +46,7 @@ export async function bindFound(
     service_status: seen.service_status,
     is_verified: 1,
     was_accepted: 1,
-    look_at: null,
+    lookup_at: null,
     poll_at: now,
     empty_polls: 0,
     sent_at,

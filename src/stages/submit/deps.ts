@@ -12,8 +12,8 @@ export type SubmitDeps = {
   env: Env;
   client: ServiceClient;
   settings: SubmitSettings;
-  /** What this process knows about its own sweeps; lost with it on purpose. */
-  sweeps: SweepMemory;
+  /** What this process knows about its own comparisons; lost with it on purpose. */
+  memory: SubmitMemory;
   onOpen: () => void;
   /**
    * Planning is to look at appointments again: what was proven unsent may not be needed any more.
@@ -62,18 +62,18 @@ export type SubmitSettings = {
 /**
  * `hides_calls`: the list may be cut, so that each first send needs a query by label. `at`: by this
  * machine's clock. `service_at`: by the service's, null when it is not known.
- * `is_due`: it has to be swept again.
+ * `is_due`: the list has to be compared again.
  */
-export type Swept = {
+export type Reconciled = {
   at: number;
   service_at: number | null;
   is_due: boolean;
   hides_calls: boolean;
 };
 
-export type SweepMemory = {
+export type SubmitMemory = {
   /** Per specialty: when this process last compared the service's list. */
-  sweeps: Map<Specialty, Swept>;
+  reconciled: Map<Specialty, Reconciled>;
   /**
    * Per specialty, since when its list could not be read, and until when it is not asked for again.
    */
@@ -89,9 +89,9 @@ export type SweepMemory = {
   tried_at: number | null;
 };
 
-export function newSweepMemory(): SweepMemory {
+export function newSubmitMemory(): SubmitMemory {
   return {
-    sweeps: new Map(),
+    reconciled: new Map(),
     failures: new Map(),
     running: new Map(),
     clock: null,

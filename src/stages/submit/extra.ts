@@ -23,7 +23,7 @@ export async function takeForExtra(
 ): Promise<void> {
   await own(tx, seen, { inquiry: row.id, specialty: row.specialty, role: 'extra' }, now);
   const { service_id } = seen;
-  tx.after(() => deps.env.log('extra_call_found', { inquiry: row.id, service_id }));
+  tx.after(() => deps.env.log('duplicate_call_found', { inquiry: row.id, service_id }));
   const [appointment] = await appointmentsOf(tx, row.id);
   await raiseAttention(
     tx,
@@ -81,7 +81,7 @@ export async function lateCallsOf(
 }
 
 /**
- * Less those that the lost reply of another row may have been about: they are left for its look
+ * Less those that the lost reply of another row may have been about: they are left for its lookup
  * (G1).
  */
 export async function withoutSought<Seen extends SeenInquiry>(

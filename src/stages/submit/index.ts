@@ -10,21 +10,26 @@ import { currentHalts, type Halt } from '../../store/calls/halts.ts';
 import { inState } from '../../store/calls/inquiries.ts';
 import type { StepResult } from '../loop.ts';
 import type { SubmitDeps } from './deps.ts';
-import { look } from './lookup.ts';
+import { lookUp } from './lookup.ts';
 import { noticeClock } from './notice-clock.ts';
 import {
   allowStrangers,
-  demandSweepsForAttempts,
-  ensureSwept,
-  SWEEP_RETRY_MS,
-  sweepsDemanded,
+  ensureReconciled,
+  RECONCILE_RETRY_MS,
+  reconcileBeforeAttempts,
+  reconciliationsDemanded,
 } from './reconcile.ts';
 import { recoverSending, sendDue } from './send.ts';
 
-export { newSweepMemory, type SubmitDeps, type SubmitSettings, type SweepMemory } from './deps.ts';
-export { demandSweeps, ensureSwept } from './reconcile.ts';
+export {
+  newSubmitMemory,
+  type SubmitDeps,
+  type SubmitMemory,
+  type SubmitSettings,
+} from './deps.ts';
+export { demandReconciliation, ensureReconciled } from './reconcile.ts';
 
-const LOOKS_PER_STEP = 20;
+const LOOKUPS_PER_STEP = 20;
 
 export async function submitStep(
   deps: SubmitDeps,
@@ -34,21 +39,22 @@ export async function submitStep(
   await noticeClock(deps);
   await allowStrangers(deps);
   await tryWithOwnLogin(deps);
-  const swept: Specialty[] = [];
+  const reconciled: Specialty[] = [];
   const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
   if (waiting.some(({ state }) => state === 'sending')) await recoverLeft(deps);
-  await demandSweepsForAttempts(deps, to_send);
-  const wanted = [...new Set([...to_send, ...sweepsDemanded(deps)])];
-  for (const specialty of wanted) if (await ensureSwept(deps, specialty)) swept.push(specialty);
+  await reconcileBeforeAttempts(deps, to_send);
+  const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
+  for (const specialty of wanted)
+    if (await ensureReconciled(deps, specialty)) reconciled.push(specialty);
   const looked = waiting.some(({ state }) => state !== 'planned')
-    ? await takeLooks(deps, options.signal)
+    ? await takeLookups(deps, options.signal)
     : 0;
   const halts = await currentHalts(store.db);
   const blocking = halts.filter((halt) => !isTryDue(halt, env.clock.now()));
   let sent = 0;
   if (blocking.length === 0 && !deps.settings.is_observing) {
-    for (const specialty of swept) {
+    for (const specialty of reconciled) {
       // While the account is in doubt, one inquiry tries the door.
       const limit = halts.length > 0 ? 1 : Number.MAX_SAFE_INTEGER;
       sent += await sendDue(deps, { ...options, specialties: [specialty], limit });
@@ -56,7 +62,7 @@ export async function submitStep(
   }
   const now = env.clock.now();
   const next_try = blocking.map(({ next_try_at }) => next_try_at).reduce(earlier, null);
-  const retry = swept.length < wanted.length ? now + SWEEP_RETRY_MS : null;
+  const retry = reconciled.length < wanted.length ? now + RECONCILE_RETRY_MS : null;
   return {
     did: looked + sent,
     next_at: earlier(earlier(next_try, retry), await nextSubmissionDue(store.db, now)),
@@ -67,11 +73,11 @@ export async function submitStep(
  * A slow retry begins with a login of its own: a token that died early may be why the service
  * rejects calls.
  */
-async function tryWithOwnLogin({ store, env, client, sweeps }: SubmitDeps): Promise<void> {
+async function tryWithOwnLogin({ store, env, client, memory }: SubmitDeps): Promise<void> {
   const account = (await currentHalts(store.db)).find(({ reason }) => reason === 'account');
   if (account === undefined || !isTryDue(account, env.clock.now())) return;
-  if (sweeps.tried_at === account.next_try_at) return;
-  sweeps.tried_at = account.next_try_at;
+  if (memory.tried_at === account.next_try_at) return;
+  memory.tried_at = account.next_try_at;
   client.forgetToken();
 }
 
@@ -86,11 +92,11 @@ async function recoverLeft(deps: SubmitDeps): Promise<void> {
   if (left.length > 0) await deps.store.write((tx) => recoverSending({ tx, deps, now }, left));
 }
 
-async function takeLooks(deps: SubmitDeps, signal: AbortSignal): Promise<number> {
-  const due = await uncertainDue(deps.store.db, deps.env.clock.now(), LOOKS_PER_STEP);
+async function takeLookups(deps: SubmitDeps, signal: AbortSignal): Promise<number> {
+  const due = await uncertainDue(deps.store.db, deps.env.clock.now(), LOOKUPS_PER_STEP);
   for (const row of due) {
     if (signal.aborted) break;
-    await look(deps, row);
+    await lookUp(deps, row);
   }
   return due.length;
 }

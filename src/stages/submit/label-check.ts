@@ -7,11 +7,11 @@ import { externalId } from '../../domain/needs.ts';
 import { type InquiryRow, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { SubmitDeps } from './deps.ts';
-import { compare, SWEEP_RETRY_MS } from './reconcile.ts';
+import { compare, RECONCILE_RETRY_MS } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Asks for each row's label and keeps what the service shows under it, for the look into the ledger
+ * Asks for each row's label and keeps what the service shows under it, for the check of the ledger
  * that precedes every call. Returns the rows that may be sent now; when a query fails, it and what
  * comes after it wait.
  */
@@ -44,7 +44,8 @@ export async function checkLabels(
 async function putOff({ store, env }: SubmitDeps, rows: readonly InquiryRow[]): Promise<void> {
   const now = env.clock.now();
   await store.write(async (tx) => {
-    for (const { id } of rows) await updateInquiry(tx, id, { due_at: now + SWEEP_RETRY_MS }, now);
+    for (const { id } of rows)
+      await updateInquiry(tx, id, { due_at: now + RECONCILE_RETRY_MS }, now);
   });
 }
 

@@ -40,9 +40,9 @@ import { seenInquiry } from './seen.ts';
 
 /** How long a filtered query that showed one of ours is trusted to show ours. */
 const FILTER_PROOF_MS = 60 * MINUTE_MS;
-/** When a look could not be taken or proves nothing, the next one follows no sooner than this. */
-const NEXT_LOOK_MS_MIN = 10_000;
-const NEXT_LOOK_MS_MAX = 60 * MINUTE_MS;
+/** When a lookup could not be taken or proves nothing, the next one follows no sooner than this. */
+const NEXT_LOOKUP_MS_MIN = 10_000;
+const NEXT_LOOKUP_MS_MAX = 60 * MINUTE_MS;
 /** A row that stays uncertain for longer is on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
 /**
@@ -50,19 +50,19 @@ const UNCONFIRMED_MS = 60 * MINUTE_MS;
  * follows its lost reply sooner.
  */
 const LATER_ATTEMPT_MS = 60 * MINUTE_MS;
-/** Absence is proven by two looks (G1). */
-const LOOKS_FOR_ABSENCE = 2;
+/** Absence is proven by two lookups (G1). */
+const LOOKUPS_FOR_ABSENCE = 2;
 
-type LookResult =
+type LookupResult =
   | { kind: 'found'; matches: Inquiry[] }
   | { kind: 'absent' }
   | { kind: 'inconclusive'; why: string };
 
 /**
- * Takes one look for an inquiry whose reply was lost: adopts what matches, counts a look that
+ * Takes one lookup for an inquiry whose reply was lost: adopts what matches, counts a lookup that
  * proves absence, and decides after the second. Never sends.
  */
-export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
+export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const { store, env, settings } = deps;
   const result = await search(deps, row);
   await noticeClock(deps);
@@ -70,12 +70,12 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   if (result.kind === 'found') {
     await store.write((tx) => adoptMatches({ tx, deps, now }, row, result.matches));
   } else if (result.kind === 'inconclusive') {
-    env.log('look_inconclusive', { inquiry: row.id, reason: result.why });
+    env.log('lookup_inconclusive', { inquiry: row.id, reason: result.why });
     await store.write(async (tx) => {
       await updateInquiry(
         tx,
         row.id,
-        { look_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) },
+        { lookup_at: now + waitAfterNothing(settings.settle_ms, now - (row.sent_at ?? now)) },
         now,
       );
       if (now - (row.sent_at ?? row.created_at) > UNCONFIRMED_MS)
@@ -87,14 +87,18 @@ export async function look(deps: SubmitDeps, row: InquiryRow): Promise<void> {
 }
 
 /**
- * The longer it has been without a result, the longer until the next look: a list may hold
+ * The longer it has been without a result, the longer until the next lookup: a list may hold
  * thousands, and a day of them is many.
  */
 function waitAfterNothing(settle_ms: number, age_ms: number): number {
-  return Math.max(settle_ms, NEXT_LOOK_MS_MIN, Math.min(Math.round(age_ms / 6), NEXT_LOOK_MS_MAX));
+  return Math.max(
+    settle_ms,
+    NEXT_LOOKUP_MS_MIN,
+    Math.min(Math.round(age_ms / 6), NEXT_LOOKUP_MS_MAX),
+  );
 }
 
-async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookResult> {
+async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookupResult> {
   const filtered = await client.list(
     row.specialty,
     { external_id: row.external_id },
@@ -252,7 +256,7 @@ async function adoptMatches(
 
 /**
  * Less those that an inquiry before this one had taken for absent and that came to nothing, where
- * this one's own call is listed, too: the sweep reports them.
+ * this one's own call is listed, too: the reconciliation reports them.
  */
 async function withoutEarlier(
   tx: Tx,
@@ -297,11 +301,16 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
   const { tx, deps, now } = context;
   const current = await inquiryById(tx, row.id);
   // The lookups have started over meanwhile, because the clock was set (G1).
-  if (current?.state !== 'uncertain' || (current.look_at ?? now) > now) return;
+  if (current?.state !== 'uncertain' || (current.lookup_at ?? now) > now) return;
   await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed']);
-  const empty_looks = current.empty_looks + 1;
-  if (empty_looks < LOOKS_FOR_ABSENCE) {
-    await updateInquiry(tx, row.id, { empty_looks, look_at: now + deps.settings.settle_ms }, now);
+  const empty_lookups = current.empty_lookups + 1;
+  if (empty_lookups < LOOKUPS_FOR_ABSENCE) {
+    await updateInquiry(
+      tx,
+      row.id,
+      { empty_lookups, lookup_at: now + deps.settings.settle_ms },
+      now,
+    );
   } else if (current.was_accepted === 1) {
     await moveInquiries(
       tx,
@@ -310,7 +319,7 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
         from: 'uncertain',
         to: 'undecidable',
         reason: 'The service said it accepted the inquiry, but does not list it.',
-        set: { empty_looks, look_at: null },
+        set: { empty_lookups, lookup_at: null },
       },
       now,
     );
@@ -318,8 +327,8 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
     await askAPerson(tx, current, now);
   } else {
     await noteAbsent(tx, callOf(current, now));
-    await updateInquiry(tx, row.id, { empty_looks }, now);
-    const reason = 'Two looks at the service have shown that it was not accepted.';
+    await updateInquiry(tx, row.id, { empty_lookups }, now);
+    const reason = 'Two lookups at the service have shown that it was not accepted.';
     await backToPlanned(context, [row.id], { reason, due_at: now, from: 'uncertain' });
     tx.after(() => deps.env.log('inquiry_absent', { inquiry: row.id }));
   }

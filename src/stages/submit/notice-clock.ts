@@ -1,6 +1,6 @@
 import { dueLimits } from '../../domain/due-times.ts';
 import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
-import { correctDueTimes, restartLooks } from '../../store/calls/clock-set.ts';
+import { correctDueTimes, restartLookups } from '../../store/calls/clock-set.ts';
 import type { SubmitDeps } from './deps.ts';
 
 /** A jump at least this large means the clock was set, not slewed by NTP. */
@@ -10,22 +10,22 @@ const SKEW_MOVED_MS = CLOCK_SET_MS / 2;
 const SKEW_FACT = 'clock_skew_ms';
 
 /**
- * Settle times are measured by the machine's clock, because a process may end between two looks.
+ * Settle times are measured by the machine's clock, because a process may end between two lookups.
  * When that clock was set they begin again (G1): the clock that is never set shows it while this
  * process runs, and the service's shows what happened before, as soon as it is heard (not where it
- * sends no `Date`). To be called before looks are timed.
+ * sends no `Date`). To be called before lookups are timed.
  */
 export async function noticeClock({
   store,
   env,
   settings,
-  sweeps,
+  memory,
   clockSkew,
   onReplan,
 }: SubmitDeps): Promise<void> {
   const now = env.clock.now();
   const offset_ms = now - env.clock.elapsed();
-  const before = sweeps.clock;
+  const before = memory.clock;
   const was_set = before !== null && Math.abs(offset_ms - before.offset_ms) >= CLOCK_SET_MS;
   const known_skew_ms = before?.skew_ms ?? null;
   const skew_ms = clockSkew() ?? known_skew_ms;
@@ -39,7 +39,7 @@ export async function noticeClock({
       const was_set_before =
         kept !== null && Math.abs((skew_ms ?? 0) - Number(kept.value)) >= CLOCK_SET_MS;
       const is_restarted = was_set || was_set_before;
-      if (is_restarted) await restartLooks(tx, now + settings.timeout_ms + settings.settle_ms);
+      if (is_restarted) await restartLookups(tx, now + settings.timeout_ms + settings.settle_ms);
       if (is_restarted || before === null)
         await correctDueTimes(tx, dueLimits(settings.settle_ms, now));
       if (has_moved) await writeFact(tx, SKEW_FACT, String(skew_ms), now);
@@ -47,5 +47,5 @@ export async function noticeClock({
     });
     if (is_corrected) onReplan();
   }
-  sweeps.clock = { offset_ms, skew_ms: has_moved ? skew_ms : known_skew_ms };
+  memory.clock = { offset_ms, skew_ms: has_moved ? skew_ms : known_skew_ms };
 }

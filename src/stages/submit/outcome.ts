@@ -167,7 +167,7 @@ export async function backToPlanned(
   await moveInquiries(
     tx,
     ids,
-    { from, to: 'planned', reason, set: { body: null, ...UNSENT, look_at: null, due_at } },
+    { from, to: 'planned', reason, set: { body: null, ...UNSENT, lookup_at: null, due_at } },
     now,
   );
   const needless = await withoutAppointment(tx, ids);
@@ -195,8 +195,8 @@ export async function makeUncertain(
       to: 'uncertain',
       reason: why.reason,
       set: {
-        look_at: now + deps.settings.settle_ms,
-        empty_looks: 0,
+        lookup_at: now + deps.settings.settle_ms,
+        empty_lookups: 0,
         ...(why.was_accepted ? { was_accepted: 1 } : {}),
       },
     },

@@ -15,91 +15,102 @@ import { type InquiryRow, inquiriesById, inquiriesByMatch } from '../../store/ca
 import { noteSeen, ownersOf, type SeenInquiry } from '../../store/calls/ledger.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { bindFound } from './adopt.ts';
-import type { SubmitContext, SubmitDeps, Swept } from './deps.ts';
+import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
 import { isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
 import { mayHideCalls } from './list-end.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
 
 /** When the list could not be read, nothing is sent, and it is asked for again. */
-export const SWEEP_RETRY_MS = MINUTE_MS;
+export const RECONCILE_RETRY_MS = MINUTE_MS;
 /** The longer the list could not be read, the more slowly it is asked for, up to this. */
-const SWEEP_RETRY_MS_MAX = 10 * MINUTE_MS;
+const RECONCILE_RETRY_MS_MAX = 10 * MINUTE_MS;
 /** A service that is away for longer is on the attention list. */
 const AWAY_ATTENTION_MS = HOUR_MS;
 
 /**
- * The sweep: the service's whole list against the ledger, at every start, after a clock jump,
+ * Reconciliation: the service's whole list against the ledger, at every start, after a clock jump,
  * daily, and always before the next send (docs/design.md "Reconciliation"). What nobody owns is
  * kept and consulted before any call, so that a restored or lost database does not call twice (G1).
  * Returns whether the specialty may be sent for.
  */
-export async function ensureSwept(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
-  const { running } = deps.sweeps;
+export async function ensureReconciled(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
+  const { running } = deps.memory;
   // At a start two ask for it at once.
   const under_way = running.get(specialty);
   if (under_way !== undefined) return await under_way;
-  const sweep = sweepIfDue(deps, specialty).finally(() => running.delete(specialty));
-  running.set(specialty, sweep);
-  return await sweep;
+  const comparison = reconcileIfDue(deps, specialty).finally(() => running.delete(specialty));
+  running.set(specialty, comparison);
+  return await comparison;
 }
 
-async function sweepIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
-  const { env, store, client, sweeps } = deps;
-  const last = sweeps.sweeps.get(specialty) ?? null;
+async function reconcileIfDue(deps: SubmitDeps, specialty: Specialty): Promise<boolean> {
+  const { env, store, client, memory } = deps;
+  const last = memory.reconciled.get(specialty) ?? null;
   if (last !== null && !last.is_due && last.at > env.clock.now() - DAY_MS) return true;
   const started_at = env.clock.now();
-  const failed = sweeps.failures.get(specialty);
+  const failed = memory.failures.get(specialty);
   if (failed !== undefined && failed.since <= started_at && started_at < failed.retry_at)
     return false;
   const listed = await client.list(specialty, {}, { priority: 'send' });
   if (!listed.ok) {
-    await noteFailedSweep(deps, specialty, listed.failure);
+    await noteFailedReconciliation(deps, specialty, listed.failure);
     return false;
   }
   if (!listed.value.is_complete)
-    env.log('sweep_incomplete', {
+    env.log('reconciliation_incomplete', {
       specialty,
       unreadable_inquiries: listed.value.unreadable_count,
     });
   const seen = listed.value.inquiries.map(seenInquiry);
   const fresh = await store.write(async (tx) => {
-    await resolveAttention(tx, sweepSubject(specialty), started_at);
+    await resolveAttention(tx, reconciliationSubject(specialty), started_at);
     return await compare({ tx, deps, now: started_at }, { specialty, seen, last });
   });
-  env.log('sweep_done', { specialty, listed_inquiries: seen.length, unknown_inquiries: fresh });
+  env.log('reconciliation_done', {
+    specialty,
+    listed_inquiries: seen.length,
+    unknown_inquiries: fresh,
+  });
   const skew_ms = deps.clockSkew();
-  sweeps.sweeps.set(specialty, {
+  memory.reconciled.set(specialty, {
     at: started_at,
     service_at: skew_ms === null ? null : started_at - skew_ms,
     is_due: false,
     hides_calls: await mayHideCalls(store.db, specialty, listed.value),
   });
-  sweeps.failures.delete(specialty);
+  memory.failures.delete(specialty);
   return true;
 }
 
 /**
- * Nothing is sent without a sweep, so a list that stays unreadable is told to a person: at once
- * when the service turns us away (and then it is asked slowly, because an account may be locked
- * after a few bad passwords), after an hour when it is away.
+ * Nothing is sent without a reconciliation, so a list that stays unreadable is told to a person: at
+ * once when the service turns us away (and then it is asked slowly, because an account may be
+ * locked after a few bad passwords), after an hour when it is away.
  */
-async function noteFailedSweep(
+async function noteFailedReconciliation(
   deps: SubmitDeps,
   specialty: Specialty,
   failure: ServiceFailure,
 ): Promise<void> {
-  const { store, env, sweeps } = deps;
+  const { store, env, memory } = deps;
   const now = env.clock.now();
-  const since = sweeps.failures.get(specialty)?.since ?? now;
+  const since = memory.failures.get(specialty)?.since ?? now;
   const is_turned_away =
     failure.class === 'stopped' || failure.class === 'refused' || failure.status === 401;
-  const patient_ms = Math.min(SWEEP_RETRY_MS_MAX, Math.max(SWEEP_RETRY_MS, (now - since) / 4));
+  const patient_ms = Math.min(
+    RECONCILE_RETRY_MS_MAX,
+    Math.max(RECONCILE_RETRY_MS, (now - since) / 4),
+  );
   const wait_ms = Math.max(is_turned_away ? STOPPED_RETRY_MS : patient_ms, retryAfter(failure));
   const cause = `${failure.class} ${failure.status}`;
-  if (sweeps.failures.get(specialty)?.cause !== cause)
-    env.log('sweep_failed', { specialty, failure: failure.class, http_status: failure.status });
-  sweeps.failures.set(specialty, { since, retry_at: now + wait_ms, cause });
+  if (memory.failures.get(specialty)?.cause !== cause)
+    env.log('reconciliation_failed', {
+      specialty,
+      failure: failure.class,
+      http_status: failure.status,
+    });
+  memory.failures.set(specialty, { since, retry_at: now + wait_ms, cause });
   if (!is_turned_away && now - since < AWAY_ATTENTION_MS) return;
   await store.write((tx) => reportUnreadableList(tx, specialty, failure.status, now));
 }
@@ -117,7 +128,12 @@ async function reportUnreadableList(
   const answer = status === null ? 'it cannot be reached' : `it answered ${status}`;
   await raiseAttention(
     tx,
-    { connector: null, appointment: null, inquiry: null, subject: sweepSubject(specialty) },
+    {
+      connector: null,
+      appointment: null,
+      inquiry: null,
+      subject: reconciliationSubject(specialty),
+    },
     {
       reason: 'submission_stopped',
       what:
@@ -131,42 +147,42 @@ async function reportUnreadableList(
   );
 }
 
-function sweepSubject(specialty: Specialty): string {
-  return `sweep:${specialty}`;
+function reconciliationSubject(specialty: Specialty): string {
+  return `reconciliation:${specialty}`;
 }
 
 /**
- * Has every specialty swept again before the next send. That there was a sweep is remembered: what
- * is new since is strange.
+ * Has every specialty reconciled again before the next send. That there was a reconciliation is
+ * remembered: what is new since is strange.
  */
-export function demandSweeps(deps: Pick<SubmitDeps, 'sweeps'>): void {
-  for (const sweep of deps.sweeps.sweeps.values()) sweep.is_due = true;
+export function demandReconciliation(deps: Pick<SubmitDeps, 'memory'>): void {
+  for (const last of deps.memory.reconciled.values()) last.is_due = true;
 }
 
 /**
  * Before another attempt is made after a call that was once proven absent, its first calls may be
  * listed by now: one of them serves as the attempt (G1).
  */
-export async function demandSweepsForAttempts(
-  { store, env, sweeps }: Pick<SubmitDeps, 'store' | 'env' | 'sweeps'>,
+export async function reconcileBeforeAttempts(
+  { store, env, memory }: Pick<SubmitDeps, 'store' | 'env' | 'memory'>,
   to_send: readonly Specialty[],
 ): Promise<void> {
   for (const specialty of to_send) {
-    const swept = sweeps.sweeps.get(specialty);
-    if (swept === undefined) continue;
-    swept.is_due ||= await attemptAfterAbsence(store.db, specialty, {
-      from: swept.at,
+    const reconciled = memory.reconciled.get(specialty);
+    if (reconciled === undefined) continue;
+    reconciled.is_due ||= await attemptAfterAbsence(store.db, specialty, {
+      from: reconciled.at,
       to: env.clock.now(),
     });
   }
 }
 
 /**
- * What is to be swept even when nothing is to be sent: a call too many, or one that was searched
- * for, shows up that way.
+ * What is to be reconciled even when nothing is to be sent: a call too many, or one that was
+ * searched for, shows up that way.
  */
-export function sweepsDemanded({ sweeps }: Pick<SubmitDeps, 'sweeps'>): Specialty[] {
-  return [...sweeps.sweeps].filter(([, { is_due }]) => is_due).map(([specialty]) => specialty);
+export function reconciliationsDemanded({ memory }: Pick<SubmitDeps, 'memory'>): Specialty[] {
+  return [...memory.reconciled].filter(([, { is_due }]) => is_due).map(([specialty]) => specialty);
 }
 
 /** Others may use the account by now: what stopped submission because of them is over. */
@@ -184,7 +200,7 @@ export async function allowStrangers({ store, env, settings }: SubmitDeps): Prom
 type Comparison = {
   specialty: Specialty;
   seen: SeenInquiry[];
-  last: Swept | null;
+  last: Reconciled | null;
 };
 
 /**
@@ -208,7 +224,7 @@ export async function compare(
     const same_label = ours.filter(
       ({ external_id }) => canonicalExternalId(external_id) === each.external_id,
     );
-    // Its reply is under way or lost: the look adopts it.
+    // Its reply is under way or lost: the lookup adopts it.
     if (same_label.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
     const undecided = same_label.find(
       ({ state, service_id }) => state === 'undecidable' && service_id === null,
@@ -267,7 +283,7 @@ async function findResent(
  * What is older and was not listed then may have been sent by a database that was lost, and says of
  * nobody that they go on.
  */
-function isNewSince({ created_at }: SeenInquiry, { service_at }: Swept): boolean {
+function isNewSince({ created_at }: SeenInquiry, { service_at }: Reconciled): boolean {
   return created_at === null || service_at === null || created_at > service_at - CLOCKS_DIFFER_MS;
 }
 

@@ -81,8 +81,8 @@ async function checkedByLabel(
   deps: SubmitDeps,
   { specialties, limit, external_id_template, signal }: SendOptions,
 ): Promise<ReadonlySet<number> | null> {
-  const { store, env, sweeps } = deps;
-  if (!specialties.some((each) => sweeps.sweeps.get(each)?.hides_calls === true)) return null;
+  const { store, env, memory } = deps;
+  if (!specialties.some((each) => memory.reconciled.get(each)?.hides_calls === true)) return null;
   const now = env.clock.now();
   const due = await store.write(async (tx) =>
     dueForSubmission(tx, {
@@ -359,7 +359,7 @@ export async function recoverSending(
       from: 'sending',
       to: 'uncertain',
       reason: 'The program ended while the request was out.',
-      set: { look_at: now + timeout_ms + settle_ms, empty_looks: 0 },
+      set: { lookup_at: now + timeout_ms + settle_ms, empty_lookups: 0 },
     },
     now,
   );

@@ -55,7 +55,7 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
       service_id: null,
       reply_group: null,
       sent_at: null,
-      look_at: null,
+      lookup_at: null,
       poll_at: null,
       hollow_since: null,
       announced_asks: null,

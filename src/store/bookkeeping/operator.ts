@@ -134,10 +134,10 @@ async function apply(
 }
 
 function columnsAt(columns: OperatedColumns, now: number): InquiryChanges {
-  const { look_at, poll_at, due_at, ...others } = columns;
+  const { lookup_at, poll_at, due_at, ...others } = columns;
   return {
     ...others,
-    ...(look_at === undefined ? {} : { look_at: now }),
+    ...(lookup_at === undefined ? {} : { lookup_at: now }),
     ...(poll_at === undefined ? {} : { poll_at: now }),
     ...(due_at === undefined ? {} : { due_at: now }),
   };

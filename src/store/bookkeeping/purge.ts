@@ -22,7 +22,8 @@ const PURGING = 'purging';
  * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with
  * the inquiries that no other appointment stands on, their answers, records, deliveries, attention
  * and audit. What the service may still answer stays. The ledger of the service's inquiries keeps
- * its ids, without what they say about a patient, so that no sweep takes them for new ones.
+ * its ids, without what they say about a patient, so that no reconciliation takes them for new
+ * ones.
  */
 export async function purge(store: Store, before: number, now: number): Promise<Purged> {
   const total: Purged = { appointments: 0, inquiries: 0 };

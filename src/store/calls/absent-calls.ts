@@ -1,5 +1,5 @@
 /**
- * Calls that two looks have not found, or in whose place an older one was found. The service may
+ * Calls that two lookups have not found, or in whose place an older one was found. The service may
  * list one late: then it is adopted or reported, and never a stranger's (G1).
  */
 import { type Selectable, sql } from 'kysely';

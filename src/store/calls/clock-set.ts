@@ -5,10 +5,10 @@ import type { Tx } from '../engine/database.ts';
  * Starts the lookups for every lost reply again: the clock was set, so nobody knows how long ago
  * the last one was, and two lookups prove an absence only when they are a settle time apart (G1).
  */
-export async function restartLooks(tx: Tx, look_at: number): Promise<void> {
+export async function restartLookups(tx: Tx, lookup_at: number): Promise<void> {
   await tx
     .updateTable('inquiries')
-    .set({ look_at, empty_looks: 0 })
+    .set({ lookup_at, empty_lookups: 0 })
     .where('state', '=', 'uncertain')
     .execute();
 }
@@ -16,13 +16,13 @@ export async function restartLooks(tx: Tx, look_at: number): Promise<void> {
 /** Brings every due time beyond its limit back. */
 export async function correctDueTimes(
   tx: Tx,
-  { looks, polls, plans, deliveries }: DueLimits,
+  { lookups, polls, plans, deliveries }: DueLimits,
 ): Promise<void> {
   await tx
     .updateTable('inquiries')
-    .set({ look_at: looks.due_at, empty_looks: 0 })
+    .set({ lookup_at: lookups.due_at, empty_lookups: 0 })
     .where('state', '=', 'uncertain')
-    .where('look_at', '>', looks.after)
+    .where('lookup_at', '>', lookups.after)
     .execute();
   await tx
     .updateTable('inquiries')

@@ -73,8 +73,8 @@ export async function uncertainDue(db: Db, now: number, limit: number): Promise<
     .selectFrom('inquiries')
     .selectAll()
     .where('state', '=', sql.lit('uncertain'))
-    .where('look_at', '<=', now)
-    .orderBy('look_at')
+    .where('lookup_at', '<=', now)
+    .orderBy('lookup_at')
     .limit(sql.lit(limit))
     .execute();
 }
@@ -146,11 +146,9 @@ export async function putOffVerifications(tx: Tx, now: number, verify_at: number
   await tx.updateTable('inquiries').set({ verify_at }).where('verify_at', '<=', now).execute();
 }
 
-/**
- * When the next planned row falls due or the next look does; null when there is none in the future.
- */
+/** When the next planned row falls due or the next lookup does; null: none in the future. */
 export async function nextSubmissionDue(db: Db, now: number): Promise<number | null> {
-  const { send_at, look_at } = await db
+  const { send_at, lookup_at } = await db
     .selectNoFrom(({ selectFrom }) => [
       selectFrom('inquiries')
         .select((select) => select.fn.min('due_at').as('at'))
@@ -159,12 +157,12 @@ export async function nextSubmissionDue(db: Db, now: number): Promise<number | n
         .where('due_at', '>', now)
         .as('send_at'),
       selectFrom('inquiries')
-        .select((select) => select.fn.min('look_at').as('at'))
+        .select((select) => select.fn.min('lookup_at').as('at'))
         .where('state', '=', sql.lit('uncertain'))
-        .as('look_at'),
+        .as('lookup_at'),
     ])
     .executeTakeFirstOrThrow();
-  return earlier(send_at, look_at);
+  return earlier(send_at, lookup_at);
 }
 
 /** The open inquiry whose turn to be asked about comes first. */

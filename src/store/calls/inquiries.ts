@@ -54,7 +54,7 @@ export async function addPlanned(
       service_id: null,
       reply_group: null,
       sent_at: null,
-      look_at: null,
+      lookup_at: null,
       poll_at: null,
       hollow_since: null,
       announced_asks: null,

@@ -25,6 +25,7 @@ import * as prices from '../../../migrations/0021-prices.ts';
 import * as office from '../../../migrations/0022-office.ts';
 import * as alerts from '../../../migrations/0023-alerts.ts';
 import * as entered from '../../../migrations/0024-entered.ts';
+import * as lookups from '../../../migrations/0025-lookups.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -68,6 +69,7 @@ const MIGRATIONS = {
   '0022-office': office,
   '0023-alerts': alerts,
   '0024-entered': entered,
+  '0025-lookups': lookups,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

@@ -188,8 +188,8 @@ type InquiryTable = {
   was_accepted: Generated<number>;
   sent_at: number | null;
   sent_service_at: Generated<number | null>;
-  look_at: number | null;
-  empty_looks: Generated<number>;
+  lookup_at: number | null;
+  empty_lookups: Generated<number>;
   poll_at: number | null;
   empty_polls: Generated<number>;
   hollow_since: number | null;

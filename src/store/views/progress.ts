@@ -57,7 +57,7 @@ async function currentInquiries(
       'i.service_status',
       'i.due_at',
       'i.hold_reason',
-      'i.look_at',
+      'i.lookup_at',
       'i.poll_at',
       'i.sent_at',
       'i.overdue_since',

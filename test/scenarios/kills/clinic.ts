@@ -27,7 +27,7 @@ const DAY_MS = 86_400_000;
 /** Log events that say that work has gone on. */
 const USEFUL = new Set([
   'batch_accepted',
-  'sweep_done',
+  'reconciliation_done',
   'inquiries_sent',
   'inquiry_found',
   'answer_received',

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { MINUTE_MS } from '../../../src/domain/time.ts';
 import type { ServiceFailure } from '../../../src/service/api.ts';
-import { ensureSwept } from '../../../src/stages/submit/index.ts';
+import { ensureReconciled } from '../../../src/stages/submit/index.ts';
 import { openIncidents } from '../../../src/store/bookkeeping/incidents.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
@@ -105,13 +105,16 @@ test('a start without it is logged once, and so is what follows', async () => {
     listed += 1;
     return { ok: false, failure: AWAY };
   };
-  const at_once = [ensureSwept(clinic.submit, 'dental'), ensureSwept(clinic.submit, 'dental')];
+  const at_once = [
+    ensureReconciled(clinic.submit, 'dental'),
+    ensureReconciled(clinic.submit, 'dental'),
+  ];
   expect(await Promise.all(at_once)).toEqual([false, false]);
   expect(listed).toBe(1);
   for (let minute = 0; minute < 30; minute += 1) {
     clinic.pass(MINUTE_MS);
-    await ensureSwept(clinic.submit, 'dental');
+    await ensureReconciled(clinic.submit, 'dental');
   }
   expect(listed).toBeGreaterThan(5);
-  expect(countOf(clinic, 'sweep_failed')).toBe(1);
+  expect(countOf(clinic, 'reconciliation_failed')).toBe(1);
 });

@@ -4,11 +4,11 @@
  */
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { demandSweeps } from '../../../src/stages/submit/index.ts';
+import { demandReconciliation } from '../../../src/stages/submit/index.ts';
 import { noteSeen } from '../../../src/store/calls/ledger.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, send, sweep } from '../installation.ts';
-import { callsBringNothing, goToYearsEnd, look, TWINS, twin } from './lost-calls.ts';
+import { type Installation, install, reconcile, send } from '../installation.ts';
+import { callsBringNothing, goToYearsEnd, lookUp, TWINS, twin } from './lost-calls.ts';
 
 test('the inquiry under the visit’s own label is adopted before any other', async () => {
   const clinic = await install();
@@ -48,7 +48,7 @@ test('what bears the label of a twin is not adopted', async () => {
 });
 
 test(
-  'what a lost reply may have been about is left for its look, and does not serve the visit of ' +
+  'what a lost reply may have been about is left for its lookup, and does not serve the visit of ' +
     'another year (G1)',
   async () => {
     const clinic = await install();
@@ -65,8 +65,8 @@ test(
     await clinic.service.advance({ seconds: 60 });
     await clinic.read(clinic.visit('THIS-YEAR', {}, 1));
     await clinic.planNow();
-    await sweep(clinic);
-    await look(clinic);
+    await reconcile(clinic);
+    await lookUp(clinic);
     const ledger = await clinic.service.ledger();
     expect(ledger.map(({ external_id }) => external_id)).toEqual(['NEXT-YEAR', 'THIS-YEAR']);
     expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(
@@ -125,8 +125,8 @@ test(
     const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
     await clinic.service.advance({ seconds: 60 });
     callsBringNothing(clinic);
-    demandSweeps(clinic.submit);
-    await look(clinic);
+    demandReconciliation(clinic.submit);
+    await lookUp(clinic);
     await clinic.collectAll();
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['answered', 'planned']);
     clinic.pass(2 * 60 * MINUTE_MS);
@@ -201,7 +201,7 @@ test(
     };
     const asked = await clinic.service.createBeside(fields);
     await clinic.service.advance({ seconds: 60 });
-    clinic.submit.sweeps.sweeps.clear();
+    clinic.submit.memory.reconciled.clear();
     await send(
       clinic,
       clinic.visit('MOVED', twin('Ada'), 6),
@@ -328,6 +328,6 @@ test('a second installation is noticed although the clock of this machine is ahe
     external_id: 'B-1',
   });
   clinic.pass(24 * HOUR_MS);
-  await sweep(clinic);
+  await reconcile(clinic);
   expect(await clinic.attention()).toContain('submission_stopped');
 });

@@ -1,11 +1,11 @@
-/** Calls that two looks did not find, and that the service lists later than it should. */
+/** Calls that two lookups did not find, and that the service lists later than it should. */
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { demandSweeps } from '../../../src/stages/submit/index.ts';
+import { demandReconciliation } from '../../../src/stages/submit/index.ts';
 import { withdraw } from '../../../src/store/bookkeeping/operator.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { install, send, sweep } from '../installation.ts';
+import { install, reconcile, send } from '../installation.ts';
 import {
   callsBringNothing,
   callsEnd,
@@ -13,7 +13,7 @@ import {
   extras,
   goToYearsEnd,
   hideCalls,
-  look,
+  lookUp,
   loseAndHide,
   TWINS,
   twin,
@@ -33,7 +33,7 @@ test(
     await clinic.planNow();
     await clinic.read(clinic.visit('A-2', SAME, 5));
     await clinic.service.advance({ seconds: 60 });
-    await look(clinic);
+    await lookUp(clinic);
     await clinic.planNow();
     await clinic.submitNow();
     expect((await clinic.service.ledger()).map(({ external_id }) => external_id)).toEqual([
@@ -42,7 +42,7 @@ test(
     ]);
     await show(1);
     await show(0);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['extra_call']);
   },
 );
@@ -59,15 +59,15 @@ test(
     await clinic.planNow();
     await clinic.read(clinic.visit('A-2', SAME, 5));
     await clinic.service.advance({ seconds: 60 });
-    await look(clinic);
+    await lookUp(clinic);
     await clinic.planNow();
     await clinic.submitNow();
     const [late, second] = await clinic.service.ledger();
     await show(0);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual([]);
     await show(1);
-    await look(clinic);
+    await lookUp(clinic);
     expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([second?.id]);
     expect(await clinic.attention()).toEqual(['extra_call']);
     const extra = await clinic.store.db
@@ -85,16 +85,16 @@ test('of two unlisted calls, the second is reported once the first is adopted', 
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
-  await look(clinic);
+  await lookUp(clinic);
   await clinic.read(clinic.visit('A-1', {}, 5));
-  await look(clinic);
+  await lookUp(clinic);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['planned']);
   await show(0);
-  demandSweeps(clinic.submit);
+  demandReconciliation(clinic.submit);
   await clinic.planNow();
   await clinic.submitNow();
   await show(1);
-  await sweep(clinic);
+  await reconcile(clinic);
   const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
   expect(await clinic.attention()).toEqual(['extra_call']);
@@ -117,7 +117,7 @@ test(
     clinic.pass(HOUR_MS);
     await send(clinic, clinic.visit('A-1'));
     await show(0);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual([]);
     await clinic.service.createBeside({
       ...TWINS,
@@ -126,7 +126,7 @@ test(
       external_id: 'B-2',
     });
     await show(2);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['submission_stopped']);
   },
 );
@@ -136,11 +136,11 @@ test('a call too many serves as the next attempt: it is paid for (G1)', async ()
   const { show } = await loseAndHide(clinic, 2);
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
+  await lookUp(clinic);
   const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
   await show(0);
   await show(1);
-  await look(clinic);
+  await lookUp(clinic);
   callsBringNothing(clinic);
   await clinic.collectAll();
   clinic.pass(2 * HOUR_MS);
@@ -155,18 +155,18 @@ test('of two calls that are listed when nothing needs them any more one is repor
   const visit = clinic.visit('A-1');
   await send(clinic, visit);
   await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
+  await lookUp(clinic);
   expect(await clinic.service.ledger()).toHaveLength(2);
   await clinic.read({ ...visit, status: 'cancelled' });
   await clinic.planNow();
-  await look(clinic);
+  await lookUp(clinic);
   await clinic.planNow();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
   await show(0);
-  await sweep(clinic);
+  await reconcile(clinic);
   expect(await clinic.attention()).toEqual([]);
   await show(1);
-  await sweep(clinic);
+  await reconcile(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
@@ -183,16 +183,16 @@ test('a duplicate call whose request arrives late is reported, not as a stranger
     when: 'before',
     action: 'reset',
   });
-  await look(clinic);
+  await lookUp(clinic);
   const [sent] = await clinic.inquiries();
   await show(0);
-  await look(clinic);
+  await lookUp(clinic);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
-  // Eleven minutes after it was sent: `look` has let ten pass here, and none there.
+  // Eleven minutes after it was sent: `lookUp` has let ten pass here, and none there.
   await clinic.service.advance({ seconds: 1260 });
   await clinic.service.createBeside(JSON.parse(sent?.body ?? ''));
   await show(1);
-  await sweep(clinic);
+  await reconcile(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
@@ -205,18 +205,18 @@ test(
     const visit = clinic.visit('A-1', { coverages: [aCoverage({ payor_id: '11111' })] });
     await send(clinic, visit);
     await clinic.read({ ...visit, coverages: [aCoverage({ payor_id: '22222' })] });
-    await look(clinic);
+    await lookUp(clinic);
     await clinic.planNow();
     clinic.pass(2 * MINUTE_MS);
     await clinic.planNow();
     await clinic.submitNow();
-    await look(clinic);
+    await lookUp(clinic);
     await clinic.planNow();
     await clinic.submitNow();
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn', 'open']);
     await show(2);
     await show(1);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['extra_call']);
   },
 );
@@ -232,15 +232,15 @@ test(
     await send(clinic, clinic.visit('A-1'));
     clinic.pass(HOUR_MS);
     await clinic.service.advance({ hours: 1 });
-    await look(clinic);
+    await lookUp(clinic);
     expect(await clinic.service.ledger()).toHaveLength(2);
     clinic.pass(2 * DAY_MS);
     clinic.submit.clockSkew = () => 0;
     await show(0);
-    await look(clinic);
+    await lookUp(clinic);
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
     await show(1);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['extra_call']);
   },
 );
@@ -269,13 +269,13 @@ test(
     await send(clinic, visit);
     callsBringNothing(clinic);
     await show(0);
-    await look(clinic);
+    await lookUp(clinic);
     const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
     expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first]);
     clinic.pass(20 * MINUTE_MS);
-    await sweep(clinic);
+    await reconcile(clinic);
     await show(1);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['extra_call']);
     expect(await extras(clinic)).toEqual([second]);
   },
@@ -287,16 +287,16 @@ test(
   async () => {
     const clinic = await install();
     const { show } = await callTwiceForNothing(clinic, 3);
-    // The looks have taken 20 minutes already.
+    // The lookups have taken 20 minutes already.
     await clinic.service.advance({ seconds: 140 * 60 });
     clinic.pass(2 * HOUR_MS);
     await clinic.submitNow();
     const [first, late, third] = (await clinic.service.ledger()).map(({ id }) => id);
     await show(1);
     await show(2);
-    await look(clinic);
+    await lookUp(clinic);
     expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([first, third]);
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['extra_call']);
     expect(await extras(clinic)).toEqual([late]);
   },
@@ -320,8 +320,8 @@ test(
     callsBringNothing(clinic);
     await show(0);
     await show(1);
-    await look(clinic);
-    await sweep(clinic);
+    await lookUp(clinic);
+    await reconcile(clinic);
     await clinic.collectAll();
     clinic.pass(2 * HOUR_MS);
     await clinic.submitNow();
@@ -338,12 +338,12 @@ test('of two late calls that are listed at once, one serves, one is reported', a
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ hours: 1 });
   clinic.pass(HOUR_MS);
-  await look(clinic);
+  await lookUp(clinic);
   await clinic.read(clinic.visit('A-1', {}, 5));
-  await look(clinic);
+  await lookUp(clinic);
   await show(0);
   await show(1);
-  demandSweeps(clinic.submit);
+  demandReconciliation(clinic.submit);
   await clinic.planNow();
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['open']);
@@ -361,15 +361,15 @@ test(
       await clinic.planNow();
       await clinic.submitNow();
       await clinic.service.advance({ seconds: 60 });
-      await look(clinic);
+      await lookUp(clinic);
       await show(0);
       await show(1);
-      await look(clinic);
+      await lookUp(clinic);
       const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
       callsEnd(clinic, ({ id }) =>
         id === second ? status : id === first ? 'UNSUCCESSFUL' : 'SCHEDULED',
       );
-      demandSweeps(clinic.submit);
+      demandReconciliation(clinic.submit);
       await clinic.submitNow();
       await clinic.collectAll();
       clinic.pass(2 * HOUR_MS);
@@ -398,11 +398,11 @@ test("a twin's call that is listed late is no attempt for the other one (G1)", a
     action: 'reset',
   });
   await send(clinic, clinic.visit('A-1', twin('Ada')));
-  await look(clinic);
+  await lookUp(clinic);
   await clinic.submitNow();
   await show(1);
   await show(0);
-  await sweep(clinic);
+  await reconcile(clinic);
   callsBringNothing(clinic);
   await clinic.collectAll();
   clinic.pass(2 * HOUR_MS);
@@ -428,7 +428,7 @@ test("a lost reply is not taken for a twin's call that was listed before (G1)", 
   });
   await send(clinic, clinic.visit('A-1', twin('Ada')));
   await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
+  await lookUp(clinic);
   const [ada] = await clinic.inquiries();
   expect(ada?.state).toBe('open');
   expect(ada?.service_id).not.toBe(ben);
@@ -446,7 +446,7 @@ test('a call that another lost reply may be about is no duplicate call (G1)', as
   });
   await send(clinic, clinic.visit('A-1', SAME, 1), clinic.visit('A-2', SAME, 1.2));
   await clinic.read(clinic.visit('A-1', SAME, 5));
-  await look(clinic);
+  await lookUp(clinic);
   await clinic.service.fault({
     method: 'POST',
     path: '/api/v0/dental/inquiries',
@@ -460,9 +460,9 @@ test('a call that another lost reply may be about is no duplicate call (G1)', as
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ external_id }) => external_id)).toEqual(['A-2', 'A-1']);
   await clinic.service.advance({ seconds: 150 });
-  demandSweeps(clinic.submit);
+  demandReconciliation(clinic.submit);
   for (let round = 0; round < 3; round += 1) {
-    await look(clinic);
+    await lookUp(clinic);
     await clinic.planNow();
   }
   expect(await clinic.service.ledger()).toHaveLength(2);
@@ -479,12 +479,12 @@ test('a claim’s call is recognized although the claim has got its number since
   await clinic.submitNow();
   await clinic.readClaims({ ...unnumbered, claim_number: 'CN-9' });
   await clinic.planNow();
-  await look(clinic);
+  await lookUp(clinic);
   await clinic.planNow();
   await clinic.submitNow();
   await show(1);
   await show(0);
-  await sweep(clinic);
+  await reconcile(clinic);
   expect(await clinic.attention()).toEqual(['extra_call']);
 });
 
@@ -498,9 +498,9 @@ test('a late call whose first name was corrected since serves its inquiry', asyn
   await send(clinic, named('Jon'));
   await clinic.read(named('John'));
   await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
+  await lookUp(clinic);
   await show(0);
-  demandSweeps(clinic.submit);
+  demandReconciliation(clinic.submit);
   await clinic.planNow();
   await clinic.submitNow();
   const ledger = await clinic.service.ledger();
@@ -511,7 +511,7 @@ test('a late call whose first name was corrected since serves its inquiry', asyn
 });
 
 test(
-  'before another attempt the list is swept, because a call that was proven absent may stand ' +
+  'before another attempt the list is compared, because a call that was proven absent may stand ' +
     'there by now',
   async () => {
     const clinic = await install();
@@ -535,12 +535,12 @@ test(
     const { show } = await loseAndHide(clinic, 1);
     await send(clinic, clinic.visit('A-1'));
     await clinic.store.db.updateTable('inquiries').set({ was_accepted: 1 }).execute();
-    await look(clinic);
+    await lookUp(clinic);
     expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['undecidable']);
     await clinic.store.write((tx) => withdraw(tx, { kind: 'inquiry', id: 1 }, clinic.now()));
     await send(clinic, clinic.visit('A-1', {}, 4));
     await show(0);
-    await look(clinic);
+    await lookUp(clinic);
     const ledger = await clinic.service.ledger();
     expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
       ['open', ledger[0]?.id],

@@ -75,8 +75,8 @@ export function callsBringNothing(clinic: Installation): void {
   callsEnd(clinic, () => 'UNSUCCESSFUL');
 }
 
-/** Both looks, a settle time apart. */
-export async function look({ pass, submitNow }: Installation): Promise<void> {
+/** Both lookups, a settle time apart. */
+export async function lookUp({ pass, submitNow }: Installation): Promise<void> {
   for (let taken = 0; taken < 2; taken += 1) {
     pass(SETTLE_MS + 1);
     await submitNow();
@@ -84,16 +84,16 @@ export async function look({ pass, submitNow }: Installation): Promise<void> {
 }
 
 /**
- * A visit is called for again, because two looks did not find the first call; that is found then,
+ * A visit is called for again, because two lookups did not find the first call; that is found then,
  * and brings nothing.
  */
 export async function callTwiceForNothing(clinic: Installation, times: number) {
   const hidden = await loseAndHide(clinic, times);
   await send(clinic, clinic.visit('A-1'));
   await clinic.service.advance({ seconds: 60 });
-  await look(clinic);
+  await lookUp(clinic);
   await hidden.show(0);
-  await look(clinic);
+  await lookUp(clinic);
   callsBringNothing(clinic);
   await clinic.collectAll();
   return hidden;

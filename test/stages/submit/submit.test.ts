@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
-import { demandSweeps, newSweepMemory } from '../../../src/stages/submit/index.ts';
+import { demandReconciliation, newSubmitMemory } from '../../../src/stages/submit/index.ts';
 import { currentHalts } from '../../../src/store/calls/halts.ts';
 import { aCoverage } from '../../domain/examples.ts';
-import { type Installation, install, SETTLE_MS, send, sweep } from '../installation.ts';
-import { look, loseAndHide } from './lost-calls.ts';
+import { type Installation, install, reconcile, SETTLE_MS, send } from '../installation.ts';
+import { lookUp, loseAndHide } from './lost-calls.ts';
 
 /** Sends and loses the request before the service has read it. */
 async function loseRequest({ planNow, submitNow, service }: Installation): Promise<void> {
@@ -27,7 +27,7 @@ test('a visit cancelled during the lookup of its lost call is not called for', a
   expect((await clinic.inquiries())[0]?.state).toBe('uncertain');
   await clinic.read({ ...visit, status: 'cancelled' });
   await clinic.planNow();
-  await look(clinic);
+  await lookUp(clinic);
   expect(await clinic.service.ledger()).toEqual([]);
   expect((await clinic.inquiries()).map(({ state }) => state)).toEqual(['withdrawn']);
 });
@@ -41,7 +41,7 @@ test(
     await loseRequest(clinic);
     await clinic.read(clinic.visit('A-1', {}, 60));
     await clinic.planNow();
-    await look(clinic);
+    await lookUp(clinic);
     await clinic.planNow();
     await clinic.submitNow();
     expect(await clinic.service.ledger()).toEqual([]);
@@ -55,7 +55,7 @@ test('a visit past during the lookup of its lost call is closed without a call',
   await loseRequest(clinic);
   clinic.pass(2 * DAY_MS);
   await clinic.planNow();
-  await look(clinic);
+  await lookUp(clinic);
   await clinic.planNow();
   await clinic.submitNow();
   expect(await clinic.service.ledger()).toEqual([]);
@@ -101,13 +101,13 @@ test('an id that another inquiry holds is no id: nothing is sent again', async (
     was_accepted: 1,
     service_id: null,
   });
-  await look(clinic);
+  await lookUp(clinic);
   expect(sent).toBe(1);
 });
 
 test(
-  'the daily sweep counts strangers, although it was told to forget; a shared account ends the ' +
-    'halt',
+  'the daily reconciliation counts strangers, although it was told to forget; a shared account ' +
+    'ends the halt',
   async () => {
     const clinic = await install();
     await send(clinic, clinic.visit('A-1'));
@@ -124,7 +124,7 @@ test(
       external_id: 'Z-1',
     });
     await clinic.service.advance({ seconds: 60 });
-    demandSweeps(clinic.submit);
+    demandReconciliation(clinic.submit);
     await send(clinic, clinic.visit('A-2', { coverages: [aCoverage({ member_id: 'W456' })] }));
     expect((await currentHalts(clinic.store.db)).map(({ reason }) => reason)).toEqual(['foreign']);
     expect(await clinic.service.ledger()).toHaveLength(2);
@@ -157,7 +157,7 @@ test(
     await clinic.planNow();
     for (let step = 0; step < 3; step += 1) await clinic.submitNow();
     await clinic.service.advance({ seconds: 60 });
-    await look(clinic);
+    await lookUp(clinic);
     expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
       'A-1',
       'A-2',
@@ -168,8 +168,8 @@ test(
 );
 
 test(
-  'a service that turns the sweep away is told to a person at once, asked slowly, and sent to ' +
-    'when it lets us in',
+  'a service that rejects the reconciliation is told to a person at once, asked slowly, ' +
+    'and sent to when it lets us in',
   async () => {
     const clinic = await install();
     await clinic.read(clinic.visit('A-1'));
@@ -256,17 +256,17 @@ test(
         .select('appointment')
         .where('reason', '=', 'unconfirmed')
         .execute();
-    const lookAfterAnHour = async () => {
+    const lookUpAfterAnHour = async () => {
       clinic.pass(61 * MINUTE_MS);
       await clinic.submitNow();
     };
     await clinic.read(clinic.visit('A-1', { coverages: [aCoverage({ member_id: 'W2' })] }));
     await clinic.planNow();
-    await lookAfterAnHour();
+    await lookUpAfterAnHour();
     expect(await appointments()).toEqual([{ appointment: null }]);
     await clinic.read(clinic.visit('A-2'));
     await clinic.planNow();
-    await lookAfterAnHour();
+    await lookUpAfterAnHour();
     expect(await appointments()).toEqual([{ appointment: 2 }]);
   },
 );
@@ -279,7 +279,7 @@ test('a list that shows a call of a moment ago proves that a lost one is absent'
   const [lost, accepted] = await clinic.inquiries();
   expect(lost?.state).toBe('uncertain');
   expect(accepted).toMatchObject({ state: 'open', is_verified: 0 });
-  await look(clinic);
+  await lookUp(clinic);
   expect((await clinic.service.ledger()).map(({ external_id }) => external_id).sort()).toEqual([
     'A-1',
     'A-2',
@@ -314,10 +314,10 @@ test('a list that leaves out any of those that were sent last proves no absence'
   await clinic.read(clinic.visit('A-3', { coverages: [aCoverage({ member_id: 'W3' })] }));
   await loseRequest(clinic);
   for (left_out of sent_last) {
-    await look(clinic);
+    await lookUp(clinic);
     expect((await clinic.inquiries()).at(-1)?.state).toBe('uncertain');
   }
-  expect(clinic.events.filter((event) => event === 'look_inconclusive')).toHaveLength(
+  expect(clinic.events.filter((event) => event === 'lookup_inconclusive')).toHaveLength(
     2 * sent_last.length,
   );
 });
@@ -325,7 +325,7 @@ test('a list that leaves out any of those that were sent last proves no absence'
 /** Nothing has run while the clock was set an hour ahead. */
 function restartWithOtherClock(clinic: Installation): void {
   clinic.pass(HOUR_MS);
-  clinic.submit.sweeps = newSweepMemory();
+  clinic.submit.memory = newSubmitMemory();
   clinic.submit.clockSkew = () => HOUR_MS;
 }
 
@@ -337,9 +337,9 @@ test('lookups begin again when the clock was set while nothing ran (G1)', async 
   await clinic.submitNow();
   clinic.pass(clinic.submit.settings.timeout_ms + SETTLE_MS + 1);
   await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ state, empty_looks }) => [state, empty_looks])).toEqual([
-    ['uncertain', 1],
-  ]);
+  expect(
+    (await clinic.inquiries()).map(({ state, empty_lookups }) => [state, empty_lookups]),
+  ).toEqual([['uncertain', 1]]);
   await show(0);
   clinic.pass(SETTLE_MS + 1);
   await clinic.submitNow();
@@ -347,7 +347,7 @@ test('lookups begin again when the clock was set while nothing ran (G1)', async 
   expect(await clinic.service.ledger()).toHaveLength(1);
 });
 
-test('all looks begin again, also when a look is the first to hear the service (G1)', async () => {
+test('all lookups begin again, also when one is the first to hear the service (G1)', async () => {
   const clinic = await install();
   await loseAndHide(clinic, 2);
   await send(
@@ -369,7 +369,9 @@ test('all looks begin again, also when a look is the first to hear the service (
     return await list(specialty, filter, options);
   };
   await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ state, empty_looks }) => [state, empty_looks])).toEqual([
+  expect(
+    (await clinic.inquiries()).map(({ state, empty_lookups }) => [state, empty_lookups]),
+  ).toEqual([
     ['uncertain', 0],
     ['uncertain', 0],
   ]);
@@ -405,16 +407,16 @@ test(
     await clinic.service.advance({ hours: 1 });
     clinic.pass(HOUR_MS);
     await clinic.service.fault(lost);
-    await look(clinic);
+    await lookUp(clinic);
     const [first, second] = (await clinic.service.ledger()).map(({ id }) => id);
     hidden.clear();
     hidden.add(second!);
-    await look(clinic);
+    await lookUp(clinic);
     expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
       ['open', first],
     ]);
     hidden.clear();
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toEqual(['extra_call']);
   },
 );
@@ -446,7 +448,7 @@ test(
       };
     };
     await clinic.service.advance({ seconds: 60 });
-    await look(clinic);
+    await lookUp(clinic);
     expect(await clinic.service.ledger()).toHaveLength(2);
     await clinic.store.write((tx) =>
       tx
@@ -455,7 +457,7 @@ test(
         .execute(),
     );
     clinic.client.list = list;
-    await sweep(clinic);
+    await reconcile(clinic);
     expect(await clinic.attention()).toContain('extra_call');
   },
 );
