@@ -15,7 +15,7 @@ const SENTENCES_MAX = 12;
  */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   'schema', 'inquiry_id', 'inquiry_created_at', 'specialty', 'summary', 'asked', 'calls',
-  'confidence', 'verification', 'unparsed', 'answered',
+  'confidence', 'verification', 'unparsed', 'answered', 'earlier',
 ]); // biome-ignore format: a list of words reads better in lines than in a column
 
 /** Parts whose name a reader does not need, or knows by another word. */

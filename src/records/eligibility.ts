@@ -190,6 +190,28 @@ const treatmentSchema = z
   })
   .meta({ id: 'Treatment' });
 
+const earlierSchema = z
+  .strictObject({
+    kind: z.enum(['code', 'class']).describe('Whether it is about a code or a class of them.'),
+    name: z.string().describe('The code, upper case; or the class as named by the service.'),
+    title: z.string().nullable().describe('The name of the procedure, as said.'),
+    benefits: benefitRuleSchema,
+    said_on: dateSchema.describe('The day of the call in which the payer said it.'),
+    about: z
+      .enum(['patient', 'plan'])
+      .describe(
+        'patient: the call was about this patient. plan: it was about somebody else in the same ' +
+          'group, and the payer named the same plan for both.',
+      ),
+    inquiry_id: z.string().nullable().describe('Of that call; null when it was not the patient’s.'),
+    representative: z.string().nullable(),
+    reference_number: z.string().nullable(),
+  })
+  .meta({
+    id: 'Earlier',
+    description: 'A term of the plan that the payer named in an earlier call, and not in this one.',
+  });
+
 const clausesSchema = z
   .strictObject({
     answered,
@@ -276,6 +298,13 @@ export const eligibilityRecordSchema = z
           'not none.',
       ),
     clauses: clausesSchema.optional(),
+    earlier: z
+      .array(earlierSchema)
+      .optional()
+      .describe(
+        'What the plan does for codes and classes that this call did not ask about again, with ' +
+          'the day on which the payer said it. Left out: nothing is known from earlier.',
+      ),
     does_not_apply: z
       .array(z.string())
       .optional()
@@ -300,6 +329,7 @@ export type BenefitRule = z.infer<typeof benefitRuleSchema>;
 export type ProcedureClassBenefits = z.infer<typeof classSchema>;
 export type ProcedureCodeBenefits = z.infer<typeof codeSchema>;
 export type NextEligible = z.infer<typeof nextEligibleSchema>;
+export type EarlierTerm = z.infer<typeof earlierSchema>;
 export type Treatment = z.infer<typeof treatmentSchema>;
 
 /**

@@ -119,7 +119,11 @@ export const OTHER_PATHS: readonly string[] = [
   ...['standing', 'date', 'counted[]'].map(
     (name) => `procedure_codes.codes[].next_eligible.${name}`,
   ),
-  ...['procedure_classes.classes[]', 'procedure_codes.codes[]'].flatMap((entry) =>
+  ...['kind', 'name', 'title', 'said_on', 'about', 'inquiry_id', 'representative'].map(
+    (name) => `earlier[].${name}`,
+  ),
+  'earlier[].reference_number',
+  ...['procedure_classes.classes[]', 'procedure_codes.codes[]', 'earlier[]'].flatMap((entry) =>
     [
       ...['is_covered', 'is_prior_auth_required', 'prior_auth_info', 'plan_pays_percent'],
       ...['patient_pays_percent', 'copay', 'is_deductible_waived', 'frequency_limitations'],

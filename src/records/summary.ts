@@ -5,6 +5,7 @@
 import type { Outcome } from '../domain/outcome.ts';
 import { AS_SAID, benefitLine, type Held, quoted } from './benefit-line.ts';
 import type { ClaimStatusRecord } from './claim-status.ts';
+import { earlierNotes } from './earlier.ts';
 import type { EligibilityRecord, Money, ProcedureCodeBenefits, Unparsed } from './eligibility.ts';
 import { type FieldKey, readFields } from './fields.ts';
 import type { Confidence, CustomAnswers, Verification } from './parts.ts';
@@ -96,7 +97,7 @@ export function summarizeEligibility(
     transcripts: linksOf(calls, 'transcript_url'),
     call_summary: record.summary ?? '',
     confidence: record.confidence ?? '',
-    notes: notesOf(record),
+    notes: notesOf(record, verdict),
   };
 }
 
@@ -159,8 +160,9 @@ function nextEligibleWords({ next_eligible }: ProcedureCodeBenefits): string[] {
   return [next_eligible.date === null ? 'used up' : `next eligible ${next_eligible.date}`];
 }
 
-function notesOf(record: EligibilityRecord): string[] {
+function notesOf(record: EligibilityRecord, verdict: Verdict | null): string[] {
   const { plan, clauses } = record;
+  const scheduled = verdict?.procedures.map(({ code }) => code);
   return [
     ...(record.entered_by === undefined
       ? []
@@ -179,6 +181,12 @@ function notesOf(record: EligibilityRecord): string[] {
     ...(clauses?.has_pending_claims === true
       ? ['Claims are pending that may use up benefits.']
       : []),
+    // A plan has many codes: a visit is shown those that it has.
+    ...earlierNotes(
+      record,
+      ({ kind, name }) => kind === 'class' || scheduled === undefined || scheduled.includes(name),
+      (code) => heldOf(record, verdict, code),
+    ),
     ...verificationNotes(record.verification),
     ...customNotes(record),
     ...unparsedNotes(record.unparsed),

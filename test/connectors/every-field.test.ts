@@ -192,6 +192,19 @@ function whole(): EligibilityRecord {
       preventive_applies_to_maximum: false,
       has_pending_claims: false,
     },
+    earlier: [
+      {
+        kind: 'code',
+        name: 'D2740',
+        title: 'a crown',
+        benefits: { ...benefits('e'), copay: null },
+        said_on: '2026-01-01',
+        about: 'patient',
+        inquiry_id: 'inq-0',
+        representative: 'Sam',
+        reference_number: 'REF-0',
+      },
+    ],
     does_not_apply: ['maximums.family_deductible'],
     unparsed: [{ path: 'results.x', value: 1, why: 'unknown field' }],
   });

@@ -1,5 +1,11 @@
 /** What of an answer bears on one procedure of the visit. */
-import type { BenefitRule, EligibilityRecord, ProcedureCodeBenefits } from '../eligibility.ts';
+import { earlierCodes } from '../earlier.ts';
+import type {
+  BenefitRule,
+  EarlierTerm,
+  EligibilityRecord,
+  ProcedureCodeBenefits,
+} from '../eligibility.ts';
 import { type Fact, fact } from './reasons.ts';
 
 export type ProcedureFacts = {
@@ -10,6 +16,8 @@ export type ProcedureFacts = {
   /** The answers joined: where two contradict each other, `conflicts` names the field. */
   rule: BenefitRule;
   conflicts: (keyof BenefitRule)[];
+  /** Where `entries` are from when this call did not ask about the code; null: from this call. */
+  earlier: EarlierTerm | null;
   visit: { date: string; birth_date: string | null };
 };
 
@@ -31,9 +39,11 @@ export function procedureFacts(
   code: string,
   visit: ProcedureFacts['visit'],
 ): ProcedureFacts {
-  const entries = (record.procedure_codes?.codes ?? []).flatMap((entry, index) =>
+  const said_now = (record.procedure_codes?.codes ?? []).flatMap((entry, index) =>
     entry.code === code ? [{ path: `procedure_codes.codes[${index}]`, entry }] : [],
   );
+  const said_before = said_now.length > 0 ? [] : earlierCodes(record, code).slice(0, 1);
+  const entries = [...said_now, ...said_before.map(({ path, entry }) => ({ path, entry }))];
   const rules = entries.map(({ entry }) => entry.benefits);
   const joined: Record<string, unknown> = {};
   for (const rule of rules)
@@ -42,7 +52,8 @@ export function procedureFacts(
     const said = rules.map((rule) => rule[name]).filter((value) => value != null);
     return new Set(said.map((value) => JSON.stringify(value).toLowerCase())).size > 1;
   });
-  return { record, code, entries, rule: joined as BenefitRule, conflicts, visit };
+  const earlier = said_before[0]?.term ?? null;
+  return { record, code, entries, rule: joined as BenefitRule, conflicts, earlier, visit };
 }
 
 /** What was said of the code under these names, as it stands in the record. */

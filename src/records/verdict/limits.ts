@@ -49,10 +49,16 @@ function limitReason(
     return open(`Limit in words: "${words}". Ask the payer whether it is used up.`);
   if (frequency.limits.every(({ period }) => period.kind === 'visit')) return [];
   const history = historyOf(facts.record);
-  if (history === null)
-    return open(`Limit "${words}", and the payer gave no treatment history.`, [
+  if (history === null) {
+    const is_asked = facts.record.treatment_history !== undefined;
+    const text =
+      is_asked || facts.earlier === null
+        ? `Limit "${words}", and the payer gave no treatment history.`
+        : `Limit "${words}"; the payer was not asked again what is used of it. Check the chart.`;
+    return open(text, [
       fact('treatment_history.answered', facts.record.treatment_history?.answered),
     ]);
+  }
   const use = useOf(frequency, facts.code, {
     day: facts.visit.date,
     history,

@@ -2,6 +2,7 @@
 
 import { addDays, addMonths } from '../../domain/time.ts';
 import { type AgeRule, ageAllows, ageOn, readAgeWords, upToAge } from '../ages.ts';
+import { saidOn } from '../earlier.ts';
 import type { EligibilityRecord } from '../eligibility.ts';
 import { readWaitingPeriods } from '../frequency/waiting.ts';
 import { type ProcedureFacts, said } from './facts.ts';
@@ -13,9 +14,11 @@ import { americanDay, type Fact, fact, shortDay, type Weighed } from './reasons.
 export function procedureReasons(facts: ProcedureFacts): Weighed[] {
   const { rule, conflicts } = facts;
   if (facts.entries.every(({ entry }) => !entry.answered)) return [silent(facts)];
-  if (rule.is_covered === false && !conflicts.includes('is_covered')) return [notCovered(facts)];
+  if (rule.is_covered === false && !conflicts.includes('is_covered'))
+    return [notCovered(facts), ...sourceReasons(facts)];
   if (conflicts.length > 0) return [conflicting(facts)];
   return [
+    ...sourceReasons(facts),
     ...coverageReasons(facts),
     ...ageReasons(facts),
     ...frequencyReasons(facts),
@@ -23,6 +26,23 @@ export function procedureReasons(facts: ProcedureFacts): Weighed[] {
     ...maximumReasons(facts),
     ...authorizationReasons(facts),
     ...downgradeReasons(facts),
+  ];
+}
+
+/** Of terms that were not asked about again: since when they are known, and from where. */
+function sourceReasons({ code, earlier, record }: ProcedureFacts): Weighed[] {
+  if (earlier === null) return [];
+  const whom = earlier.about === 'patient' ? '' : ' about the same plan of another patient';
+  return [
+    {
+      code: 'said_earlier',
+      effect: 'source',
+      text: `What the plan does for ${code} is from the call of ${saidOn(earlier)}${whom}.`,
+      facts: [
+        fact(`earlier[${(record.earlier ?? []).indexOf(earlier)}].said_on`, earlier.said_on),
+        fact('plan.plan_name', record.plan?.plan_name),
+      ],
+    },
   ];
 }
 

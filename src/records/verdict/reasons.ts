@@ -27,6 +27,7 @@ export const REASON_CODES = [
   'no_answer',
   'referral_required',
   'not_primary',
+  'said_earlier',
 ] as const;
 export type ReasonCode = (typeof REASON_CODES)[number];
 
@@ -39,8 +40,9 @@ export type Reason = { code: ReasonCode; text: string; facts: Fact[] };
 /**
  * What a reason does to a procedure. `no`: the plan does not pay. `unknown`: it cannot be told.
  * `authorization`: it pays once it has authorized it. `note`: it pays, but not as usual.
+ * `source`: nothing; it says where the others come from.
  */
-export type Effect = 'no' | 'unknown' | 'authorization' | 'note';
+export type Effect = 'no' | 'unknown' | 'authorization' | 'note' | 'source';
 export type Weighed = Reason & { effect: Effect };
 
 export const fact = (path: string, value: unknown): Fact => ({ path, value: value ?? null });

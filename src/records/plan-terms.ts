@@ -1,0 +1,225 @@
+/**
+ * What a payer said of a plan that outlives the call: shares and limits of codes and classes. Terms
+ * of a plan hold for its plan year; who is eligible and what is used up changes all the time and is
+ * never taken from an earlier call.
+ *
+ * Terms are known only of a plan whose year is the calendar year, since nobody says when another
+ * plan year ends. Terms that another patient's call brought count only where both are adults in the
+ * same group, and the payer named the same plan, network and amounts for both.
+ */
+import { isDate, type LocalDate, localDate } from '../domain/time.ts';
+import { ageOn } from './ages.ts';
+import type {
+  BenefitRule,
+  EarlierTerm,
+  EligibilityRecord,
+  Money,
+  ProcedureCodeBenefits,
+} from './eligibility.ts';
+
+/** A share or limit that the payer named. */
+export type PlanTerm = Pick<EarlierTerm, 'kind' | 'name' | 'title' | 'benefits' | 'said_on'>;
+
+/** One that a call about somebody in the same group brought. */
+export type SharedTerm = PlanTerm & { mark: string };
+
+/** An answer about the patient in this plan year. */
+export type OwnAnswer = { record: EligibilityRecord; said_on: LocalDate };
+
+/** More of them would make every record long; the newest count. */
+const TERMS_MAX = 100;
+/** From this age on, what a plan pays does not depend on it but for limits that are said. */
+const ADULT_FROM = 19;
+
+/** The day of the last call of an answer, in a time zone; null: nobody said. */
+export function saidOnDay(record: EligibilityRecord, time_zone: string): LocalDate | null {
+  const ends = record.calls.flatMap(({ ended_at }) => ended_at ?? []).sort();
+  const at = ends.at(-1) ?? record.inquiry_created_at;
+  return at === null ? null : localDate(Date.parse(at), time_zone);
+}
+
+/**
+ * The plan as the payer named it. Two answers with the same mark are about the same plan. Null: the
+ * answer does not say enough to know, or the plan year is not the calendar year.
+ */
+export function planMark({ outcome, plan, maximums }: EligibilityRecord): string | null {
+  if (outcome !== 'successful' || plan?.is_active !== true || maximums === undefined) return null;
+  const name = plain(plan.plan_name);
+  const in_network = plan.is_provider_in_network;
+  if (plan.is_calendar_year_plan !== true || name === '' || in_network == null) return null;
+  const { individual_deductible, coverage_limit, individual_out_of_pocket_maximum } = maximums;
+  const amounts = [individual_deductible, coverage_limit, individual_out_of_pocket_maximum].map(
+    (allowance) => moneyText(allowance?.amount),
+  );
+  return JSON.stringify([name, plain(plan.plan_type), in_network, ...amounts]);
+}
+
+/** The name of the plan in a mark. */
+export function markedName(mark: string): string {
+  const [name] = JSON.parse(mark) as [string];
+  return name;
+}
+
+/** As `markedName`, of an answer; empty: nobody named the plan. */
+export const planName = ({ plan }: EligibilityRecord) => plain(plan?.plan_name);
+
+const plain = (words: string | null | undefined) =>
+  (words ?? '').toUpperCase().replaceAll(/[^\p{L}\p{N}]+/gu, '');
+
+function moneyText(money: Money | null | undefined): string | null {
+  if (money == null) return null;
+  return 'amount' in money ? money.amount : plain(money.text);
+}
+
+/** What an answer says of codes and classes that decides: covered and how much, or not covered. */
+export function termsOf({ record, said_on }: OwnAnswer): PlanTerm[] {
+  const codes = record.procedure_codes?.codes ?? [];
+  const isTwice = ({ code }: ProcedureCodeBenefits) =>
+    codes.filter((other) => other.code === code).length > 1;
+  return [
+    ...codes
+      .filter((entry) => entry.answered && isDecided(entry.benefits) && !isTwice(entry))
+      .map(({ code, name, benefits }) => ({
+        ...{ kind: 'code' as const, name: code, title: name, benefits, said_on },
+      })),
+    ...(record.procedure_classes?.classes ?? [])
+      .filter((entry) => entry.answered && isDecided(entry.benefits))
+      .map(({ name, benefits }) => ({
+        ...{ kind: 'class' as const, name, title: null, benefits, said_on },
+      })),
+  ];
+}
+
+function isDecided(rule: BenefitRule): boolean {
+  if (rule.is_covered !== true) return rule.is_covered === false;
+  const { copay } = rule;
+  return (
+    typeof rule.plan_pays_percent === 'number' ||
+    typeof rule.patient_pays_percent === 'number' ||
+    (copay != null && 'amount' in copay)
+  );
+}
+
+/** Whether terms may be learned from, or used for, somebody of this birth date. */
+export function isAdult(birth_date: string | null, day: LocalDate): boolean {
+  return birth_date !== null && isDate(birth_date) && (ageOn(birth_date, day) ?? 0) >= ADULT_FROM;
+}
+
+/**
+ * The terms of an answer that hold for others in the group: covered codes with their numbers and
+ * limits. "Not covered" may be about the person, and so may what was said in words.
+ */
+export function sharedTerms(answer: OwnAnswer): SharedTerm[] {
+  const mark = planMark(answer.record);
+  if (mark === null) return [];
+  return termsOf(answer)
+    .filter(({ kind, benefits }) => kind === 'code' && benefits.is_covered === true)
+    .map((term) => {
+      const { more_info: _, limitations: __, ...benefits } = term.benefits;
+      return { ...term, benefits, mark };
+    });
+}
+
+/** Whether two statements about the same term contradict each other. */
+export function contradict(one: BenefitRule, other: BenefitRule): boolean {
+  const fields = [
+    ...(['is_covered', 'plan_pays_percent', 'patient_pays_percent', 'copay', 'age_limit'] as const),
+    ...(['is_prior_auth_required', 'is_deductible_waived', 'is_downgraded'] as const),
+  ];
+  return fields.some((name) => {
+    const [first, second] = [one[name], other[name]];
+    return first != null && second != null && JSON.stringify(first) !== JSON.stringify(second);
+  });
+}
+
+/** What is known of a plan before a call is made. */
+export type KnownTerms = {
+  /** The newest day on which a term was said; null: nothing is known. */
+  benefits_on: LocalDate | null;
+  codes: ReadonlySet<string>;
+};
+
+const NOTHING: KnownTerms = { benefits_on: null, codes: new Set() };
+
+/**
+ * `own`: the patient's answers of this plan year, the newest first. `shared`: those of the group,
+ * empty where they may not be used. `plan_name`: the last one that the payer named for the patient.
+ */
+export function knownTerms(
+  own: readonly OwnAnswer[],
+  shared: readonly SharedTerm[],
+  plan_name: string,
+): KnownTerms {
+  const [newest] = own;
+  const mark = newest === undefined ? onlyMark(shared, plan_name) : planMark(newest.record);
+  if (mark === null) return NOTHING;
+  const terms = [
+    ...own.filter(({ record }) => planMark(record) === mark).flatMap(termsOf),
+    ...shared.filter((term) => term.mark === mark),
+  ];
+  return {
+    benefits_on:
+      terms
+        .map(({ said_on }) => said_on)
+        .sort()
+        .at(-1) ?? null,
+    codes: new Set(terms.flatMap(({ kind, name }) => (kind === 'code' ? [name] : []))),
+  };
+}
+
+/** The one plan that the group has been seen to have; null: none, several, or not the patient's. */
+function onlyMark(shared: readonly SharedTerm[], plan_name: string): string | null {
+  const [mark, ...others] = new Set(shared.map((term) => term.mark));
+  if (mark === undefined || others.length > 0) return null;
+  return plan_name === '' || markedName(mark) === plan_name ? mark : null;
+}
+
+/**
+ * The record with what is known of the plan from earlier calls and was not asked about in this one.
+ * Nothing is added unless this answer names the very plan that the earlier one was about.
+ */
+export function withEarlier(
+  record: EligibilityRecord,
+  own: readonly OwnAnswer[],
+  shared: readonly SharedTerm[],
+): EligibilityRecord {
+  const mark = planMark(record);
+  if (mark === null) return record;
+  const began = record.plan?.effective_date ?? null;
+  const earlier: EarlierTerm[] = [];
+  for (const answer of own) {
+    if (planMark(answer.record) !== mark || hasBegunSince(answer, began)) continue;
+    const call = answer.record.calls.at(-1);
+    const source = {
+      about: 'patient' as const,
+      inquiry_id: answer.record.inquiry_id,
+      representative: call?.representative ?? null,
+      reference_number: call?.reference_number ?? null,
+    };
+    earlier.push(...termsOf(answer).map((term) => ({ ...term, ...source })));
+  }
+  const source = { about: 'plan' as const, inquiry_id: null };
+  for (const { mark: of, ...term } of shared)
+    if (of === mark)
+      earlier.push({ ...term, ...source, representative: null, reference_number: null });
+  const unasked = earlier.filter(
+    (term, index) =>
+      !isAsked(record, term) &&
+      earlier.findIndex(({ kind, name }) => kind === term.kind && name === term.name) === index,
+  );
+  return unasked.length === 0 ? record : { ...record, earlier: unasked.slice(0, TERMS_MAX) };
+}
+
+/** A coverage that has begun since is another one. */
+function hasBegunSince({ record, said_on }: OwnAnswer, began: LocalDate | null): boolean {
+  const before = record.plan?.effective_date ?? null;
+  return began !== null && (began > said_on || (before !== null && before !== began));
+}
+
+function isAsked(
+  { procedure_codes, procedure_classes }: EligibilityRecord,
+  { kind, name }: PlanTerm,
+): boolean {
+  if (kind === 'class') return procedure_classes !== undefined;
+  return (procedure_codes?.codes ?? []).some(({ code }) => code === name);
+}

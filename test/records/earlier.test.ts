@@ -1,0 +1,206 @@
+/** What an earlier call brought is shown as such, and only where it is about the very same plan. */
+import { describe, expect, test } from 'vitest';
+import type { EligibilityRecord } from '../../src/records/eligibility.ts';
+import {
+  contradict,
+  isAdult,
+  knownTerms,
+  type OwnAnswer,
+  planMark,
+  sharedTerms,
+  withEarlier,
+} from '../../src/records/plan-terms.ts';
+import { summarizeEligibility } from '../../src/records/summary.ts';
+import { judge } from '../../src/records/verdict.ts';
+import { recordOf } from './answers.ts';
+
+const PLAN = {
+  is_active: true,
+  plan_name: 'Choice PPO 100',
+  plan_type: 'PPO',
+  is_calendar_year_plan: true,
+  is_provider_in_network: true,
+  effective_date: '01-01-2024',
+};
+const AMOUNTS = {
+  individual_deductible: '50.00',
+  individual_deductible_used: '50.00',
+  coverage_limit: '1500.00',
+  coverage_limit_remaining: '900.00',
+};
+const CROWN = { is_covered: true, coverage_percentage: 50, is_prior_auth_required: false };
+const NOTHING_ON_FILE = {};
+const EXTRA = { waiting_periods: 'None.' };
+
+type Said = { plan?: object; amounts?: object; rule?: object; asked?: string[] };
+
+/** The answer to everything, in March. */
+function full({ plan, amounts, rule }: Said = {}): OwnAnswer {
+  const record = recordOf(
+    {
+      call_details: [
+        {
+          representative_name: 'Sam',
+          reference_number: 'R-MARCH',
+          call_end_time: '2026-03-02T15:00:00Z',
+        },
+      ],
+      plan_information: { ...PLAN, ...plan },
+      maximums: { ...AMOUNTS, ...amounts },
+      procedure_codes: [
+        [
+          { procedure_code: 'D2740', procedure_name: 'crown' },
+          { ...CROWN, ...rule },
+        ],
+      ],
+      treatment_history: NOTHING_ON_FILE,
+      extra_info: EXTRA,
+    },
+    {
+      asked: {
+        benefits_query: ['STANDARD', 'CODE_LOOKUP_BENEFITS', 'TREATMENT_HISTORY'],
+        benefits_codes: ['D2740'],
+      },
+      inquiry: { id: 'inq-march' },
+    },
+  );
+  return { record, said_on: '2026-03-02' };
+}
+
+/** The cheap answer in September. */
+function short({ plan, amounts }: Said = {}): EligibilityRecord {
+  return recordOf(
+    {
+      call_details: [{ representative_name: 'Pat', reference_number: 'R-SEPTEMBER' }],
+      plan_information: { ...PLAN, ...plan },
+      maximums: { ...AMOUNTS, coverage_limit_remaining: '100.00', ...amounts },
+      extra_info: EXTRA,
+    },
+    { asked: { benefits_query: ['STANDARD'], benefits_codes: [] } },
+  );
+}
+
+const VISIT = {
+  date: '2026-09-10',
+  birth_date: '1980-05-05',
+  procedure_codes: ['D2740'],
+  fees: { D2740: '1000.00' },
+};
+
+describe('a term from an earlier call', () => {
+  test('has its own day and source, and is not among the answers of this call', () => {
+    const record = withEarlier(short(), [full()], []);
+    expect(record.procedure_codes).toBeUndefined();
+    expect(record.earlier).toMatchObject([
+      {
+        kind: 'code',
+        name: 'D2740',
+        benefits: { is_covered: true, plan_pays_percent: 50 },
+        said_on: '2026-03-02',
+        about: 'patient',
+        inquiry_id: 'inq-march',
+        representative: 'Sam',
+        reference_number: 'R-MARCH',
+      },
+    ]);
+    expect(summarizeEligibility(record).notes).toContainEqual(
+      expect.stringMatching(/^Said on 03\/02\/2026, about this patient .*R-MARCH.*D2740.*50%/),
+    );
+  });
+
+  test('counts for dollars with what is left now, and the reason says from when', () => {
+    const [crown] = judge(withEarlier(short(), [full()], []), VISIT).procedures;
+    // Half of $1,000 would be $500; the plan has $100 left.
+    expect(crown).toMatchObject({
+      standing: 'payable',
+      patient_pays: { low: '900.00', high: '900.00' },
+    });
+    expect(crown?.reasons.map(({ code, text }) => [code, text])).toEqual([
+      ['said_earlier', 'What the plan does for D2740 is from the call of 03/02/2026.'],
+    ]);
+  });
+
+  test('leaves open what is used of a limit', () => {
+    const limited = full({ rule: { frequency_limitations: '1 per 60 months' } });
+    const [crown] = judge(withEarlier(short(), [limited], []), VISIT).procedures;
+    expect(crown?.standing).toBe('unknown');
+    expect(crown?.reasons.map(({ code }) => code)).toEqual(['said_earlier', 'frequency']);
+  });
+
+  test.each([
+    ['another name of the plan', { plan: { plan_name: 'Choice PPO 200' } }],
+    ['another yearly maximum', { amounts: { coverage_limit: '2000.00' } }],
+    ['another deductible', { amounts: { individual_deductible: '100.00' } }],
+    ['another network status', { plan: { is_provider_in_network: false } }],
+    ['a coverage that has begun since', { plan: { effective_date: '07-01-2026' } }],
+    ['a plan year that nobody knows the end of', { plan: { is_calendar_year_plan: false } }],
+    ['a plan that is not active', { plan: { is_active: false } }],
+    ['nobody named the plan', { plan: { plan_name: '' } }],
+  ])('is not used with %s', (_, said) => {
+    expect(withEarlier(short(said), [full()], []).earlier).toBeUndefined();
+  });
+
+  test('gives way to what this call says of the code', () => {
+    const now = full({ rule: { coverage_percentage: 60 } }).record;
+    const record = withEarlier(now, [full()], []);
+    expect(record.earlier).toBeUndefined();
+  });
+
+  test('is not taken over where the payer did not say how much the plan pays', () => {
+    const vague = full({ rule: { coverage_percentage: '' } });
+    expect(withEarlier(short(), [vague], []).earlier).toBeUndefined();
+  });
+});
+
+describe('terms of the same plan from somebody else’s call', () => {
+  test('name no other patient: neither inquiry nor reference, nor words about a person', () => {
+    const theirs = full({ rule: { more_info: 'She had her last one in 2019.' } });
+    const record = withEarlier(short(), [], sharedTerms(theirs));
+    expect(record.earlier).toMatchObject([
+      { name: 'D2740', about: 'plan', inquiry_id: null, reference_number: null },
+    ]);
+    expect(JSON.stringify(record.earlier)).not.toMatch(/2019|Sam|R-MARCH|inq-march/);
+  });
+
+  test('are never "not covered", which may be about the person', () => {
+    expect(sharedTerms(full({ rule: { is_covered: false } }))).toEqual([]);
+  });
+
+  test('are not used when the payer names another plan of the same group', () => {
+    const theirs = sharedTerms(full({ plan: { plan_name: 'High option' } }));
+    expect(withEarlier(short(), [], theirs).earlier).toBeUndefined();
+  });
+
+  test('are known before the call only while the group has one plan', () => {
+    const one = sharedTerms(full());
+    const other = sharedTerms(full({ plan: { plan_name: 'High option' } }));
+    expect([...knownTerms([], one, '').codes]).toEqual(['D2740']);
+    expect([...knownTerms([], [...one, ...other], '').codes]).toEqual([]);
+    // The payer named another plan for this patient last year.
+    expect([...knownTerms([], one, 'HIGHOPTION').codes]).toEqual([]);
+  });
+
+  test.each([
+    ['1980-05-05', true],
+    ['2007-09-10', true],
+    ['2007-09-11', false],
+    [null, false],
+  ])('are for adults: born %s', (birth_date, expected) => {
+    expect(isAdult(birth_date, '2026-09-10')).toBe(expected);
+  });
+});
+
+test('two shares for one code contradict each other, an unsaid one does not', () => {
+  expect(contradict({ plan_pays_percent: 50 }, { plan_pays_percent: 80 })).toBe(true);
+  expect(contradict({ plan_pays_percent: 50 }, { plan_pays_percent: null })).toBe(false);
+});
+
+test('the newest answer decides which plan it is', () => {
+  const september: OwnAnswer = {
+    record: short({ plan: { plan_name: 'New plan' } }),
+    said_on: '2026-09-01',
+  };
+  expect(knownTerms([full()], [], '').codes.has('D2740')).toBe(true);
+  expect(knownTerms([september, full()], [], '').codes.has('D2740')).toBe(false);
+  expect(planMark(full().record)).not.toBe(planMark(september.record));
+});
