@@ -7,12 +7,24 @@ const DAYS_MAX = 8 * 366;
 /** By line. They are asked about days and never started: the daemon's own clock decides. */
 const tasks = new Map<string, ScheduledTask>();
 
+/** By line and zone: from `after` until before `at` nothing falls due. It is asked every minute. */
+const found = new Map<string, { after: number; at: number }>();
+
 /**
  * When a line of cron (five fields, as the configuration takes them) falls due for the first time
  * after `after`, in epoch milliseconds. A wall time in a daylight-saving gap moves forward, in an
  * overlap the first counts.
  */
 export function nextDueAt(line: string, time_zone: string, after: number): number {
+  const name = `${line} ${time_zone}`;
+  const known = found.get(name);
+  if (known !== undefined && known.after <= after && after < known.at) return known.at;
+  const at = searchDueAt(line, time_zone, after);
+  found.set(name, { after, at });
+  return at;
+}
+
+function searchDueAt(line: string, time_zone: string, after: number): number {
   const fields = parse(line);
   const hours = fields.hour.toSorted(byNumber);
   const minutes = fields.minute.toSorted(byNumber);

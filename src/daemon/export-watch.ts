@@ -1,8 +1,7 @@
 /** Raises and ends the incidents about exports that do not come, or come without their rows. */
-import { type ExportTrouble, judgeExports, LEARNED_WEEKS } from '../domain/export-watch.ts';
-import { DAY_MS } from '../domain/time.ts';
-import { setIncident } from '../store/bookkeeping/incidents.ts';
-import { arrivalsSince } from '../store/intake/arrivals.ts';
+import { type ExportTrouble, judgeExports, watchedDays } from '../domain/export-watch.ts';
+import { type IncidentState, setIncidents } from '../store/bookkeeping/incidents.ts';
+import { arrivalsWithin } from '../store/intake/arrivals.ts';
 import type { Parts } from './parts.ts';
 
 const REASONS = ['export_missing', 'export_empty', 'export_small'] as const;
@@ -13,9 +12,11 @@ export async function watchExports(parts: Parts): Promise<void> {
   const { config, env } = options;
   if (!clock_watch.isTrusted()) return;
   const now = env.clock.now();
+  const days = watchedDays(config.clinic.time_zone, now);
+  const states: IncidentState[] = [];
   for (const { id, connector } of connectors) {
     if (connector.pull === undefined) continue;
-    const arrivals = await arrivalsSince(store.db, id, now - (7 * LEARNED_WEEKS + 2) * DAY_MS);
+    const arrivals = await arrivalsWithin(store.db, id, days);
     const settings = {
       time_zone: config.clinic.time_zone,
       closed: new Set(config.clinic.closed),
@@ -24,8 +25,9 @@ export async function watchExports(parts: Parts): Promise<void> {
     };
     const trouble = judgeExports(arrivals, settings, now);
     for (const reason of REASONS)
-      await setIncident(store, { reason, connector: id }, entryOf(trouble, reason), now);
+      states.push({ reason, connector: id, entry: entryOf(trouble, reason) });
   }
+  await setIncidents(store, states, now);
 }
 
 function entryOf(trouble: ExportTrouble | null, reason: ExportTrouble['reason']) {

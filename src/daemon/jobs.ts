@@ -9,7 +9,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../domain/time.ts';
 import { logStageFailure } from '../stages/loop.ts';
 import { closeOldVisits } from '../stages/plan/index.ts';
 import { demandReconciliation } from '../stages/submit/index.ts';
-import { setIncident } from '../store/bookkeeping/incidents.ts';
+import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import { jobSuccesses, noteJob } from '../store/bookkeeping/jobs.ts';
 import { nextDueAt } from './due-time.ts';
 import { backUp, logSummary, purgeOld } from './operations.ts';
@@ -94,12 +94,12 @@ export class Jobs {
     const { options, store } = this.#parts;
     const now = options.env.clock.now();
     const done = await jobSuccesses(store, this.#names(), now);
-    for (const { name, missing } of this.#jobs) {
-      if (missing === undefined) continue;
+    const states = this.#jobs.flatMap(({ name, missing }) => {
+      if (missing === undefined) return [];
       const is_missing = now - (done.get(name) ?? now) > MISSING_AFTER_MS;
-      const incident = { reason: missing.reason, connector: null };
-      await setIncident(store, incident, is_missing ? missing : null, now);
-    }
+      return { reason: missing.reason, connector: null, entry: is_missing ? missing : null };
+    });
+    await setIncidents(store, states, now);
   }
 }
 

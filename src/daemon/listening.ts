@@ -8,7 +8,7 @@ import {
   type HttpService,
   startHttpServers,
 } from '../http/server.ts';
-import { setIncident } from '../store/bookkeeping/incidents.ts';
+import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import type { Parts } from './parts.ts';
 
 const RETRY_LIMITS = { first_ms: 5_000, max_ms: 5 * MINUTE_MS };
@@ -64,8 +64,8 @@ async function judgePorts({ options, store }: Parts, troubles: EligdError[]): Pr
           what: troubles.map(({ what, why }) => `${what} ${why}`).join(' '),
           next: `${troubles[0]?.next} eligd tries again automatically.`,
         };
-  const name = { reason: 'port_taken' as const, connector: null };
-  await setIncident(store, name, entry, options.env.clock.now());
+  const state = { reason: 'port_taken' as const, connector: null, entry };
+  await setIncidents(store, [state], options.env.clock.now());
 }
 
 async function untilAborted(signal: AbortSignal): Promise<void> {

@@ -15,7 +15,7 @@ import { budgetRules } from '../ops/prices.ts';
 import type { Progress } from '../ops/progress.ts';
 import { statusWords, supervise } from '../ops/supervision.ts';
 import { createNotifier } from '../ops/systemd.ts';
-import { setIncident } from '../store/bookkeeping/incidents.ts';
+import { setIncidents } from '../store/bookkeeping/incidents.ts';
 import { explainDatabase, isUnexplained } from '../store/bookkeeping/new-database.ts';
 import { purge } from '../store/bookkeeping/purge.ts';
 import { readBudget, spentBetween } from '../store/calls/budget.ts';
@@ -161,11 +161,15 @@ export async function backUp(
     const content = await writeBackupAside(config.state.path, join(folder, backupName(now)), now);
     // A new database that nobody has confirmed must not push good copies out.
     const gone = (await isInDoubt(config.state.path)) ? 0 : rotateBackups(folder, keep);
-    await setIncident(store, DAMAGED, null, now);
+    await setIncidents(store, [{ ...DAMAGED, entry: null }], now);
     env.log('backup_written', { appointments: content.appointments, deleted_copies: gone });
   } catch (error) {
     if (error instanceof DamagedDatabase)
-      await setIncident(store, DAMAGED, { what: error.what, next: error.next }, env.clock.now());
+      await setIncidents(
+        store,
+        [{ ...DAMAGED, entry: { what: error.what, next: error.next } }],
+        env.clock.now(),
+      );
     env.log('backup_failed', {
       error_name: error instanceof Error ? error.name : typeof error,
       error_code: errorCode(error),

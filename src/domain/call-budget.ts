@@ -1,6 +1,5 @@
-import { Temporal } from 'temporal-polyfill';
 import type { Cents } from './price.ts';
-import { type Instant, startOfDay } from './time.ts';
+import { addDays, addMonths, type Instant, type LocalDate, localDate, startOfDay } from './time.ts';
 
 export type CallLimits = {
   /** Null: no limit. */
@@ -50,14 +49,12 @@ export type CallBudget = {
 
 /** The clinic's month and day that hold now, the longest first. */
 export function budgetPeriods(time_zone: string, now: Instant): [Period, Period] {
-  const day = Temporal.Instant.fromEpochMilliseconds(now)
-    .toZonedDateTimeISO(time_zone)
-    .toPlainDate();
-  const month = day.with({ day: 1 });
-  const at = (date: Temporal.PlainDate) => startOfDay(date.toString(), time_zone);
+  const day = localDate(now, time_zone);
+  const month = `${day.slice(0, 8)}01`;
+  const at = (date: LocalDate) => startOfDay(date, time_zone);
   return [
-    { period: 'month', from: at(month), until: at(month.add({ months: 1 })) },
-    { period: 'day', from: at(day), until: at(day.add({ days: 1 })) },
+    { period: 'month', from: at(month), until: at(addMonths(month, 1)) },
+    { period: 'day', from: at(day), until: at(addDays(day, 1)) },
   ];
 }
 

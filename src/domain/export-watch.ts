@@ -8,6 +8,7 @@ import {
   localDate,
   localDateTime,
   MINUTE_MS,
+  startOfDay,
 } from './time.ts';
 
 /** An export that was read to its end. */
@@ -28,7 +29,7 @@ export type ExportTrouble = { reason: 'export_missing' | 'export_empty' | 'expor
 };
 
 /** How far back the usual is learned, and how many weeks it takes. */
-export const LEARNED_WEEKS = 5;
+const LEARNED_WEEKS = 5;
 const WEEKS_MIN = 3;
 /** How much later than ever an export may come. */
 const GRACE_MINUTES = 60;
@@ -37,6 +38,12 @@ const START_GRACE_MS = 15 * MINUTE_MS;
 
 type Day = { first_minute: number; count: number; rows: number };
 
+/** The days by which `judgeExports` judges, today first; it asks for no other arrivals. */
+export function watchedDays(time_zone: string, now: Instant): { from: Instant; until: Instant }[] {
+  const today = localDate(now, time_zone);
+  return [today, ...sameWeekdays(today)].map((date) => boundsOf(date, time_zone));
+}
+
 /** What is wrong with a connector's exports at `now`; at most one thing. */
 export function judgeExports(
   arrivals: readonly Arrival[],
@@ -44,13 +51,12 @@ export function judgeExports(
   now: Instant,
 ): ExportTrouble | null {
   const { time_zone } = settings;
-  const days = byDay(arrivals, time_zone);
   const today = localDate(now, time_zone);
-  const current = days.get(today);
+  const current = dayOf(arrivals, today, time_zone);
   const before = sameWeekdays(today)
-    .map((day) => days.get(day))
-    .filter((day) => day !== undefined);
-  if (current === undefined) return missing(before, settings, today, now);
+    .map((date) => dayOf(arrivals, date, time_zone))
+    .filter((day) => day !== null);
+  if (current === null) return missing(before, settings, today, now);
   return shrunken(current, before);
 }
 
@@ -99,19 +105,20 @@ function shrunken(current: Day, before: readonly Day[]): ExportTrouble | null {
   };
 }
 
-function byDay(arrivals: readonly Arrival[], time_zone: string): Map<LocalDate, Day> {
-  const days = new Map<LocalDate, Day>();
-  for (const { at, rows } of arrivals) {
-    const date = localDate(at, time_zone);
-    const minute = minuteAt(at, time_zone);
-    const day = days.get(date) ?? { first_minute: minute, count: 0, rows: 0 };
-    days.set(date, {
-      first_minute: Math.min(day.first_minute, minute),
-      count: day.count + 1,
-      rows: day.rows + rows,
-    });
-  }
-  return days;
+/** What arrived on one day of the clinic; null: nothing. */
+function dayOf(arrivals: readonly Arrival[], date: LocalDate, time_zone: string): Day | null {
+  const { from, until } = boundsOf(date, time_zone);
+  const here = arrivals.filter(({ at }) => at >= from && at < until);
+  if (here.length === 0) return null;
+  return {
+    first_minute: minuteAt(Math.min(...here.map(({ at }) => at)), time_zone),
+    count: here.length,
+    rows: here.reduce((sum, { rows }) => sum + rows, 0),
+  };
+}
+
+function boundsOf(date: LocalDate, time_zone: string) {
+  return { from: startOfDay(date, time_zone), until: startOfDay(addDays(date, 1), time_zone) };
 }
 
 function sameWeekdays(today: LocalDate): LocalDate[] {

@@ -9,20 +9,47 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
+/** A time during which a zone's clock differs from UTC by the same amount. */
+type Span = { from: Instant; until: Instant; offset_ms: number };
+
+/**
+ * By zone. Temporal takes long for each question, and eligd asks about the same few months again
+ * and again.
+ */
+const spans = new Map<string, Span[]>();
+
+/** By how much the clock of `time_zone` (IANA) is ahead of UTC at an instant. */
+function offsetAt(at: Instant, time_zone: string): number {
+  const known = spans.get(time_zone) ?? [];
+  let span = known.find(({ from, until }) => from <= at && at < until);
+  if (span === undefined) {
+    const zoned = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(time_zone);
+    // The transition at this very instant begins the span.
+    const begin = zoned.add({ milliseconds: 1 }).getTimeZoneTransition('previous');
+    const end = zoned.getTimeZoneTransition('next');
+    span = {
+      from: begin?.epochMilliseconds ?? Number.NEGATIVE_INFINITY,
+      until: end?.epochMilliseconds ?? Number.POSITIVE_INFINITY,
+      offset_ms: zoned.offsetNanoseconds / 1_000_000,
+    };
+    spans.set(time_zone, [...known, span]);
+  }
+  return span.offset_ms;
+}
+
+/** The wall clock of a zone as ISO text, with milliseconds. */
+function wallText(at: Instant, time_zone: string): string {
+  return new Date(at + offsetAt(at, time_zone)).toISOString();
+}
+
 /** The day that an instant falls on in `time_zone` (IANA). */
 export function localDate(at: Instant, time_zone: string): LocalDate {
-  return Temporal.Instant.fromEpochMilliseconds(at)
-    .toZonedDateTimeISO(time_zone)
-    .toPlainDate()
-    .toString();
+  return wallText(at, time_zone).slice(0, 10);
 }
 
 /** The wall clock of `time_zone` at an instant: `2026-11-23T09:30`. For people. */
 export function localDateTime(at: Instant, time_zone: string): string {
-  return Temporal.Instant.fromEpochMilliseconds(at)
-    .toZonedDateTimeISO(time_zone)
-    .toPlainDateTime()
-    .toString({ smallestUnit: 'minute' });
+  return wallText(at, time_zone).slice(0, 16);
 }
 
 /**
@@ -30,6 +57,14 @@ export function localDateTime(at: Instant, time_zone: string): string {
  * overlap the first counts (docs/design.md "Time"; Temporal calls this `compatible`).
  */
 export function instantOf(date: LocalDate, hour: number, time_zone: string, minute = 0): Instant {
+  const as_utc = Date.parse(date) + hour * HOUR_MS + minute * MINUTE_MS;
+  if (isDate(date)) {
+    const offset_ms = offsetAt(as_utc - DAY_MS, time_zone);
+    const is_steady = [as_utc - offset_ms, as_utc + DAY_MS].every(
+      (at) => offsetAt(at, time_zone) === offset_ms,
+    );
+    if (is_steady) return as_utc - offset_ms;
+  }
   const wall = Temporal.PlainDate.from(date).toPlainDateTime({ hour, minute });
   return wall.toZonedDateTime(time_zone, { disambiguation: 'compatible' }).epochMilliseconds;
 }
@@ -51,8 +86,8 @@ export function isDate(text: string): boolean {
 /** Whether there is such a day, from the year 1000 on. `month` is 1 to 12. */
 export function isRealDate(year: number, month: number, day: number): boolean {
   if (year < 1000 || month < 1 || day < 1) return false;
-  const first = { year, month: Math.min(month, 12), day: 1 };
-  return month <= 12 && day <= Temporal.PlainDate.from(first).daysInMonth;
+  // Day 0 of the next month is the last of this one.
+  return month <= 12 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 }
 
 /** ISO 8601: date, time, fraction of a second, and "Z" or an offset. */
@@ -80,8 +115,10 @@ export function parseTimestamp(text: string): Instant | 'malformed' | 'impossibl
   return Date.UTC(year, month - 1, day, hour, minute, second, millisecond) - offset_ms;
 }
 
+/** Throws when `date` is no real day. */
 export function addDays(date: LocalDate, days: number): LocalDate {
-  return Temporal.PlainDate.from(date).add({ days }).toString();
+  if (!isDate(date)) return Temporal.PlainDate.from(date).add({ days }).toString();
+  return new Date(Date.parse(date) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
 /** The same day so many months later or earlier, or the last one of a shorter month. */

@@ -88,8 +88,8 @@ export class PayerFile implements PayerMap {
 
   #look(): string {
     try {
-      const { mtimeMs, size, ino } = statSync(payersPath(this.#config));
-      return `${mtimeMs} ${size} ${ino}`;
+      const stat = statSync(payersPath(this.#config), { throwIfNoEntry: false });
+      return stat === undefined ? '' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`;
     } catch {
       return '';
     }

@@ -26,4 +26,17 @@ describe('a line of cron falls due', () => {
       '2026-03-09T07:30:00.000Z',
     );
   });
+
+  test('at the next time, whenever and in whatever order it is asked', () => {
+    const first = Date.parse('2026-11-22T08:30:00Z');
+    const asked = [first - 1, first, first + 3_600_000, first - 90_000_000, first + 86_399_999];
+    expect(asked.map((at) => new Date(nextDueAt('30 2 * * *', ZONE, at)).toISOString())).toEqual([
+      '2026-11-22T08:30:00.000Z',
+      '2026-11-23T08:30:00.000Z',
+      '2026-11-23T08:30:00.000Z',
+      '2026-11-21T08:30:00.000Z',
+      '2026-11-23T08:30:00.000Z',
+    ]);
+    expect(nextDueAt('30 2 * * *', 'UTC', first)).toBe(Date.parse('2026-11-23T02:30:00Z'));
+  });
 });

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Temporal } from 'temporal-polyfill';
 import { describe, expect, test } from 'vitest';
 import {
   addDays,
@@ -72,6 +73,54 @@ describe('the day of an instant', () => {
         expect(localDate(instantOf(date, hour, time_zone), time_zone)).toBe(date);
       }),
     );
+  });
+});
+
+describe('the clock of a zone', () => {
+  // Antarctica/Casey changed at a minute past the hour, Lord Howe changes by half an hour.
+  const ZONES = [CHICAGO, 'America/Havana', 'Antarctica/Casey', 'Australia/Lord_Howe', 'UTC'];
+  const zoned = (at: number, zone: string) =>
+    Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
+  /** Changes of the clock between 1990 and 2040. */
+  const changes = ZONES.flatMap((zone) => {
+    const found: { zone: string; at: number }[] = [];
+    for (let each = zoned(Date.UTC(1990, 0), zone); each.year < 2040; ) {
+      const next = each.getTimeZoneTransition('next');
+      if (next === null) break;
+      found.push({ zone, at: next.epochMilliseconds });
+      each = next;
+    }
+    return found;
+  });
+
+  test('is what Temporal says, to the millisecond around each change and at any time', () => {
+    const anytime = fc.record({
+      zone: fc.constantFrom(...ZONES),
+      at: fc.integer({ min: Date.UTC(1990, 0), max: Date.UTC(2040, 0) }),
+    });
+    const near = fc
+      .tuple(fc.constantFrom(...changes), fc.integer({ min: -10_000_000, max: 10_000_000 }))
+      .map(([{ zone, at }, by]) => ({ zone, at: at + by }));
+    const sharp = changes.flatMap(({ zone, at }) =>
+      [-1, 0, 1].map((by) => ({ zone, at: at + by })),
+    );
+    const check = ({ zone, at }: { zone: string; at: number }) => {
+      const wall = zoned(at, zone).toPlainDateTime();
+      expect(localDateTime(at, zone)).toBe(wall.toString({ smallestUnit: 'minute' }));
+      expect(localDate(at, zone)).toBe(wall.toPlainDate().toString());
+      const minute = wall.round({ smallestUnit: 'minute', roundingMode: 'floor' });
+      const day = minute.toPlainDate().toString();
+      expect(instantOf(day, minute.hour, zone, minute.minute)).toBe(
+        minute.toZonedDateTime(zone, { disambiguation: 'compatible' }).epochMilliseconds,
+      );
+    };
+    for (const each of sharp) check(each);
+    fc.assert(fc.property(fc.oneof(anytime, near), check), { numRuns: 500 });
+  });
+
+  test('has no day that does not exist', () => {
+    expect(() => instantOf('2026-02-30', 9, CHICAGO)).toThrow(RangeError);
+    expect(() => addDays('2026-02-30', 1)).toThrow(RangeError);
   });
 });
 

@@ -66,7 +66,8 @@ export function drawPlan(seed: number) {
       give_up_after_days: random.pick([1, 2, 3]),
       poll_hours: random.pick([3, 6, 12]),
       pull_seconds: random.pick([1800, 7200, 14_400]),
-      idle_ms: random.pick([60, 180, 360]) * MINUTE_MS,
+      // A loop that has something to do knows when; it looks besides only this rarely.
+      idle_ms: random.pick([120, 360, 720]) * MINUTE_MS,
       late_visits: 'buy',
       payer_hours: {
         hours: '00:00-24:00',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { watchedDays } from '../../src/domain/export-watch.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { findSession, viewsOf } from '../../src/store/bookkeeping/office.ts';
@@ -19,11 +20,13 @@ import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
 import { openWriteQueue } from '../../src/store/engine/write-queue.ts';
+import { arrivalsWithin, noteRepeatedArrival } from '../../src/store/intake/arrivals.ts';
+import { isLatestSource } from '../../src/store/intake/intake.ts';
 import { takePatientUpdates } from '../../src/store/intake/patients.ts';
 import { countAttention } from '../../src/store/views/alerts.ts';
 import { changesSince } from '../../src/store/views/changes.ts';
 import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/views/cost.ts';
-import { countSituations, oldestWaiting } from '../../src/store/views/overview.ts';
+import { countSituations, lastReads, oldestWaiting } from '../../src/store/views/overview.ts';
 import { visitsBetween, visitTimes } from '../../src/store/views/schedule.ts';
 import { dayCounts } from '../../src/store/views/week.ts';
 import { NOW } from './clinic.ts';
@@ -53,7 +56,7 @@ async function planOf(work: () => Promise<unknown>): Promise<string[]> {
   asked = [];
   await work();
   return asked
-    .filter(({ sql }) => /^\s*select/i.test(sql))
+    .filter(({ sql }) => /^\s*(select|with)/i.test(sql))
     .flatMap(
       ({ sql, parameters }) =>
         raw.prepare(`explain query plan ${sql}`).all(...parameters) as { detail: string }[],
@@ -112,6 +115,22 @@ describe('the claim of', () => {
       'inquiries USING INDEX sqlite_autoindex_inquiries_1 (need_base>? AND need_base<?)',
     ],
     [
+      'the newest source',
+      () => isLatestSource(db, 'front-desk', 'sha256:1'),
+      'sources USING INDEX sources_completed (connector=? AND completed_at>?)',
+    ],
+    [
+      'the newest arrival',
+      () =>
+        openWriteQueue(db).write((tx) => noteRepeatedArrival(tx, 'front-desk', 'sha256:1', NOW)),
+      'arrivals USING INDEX arrivals_at (connector=?)',
+    ],
+    [
+      'the arrivals of some days',
+      () => arrivalsWithin(db, 'front-desk', watchedDays('America/Chicago', NOW)),
+      'arrivals USING INDEX arrivals_at (connector=? AND at>? AND at<?)',
+    ],
+    [
       'deliveries to write',
       () => openWriteQueue(db).write((tx) => claimBatch(tx, 'front-desk', NOW, 100)),
       'deliveries USING INDEX deliveries_due (connector=? AND state=? AND due_at<?)',
@@ -129,6 +148,13 @@ describe('the claim of', () => {
   ])('%s needs no sorting, so that it stops at its limit', async (_, work) => {
     expect((await planOf(work)).filter((detail) => detail.includes('TEMP B-TREE'))).toEqual([]);
   });
+});
+
+test('when each connector last read is found from one connector to the next', async () => {
+  const steps = (await planOf(() => lastReads(db))).filter((detail) => /sources/.test(detail));
+  expect(steps.length).toBeGreaterThan(2);
+  for (const step of steps)
+    expect(step).toMatch(/^SEARCH sources USING COVERING INDEX sources_completed/);
 });
 
 test('counting situations reads the appointments once, and everything else by index', async () => {

@@ -70,21 +70,26 @@ export async function openIncidents(db: Db | Tx): Promise<CountedIncident[]> {
   return rows.map((row) => ({ ...row, last_at: row.last_at ?? row.since }));
 }
 
+/** The sentences of an incident that is open; null: it is over, or never began. */
+export type IncidentState = IncidentName & { entry: { what: string; next: string } | null };
+
 /**
- * Brings an incident that is a condition, and not an event, to what is true now: open with
- * `entry`'s sentences, or over (null). Writes only when that changes something.
+ * Brings incidents that are conditions, and not events, to what is true now. Writes only when that
+ * changes something.
  */
-export async function setIncident(
+export async function setIncidents(
   store: Store,
-  name: IncidentName,
-  entry: { what: string; next: string } | null,
+  states: readonly IncidentState[],
   now: number,
 ): Promise<void> {
-  const open = (await openIncidents(store.db)).find(
-    ({ reason, connector }) => reason === name.reason && connector === name.connector,
-  );
-  if (entry === null) {
-    if (open !== undefined) await store.write((tx) => endIncident(tx, name, now));
-  } else if (open === undefined || open.what !== entry.what)
-    await store.write((tx) => raiseIncident(tx, name, entry, now));
+  const incidents = await openIncidents(store.db);
+  for (const { entry, ...name } of states) {
+    const open = incidents.find(
+      ({ reason, connector }) => reason === name.reason && connector === name.connector,
+    );
+    if (entry === null) {
+      if (open !== undefined) await store.write((tx) => endIncident(tx, name, now));
+    } else if (open === undefined || open.what !== entry.what)
+      await store.write((tx) => raiseIncident(tx, name, entry, now));
+  }
 }

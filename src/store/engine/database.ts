@@ -26,6 +26,7 @@ import * as office from '../../../migrations/0022-office.ts';
 import * as alerts from '../../../migrations/0023-alerts.ts';
 import * as entered from '../../../migrations/0024-entered.ts';
 import * as lookups from '../../../migrations/0025-lookups.ts';
+import * as completedSources from '../../../migrations/0026-completed-sources.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -70,6 +71,7 @@ const MIGRATIONS = {
   '0023-alerts': alerts,
   '0024-entered': entered,
   '0025-lookups': lookups,
+  '0026-completed-sources': completedSources,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

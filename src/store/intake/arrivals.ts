@@ -35,25 +35,39 @@ export async function noteRepeatedArrival(
   const last = await tx
     .selectFrom('arrivals')
     .innerJoin('sources', 'sources.id', 'arrivals.source')
-    .select(['arrivals.source', 'arrivals.rows'])
-    .where('sources.connector', '=', connector)
-    .where('sources.key', '=', key)
+    .select(['arrivals.source', 'arrivals.rows', 'sources.key'])
+    .where('arrivals.connector', '=', connector)
+    .orderBy('arrivals.at', 'desc')
+    .orderBy('arrivals.id', 'desc')
     .limit(sql.lit(1))
     .executeTakeFirst();
   // A rejected file that comes again has not arrived either.
-  if (last !== undefined)
+  if (last?.key === key)
     await tx
       .insertInto('arrivals')
-      .values({ connector, ...last, at: now })
+      .values({ connector, source: last.source, rows: last.rows, at: now })
       .execute();
 }
 
-export async function arrivalsSince(db: Db, connector: string, since: number): Promise<Arrival[]> {
+/** The arrivals within these times, each from its start until before its end; one at least. */
+export async function arrivalsWithin(
+  db: Db,
+  connector: string,
+  times: readonly { from: number; until: number }[],
+): Promise<Arrival[]> {
   return await db
     .selectFrom('arrivals')
     .select(['at', 'rows'])
-    .where('connector', '=', connector)
-    .where('at', '>=', since)
-    .orderBy('at')
+    .where((where) =>
+      where.or(
+        times.map(({ from, until }) =>
+          where.and([
+            where('connector', '=', connector),
+            where('at', '>=', from),
+            where('at', '<', until),
+          ]),
+        ),
+      ),
+    )
     .execute();
 }

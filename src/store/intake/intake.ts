@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
@@ -211,6 +212,7 @@ export async function isLatestSource(db: Db, connector: string, key: string): Pr
     .where('completed_at', 'is not', null)
     .orderBy('completed_at', 'desc')
     .orderBy('id', 'desc')
+    .limit(sql.lit(1))
     .executeTakeFirst();
   return row?.key === key;
 }
