@@ -1,6 +1,8 @@
 /** What an operator can do, next to the thing it is about: the same work as the commands do. */
 import { ANSWER_REASONS, type AttentionReason, VERDICT_REASONS } from '../domain/attention.ts';
 import type { Done } from '../domain/operator.ts';
+import { type Cents, dollars } from '../domain/price.ts';
+import { type AskRules, askAgain } from '../store/bookkeeping/ask-again.ts';
 import { writeAudit } from '../store/bookkeeping/audit.ts';
 import { handle } from '../store/bookkeeping/handled.ts';
 import {
@@ -23,12 +25,15 @@ const NOTE_CHARS_MAX = 500;
 
 type Work = (tx: Tx, operand: Operand, now: number) => Promise<Done[]>;
 
-const OPERATIONS: Readonly<Record<string, { work: Work; title: string; confirm?: string }>> = {
-  retry: { work: retry, title: 'Try again now' },
-  hold: { work: hold, title: 'Hold the call' },
-  release: { work: release, title: 'Release the call' },
+type Operation = { work: (office: Office) => Work; title: string; confirm?: string };
+
+const OPERATIONS: Readonly<Record<string, Operation>> = {
+  ask: { work: (office) => askAgain(askRules(office)), title: 'Order another call' },
+  retry: { work: () => retry, title: 'Try again now' },
+  hold: { work: () => hold, title: 'Hold the call' },
+  release: { work: () => release, title: 'Release the call' },
   withdraw: {
-    work: withdraw,
+    work: () => withdraw,
     title: 'Withdraw',
     confirm: 'No call is made for this visit, and it is closed. Withdraw it?',
   },
@@ -39,6 +44,14 @@ const TO_HANDLE: ReadonlySet<string> = new Set<AttentionReason>([
   ...VERDICT_REASONS,
   ...ANSWER_REASONS,
   'coverage_conflict',
+]);
+
+/** Reasons after which another call may help; each call costs money, so a person decides. */
+const TO_ASK: ReadonlySet<string> = new Set<AttentionReason>([
+  ...VERDICT_REASONS,
+  ...ANSWER_REASONS,
+  'answer_unusable',
+  'codes_not_asked',
 ]);
 
 /** Reasons after which trying again helps. */
@@ -78,7 +91,7 @@ export function operate(kind: Operand['kind']) {
     const operation = Object.hasOwn(OPERATIONS, name) ? OPERATIONS[name] : undefined;
     if (operation === undefined || !Number.isSafeInteger(id)) return missing;
     const done = await office.store.write(async (tx) => {
-      const sentences = await operation.work(tx, { kind, id }, now);
+      const sentences = await operation.work(office)(tx, { kind, id }, now);
       await writeAudit(tx, [
         {
           at: now,
@@ -92,6 +105,15 @@ export function operate(kind: Operand['kind']) {
     });
     office.wake();
     return { kind: 'done', to: backTo(form, id), notice: noticeFor(done) };
+  };
+}
+
+/** What decides what another call asks and costs, as of now. */
+export function askRules(office: Office): AskRules {
+  return {
+    facts: office.planning(),
+    external_id_template: office.config.service.external_id,
+    budget: office.budget(),
   };
 }
 
@@ -150,6 +172,9 @@ export function noticeFor(done: readonly Done[]): Notice {
 const backTo = (form: URLSearchParams, id: number) =>
   form.get('back') === 'visit' ? `/visit/${id}` : '/attention';
 
+/** What another call costs; `cents` is null where the price is not known. */
+export type Quote = { cents: Cents | null };
+
 type Target = { subject: Operand; csrf: string; back: 'visit' | 'attention' };
 
 export function operationForm(name: keyof typeof OPERATIONS, target: Target): Html | null {
@@ -165,6 +190,17 @@ export function operationForm(name: keyof typeof OPERATIONS, target: Target): Ht
  data-confirm="${operation.confirm}">${fields}</form>`;
 }
 
+function askForm({ cents }: Quote, visit: number, { csrf, back }: Target): Html {
+  const price = cents === null ? 'price unknown' : dollars(cents);
+  const sentence =
+    cents === null
+      ? 'Another call about this visit costs money. Order it?'
+      : `Another call about this visit costs ${price}. Order it?`;
+  return html`<form method="post" action="/visit/${visit}/ask" data-confirm="${sentence}">
+<input type="hidden" name="csrf" value="${csrf}"><input type="hidden" name="back" value="${back}">
+<button>Order another call (${price})</button></form>`;
+}
+
 /** `label_id`: unique on the page. */
 export function doneForm(target: Target, label_id: string): Html {
   const { subject, csrf, back } = target;
@@ -176,14 +212,18 @@ export function doneForm(target: Target, label_id: string): Html {
 <button class="main">Done</button></form>`;
 }
 
-/** What can be done about an entry, for whoever may act. */
+/** Whether the entry offers another call about the visit, so that its price is needed. */
+export const mayAsk = (reason: string) => TO_ASK.has(reason);
+
+/** What can be done about an entry, for whoever may act. `quote`: null where no call is possible. */
 export function entryActions(
   reason: string,
-  target: Target & { visit: number | null; label_id: string },
+  target: Target & { visit: number | null; label_id: string; quote: Quote | null },
 ): Html {
-  const { visit } = target;
+  const { visit, quote } = target;
   return html`${TO_HANDLE.has(reason) ? doneForm(target, target.label_id) : null}
 ${TO_RETRY.has(reason) ? operationForm('retry', target) : null}
+${mayAsk(reason) && quote !== null && visit !== null ? askForm(quote, visit, target) : null}
 ${
   TO_CALL.has(reason) && visit !== null
     ? html`<a class="button" href="/visit/${visit}/call-sheet">Call sheet</a>
@@ -196,10 +236,12 @@ export function visitActions({
   visit,
   detail,
   session,
+  quote,
 }: {
   visit: ScheduledVisit;
   detail: SubjectDetail;
   session: Session;
+  quote: Quote | null;
 }): Html | null {
   const may_act = mayDo(session.user.role, 'operator');
   const subject: Operand = { kind: 'appointment', id: visit.id };
@@ -215,6 +257,8 @@ export function visitActions({
             ...target,
             visit: visit.id,
             label_id: `note-${index}`,
+            // Once is enough on this page, with the other operations.
+            quote: null,
           })}</div>`
         : null
     }</div>`,
@@ -224,6 +268,7 @@ export function visitActions({
 <a class="button" href="/visit/${visit.id}/called">I called myself</a>
 <a class="button" href="/visit/${visit.id}/call-sheet">Call sheet</a>
 ${operationForm('retry', target)}
+${quote === null ? null : askForm(quote, visit.id, target)}
 ${has_planned ? operationForm('hold', target) : null}
 ${has_held ? operationForm('release', target) : null}
 ${visit.closed_reason === null ? operationForm('withdraw', target) : null}</div>`;

@@ -1,9 +1,10 @@
 /** The attention list as a page to work through: what happened, what to do, and the action. */
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { type ClaimInput, firstCoverage } from '../domain/claim.ts';
+import { quoteOf } from '../store/bookkeeping/ask-again.ts';
 import { type AttentionRow, openAttention } from '../store/bookkeeping/attention.ts';
 import type { Operand } from '../store/bookkeeping/operator.ts';
-import { entryActions } from './actions.ts';
+import { askRules, entryActions, mayAsk, type Quote } from './actions.ts';
 import type { Answer, Office, Visit } from './context.ts';
 import { type Html, html } from './html.ts';
 import { mapForms } from './map-payer.ts';
@@ -22,9 +23,10 @@ export async function attentionPage(office: Office, request: Visit): Promise<Ans
   const { time_zone } = config.clinic;
   const more = rows.length - shown.length;
   const payers = may_act ? await mapForms(office, rows, session.csrf) : null;
+  const quotes = may_act ? await quotesFor(office, shown, request.now) : new Map();
   const body = html`<div class="head"><h1>Needs you</h1>
 <p class="soft">${countWords(rows.length)}</p></div>
-${shown.map((row) => entry(row, { may_act, csrf: session.csrf, time_zone, payers }))}
+${shown.map((row) => entry(row, { may_act, csrf: session.csrf, time_zone, payers, quotes }))}
 ${more > 0 ? html`<p>And ${more} more: “eligd list --attention” has all of them.</p>` : null}`;
   return { kind: 'page', title: 'Needs you', active: '/attention', body };
 }
@@ -36,9 +38,36 @@ function countWords(count: number): string {
     : `${count} entries, the nearest visit first.`;
 }
 
-type Shown = { may_act: boolean; csrf: string; time_zone: string; payers: Html | null };
+/** By visit: what another call about it costs. */
+type Quotes = ReadonlyMap<number, Quote | null>;
 
-function entry(row: AttentionRow, { may_act, csrf, time_zone, payers }: Shown): Html {
+async function quotesFor(
+  office: Office,
+  rows: readonly AttentionRow[],
+  now: number,
+): Promise<Quotes> {
+  const rules = askRules(office);
+  const quotes = new Map<number, Quote | null>();
+  for (const { reason, kind, appointment } of rows)
+    if (
+      mayAsk(reason) &&
+      kind === 'appointment' &&
+      appointment !== null &&
+      !quotes.has(appointment)
+    )
+      quotes.set(appointment, await quoteOf(office.store.db, rules, { id: appointment, now }));
+  return quotes;
+}
+
+type Shown = {
+  may_act: boolean;
+  csrf: string;
+  time_zone: string;
+  payers: Html | null;
+  quotes: Quotes;
+};
+
+function entry(row: AttentionRow, { may_act, csrf, time_zone, payers, quotes }: Shown): Html {
   const { id, reason, what, next, since } = row;
   const subject = operandOf(row);
   const visit = row.kind === 'appointment' ? row.appointment : null;
@@ -46,7 +75,14 @@ function entry(row: AttentionRow, { may_act, csrf, time_zone, payers }: Shown): 
   const actions =
     !may_act || subject === null
       ? null
-      : entryActions(reason, { subject, csrf, back: 'attention', visit, label_id: `note-${id}` });
+      : entryActions(reason, {
+          subject,
+          csrf,
+          back: 'attention',
+          visit,
+          label_id: `note-${id}`,
+          quote: visit === null ? null : (quotes.get(visit) ?? null),
+        });
   const heading = visit === null ? title : html`<a href="/visit/${visit}">${title}</a>`;
   return html`<section class="panel entry" id="e${id}" aria-labelledby="t${id}">
 <header><h2 id="t${id}">${heading}</h2>

@@ -1,15 +1,17 @@
 /** Everything about one visit: what it comes to, who said it and when, and what is left to do. */
 import type { AppointmentInput } from '../domain/appointment.ts';
 import { judgedVisit } from '../domain/fees.ts';
+import { dollars } from '../domain/price.ts';
 import { type Chapter, tellStory } from '../domain/story.ts';
 import { localDate } from '../domain/time.ts';
 import { changesBetween } from '../records/changes.ts';
 import type { EligibilityRecord } from '../records/eligibility.ts';
 import { judge, VERDICT_CAUTION, type Verdict } from '../records/verdict.ts';
+import { quoteOf } from '../store/bookkeeping/ask-again.ts';
 import { type OfficeView, viewsOf } from '../store/bookkeeping/office.ts';
 import { lastRevisions, type ScheduledVisit, visitById } from '../store/views/schedule.ts';
 import { readSubject, type SubjectDetail, trailOf } from '../store/views/subject.ts';
-import { visitActions } from './actions.ts';
+import { askRules, visitActions } from './actions.ts';
 import {
   amountsTable,
   clauseFacts,
@@ -40,7 +42,7 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
   const detail = await readSubject(store.db, { kind: 'appointment', id }, now);
   const story = tellStory(detail, await trailOf(store.db, detail), config, moment);
   const sheets: Html[] = [];
-  for (const answer of visit.answers) {
+  for (const answer of [...visit.answers, ...answersBefore(visit, detail)]) {
     const [, before = null] = await lastRevisions(store.db, answer.inquiry);
     const verdict = judge(answer.record, judgedVisit(visit.input, answer.coverage_rank, settings));
     const coverage = visit.input.coverages[answer.coverage_rank - 1];
@@ -52,13 +54,18 @@ export async function visitPage(office: Office, request: Visit): Promise<Answer>
       before === null
         ? null
         : judge(before, judgedVisit(visit.input, answer.coverage_rank, settings));
-    sheets.push(answerSheet({ title, record: answer.record, verdict, before, earlier, time_zone }));
+    const note = visit.answers.includes(answer) ? null : BEFORE_NOTE;
+    const { record } = answer;
+    sheets.push(answerSheet({ title, note, record, verdict, before, earlier, time_zone }));
   }
+  const quote = mayDo(session.user.role, 'operator')
+    ? await quoteOf(store.db, askRules(office), { id, now })
+    : null;
   const views = mayDo(session.user.role, 'admin')
     ? await viewsOf(store.db, `appointment:${id}`, VIEWS_SHOWN)
     : [];
   const body = html`${visitHead(visit, line, time_zone)}
-${visitActions({ visit, detail, session })}
+${visitActions({ visit, detail, session, quote })}
 ${sheets.length === 0 ? html`<p class="panel">There is no answer from the payer yet.</p>` : sheets}
 ${storyPanel(story, detail, time_zone)}
 ${viewsPanel(views, time_zone)}`;
@@ -93,8 +100,28 @@ const memberIds = ({ coverages }: AppointmentInput) =>
     .filter((each) => each !== '')
     .join(', ') || 'missing';
 
+/** What a payer said last about a coverage that is asked about again at the moment. */
+function answersBefore(
+  { answers }: ScheduledVisit,
+  { inquiries }: SubjectDetail,
+): ScheduledVisit['answers'] {
+  const found = new Map<number, ScheduledVisit['answers'][number]>();
+  for (const { row, coverage_rank, answer } of inquiries) {
+    if (coverage_rank === null || answer === null || found.has(coverage_rank)) continue;
+    if (answers.some((each) => each.coverage_rank === coverage_rank)) continue;
+    if (answer.record.schema !== 'eligd.eligibility/1') continue;
+    const { record, ...rest } = answer;
+    found.set(coverage_rank, { ...rest, record, coverage_rank, inquiry: row.id });
+  }
+  return [...found.values()];
+}
+
+const BEFORE_NOTE =
+  'The payer is being asked again. Until the new answer is here, this is what it said before.';
+
 type Sheet = {
   title: string;
+  note: string | null;
   record: EligibilityRecord;
   verdict: Verdict;
   before: EligibilityRecord | null;
@@ -102,12 +129,14 @@ type Sheet = {
   time_zone: string;
 };
 
-function answerSheet({ title, record, verdict, before, earlier, time_zone }: Sheet): Html {
+function answerSheet(sheet: Sheet): Html {
+  const { title, note, record, verdict, before, earlier, time_zone } = sheet;
   const { codes, classes } = rulesTable(record);
   const { unanswered, not_asked } = gapsOf(record);
   const part = (name: string, content: Html | null) =>
     content === null ? null : html`<h3>${name}</h3>${content}`;
   return html`<section class="panel"><h2>${title}</h2>
+${note === null ? null : html`<p class="notice">${note}</p>`}
 ${changesNote(record, before, verdict, earlier)}
 ${proceduresTable(verdict)}
 ${part('What is left', amountsTable(record))}
@@ -172,12 +201,25 @@ function storyPanel(
   { inquiries }: SubjectDetail,
   time_zone: string,
 ): Html {
-  const calls = inquiries.filter(({ row }) => row.sent_at !== null).length;
   return html`<section class="panel"><h2>What happened</h2>
-<p class="soft">${calls === 1 ? '1 call was ordered' : `${calls} calls were ordered`} for it.</p>
+<p class="soft">${callsWords(inquiries)}</p>
 <ol class="story">${story.map(
     ({ at, text }) => html`<li><time>${momentWords(at, time_zone)}</time><span>${text}</span></li>`,
   )}</ol></section>`;
+}
+
+/** How many calls there were, and what they cost: as charged, or as expected until that is known. */
+function callsWords(inquiries: SubjectDetail['inquiries']): string {
+  const calls = inquiries.map(({ row }) => row).filter(({ sent_at }) => sent_at !== null);
+  if (calls.length === 0) return 'No call was ordered for it.';
+  const ordered = calls.length === 1 ? '1 call was ordered' : `${calls.length} calls were ordered`;
+  const costs = calls.map(({ charge_cents, price_cents }) => charge_cents ?? price_cents);
+  const known = costs.filter((cents) => cents !== null);
+  const total = dollars(known.reduce((sum, cents) => sum + cents, 0));
+  const unknown = costs.length - known.length;
+  if (unknown === 0) return `${ordered} for it, for ${total}.`;
+  if (known.length === 0) return `${ordered} for it. The price is not known.`;
+  return `${ordered} for it: ${total}, and ${unknown} at a price that is not known.`;
 }
 
 function viewsPanel(views: readonly OfficeView[], time_zone: string): Html | null {

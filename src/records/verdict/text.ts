@@ -111,7 +111,7 @@ export const TO_DO: Readonly<Partial<Record<ReasonCode, string>>> = {
   plan_inactive:
     'Ask the patient for other insurance. Without it, the patient pays for the visit in full.',
   plan_ended:
-    'Ask the patient for the new insurance. Without it, the patient pays for the visit in full.',
+    'Ask the patient for other insurance. Without it, the patient pays for the visit in full.',
   plan_not_begun:
     'Offer a visit after the plan begins, or tell the patient that today is not covered.',
   plan_unknown: 'Call the insurance company and ask whether the plan is active.',

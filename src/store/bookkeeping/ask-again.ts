@@ -2,7 +2,7 @@
 import type { AppointmentInput } from '../../domain/appointment.ts';
 import { ordered, refuseAsking } from '../../domain/ask-again.ts';
 import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.ts';
-import { draftMatchKey } from '../../domain/inquiry.ts';
+import { draftMatchKey, type InquiryDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Done } from '../../domain/operator.ts';
 import {
@@ -10,13 +10,13 @@ import {
   type PlanningFacts,
   planAppointment,
 } from '../../domain/planning.ts';
-import { priceAt } from '../../domain/price.ts';
+import { type Cents, priceAt } from '../../domain/price.ts';
 import { localDateTime } from '../../domain/time.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { addPlanned, latestForNeed } from '../calls/inquiries.ts';
 import { link } from '../calls/links.ts';
-import type { Tx } from '../engine/database.ts';
+import type { Db, Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
 import { appointmentSubject, writeAudit } from './audit.ts';
 import type { Operand } from './operator.ts';
@@ -48,22 +48,10 @@ export function askAgain(
     const visit = subject.kind === 'appointment' ? await visitOf(tx, subject.id) : null;
     if (visit === null)
       return [{ did: false, what: 'Name an appointment: eligd asks again about claims itself.' }];
-    const decision = planAppointment(visit.patient_key, visit.input, {
-      ...rules.facts,
-      now,
-      is_clock_trusted: true,
-    });
-    if (decision.kind === 'close')
-      return [{ did: false, what: `No call is ordered. ${CLOSED_WORDS[decision.reason]}` }];
-    if (decision.kind === 'wait')
-      return [{ did: false, what: `No call is ordered. ${waitWords(decision.reason)}` }];
-    if (decision.coverages.length === 0)
-      return decision.attention.map(({ what, next }) => ({ did: false, what: `${what} ${next}` }));
-    if (decision.coverages.some(({ call_by }) => call_by < now))
-      return [{ did: false, what: 'No call is ordered: the visit is too near for one.' }];
+    const { coverages, refused } = coveragesToAsk(rules, visit, now);
+    if (coverages.length === 0) return refused;
     const done: Done[] = [];
-    for (const coverage of decision.coverages)
-      done.push(await order(tx, rules, { visit, coverage, now }));
+    for (const coverage of coverages) done.push(await order(tx, rules, { visit, coverage, now }));
     if (!done.some(({ did }) => did)) return done;
     await resolveAttention(tx, appointmentSubject(visit.id), now, ['codes_not_asked']);
     const entry = { at: now, subject: appointmentSubject(visit.id), from_state: null };
@@ -72,9 +60,62 @@ export function askAgain(
   };
 }
 
+/** What a call for the visit would ask now; where that is nothing, why. */
+function coveragesToAsk(
+  { facts }: AskRules,
+  visit: Visit,
+  now: number,
+): { coverages: readonly PlannedCoverage[]; refused: Done[] } {
+  const refuse = (...refused: string[]) => ({
+    coverages: [],
+    refused: refused.map((what) => ({ did: false, what })),
+  });
+  const decision = planAppointment(visit.patient_key, visit.input, {
+    ...facts,
+    now,
+    is_clock_trusted: true,
+  });
+  if (decision.kind === 'close')
+    return refuse(`No call is ordered. ${CLOSED_WORDS[decision.reason]}`);
+  if (decision.kind === 'wait') return refuse(`No call is ordered. ${waitWords(decision.reason)}`);
+  const { coverages, attention } = decision;
+  if (coverages.length === 0)
+    return refuse(...attention.map(({ what, next }) => `${what} ${next}`));
+  if (coverages.some(({ call_by }) => call_by < now))
+    return refuse('No call is ordered: the visit is too near for one.');
+  return { coverages, refused: [] };
+}
+
+/**
+ * What the calls that `askAgain` would order for this visit cost, for a page that offers them.
+ * `cents` is null where a price is not known. Null: it would order none. Changes nothing.
+ */
+export async function quoteOf(
+  db: Db,
+  rules: AskRules,
+  { id, now }: { id: number; now: number },
+): Promise<{ cents: Cents | null } | null> {
+  const visit = await visitOf(db, id);
+  if (visit === null) return null;
+  const prices: (Cents | null)[] = [];
+  for (const { need_base, benefit_year, draft } of coveragesToAsk(rules, visit, now).coverages) {
+    const latest = await latestForNeed(db, need_base, benefit_year);
+    if (latest !== null && refuseAsking(latest) === null) prices.push(callPrice(rules, draft, now));
+  }
+  if (prices.length === 0) return null;
+  return {
+    cents: prices.reduce((sum, each) => (sum === null || each === null ? null : sum + each)),
+  };
+}
+
+function callPrice({ budget }: AskRules, draft: InquiryDraft, now: number): Cents | null {
+  const { time_zone } = budget.limits;
+  return priceAt(budget.prices, draft, { at: now, time_zone }).price_cents;
+}
+
 async function order(
   tx: Tx,
-  { external_id_template, budget }: AskRules,
+  rules: AskRules,
   { visit, coverage, now }: { visit: Visit; coverage: PlannedCoverage; now: number },
 ): Promise<Done> {
   const { need_base, benefit_year, draft } = coverage;
@@ -92,7 +133,7 @@ async function order(
       retry: 0,
       patient_key: visit.patient_key,
       specialty: draft.specialty,
-      external_id: externalId(external_id_template, visit.connector, visit.source_id),
+      external_id: externalId(rules.external_id_template, visit.connector, visit.source_id),
       match_key: draftMatchKey(draft),
       due_at: now,
       visit_at: visit.starts_at,
@@ -105,8 +146,7 @@ async function order(
     return { did: false, what: 'Another call that the service could not tell from it goes first.' };
   const join = { inquiry: added.id, appointment: visit.id, coverage_rank: coverage.rank, draft };
   await link(tx, join, now);
-  const { time_zone } = budget.limits;
-  return ordered(added.id, priceAt(budget.prices, draft, { at: now, time_zone }).price_cents);
+  return ordered(added.id, callPrice(rules, draft, now));
 }
 
 /** What keeps the call back, if anything does. */
@@ -119,8 +159,8 @@ async function whenItGoes(tx: Tx, { budget }: AskRules, now: number): Promise<Do
   return { did: true, what: `It waits until ${until}. ${budgetWords(used_up)}` };
 }
 
-async function visitOf(tx: Tx, id: number): Promise<Visit | null> {
-  const row = await tx
+async function visitOf(db: Db, id: number): Promise<Visit | null> {
+  const row = await db
     .selectFrom('appointments')
     .select(['id', 'kind', 'connector', 'source_id', 'patient_key', 'starts_at', 'content'])
     .where('id', '=', id)

@@ -148,11 +148,11 @@ export async function inquiriesById(tx: Tx, ids: readonly number[]): Promise<Inq
 
 /** The newest attempt for a need, or null when there was none. */
 export async function latestForNeed(
-  tx: Tx,
+  db: Db,
   need_base: string,
   benefit_year: number,
 ): Promise<InquiryRow | null> {
-  const row = await tx
+  const row = await db
     .selectFrom('inquiries')
     .selectAll()
     .where('need_base', '=', need_base)
