@@ -215,7 +215,7 @@ export function doneForm(target: Target, label_id: string): Html {
 /** Whether the entry offers another call about the visit, so that its price is needed. */
 export const mayAsk = (reason: string) => TO_ASK.has(reason);
 
-/** What can be done about an entry, for whoever may act. `quote`: null where no call is possible. */
+/** What can be done about an entry, for whoever may act. `quote`: null where no call can be. */
 export function entryActions(
   reason: string,
   target: Target & { visit: number | null; label_id: string; quote: Quote | null },

@@ -39,7 +39,7 @@ type Page = {
   show: (office: Office, visit: Visit) => Promise<Answer>;
 };
 
-const PAGES: readonly Page[] = [
+export const PAGES: readonly Page[] = [
   {
     path: '/',
     role: 'viewer',
@@ -72,7 +72,7 @@ const PAGES: readonly Page[] = [
 ];
 
 /** Forms, by the address that they are sent to. */
-const ACTIONS: readonly {
+export const ACTIONS: readonly {
   path: string;
   role: Role;
   act: (office: Office, visit: Visit) => Promise<Answer>;

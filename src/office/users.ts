@@ -7,6 +7,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   renameSync,
   statSync,
@@ -119,6 +120,8 @@ export class UserFile {
 
   /** Replaces the file as a whole; only its owner can read it. */
   write(users: readonly User[]): void {
+    // Users may be added before eligd has run for the first time.
+    mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     requireTrusted(this.path, { role: 'file of users', is_secret: true });
     const temporary = `${this.path}.part`;
     const text = users.map(({ name, role, hash }) => `${name} ${role} ${hash}\n`).join('');

@@ -208,7 +208,7 @@ function storyPanel(
   )}</ol></section>`;
 }
 
-/** How many calls there were, and what they cost: as charged, or as expected until that is known. */
+/** How many calls there were and what they cost: as charged, or as expected until then. */
 function callsWords(inquiries: SubjectDetail['inquiries']): string {
   const calls = inquiries.map(({ row }) => row).filter(({ sent_at }) => sent_at !== null);
   if (calls.length === 0) return 'No call was ordered for it.';

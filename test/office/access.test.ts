@@ -1,9 +1,12 @@
 /** Who gets in, and for how long: over real sockets, against a real database. */
 import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { afterFailure, lockedUntil } from '../../src/domain/lockout.ts';
-import { hashPassword } from '../../src/office/users.ts';
+import { ACTIONS, PAGES } from '../../src/office/server.ts';
+import { hashPassword, mayDo, UserFile } from '../../src/office/users.ts';
 import { realClock } from '../../src/ops/env.ts';
+import { makeClinic } from '../support/clinic.ts';
 import { type Browser, PASSWORD, startOffice, usersText } from '../support/office.ts';
 
 /** A clock that only the test moves: a busy machine must not end a wait. */
@@ -23,18 +26,54 @@ const MINUTE_MS = 60_000;
 test('without a login nothing is shown and nothing is done, on any address', async () => {
   const office = await startOffice();
   const nobody = office.browser();
-  for (const path of ['/', '/day/2026-11-23', '/visit/1', '/attention', '/configuration', '/x/y'])
+  for (const path of [...PAGES.map(addressOf), '/events', '/x/y'])
     expect({ path, ...(await brief(nobody, path)) }).toEqual({
       path,
       status: 303,
       location: '/login',
       text: '',
     });
-  for (const method of ['POST', 'PUT', 'DELETE', 'PATCH'])
+  for (const path of ACTIONS.map(addressOf))
+    expect({ path, status: (await nobody.send('POST', path)).status }).toEqual({
+      path,
+      status: 401,
+    });
+  for (const method of ['PUT', 'DELETE', 'PATCH'])
     expect((await nobody.send(method, '/visit/1')).status).toBe(401);
   const forged = office.browser();
   forged.cookie = `eligd=${'A'.repeat(43)}`;
   expect((await brief(forged, '/')).location).toBe('/login');
+});
+
+/** `/visit/:id/done` as a browser asks for it. */
+function addressOf({ path }: { path: string }): string {
+  return path.replace(':id', '1').replace(':date', '2026-11-23').replace(':operation', 'withdraw');
+}
+
+test('a role does and sees what it may, on every address', async () => {
+  const office = await startOffice();
+  for (const role of ['viewer', 'operator'] as const) {
+    const browser = await office.login(role);
+    const csrf = await browser.csrf();
+    for (const page of PAGES.filter((each) => !mayDo(role, each.role))) {
+      const path = addressOf(page);
+      expect({ role, path, status: (await browser.get(path)).status }).toEqual({
+        role,
+        path,
+        status: 403,
+      });
+    }
+    for (const action of ACTIONS.filter((each) => !mayDo(role, each.role))) {
+      const path = addressOf(action);
+      expect({ role, path, status: (await browser.post(path, { csrf })).status }).toEqual({
+        role,
+        path,
+        status: 403,
+      });
+    }
+  }
+  // A viewer only reads: nothing that changes something is for viewers.
+  expect(ACTIONS.filter(({ role }) => mayDo('viewer', role))).toEqual([]);
 });
 
 async function brief(browser: Browser, path: string) {
@@ -178,4 +217,13 @@ test('the file of users holds no password and only its owner can read it', async
   expect(usersText(office)).not.toContain(PASSWORD);
   expect(usersText(office)).toMatch(/^viewer viewer scrypt:32768:8:3:/);
   expect(statSync(office.users.path).mode & 0o777).toBe(0o600);
+});
+
+test('a user can be added before eligd has run for the first time', async () => {
+  const clinic = makeClinic({ base_url: 'http://127.0.0.1:9' });
+  const { code, stdout } = await clinic.run('user', 'add', 'maria', '--generate');
+  expect(code).toBe(0);
+  expect(stdout).toContain('maria may log in as operator from now on.');
+  expect(new UserFile(join(clinic.state, 'office-users')).find('maria')?.role).toBe('operator');
+  expect(statSync(clinic.state).mode & 0o777).toBe(0o700);
 });

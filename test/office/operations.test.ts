@@ -1,4 +1,4 @@
-/** What an operator does on the page of a visit, and what the calling service and the visit show. */
+/** What an operator does on the page of a visit, and what the calling service sees of it. */
 import { expect, test } from 'vitest';
 import { type Browser, type OfficeClinic, startOffice } from '../support/office.ts';
 import { fillOffice, visitDay } from '../support/office-visits.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach } from 'vitest';
 
 type Request = { member_id: string; external_id?: string };
-type Answer = { status: string; results: unknown };
+type Answer = { status: string; results: unknown; summary?: string };
 
 const open: { close: () => void }[] = [];
 
@@ -24,8 +24,8 @@ export async function startCaseService(answerOf: (member_id: string) => Answer):
   const inquiries = new Map<string, { path: string; creation_ts: string; request: Request }>();
   const readForm = (id: string) => {
     const { creation_ts, request } = inquiries.get(id)!;
-    const { status, results } = answerOf(request.member_id);
-    return { id, status, creation_ts, summary: '', results, request };
+    const { status, results, summary = '' } = answerOf(request.member_id);
+    return { id, status, creation_ts, summary, results, request };
   };
   const reply = (request: IncomingMessage, body: string): { status: number; json: unknown } => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://x');

@@ -31,19 +31,23 @@ afterEach(async () => {
   for (const close of started.splice(0)) await close();
 });
 
-/** Users `viewer`, `operator` and `admin`, all with `PASSWORD`. `fill`: before the daemon runs. */
+/**
+ * Users `viewer`, `operator` and `admin`, all with `PASSWORD`. `fill`: before the daemon runs.
+ * `base_url`: a calling service of the test's own.
+ */
 export async function startOffice(
   options: {
     config?: Overrides;
     env?: Partial<Env>;
     fill?: (clinic: Clinic, service: Service) => Promise<void>;
+    base_url?: string;
   } = {},
 ): Promise<OfficeClinic> {
   const service = await startService();
   const port = await freePort();
   const listen = `127.0.0.1:${port}`;
   const clinic = makeClinic({
-    base_url: service.url,
+    base_url: options.base_url ?? service.url,
     config: { office: { listen }, ...options.config },
   });
   await options.fill?.(clinic, service);
