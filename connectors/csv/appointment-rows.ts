@@ -1,10 +1,11 @@
 /**
  * Rows of one file that are one appointment: many exports have a row for each of its procedures.
  */
-import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
 import { isSomebodyElse } from '../../src/domain/person.ts';
 import type { RejectedItem } from '../contract.ts';
 import { billedAmount } from './claim-rows.ts';
+import type { ReadRow } from './rows.ts';
 
 /** How many appointments are remembered; an export that repeats an older one is read row by row. */
 const REMEMBERED_MAX = 20_000;
@@ -20,7 +21,7 @@ export class AppointmentRows {
    * else's appointment. A row at another time is a newer version of the appointment and takes the
    * place of those before it.
    */
-  add(row: AppointmentInput, number: number): AppointmentInput | RejectedItem {
+  add({ appointment: row, has_status }: ReadRow, number: number): AppointmentInput | RejectedItem {
     const { source_id } = row;
     const before = this.#known.get(source_id);
     if (before !== undefined && isSomebodyElse(before.appointment.patient, row.patient))
@@ -31,6 +32,7 @@ export class AppointmentRows {
     const amounts = [...(earlier?.amounts ?? []), row.billed_amount ?? ''];
     const amount = billedAmount(amounts);
     const appointment = earlier === undefined ? row : joined(earlier.appointment, row);
+    if (earlier !== undefined && !has_status) appointment.status = earlier.appointment.status;
     if (amount === '') delete appointment.billed_amount;
     else appointment.billed_amount = amount;
     this.#known.delete(source_id);
@@ -43,7 +45,10 @@ export class AppointmentRows {
   }
 }
 
-/** The later row counts, with the codes of those before it; what it leaves empty stays. */
+/**
+ * The later row counts, with the codes of those before it; what it leaves empty stays. Who has died
+ * in one row has died.
+ */
 function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInput {
   const all = (one: readonly string[], other: readonly string[]) => [
     ...new Set([...one, ...other]),
@@ -51,15 +56,19 @@ function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInp
   const problems = new Map(
     [...before.problems, ...row.problems].map((problem) => [JSON.stringify(problem), problem]),
   );
+  const procedure_fees = { ...before.procedure_fees, ...row.procedure_fees };
   return {
+    ...before,
     ...row,
     patient: {
+      ...before.patient,
+      ...row.patient,
       id: row.patient.id ?? before.patient.id,
       first_name: row.patient.first_name || before.patient.first_name,
       last_name: row.patient.last_name || before.patient.last_name,
       birth_date: row.patient.birth_date ?? before.patient.birth_date,
     },
-    coverages: row.coverages.length > 0 ? row.coverages : before.coverages,
+    coverages: joinedCoverages(before.coverages, row.coverages),
     provider: {
       rendering_npi: row.provider.rendering_npi || before.provider.rendering_npi,
       billing_npi: row.provider.billing_npi || before.provider.billing_npi,
@@ -71,8 +80,28 @@ function joined(before: AppointmentInput, row: AppointmentInput): AppointmentInp
     specialty: row.specialty ?? before.specialty,
     procedure_codes: all(before.procedure_codes, row.procedure_codes),
     diagnosis_codes: all(before.diagnosis_codes, row.diagnosis_codes),
+    ...(Object.keys(procedure_fees).length === 0 ? {} : { procedure_fees }),
     problems: [...problems.values()],
   };
+}
+
+function joinedCoverages(
+  before: readonly CoverageInput[],
+  row: readonly CoverageInput[],
+): CoverageInput[] {
+  const more = before.slice(row.length);
+  return [...row.map((coverage, rank) => joinedCoverage(before[rank], coverage)), ...more];
+}
+
+/** Only where all that both name is the same: values of two insurances must not be mixed. */
+function joinedCoverage(before: CoverageInput | undefined, row: CoverageInput): CoverageInput {
+  if (before === undefined) return row;
+  const whole = { ...before, ...row, subscriber: row.subscriber ?? before.subscriber };
+  for (const name of ['carrier', 'payor_id', 'member_id', 'group_id'] as const) {
+    whole[name] = row[name] || before[name];
+    if (before[name] !== '' && before[name] !== whole[name]) return row;
+  }
+  return whole;
 }
 
 const rejectedRow = (number: number, fault: Omit<RejectedItem, 'position'>): RejectedItem => ({

@@ -276,8 +276,8 @@ class FileReader {
   /** An appointment with what the rows before it said about it. */
   private joined(mapped: MappedRow | MappedClaim, number: number): MappedRow | MappedClaim {
     if (!('appointment' in mapped)) return mapped;
-    const whole = this.appointment_rows.add(mapped.appointment, number);
-    return 'starts_at' in whole ? { appointment: whole } : { rejected: whole };
+    const whole = this.appointment_rows.add(mapped, number);
+    return 'starts_at' in whole ? { ...mapped, appointment: whole } : { rejected: whole };
   }
 
   private put(claim: ClaimInput | null): void {

@@ -9,6 +9,7 @@ import type {
   Subscriber,
 } from '../../src/domain/appointment.ts';
 import { coveragePeriod } from '../../src/domain/coverage-period.ts';
+import { saysDeceased } from '../../src/domain/person.ts';
 import type { RejectedItem } from '../contract.ts';
 import type { CanonicalColumn, ColumnPlan, CoverageColumn } from './columns.ts';
 import type { Row } from './records.ts';
@@ -17,7 +18,10 @@ import type { Read } from './values.ts';
 import * as values from './values.ts';
 import { isSelf, type PersonName, splitName } from './words.ts';
 
-export type MappedRow = { appointment: AppointmentInput } | { rejected: RejectedItem };
+/** `has_status`: the row itself says whether the visit takes place. */
+export type ReadRow = { appointment: AppointmentInput; has_status: boolean };
+
+export type MappedRow = ReadRow | { rejected: RejectedItem };
 
 export type RowMapper = (row: Row) => MappedRow;
 
@@ -65,13 +69,14 @@ function mapRow(sheet: Sheet, number: number, row: readonly string[]): MappedRow
     id: cells.id('patient_id') || null,
     ...patientName(sheet, cells),
     birth_date: cells.date('dob'),
-    ...(values.isDeceased(cells.plain('deceased')) ? { is_deceased: true } : {}),
+    ...(saysDeceased(cells.plain('deceased')) === true ? { is_deceased: true } : {}),
   };
   const status = readStatus(sheet, cells);
   const place_of_service = cells.name('place_of_service');
   const billed_amount = cells.amount('billed_amount');
   const procedure_fees = cells.fees();
   return {
+    has_status: cells.plain('status') !== '',
     appointment: {
       source_id,
       starts_at: start.value,

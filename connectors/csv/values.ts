@@ -38,6 +38,8 @@ export function isScientific(text: string): boolean {
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const FIRST_YEAR = 1850;
+const LAST_YEAR = 2200;
 const DAYS_IN_MONTH = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /** A date and, when the cell holds one, the time behind it. */
@@ -71,9 +73,7 @@ export function readDateParts(
   const parts = matchDate(text, order, two_digit_years);
   if (typeof parts === 'string') return { value: null, fault: parts };
   const { year, month, day } = parts;
-  // `0001-01-01` and `0000-00-00` are how some databases write "no date".
-  if ((year === 1 && month === 1 && day === 1) || (year === 0 && month === 0 && day === 0))
-    return EMPTY;
+  if (isNoDate(year, month, day)) return EMPTY;
   return isCalendarDate(year, month, day)
     ? { value: parts, fault: null }
     : { value: null, fault: 'impossible date' };
@@ -120,10 +120,17 @@ function namedParts(
   return number === 0 ? 'not a date' : parts(year, String(number), day, rest);
 }
 
+/** `0001-01-01`, `1753-01-01`, `0000-00-00`, `9999-12-31`: how databases write "no date". */
+function isNoDate(year: number, month: number, day: number): boolean {
+  const is_first = month === 1 && day === 1;
+  if (year === 0) return month === 0 && day === 0;
+  return (year < FIRST_YEAR && is_first) || (year > LAST_YEAR && month === 12 && day === 31);
+}
+
 function isCalendarDate(year: number, month: number, day: number): boolean {
   if (
-    year < 1850 ||
-    year > 2200 ||
+    year < FIRST_YEAR ||
+    year > LAST_YEAR ||
     month < 1 ||
     month > 12 ||
     day < 1 ||
@@ -275,13 +282,6 @@ export function readYesNo(text: string): Read<boolean> {
   return NO.has(word)
     ? { value: false, fault: null }
     : { value: null, fault: 'neither yes nor no' };
-}
-
-/** A column that says whether the patient has died, or on which day. */
-export function isDeceased(text: string): boolean {
-  return (
-    text !== '' && !NO.has(text.toLowerCase()) && !/^(?:alive|living|active|0[0-]*)$/i.test(text)
-  );
 }
 
 const SPECIALTY_WORDS: [Specialty, RegExp][] = [

@@ -15,7 +15,7 @@ const BOOKED =
   'reminder sent, left message, lm, left voicemail, no answer, texted, emailed, e mailed, ' +
   'called, preconfirmed, pre confirmed, late, running late, walk in, walkin, ontime, on ' +
   'time, telehealth, future, filled, ready for doctor, booked online, web confirmed, sms ' +
-  'confirmed, overbooked, started, in session';
+  'confirmed, overbook, overbooked, started, in session';
 
 /**
  * Nobody comes at that time: eligd does not call. A place on a waiting list and a blocked time are
@@ -33,7 +33,8 @@ const CANCELLED =
   'note, ptnote, pt note completed, ptnotecompleted, pinboard, discontinued, dc, delete, ' +
   'waitlist, wait list, waitlisted, wait listed, on waitlist, waiting list, blocked, ' +
   'block, block out, blockout, patient rescheduled, rescheduled by patient, cancelled and ' +
-  'rescheduled, canceled and rescheduled';
+  'rescheduled, canceled and rescheduled, canc, n s, r s, resched, reschedule, ' +
+  'blocked time, block time, blocked slot, deceased, patient deceased';
 
 /** The visit is over: eligd does not call, and still delivers the answer of a call made for it. */
 const COMPLETED =

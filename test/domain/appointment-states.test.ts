@@ -15,6 +15,7 @@ describe('the state of an appointment', () => {
     ['Dc', 'cancelled'],
     ['Deleted', 'cancelled'],
     ['Blocked', 'cancelled'],
+    ['Overbook', 'booked'],
     ['Overbooked', 'booked'],
     ['Noshow', 'cancelled'],
     ['proposed', 'booked'],
@@ -30,6 +31,9 @@ describe('the state of an appointment', () => {
     ['CANCELED', 'cancelled'],
     ['UnschedList', 'cancelled'],
     ['Rescheduled', 'cancelled'],
+    ['R/S', 'cancelled'],
+    ['Blocked Time', 'cancelled'],
+    ['Deceased', 'cancelled'],
     ['Wait List', 'cancelled'],
   ])('%s is %s', (word, status) => {
     expect(read(word)).toBe(status);

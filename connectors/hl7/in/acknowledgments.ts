@@ -93,6 +93,7 @@ function errorSegment(
     101: 'Required field missing',
     102: 'Data type error',
     200: 'Unsupported message type',
+    205: 'Duplicate key identifier',
     207: 'Application internal error',
   };
   const code = [String(fault.code), words[fault.code], 'HL70357'].join(component);

@@ -8,6 +8,7 @@ import type {
   Subscriber,
 } from '../../../src/domain/appointment.ts';
 import { coveragePeriod } from '../../../src/domain/coverage-period.ts';
+import { saysDeceased } from '../../../src/domain/person.ts';
 import type { FieldReader, Scope } from '../v2/fields.ts';
 import { scopeOf } from '../v2/fields.ts';
 import type { Segment } from '../v2/message.ts';
@@ -29,8 +30,8 @@ export function patientOf(scope: Scope, fields: FieldReader): ReadPatient {
 
 /** PID-30 is Y or N (table 0136); a sender without it may fill PID-29 with the day of death. */
 function deceased(text: string): Pick<Patient, 'is_deceased'> {
-  if (text === '') return {};
-  return { is_deceased: !/^(?:N|NO|0+)$/i.test(text) };
+  const is_deceased = saysDeceased(text);
+  return is_deceased === undefined ? {} : { is_deceased };
 }
 
 /** The PID as it came, to be given back in an ADT^A08. */

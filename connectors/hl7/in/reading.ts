@@ -9,6 +9,7 @@ import type {
 } from '../../../src/domain/appointment.ts';
 import type { ClaimInput } from '../../../src/domain/claim.ts';
 import type { IdentifiedPatient, PatientUpdate } from '../../../src/domain/patient-update.ts';
+import { isSomebodyElse } from '../../../src/domain/person.ts';
 import type { RejectedItem } from '../../contract.ts';
 import { type FieldOverrides, FieldReader, type Scope, scopeOf } from '../v2/fields.ts';
 import type { Message, Segment } from '../v2/message.ts';
@@ -27,7 +28,7 @@ export type Content = {
 };
 
 /** Table 0357. */
-export type Fault = { code: 100 | 101 | 102 | 200 | 207; at: string; what: string };
+export type Fault = { code: 100 | 101 | 102 | 200 | 205 | 207; at: string; what: string };
 
 export type Reading =
   | { kind: 'content'; content: Content }
@@ -123,7 +124,8 @@ function readSchedule(
   statusOf: ReturnType<typeof statusReader>,
   settings: ReadingSettings,
 ): Reading {
-  const [first = message, ...others] = patientGroups(message);
+  const groups = patientGroups(message);
+  const [first = message, ...others] = groups;
   const about = { event: message.event, scope: first };
   const visit = visitOf(about, fields, statusOf, settings.time_zone);
   if (visit.source_id === '') {
@@ -149,9 +151,10 @@ function readSchedule(
     coverages: [],
     problems: [...problems, ...insurance.problems],
   };
-  // Insurance is the patient's, wherever it comes: what came last counts. Without an id it can only
-  // be this visit's own.
-  if (patient.id === null && insurance.coverages !== null)
+  // Insurance is the patient's, wherever it comes: what came last counts. Without an id of the
+  // patient's own it can only be this visit's.
+  const shared = sharedIds(groups, fields);
+  if ((patient.id === null || shared.has(patient.id)) && insurance.coverages !== null)
     appointment.coverages = insurance.coverages;
   else appointment.insurance = 'of_patient';
   return {
@@ -159,7 +162,9 @@ function readSchedule(
     content: {
       ...NOTHING,
       appointments: [appointment],
-      patients: [first, ...others].flatMap((group) => insuredPatient(group, fields, settings)),
+      patients: groups
+        .flatMap((group) => patientOfVisit(group, fields, settings))
+        .filter(({ patient: { id } }) => !shared.has(id)),
       rejected:
         visit.status === 'booked' ? otherPatients(others, patient, visit.source_id, fields) : [],
     },
@@ -183,15 +188,19 @@ function withoutStart(source_id: string, start: { field: string; fault: string }
   );
 }
 
-/** What a patient group says about insurance, when it has an IN1 and the patient an id. */
-function insuredPatient(
+/**
+ * What a patient group of a visit says about the patient's other visits too: insurance, when it has
+ * an IN1, and that the patient has died.
+ */
+function patientOfVisit(
   group: Scope,
   fields: FieldReader,
   settings: ReadingSettings,
-): PatientUpdate[] {
+): Extract<PatientUpdate, { kind: 'described' }>[] {
   const patient = identified(group, fields, settings);
   const { coverages } = coveragesOf(group, fields, settings);
-  return patient === null || coverages === null ? [] : [{ kind: 'described', patient, coverages }];
+  const is_news = coverages !== null || patient?.is_deceased === true;
+  return patient === null || !is_news ? [] : [{ kind: 'described', patient, coverages }];
 }
 
 /**
@@ -206,7 +215,8 @@ function otherPatients(
 ): RejectedItem[] {
   return groups.flatMap((group, index) => {
     const { patient } = patientOf(group, fields);
-    if (patient.id !== null && patient.id === first.id) return [];
+    if (patient.id !== null && patient.id === first.id && !isSomebodyElse(first, patient))
+      return [];
     return {
       position: `message, patient ${index + 2}`,
       // Once for the visit, however often a message about it comes.
@@ -218,6 +228,18 @@ function otherPatients(
         'yourself, or schedule them apart.',
     };
   });
+}
+
+/**
+ * Ids that a message gives to several people, such as the number of a family: what is kept under
+ * one of them would reach the others.
+ */
+function sharedIds(groups: readonly Scope[], fields: FieldReader): Set<string | null> {
+  const people = groups.map((group) => patientOf(group, fields).patient);
+  const others = people.filter((one, at) =>
+    people.slice(0, at).some((other) => other.id === one.id && isSomebodyElse(other, one)),
+  );
+  return new Set(others.map(({ id }) => id));
 }
 
 /** One claim for each patient group with charges. */
@@ -266,14 +288,27 @@ function readCharges(
 /** Each patient of the message as they are now; one without an id is named on its own (G7). */
 function readPatient(message: Message, fields: FieldReader, settings: ReadingSettings): Reading {
   const groups = patientGroups(message);
+  const shared = sharedIds(groups, fields);
   const patients = groups.flatMap((group): PatientUpdate[] => {
     const patient = identified(group, fields, settings);
-    if (patient === null) return [];
+    if (patient === null || shared.has(patient.id)) return [];
     const { coverages } = coveragesOf(group, fields, settings);
     const known = coverages ?? (settings.without_insurance === 'self_pay' ? [] : null);
     return [{ kind: 'described', patient, coverages: known }];
   });
+  if (shared.size > 0 && !shared.has(null)) return withSharedId(patients);
   return ofPatients(patients, groups.length);
+}
+
+function withSharedId(patients: PatientUpdate[]): Reading {
+  const remedy =
+    'Have the sender give each patient an id of their own in PID-3, or say in "fields: ' +
+    'patient_id:" where it stands.';
+  return faulty(
+    { code: 205, at: 'PID-3', what: 'several patients have the same id' },
+    { field: 'PID-3', value_class: 'the same for several patients', remedy },
+    { patients },
+  );
 }
 
 function readDeletions(message: Message, fields: FieldReader): Reading {
@@ -301,12 +336,15 @@ function readMerges(message: Message, fields: FieldReader, settings: ReadingSett
     const from_id = fields.one(scopeOf([segment]), 'prior_patient_id');
     if (into !== null && from_id !== '') patients.push({ kind: 'merged', from_id, into });
   }
-  if (patients.length > 0) return { kind: 'content', content: { ...NOTHING, patients } };
+  const content = { ...NOTHING, patients };
+  if (patients.length > 0 && patients.length === message.all('MRG').length)
+    return { kind: 'content', content };
   const remedy =
     'Have the sender fill PID-3 with the id that stays and MRG-1 with the one that goes.';
   return faulty(
     { code: 101, at: 'MRG-1', what: 'it does not say who is merged' },
     { field: 'MRG-1', value_class: 'empty', remedy },
+    content,
   );
 }
 

@@ -28,7 +28,10 @@ const PLAIN: Readonly<Record<string, string>> = {
  */
 export function encodeMessage(text: string, character_set: CharacterSet): Buffer | null {
   if (character_set === 'UNICODE UTF-8') return Buffer.from(text, 'utf8');
-  const plain = text.replaceAll(/[‘’“”–—…•\u00a0\u2009\u202f]/g, (found) => PLAIN[found] ?? found);
+  // An accent of its own after a letter (macOS writes so) is the letter that the sets have.
+  const plain = text
+    .normalize('NFC')
+    .replaceAll(/[‘’“”–—…•\u00a0\u2009\u202f]/g, (found) => PLAIN[found] ?? found);
   const last = LAST_CODE_POINT[character_set];
   for (const character of plain) if ((character.codePointAt(0) ?? 0) > last) return null;
   return Buffer.from(plain, 'latin1');

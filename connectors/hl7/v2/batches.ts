@@ -12,16 +12,18 @@ export type FoundMessage = { text: string; is_too_large: boolean };
 const HEADER = /^MSH(?![A-Za-z0-9\s])/;
 const BATCH = /^(?:[FB]HS|[FB]TS)(?![A-Za-z0-9\s])/;
 /** FS ends a frame of MLLP, which some senders leave in their files. */
+const FRAME_END = '\x1c';
+/** VT begins a frame, wherever in a line a header follows; otherwise it is text. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the character of the protocol
-const LINE_END = /[\r\n\x1c]/;
-/** A byte order mark, and VT, which begins a frame. */
+const FRAME_BEGIN = /\x0b(?=[\0 \t]*(?:MSH|[FB]HS)[^A-Za-z0-9\s])/;
+/** A byte order mark, a VT, and what pads a header. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is the character of the protocol
-const BEFORE_LINE = /^(?:\xef\xbb\xbf|\x0b)+/;
+const BEFORE_LINE = /^(?:\xef\xbb\xbf|\x0b)+|^[\0 \t]+(?=(?:MSH|[FB][HT]S)[^A-Za-z0-9\s])/;
 
 /**
  * Takes text in pieces, a character for each byte, and gives each message decoded by its own
  * character set. Lines end with CR, LF or both; empty ones count for nothing, and neither do the
- * marks of MLLP around a message.
+ * marks of MLLP around a message, nor what stands between its frames.
  */
 export class MessageSplitter {
   readonly #bytes_max: number;
@@ -41,11 +43,14 @@ export class MessageSplitter {
   /** The messages that are whole by now: a message ends where something else begins. */
   push(text: string): FoundMessage[] {
     const found: FoundMessage[] = [];
-    const [first = '', ...others] = text.split(LINE_END);
-    this.#append(first);
-    for (const line of others) {
-      this.#endLine(found);
-      this.#append(line);
+    for (const [index, piece] of text.split(FRAME_END).entries()) {
+      if (index > 0) this.#endFrame(found);
+      const [first = '', ...others] = piece.split(/[\r\n]/);
+      this.#append(first);
+      for (const line of others) {
+        this.#endLine(found);
+        this.#append(line);
+      }
     }
     return found;
   }
@@ -53,8 +58,7 @@ export class MessageSplitter {
   /** The last message. */
   end(): FoundMessage[] {
     const found: FoundMessage[] = [];
-    this.#endLine(found);
-    this.#endMessage(found);
+    this.#endFrame(found);
     if (this.#of_batch !== null)
       this.batch_fault ??= 'missing, so that the end of the file may be missing as well';
     return found;
@@ -65,9 +69,18 @@ export class MessageSplitter {
     this.#line += text.slice(0, Math.max(0, this.#bytes_max + 1 - this.#line.length));
   }
 
+  #endFrame(found: FoundMessage[]): void {
+    this.#endLine(found);
+    this.#endMessage(found);
+  }
+
   #endLine(found: FoundMessage[]): void {
-    const line = this.#line.replace(BEFORE_LINE, '');
+    const lines = this.#line.split(FRAME_BEGIN);
     this.#line = '';
+    for (const line of lines) this.#takeLine(line.replace(BEFORE_LINE, ''), found);
+  }
+
+  #takeLine(line: string, found: FoundMessage[]): void {
     if (line === '') return;
     const is_header = HEADER.test(line);
     const is_of_batch = !is_header && BATCH.test(line);

@@ -2,21 +2,18 @@
  * Ids of patients who were merged into another: whatever still comes under them is the other's, so
  * that nobody is called about twice (G1).
  */
-import type { AppointmentInput } from '../../domain/appointment.ts';
+import type { AppointmentInput, Patient } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Tx } from '../engine/database.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 
-/** The ids that stay, by the ids that went. */
-export type Aliases = ReadonlyMap<string, string>;
-
-/** Of `patient_ids` those that were merged away. */
+/** The ids that stay, by those of `patient_ids` that were merged away. */
 export async function aliasesOf(
   tx: Tx,
   connector: string,
   patient_ids: readonly (string | null)[],
-): Promise<Aliases> {
+): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(patient_ids.filter((id) => id !== null))];
   const found = new Map<string, string>();
   for (let first = 0; first < ids.length; first += IDS_PER_STATEMENT) {
@@ -31,17 +28,44 @@ export async function aliasesOf(
   return found;
 }
 
-/** The same visit or claim under the patient's id of today. */
-export function underOwnId<Each extends AppointmentInput | ClaimInput>(
-  each: Each,
-  aliases: Aliases,
-): Each {
-  const { patient } = each;
-  const id = patient.id === null ? undefined : aliases.get(patient.id);
-  if (id === undefined) return each;
-  // What was written is about the id that went, which must not be written to any more.
-  const { as_written: _, ...known } = patient;
-  return { ...each, patient: { ...known, id } };
+/**
+ * The same visits and claims under their patients' ids of today, in the same order. What comes
+ * under an id that was merged away is about the person of today: a birth date that was wrong in the
+ * old record must not make it another need (G1).
+ */
+export async function underOwnIds<Each extends AppointmentInput | ClaimInput>(
+  tx: Tx,
+  connector: string,
+  all: readonly Each[],
+): Promise<Each[]> {
+  const aliases = await aliasesOf(
+    tx,
+    connector,
+    all.map(({ patient }) => patient.id),
+  );
+  const people = new Map<string, Patient | null>();
+  for (const id of new Set(aliases.values())) people.set(id, await known(tx, connector, id));
+  return all.map((each) => {
+    // What was written is about the id that went, which must not be written to any more.
+    const { as_written: _, ...said } = each.patient;
+    const id = aliases.get(said.id ?? '');
+    if (id === undefined) return each;
+    const { first_name, last_name, birth_date } = people.get(id) ?? said;
+    return { ...each, patient: { ...said, id, first_name, last_name, birth_date } };
+  });
+}
+
+/** The patient as the visit or claim that came last says; null: there is none. */
+async function known(tx: Tx, connector: string, patient_id: string): Promise<Patient | null> {
+  const row = await tx
+    .selectFrom('appointments')
+    .select('content')
+    .where('patient_key', '>=', `${connector}|${patient_id}|`)
+    .where('patient_key', '<', `${connector}|${patient_id}}`)
+    .orderBy('updated_at', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? null : (JSON.parse(row.content) as AppointmentInput).patient;
 }
 
 /**

@@ -6,7 +6,7 @@ import { type ClaimInput, claimHorizon } from '../../domain/claim.ts';
 import { parkDeliveriesOf } from '../answers/delivery-steps.ts';
 import { type AuditEntry, appointmentSubject, writeAudit } from '../bookkeeping/audit.ts';
 import type { Tx } from '../engine/database.ts';
-import { aliasesOf, underOwnId } from './aliases.ts';
+import { underOwnIds } from './aliases.ts';
 import { IDS_PER_STATEMENT } from './appointments.ts';
 import type { IntakeContext } from './context.ts';
 import { contentOf, insuredClaim } from './patient-claims.ts';
@@ -39,12 +39,7 @@ export async function takeClaims(
   if (latest.size === 0) return;
   const known = await knownClaims(tx, connector, [...latest.keys()]);
   const audit: AuditEntry[] = [];
-  const aliases = await aliasesOf(
-    tx,
-    connector,
-    [...latest.values()].map(({ patient }) => patient.id),
-  );
-  const own = [...latest.values()].map((claim) => underOwnId(claim, aliases));
+  const own = await underOwnIds(tx, connector, [...latest.values()]);
   const of_patients = own.flatMap(({ insurance, patient }) =>
     insurance === undefined ? [] : (patient.id ?? []),
   );

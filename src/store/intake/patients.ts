@@ -7,7 +7,7 @@ import type { ClaimInput } from '../../domain/claim.ts';
 import { inForce } from '../../domain/coverage-period.ts';
 import type { PatientUpdate } from '../../domain/patient-update.ts';
 import type { Tx } from '../engine/database.ts';
-import { addAlias, aliasesOf, resolveMerge, underOwnId } from './aliases.ts';
+import { addAlias, aliasesOf, resolveMerge, underOwnIds } from './aliases.ts';
 import { changeContent, IDS_PER_STATEMENT, type NamedAppointment } from './appointments.ts';
 import type { IntakeContext } from './context.ts';
 import { deceasedOf, noteDeceased, withDeath } from './deceased.ts';
@@ -23,20 +23,16 @@ export async function withInsurance(
   connector: string,
   named: readonly NamedAppointment[],
 ): Promise<readonly NamedAppointment[]> {
-  const aliases = await aliasesOf(
+  const own = await underOwnIds(
     tx,
     connector,
-    named.map(({ appointment }) => appointment.patient.id),
+    named.map(({ appointment }) => appointment),
   );
-  const own = named.map((each) => ({
-    ...each,
-    appointment: underOwnId(each.appointment, aliases),
-  }));
-  const ids = own.flatMap(({ appointment }) => insuredId(appointment));
+  const ids = own.flatMap(insuredId);
   const known = await insuranceOf(tx, connector, [...new Set(ids)]);
   const deceased = await deceasedOf(tx, connector, [...new Set(ids)]);
-  return own.map(({ appointment, source }) => ({
-    appointment: withDeath(insured(appointment, known), deceased),
+  return named.map(({ appointment, source }, index) => ({
+    appointment: withDeath(insured(own[index] ?? appointment, known), deceased),
     source,
   }));
 }
@@ -106,7 +102,7 @@ async function merge(
   merged: Extract<PatientUpdate, { kind: 'merged' }>,
 ): Promise<number> {
   const { tx, connector, now } = context;
-  const { from_id, into } = await resolveMerge(tx, connector, merged);
+  const { from_id, into } = await deathOf(context, await resolveMerge(tx, connector, merged));
   if (from_id === into.id) return 0;
   await addAlias(tx, connector, { from_id, into_id: into.id }, now);
   const known = await insuranceOf(tx, connector, [from_id, into.id]);
@@ -123,6 +119,18 @@ async function merge(
     moved += await changeClaimsOf(context, id, (each) => insure(described(each, into)));
   }
   return moved;
+}
+
+/** A patient who has died by one of the merged records has died, unless the message denies it. */
+async function deathOf(
+  { tx, connector, now }: IntakeContext,
+  merged: Extract<PatientUpdate, { kind: 'merged' }>,
+): Promise<Extract<PatientUpdate, { kind: 'merged' }>> {
+  const { from_id, into } = merged;
+  const has_died = (await deceasedOf(tx, connector, [from_id])).has(from_id);
+  const patient = has_died ? { is_deceased: true, ...into } : into;
+  await noteDeceased(tx, connector, patient, now);
+  return { ...merged, into: patient };
 }
 
 /** What the PMS left empty stays as it is known. */

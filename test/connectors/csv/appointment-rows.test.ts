@@ -44,6 +44,40 @@ describe('rows with the same appointment id', () => {
     ]);
   });
 
+  it('keep a death, a cancellation, fees and values that only one of them names', async () => {
+    const header =
+      'Appt ID,appointment_at,status,patient_id,Last,First,DOB,deceased,pos,Carrier,Member ID,' +
+      'carrier_2,member_id_2,Procedures,Procedure Fees\r\n';
+    const who = 'P1,Alpha,Ann,1990-01-01';
+    const rows = [
+      `1,${AT},Cancelled,${who},Y,11,Delta,M-ANN,Cigna,S-ANN,D0120,50`,
+      `1,${AT},,${who},,,Delta,,,,D1110,70`,
+    ];
+    for (const order of [rows, rows.toReversed()]) {
+      const { appointments } = await readOne(`${header}${order.join('\r\n')}\r\n`);
+      expect(appointments).toMatchObject([
+        {
+          status: 'cancelled',
+          patient: { is_deceased: true },
+          place_of_service: '11',
+          coverages: [
+            { carrier: 'Delta', member_id: 'M-ANN' },
+            { carrier: 'Cigna', member_id: 'S-ANN' },
+          ],
+          procedure_fees: { D0120: '50.00', D1110: '70.00' },
+        },
+      ]);
+    }
+  });
+
+  it('are not mixed where they name two insurances', async () => {
+    const { appointments } = await read(
+      `1,${AT},,P1,Alpha,Ann,1990-01-01,Delta,M-ANN,D0120,,`,
+      `1,${AT},,P1,Alpha,Ann,1990-01-01,Cigna,,D1110,,`,
+    );
+    expect(appointments).toMatchObject([{ coverages: [{ carrier: 'Cigna', member_id: '' }] }]);
+  });
+
   it('count as the last one says, and at another time as the last one alone', async () => {
     const { appointments } = await read(
       `1,${AT},scheduled,${ANN},D0120,,`,

@@ -350,7 +350,9 @@ describe('header.character_set', () => {
     ['8859/1', 'latin1', 'Núñez'],
     ['UNICODE UTF-8', 'utf8', 'Łukasz'],
   ] as const)('%s is what the receiver reads: %s, %s', async (character_set, encoding, name) => {
-    const told = await outcomes(connector({ header: { character_set } }), named(name));
+    // Some systems write an accent as a character of its own behind the letter.
+    const typed = character_set === '8859/1' ? name.normalize('NFD') : name;
+    const told = await outcomes(connector({ header: { character_set } }), named(typed));
     expect(told).toEqual(['delivered', 'delivered']);
     const sent = Buffer.concat(receiver.raw).toString(encoding);
     expect(sent).toContain(`|${name}^`);

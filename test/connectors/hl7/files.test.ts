@@ -244,11 +244,15 @@ test.each([
   ['framed', (text: string) => `\x0b${text}\r\x1c\r`],
   ['framed, with line ends between', (text: string) => `\x0b${text}\r\n\x1c\r\n`],
   ['framed without a CR at the end', (text: string) => `\x0b${text}\x1c`],
+  ['framed without an end', (text: string) => `\x0b${text}`],
+  ['framed behind what a log says', (text: string) => `\x0b${text}\x1c\r09:00 in: \x0b${text}\x1c`],
+  ['framed, with blanks and zeros around', (text: string) => `\0 \x0b ${text}\r\x1c\r\0`],
 ])('messages that are %s, as an MLLP receiver saved them, are read', async (_, frame) => {
   const clinic = await fileDrop();
   await drop('saved.hl7', [visit(1), visit(2)].map(frame).join(''));
   await clinic.pull();
   expect(await clinic.ids()).toEqual(['A-1', 'A-2']);
+  expect(await clinic.starts()).toEqual([1, 2].map((n) => appointment(n).starts_at));
   expect(await names('processed')).toEqual(['saved.hl7']);
   expect(await clinic.attention()).toEqual([]);
 });

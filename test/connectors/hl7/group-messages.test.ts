@@ -243,6 +243,35 @@ test('an id is never taken from another patient of the message', () => {
   ]);
 });
 
+describe('an id that several people of a message have, such as the number of a family', () => {
+  const family = (...all: Person[]) =>
+    all.flatMap(group).map((line) => line.replace(/\|P-\d\^/, '|FAMILY^'));
+  const INSURED = { ...ANN, insurances: 1 };
+
+  test('leaves each insurance with the visit whose message it came in', () => {
+    const taken = content(
+      read(msh('SIU^S12', 'C1'), 'SCH||A-1', ...family(INSURED, BOB), 'AIS|1||X|202611240900'),
+    );
+    expect(taken.patients).toEqual([]);
+    expect(taken.appointments).toMatchObject([
+      { patient: { first_name: 'F-1' }, coverages: [{ member_id: 'M-1-1' }] },
+    ]);
+    expect(taken.appointments[0]).not.toHaveProperty('insurance');
+    expect(taken.rejected).toMatchObject([{ source_id: 'A-1, patient 2' }]);
+  });
+
+  test('names nobody in an ADT, and the sender is told', () => {
+    const third = { ...BOB, number: 3 };
+    expect(
+      read(msh('ADT^A08', 'C1'), 'EVN', ...family(INSURED, BOB), ...group(third)),
+    ).toMatchObject({
+      kind: 'faulty',
+      fault: { code: 205, at: 'PID-3' },
+      content: { patients: [{ patient: { id: 'P-3' } }] },
+    });
+  });
+});
+
 test('the same patient twice is one', () => {
   const taken = content(
     read(

@@ -90,7 +90,8 @@ describe('the samples', () => {
           problems: [],
         },
       ],
-      patients: [],
+      // That he has died.
+      patients: [{ kind: 'described', patient: ADAM, coverages: null }],
       cancelled_ids: [],
       claims: [],
       rejected: [],
@@ -332,6 +333,10 @@ describe('patients', () => {
       { kind: 'merged', from_id: 'P-3', into: { id: 'P-4', last_name: 'Roe' } },
     ]);
     expect(read([msh('ADT^A40', 'C1'), 'PID|1||P-2'].join('\r')).kind).toBe('faulty');
+    expect(read(text.replace('|P-1\r', '|\r'))).toMatchObject({
+      kind: 'faulty',
+      content: { patients: [{ from_id: 'P-3' }] },
+    });
   });
 
   test('are deleted', () => {
@@ -344,12 +349,25 @@ describe('patients', () => {
     ['||Y', true],
     ['|20260301', true],
     ['||N', false],
+    ['||F', false],
+    ['||U', undefined],
     ['||', undefined],
+    ['|00000000', false],
   ])('with PID-29 and PID-30 %j have died: %s', (fields, expected) => {
     const text = [msh('ADT^A08', 'C1'), `PID|1||P-2${'|'.repeat(25)}${fields}`].join('\r');
     expect(contentOf(text).patients).toMatchObject([{ patient: { id: 'P-2' } }]);
     const [update] = contentOf(text).patients;
     expect(update?.kind === 'described' ? update.patient.is_deceased : null).toBe(expected);
+  });
+
+  test('who have died by the message of one visit have died for their other visits', () => {
+    const [text, died] = ['', '|'.repeat(23).concat('Y')].map((more) =>
+      lines('AIS|1||D0120|202611240900').replace('19800203', `19800203${more}`),
+    );
+    expect(contentOf(text ?? '').patients).toEqual([]);
+    expect(contentOf(died ?? '').patients).toMatchObject([
+      { kind: 'described', patient: { id: 'P-1', is_deceased: true }, coverages: null },
+    ]);
   });
 
   test('with an impossible birth date are taken without it, and it is said', () => {
@@ -442,9 +460,11 @@ describe('the form of a message', () => {
       'BTS|1',
       'BTS was',
       '\xef\xbb\xbfMSH|B',
+      'in: \x0bMSH|C',
+      'a \x0b tab',
     );
     const text = fc
-      .array(fc.tuple(line, fc.constantFrom('\r', '\n', '\r\n')))
+      .array(fc.tuple(line, fc.constantFrom('\r', '\n', '\r\n', '\x1c\r', '')))
       .map((lines) => lines.flat().join(''));
     const found = (pieces: readonly string[]) => {
       const splitter = new MessageSplitter(40);

@@ -250,6 +250,17 @@ describe('what comes under an id that was merged away', () => {
     expect(await patientsOf(clinic)).toEqual(['P-2', 'P-2', 'P-2']);
   });
 
+  test('is the person whom the other record describes, though the old one was wrong', async () => {
+    const clinic = await install();
+    await called(clinic);
+    const wrong = { ...ADA, first_name: 'Adda', birth_date: '1980-02-01' };
+    await clinic.read(clinic.visit('A-2', { ...OF_PATIENT, patient: wrong }, 4));
+    await clinic.planNow();
+    await clinic.submitNow();
+    await clinic.submitNow();
+    expect(await clinic.service.ledger()).toHaveLength(1);
+  });
+
   test('does not take the place of the insurance that is known', async () => {
     const clinic = await install();
     await called(clinic);
@@ -290,6 +301,20 @@ test('a patient who has died gets no call, whichever message comes last', async 
   await clinic.planNow();
   expect(await states(clinic)).toEqual(['planned']);
   expect(await clinic.attention()).toEqual([]);
+});
+
+test.each([
+  ['by the record that went', { ...ADA, is_deceased: true }, {}],
+  ['by the message', ADA, { is_deceased: true }],
+])('a merged patient who has died %s gets no call', async (_, patient, told) => {
+  const clinic = await install();
+  await say(clinic, described([aCoverage()], patient));
+  await say(clinic, { kind: 'merged', from_id: 'P-1', into: { ...ADA, id: 'P-2', ...told } });
+  const visitor = { ...ADA, id: 'P-2' };
+  await clinic.read(clinic.visit('A-1', { ...OF_PATIENT, patient: visitor }));
+  await clinic.planNow();
+  expect(await states(clinic)).toEqual([]);
+  expect(await clinic.attention()).toEqual(['patient_deceased']);
 });
 
 describe('claims of a patient', () => {
