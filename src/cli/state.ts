@@ -4,7 +4,8 @@ import { loadConnectorType } from '../ops/connectors.ts';
 import { budgetRules, payersForPrices } from '../ops/prices.ts';
 import { readBudget } from '../store/calls/budget.ts';
 import type { Db } from '../store/engine/database.ts';
-import { type AppointmentOverview, readDatabase } from '../store/views/overview.ts';
+import { readDatabase } from '../store/engine/read-only.ts';
+import type { AppointmentOverview } from '../store/views/overview.ts';
 import {
   type AppointmentProgress,
   readSubject,

@@ -29,13 +29,9 @@ import {
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
 import { DamagedDatabase } from '../store/engine/database.ts';
 import { type FileIdentity, tracesOfDatabase } from '../store/engine/identity.ts';
+import { readDatabase } from '../store/engine/read-only.ts';
 import type { Store } from '../store/engine/store.ts';
-import {
-  countSituations,
-  oldestWaiting,
-  readDatabase,
-  readStatus,
-} from '../store/views/overview.ts';
+import { countSituations, oldestWaiting, readStatus } from '../store/views/overview.ts';
 import { liveHealth } from './heartbeat.ts';
 import type { Parts, RunningConnector } from './parts.ts';
 import { addressOf } from './webhook.ts';

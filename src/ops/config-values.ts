@@ -22,6 +22,9 @@ function text(test: (value: string) => boolean, told: Told, pattern?: string) {
   return pattern === undefined ? schema : schema.meta({ pattern });
 }
 
+export const wholeFrom = (low: number) => z.number().int().min(low);
+export const above0 = z.number().positive();
+
 export const nonEmpty = text(
   (value) => value.trim() !== '',
   { what: 'is empty.', next: 'Write a text.' },

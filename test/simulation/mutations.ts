@@ -168,7 +168,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         put: "      where('appointments.id', '>', 0),",
       },
       {
-        file: 'src/daemon/index.ts',
+        file: 'src/daemon/steps.ts',
         find: 'onAccepted: () => wakers.plan.wake(),',
         put: 'onAccepted: () => void env.clock.sleep(1_200_000).then(() => wakers.plan.wake()),',
       },

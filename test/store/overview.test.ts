@@ -8,12 +8,8 @@ import { readBudget } from '../../src/store/calls/budget.ts';
 import { halt } from '../../src/store/calls/halts.ts';
 import { updateInquiry } from '../../src/store/calls/inquiries.ts';
 import { closeAppointment } from '../../src/store/calls/links.ts';
-import {
-  countSituations,
-  listAppointments,
-  readDatabase,
-  readStatus,
-} from '../../src/store/views/overview.ts';
+import { readDatabase } from '../../src/store/engine/read-only.ts';
+import { countSituations, listAppointments, readStatus } from '../../src/store/views/overview.ts';
 import { withProgress } from '../../src/store/views/progress.ts';
 import { findSubject } from '../../src/store/views/subject.ts';
 import { NO_BUDGET } from '../domain/examples.ts';

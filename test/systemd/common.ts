@@ -17,7 +17,7 @@ export const SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWOR
 
 /** Quick where a clinic is patient, so that the whole test takes minutes and not days. */
 const QUICK = `
-polling: { interval_minutes: 0.02, urgent_interval_minutes: 0.02 }
+polling: { interval_minutes: 0.0008, urgent_interval_minutes: 0.02 }
 schedule: { pull_seconds: 0.5 }
 policy: { look_ahead_days: 14, min_lead_hours: 0, late_visits: buy }
 `;

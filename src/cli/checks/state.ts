@@ -9,8 +9,8 @@ import { payersForPrices } from '../../ops/prices.ts';
 import { readHeartbeat } from '../../store/bookkeeping/heartbeat.ts';
 import { inspectDatabase } from '../../store/engine/database.ts';
 import { isInstanceRunning } from '../../store/engine/instance-lock.ts';
+import { readDatabase } from '../../store/engine/read-only.ts';
 import { readHealth } from '../../store/views/health.ts';
-import { readDatabase } from '../../store/views/overview.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 
 const NEVER_RAN = 'The daemon has not run on this database yet.';

@@ -9,7 +9,7 @@ import { sign } from '../../service/signature.ts';
 import { isInInbox } from '../../store/answers/inbox.ts';
 import { webhookState } from '../../store/answers/webhook-watch.ts';
 import { isInstanceRunning } from '../../store/engine/instance-lock.ts';
-import { readDatabase } from '../../store/views/overview.ts';
+import { readDatabase } from '../../store/engine/read-only.ts';
 import { bad, type CheckedLine, checked, fine, skipped } from './line.ts';
 
 type WebhookConfig = NonNullable<Config['webhook']>;

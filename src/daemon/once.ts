@@ -1,0 +1,77 @@
+/** `eligd once`: the stages one after another, each until it has nothing due. */
+import { askAboutAll, askForAllChecks } from '../stages/collect/poll/index.ts';
+import { logStageFailure, type StepResult } from '../stages/loop.ts';
+import { closeOldVisits } from '../stages/plan/index.ts';
+import { sendAlertsOnce } from './alerts.ts';
+import type { Parts } from './parts.ts';
+import { writeReportOnce } from './report.ts';
+import { firstReconciliation, stages } from './steps.ts';
+
+/**
+ * Steps of one stage: far above what any installation has due, and still an end (every loop has a
+ * bound).
+ */
+const ONCE_STEPS_MAX = 10_000;
+
+/**
+ * `is_service_away`: the service's list could not be read, so nothing was sent; everything due is
+ * kept. `connectors_away`: the ids of those that could not read or write all of it.
+ */
+export type OnceResult = {
+  is_service_away: boolean;
+  connectors_away: string[];
+  failed_stages: string[];
+};
+
+export async function once(parts: Parts, signal: AbortSignal): Promise<OnceResult> {
+  const { env } = parts.options;
+  const step = stages(parts, signal);
+  const away = new Set<string>();
+  const result: OnceResult = { is_service_away: false, connectors_away: [], failed_stages: [] };
+  const guarded = async (name: string, work: () => Promise<unknown>) => {
+    if (signal.aborted) return;
+    try {
+      await work();
+    } catch (error) {
+      result.failed_stages.push(name);
+      logStageFailure(env, name, error, 0);
+    }
+  };
+  const untilIdle = async (work: () => Promise<StepResult>) => {
+    for (let steps = 0; steps < ONCE_STEPS_MAX && !signal.aborted; steps += 1)
+      if ((await work()).did === 0) return;
+  };
+  const noted = async (id: string, work: Promise<StepResult>) => {
+    const done = await work;
+    if (done.is_away === true) away.add(id);
+    return done;
+  };
+  for (const each of parts.connectors)
+    await guarded(`pull ${each.id}`, () => noted(each.id, step.pull(each)));
+  await guarded('submit', async () => {
+    result.is_service_away = !(await firstReconciliation(parts));
+  });
+  // What was sent a moment ago has no answer yet, so it is asked about the next time.
+  await guarded('inbox', () => untilIdle(step.inbox));
+  await guarded('collect', () => askAboutAll(parts.collect, signal));
+  await guarded('plan', () => untilIdle(step.plan));
+  await guarded('plan', () =>
+    closeOldVisits(parts.plan, parts.options.config.policy.give_up_after_days),
+  );
+  await guarded('submit', () => untilIdle(step.submit));
+  const deliverAll = async () => {
+    for (const each of parts.connectors)
+      await guarded(`deliver ${each.id}`, () =>
+        untilIdle(() => noted(each.id, step.deliver(each))),
+      );
+  };
+  await deliverAll();
+  let checked = 0;
+  await guarded('collect', async () => {
+    checked = await askForAllChecks(parts.collect, signal);
+  });
+  if (checked > 0) await deliverAll();
+  await guarded('alerts', () => sendAlertsOnce(parts));
+  await guarded('report', () => writeReportOnce(parts, signal));
+  return { ...result, connectors_away: [...away] };
+}

@@ -1,0 +1,60 @@
+/** The steps of the stages with what each needs, for `run` and for `once`. */
+import { FeeFile } from '../ops/fees.ts';
+import { inboxStep } from '../stages/collect/inbox/index.ts';
+import { collectStep } from '../stages/collect/poll/index.ts';
+import { deliverStep } from '../stages/deliver/index.ts';
+import { planStep } from '../stages/plan/index.ts';
+import { listenStep, pullStep } from '../stages/pull/index.ts';
+import { ensureReconciled, submitStep } from '../stages/submit/index.ts';
+import { followFees } from './fees.ts';
+import type { Parts, RunningConnector } from './parts.ts';
+import { followPayers } from './payers.ts';
+
+/**
+ * At every start, before anything is planned or sent: the service's list is compared, and with it
+ * the clock.
+ */
+export async function firstReconciliation({ options, submit }: Parts): Promise<boolean> {
+  return await ensureReconciled(submit, options.config.clinic.specialty);
+}
+
+export function stages(parts: Parts, signal: AbortSignal) {
+  const { options, store, wakers } = parts;
+  const { env, config } = options;
+  const external_id_template = config.service.external_id;
+  const { time_zone } = config.clinic;
+  const fees = new FeeFile(config);
+  const { attention } = config.policy;
+  const intake = ({ id, connector, state }: RunningConnector) => ({
+    store,
+    env,
+    connector_id: id,
+    connector,
+    state,
+    onAccepted: () => wakers.plan.wake(),
+  });
+  return {
+    pull: (each: RunningConnector) => pullStep(intake(each), signal),
+    listen: (each: RunningConnector) => listenStep(intake(each), signal),
+    plan: async () => {
+      await followPayers(parts.plan, parts.payers);
+      return await planStep(parts.plan);
+    },
+    submit: async () => {
+      const result = await submitStep(parts.submit, { external_id_template, signal });
+      // What was refused is on the attention list now, which goes to the practice with the
+      // deliveries.
+      if (result.did > 0) for (const { deliver } of parts.connectors) deliver.wake();
+      return result;
+    },
+    collect: () => collectStep(parts.collect),
+    inbox: () => inboxStep(parts.collect),
+    deliver: async ({ id, connector, memory, state }: RunningConnector) => {
+      await followFees({ store, env }, fees);
+      return await deliverStep(
+        { store, env, connector_id: id, connector, time_zone, fees, attention, memory, state },
+        signal,
+      );
+    },
+  };
+}

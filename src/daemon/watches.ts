@@ -1,0 +1,76 @@
+/** What the daemon looks at by the clock: due jobs, the exports, the database's file, the clock. */
+import { MINUTE_MS } from '../domain/time.ts';
+import { logStageFailure } from '../stages/loop.ts';
+import { demandReconciliation } from '../stages/submit/index.ts';
+import { rescueDatabase } from '../store/engine/identity.ts';
+import { watchExports } from './export-watch.ts';
+import { Jobs } from './jobs.ts';
+import type { Parts } from './parts.ts';
+
+/**
+ * A clock that jumps by more than this has the service's list compared again (docs/design.md
+ * "Reconciliation").
+ */
+const CLOCK_JUMP_MS = 5 * MINUTE_MS;
+const CLOCK_CHECK_MS = MINUTE_MS;
+const FILE_CHECK_MS = 1_000;
+
+/**
+ * What falls due by the clinic's clock. Asked often, because a timer does not count the time that a
+ * computer sleeps.
+ */
+export async function runJobs(parts: Parts, signal: AbortSignal): Promise<void> {
+  const { env } = parts.options;
+  const jobs = new Jobs(parts);
+  const rest_ms = parts.options.idle_ms ?? CLOCK_CHECK_MS;
+  while (!signal.aborted) {
+    let wait_ms = rest_ms;
+    try {
+      const next_at = await parts.progress.step('jobs', () => jobs.runDue(signal));
+      await watchExports(parts);
+      wait_ms = Math.min(rest_ms, Math.max(1_000, next_at - env.clock.now()));
+    } catch (error) {
+      logStageFailure(env, 'jobs', error, wait_ms);
+    }
+    await env.clock.sleep(wait_ms, signal).catch(() => {});
+  }
+}
+
+/**
+ * Ends the daemon when the database's file was deleted or replaced, and saves what the open file
+ * still holds.
+ */
+export async function watchDatabase(
+  { options, store, identity }: Parts,
+  lost: AbortController,
+  signal: AbortSignal,
+): Promise<void> {
+  const { env, config } = options;
+  while (!signal.aborted) {
+    await env.clock.sleep(Math.max(FILE_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
+    try {
+      identity.check();
+    } catch {
+      env.log('database_gone', { path: config.state.path });
+      await rescueDatabase(store.db, config.state.path).catch(() => {});
+      lost.abort();
+    }
+  }
+}
+
+/**
+ * A clock that was set, or a machine that slept: the service's list is compared before the next
+ * send.
+ */
+export async function watchClock({ options, submit }: Parts, signal: AbortSignal): Promise<void> {
+  const { clock } = options.env;
+  let wall = clock.now();
+  let monotonic = clock.elapsed();
+  while (!signal.aborted) {
+    await clock.sleep(Math.max(CLOCK_CHECK_MS, options.idle_ms ?? 0), signal).catch(() => {});
+    const jumped = clock.now() - wall - (clock.elapsed() - monotonic);
+    if (Math.abs(jumped) > CLOCK_JUMP_MS) demandReconciliation(submit);
+    wall = clock.now();
+    monotonic = clock.elapsed();
+  }
+}

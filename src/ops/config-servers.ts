@@ -1,0 +1,101 @@
+/** Keys of the configuration: where eligd listens, and the pages that it shows. */
+import { z } from 'zod';
+import {
+  above0,
+  headerName,
+  listenAddress,
+  nonEmpty,
+  pageAddress,
+  urlPath,
+  webAddress,
+  wholeFrom,
+} from './config-values.ts';
+
+export const webhook = z
+  .strictObject({
+    listen: listenAddress
+      .describe('Where eligd listens for the service, or for the reverse proxy in front of it.')
+      .meta({ examples: ['127.0.0.1:8686'] }),
+    public_url: webAddress
+      .describe('The address at which the service reaches it.')
+      .meta({ examples: ['https://clinic.example/webhooks/inquiries'] }),
+    path: urlPath
+      .nullable()
+      .default(null)
+      .describe('The path at which eligd itself receives; null: that of public_url.')
+      .meta({ examples: ['/webhooks/inquiries'] }),
+    signature_header: headerName
+      .default('X-Service-Signature')
+      .describe("Name of the header that holds the service's signature."),
+    update_frequency_minutes: wholeFrom(1)
+      .default(5)
+      .describe('How often the service shall report, in minutes.'),
+    take_over: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether a subscription that points elsewhere is replaced. The account has only one, ' +
+          'so somebody else loses theirs.',
+      ),
+    max_body_megabytes: above0.max(256).default(16).describe('The longest delivery that is taken.'),
+  })
+  .nullable()
+  .default(null)
+  .describe('Lets the service send webhook events. Null or absent: eligd only asks.');
+
+export const office = z
+  .strictObject({
+    listen: pageAddress
+      .describe(
+        'Where the office’s page is offered: host and port, or unix:PATH for a proxy on this ' +
+          'machine. Another address than 127.0.0.1 needs `tls`.',
+      )
+      .meta({ examples: ['127.0.0.1:8688'] }),
+    tls: z
+      .strictObject({
+        certificate: nonEmpty
+          .describe('Path of the certificate with its chain, PEM.')
+          .meta({ examples: ['./office.pem'] }),
+        key: nonEmpty
+          .describe('Path of its key, PEM; only eligd may read it.')
+          .meta({ examples: ['./office.key'] }),
+      })
+      .nullable()
+      .default(null)
+      .describe('A certificate of its own; null: plain http, for this machine or a proxy on it.'),
+    public_url: webAddress
+      .nullable()
+      .default(null)
+      .describe('The address that people type, when a proxy is in front; null: that of `listen`.')
+      .meta({ examples: ['https://eligd.clinic.example'] }),
+    users: nonEmpty
+      .nullable()
+      .default(null)
+      .describe(
+        'Path of the file of users, which "eligd user" writes; null: office-users next to the ' +
+          'database.',
+      )
+      .meta({ examples: ['./office-users'] }),
+    idle_minutes: wholeFrom(1)
+      .max(720)
+      .default(30)
+      .describe('Minutes without a click after which a login ends.'),
+  })
+  .nullable()
+  .default(null)
+  .describe('The page for the office, with a login. Null or absent: there is no page.');
+
+export const report = z
+  .strictObject({
+    folder: nonEmpty
+      .nullable()
+      .default(null)
+      .describe(
+        'A folder into which schedule.html is written as well, with patient data; null: none. ' +
+          'A site without a drop folder sets it.',
+      )
+      .meta({ examples: ['/srv/eligd/report'] }),
+    days: wholeFrom(1).max(31).default(5).describe('How many days with visits it shows.'),
+  })
+  .prefault({})
+  .describe('The page of the coming days as a file, for people without a browser login.');

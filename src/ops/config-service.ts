@@ -1,0 +1,116 @@
+/** Keys of the configuration: the calling service, and how calls are sent to it. */
+import { z } from 'zod';
+import { above0, externalIdTemplate, nonEmpty, webAddress, wholeFrom } from './config-values.ts';
+
+const submission = z
+  .strictObject({
+    mode: z
+      .enum(['auto', 'bulk', 'single'])
+      .default('auto')
+      .describe('Several inquiries in one request, or one each; auto: what the service can.'),
+    batch_size: wholeFrom(1)
+      .max(1000)
+      .default(25)
+      .describe('Inquiries in one bulk request at most.'),
+    max_per_minute: wholeFrom(0)
+      .default(60)
+      .describe('Requests to the service in any minute at most; 0: no limit.'),
+    concurrency: wholeFrom(1)
+      .max(64)
+      .default(4)
+      .describe('Requests to the service at the same time at most.'),
+    bulk_shape: z
+      .enum(['auto', 'array', 'object'])
+      .default('auto')
+      .describe(
+        'Body of a bulk request: a bare array, or an object with `inquiries`; auto: what the ' +
+          'service takes.',
+      ),
+  })
+  .prefault({})
+  .describe('How inquiries are sent.');
+
+export const service = z
+  .strictObject({
+    base_url: webAddress
+      .describe('Address of the insurance inquiry service.')
+      .meta({ examples: ['https://inquiries.example'] }),
+    auth: z
+      .enum(['oauth', 'basic'])
+      .describe(
+        'How eligd logs in: oauth (user name and password) or basic (project id and API key).',
+      ),
+    external_id: externalIdTemplate
+      .default('{appointment}')
+      .describe(
+        'The label that an inquiry carries at the service; with more than one connector it ' +
+          'must hold {connector}.',
+      ),
+    submission,
+    send_npi: z
+      .enum(['auto', 'always', 'never'])
+      .default('auto')
+      .describe(
+        'Whether the deprecated field npi is sent; auto: once the service has refused an inquiry ' +
+          'for want of it.',
+      ),
+    settle_seconds: z
+      .number()
+      .min(0)
+      .default(300)
+      .describe(
+        'How long the service may need until a new inquiry appears in its list. Small values ' +
+          'are for trying out.',
+      ),
+    timeout_seconds: above0.default(30).describe('How long a request may take.'),
+    shared_account: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Whether other programs send inquiries with the same account; otherwise an unknown ' +
+          'inquiry stops submission.',
+      ),
+    proxy: webAddress
+      .nullable()
+      .default(null)
+      .describe(
+        'Address of the HTTP proxy by which the service is reached; null: none. Without a login.',
+      )
+      .meta({ examples: ['http://proxy.clinic.example:3128'] }),
+    allow_insecure: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Allows plain http to another machine, where patient data can be read on the way, and ' +
+          'lets NODE_TLS_REJECT_UNAUTHORIZED=0 turn off the checking of certificates. ' +
+          'For tests only.',
+      ),
+  })
+  .describe('The insurance inquiry service.');
+
+export const verification = z
+  .strictObject({
+    ask_for_hours: z
+      .number()
+      .min(0)
+      .default(48)
+      .describe(
+        'How long after an answer the checks of its calls are asked for, since they may come ' +
+          'later; 0: never.',
+      ),
+    require: z
+      .array(nonEmpty)
+      .default([])
+      .describe(
+        'Names of checks that must be met; an answer of which one is not, or never came, is ' +
+          'on the attention list.',
+      )
+      .meta({ examples: [['reference_number_asked']] }),
+  })
+  .prefault({})
+  .refine((value) => value.require.length === 0 || value.ask_for_hours > 0, {
+    error: 'requires checks that are never asked for.',
+    params: { next: 'Raise verification.ask_for_hours, or take the names away.' },
+    path: ['require'],
+  })
+  .describe("What becomes of the service's checks of its calls (transcript verification).");

@@ -1,0 +1,65 @@
+/** A look at the database from a process that is not the daemon. */
+import { existsSync } from 'node:fs';
+import Database from 'better-sqlite3';
+import { Kysely, SqliteDialect } from 'kysely';
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import type { Db } from './database.ts';
+import type { Tables } from './tables.ts';
+
+/**
+ * Runs `work` on one unchanging view of the database at `path`, read-only and without the lock of
+ * the instance: the daemon may be running meanwhile. Makes and migrates nothing.
+ *
+ * Throws EligdError `configuration` when there is no database yet, or when it cannot be read or has
+ * another version's form.
+ */
+export async function readDatabase<Value>(
+  path: string,
+  work: (db: Db) => Promise<Value>,
+): Promise<Value> {
+  if (!existsSync(path)) {
+    throw new EligdError('configuration', {
+      what: `There is no database at ${path} yet.`,
+      why:
+        'eligd has not run with this configuration, or state.path is not the one that it ran ' +
+        'with.',
+      next:
+        'Start it with "eligd run" or "eligd once", or name the right configuration with ' +
+        '--config FILE.',
+    });
+  }
+  let db: Db | undefined;
+  try {
+    const database = new Database(path, { readonly: true, fileMustExist: true, timeout: 10_000 });
+    db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
+    return await db.transaction().execute(work);
+  } catch (error) {
+    throw unreadable(path, error);
+  } finally {
+    await db?.destroy();
+  }
+}
+
+function unreadable(path: string, error: unknown): unknown {
+  const code = errorCode(error);
+  if (code?.startsWith('SQLITE_') !== true) return error;
+  // SQLite's word for a table or a column that is not there.
+  if (code === 'SQLITE_ERROR') {
+    return new EligdError('configuration', {
+      what: `The database ${path} does not have the form that this version of eligd reads.`,
+      why: 'It is empty, or another version of eligd wrote it.',
+      next:
+        'Use the version that runs as the daemon; "eligd once" or "eligd run" of a newer ' +
+        'version brings the database up to date.',
+      cause: error,
+    });
+  }
+  return new EligdError('configuration', {
+    what: `The database ${path} cannot be read.`,
+    why: `The system says ${code}.`,
+    next:
+      'Check state.path in the configuration, the permissions of the file and its folder, and ' +
+      'the disk.',
+    cause: error,
+  });
+}
