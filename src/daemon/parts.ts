@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Connector } from '../../connectors/contract.ts';
 import type { ClockWatch, SeenServiceDate } from '../domain/clock-watch.ts';
 import type { Clock, Env } from '../domain/env.ts';
+import { hoursOf } from '../domain/payer-hours.ts';
 import { callBefore } from '../domain/planning.ts';
 import type { Policy } from '../domain/policy.ts';
 import { HOUR_MS, MINUTE_MS } from '../domain/time.ts';
@@ -275,7 +276,13 @@ function collectDeps(
       claim_words: config.claim_words,
       attempt_pause_ms: policy.attempt_pause_hours * HOUR_MS,
       external_id_template: config.service.external_id,
-      callBy: (coverage, starts_at) => callBefore(coverage, starts_at, { payers, policy }),
+      callBy: (coverage, visit) => callBefore(coverage, visit, { payers, policy }),
+      payerHours: (coverage) =>
+        hoursOf(
+          policy.payer_hours,
+          coverage === null ? null : payers.find(coverage.payor_id, coverage.carrier),
+        ),
+      benefits_days: policy.benefits_days,
       verify_for_ms: config.verification.ask_for_hours * HOUR_MS,
       verification_required: config.verification.require,
     },

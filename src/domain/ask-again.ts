@@ -1,5 +1,6 @@
 /** Whether `eligd ask` may order another call for a coverage, and what it says. */
 import type { Attention } from './attention.ts';
+import { planCode } from './codes.ts';
 import type { Done } from './operator.ts';
 import { type Cents, dollars } from './price.ts';
 import type { InquiryState } from './states.ts';
@@ -64,6 +65,6 @@ export function codesNotAsked(
   wanted: readonly string[],
   asked: readonly (readonly string[])[],
 ): string[] {
-  const known = new Set(asked.flat());
-  return wanted.filter((code) => !known.has(code));
+  const known = new Set(asked.flat().map(planCode));
+  return wanted.filter((code) => !known.has(planCode(code)));
 }

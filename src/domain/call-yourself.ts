@@ -6,6 +6,7 @@ import { nextOpening, type PayerHours, payerHoursBetween } from './payer-hours.t
 import type { ClinicProfile } from './policy.ts';
 import { effectiveProvider } from './provider.ts';
 import { HOUR_MS, type Instant, localDate, localDateTime } from './time.ts';
+import { hoursText, type Turnaround } from './turnaround.ts';
 
 /** Entries of the list with which the office phones a payer itself. */
 export const PHONE_REASONS: readonly AttentionReason[] = [
@@ -25,19 +26,25 @@ export type LateVisit = {
   starts_at: Instant;
   /** The last instant at which the call could have been sent. */
   call_by: Instant;
+  /** What was learned of the payer's calls; null: not enough yet. */
+  turnaround: Turnaround | null;
   draft: Pick<InquiryDraft, 'specialty' | 'benefits_query' | 'benefits_codes'>;
 };
 
 /** The attention entry for a visit that is too near for a call that nobody has made yet. */
 export function callYourself(visit: LateVisit, now: Instant, time_zone: string): Attention {
-  const { payer_name, phone_number, hours, starts_at, call_by } = visit;
+  const { payer_name, phone_number, hours, starts_at, call_by, turnaround } = visit;
   const name = payer_name.trim() || 'the insurance company';
   const who = phone_number === '' ? name : `${name} (${phone_number})`;
   const opening = nextOpening(now, starts_at, hours);
   const left = payerHoursBetween(now, starts_at, hours);
   const what =
     `No call is made: it would come too late to be answered before the visit. To be in time, ` +
-    `eligd needs the visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.`;
+    `eligd needs the visit by ${localDateTime(call_by, time_zone).replace('T', ' ')}.` +
+    (turnaround === null
+      ? ''
+      : ` Nine of ten calls to this payer took up to ${hoursText(turnaround.p90_ms)} in which it ` +
+        'answers the phone.');
   if (opening === null || left * HOUR_MS < 1) {
     return {
       reason: 'too_late_to_call',

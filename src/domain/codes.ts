@@ -18,3 +18,8 @@ export function fittingCodes(
   const fits = (code: string) => form.test(code);
   return { fitting: codes.filter(fits), left_out: codes.filter((code) => !fits(code)) };
 }
+
+/** A code as the plan's terms name it: the D of a dental one may be left out in a request. */
+export function planCode(code: string): string {
+  return /^\d{4}$/.test(code) ? `D${code}` : code;
+}

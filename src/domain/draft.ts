@@ -1,9 +1,9 @@
 /** What an inquiry asks, as planning drafts it. */
 import type { AppointmentInput, CoverageInput } from './appointment.ts';
-import { fittingCodes } from './codes.ts';
+import { fittingCodes, planCode } from './codes.ts';
 import type { InquiryDraft } from './inquiry.ts';
 import { carrierOf, carrierSentence, networkOf, payerIdOf } from './payers.ts';
-import type { ClinicProfile, CodeRange, PayerEntry, QuestionRule } from './policy.ts';
+import type { ClinicProfile, PayerEntry, QuestionRule } from './policy.ts';
 import type { Provider } from './provider.ts';
 import type { LocalDate } from './time.ts';
 
@@ -11,16 +11,20 @@ type DraftParts = {
   appointment: AppointmentInput;
   under: Parameters<typeof requestOf>[1];
   questions: QuestionRule;
+  /** Codes of which the plan's terms are known; a rule for known benefits leaves them out. */
+  known_codes: ReadonlySet<string>;
   visit: LocalDate;
 };
 
 export function draftInquiry(
-  { appointment, under, questions, visit }: DraftParts,
+  { appointment, under, questions, known_codes, visit }: DraftParts,
   clinic: ClinicProfile,
 ): InquiryDraft {
   const shared = requestOf(appointment, under, clinic);
   const codes = fittingCodes(shared.specialty, appointment.procedure_codes);
-  const asked = questions.with_codes ? codes.fitting : [];
+  const wanted = questions.with_codes ? codes.fitting : [];
+  const is_known = questions.when_benefits === 'known';
+  const asked = wanted.filter((code) => !is_known || !known_codes.has(planCode(code)));
   return {
     ...shared,
     // A question about codes without a code is a question that nobody can answer.
@@ -98,31 +102,4 @@ function subscriberSentence({ subscriber }: CoverageInput): string {
       ? ''
       : `; the patient is the subscriber's ${subscriber.relationship}`;
   return `Subscriber: ${subscriber.name}${born}${relationship}.`;
-}
-
-/** The first rule that applies; the configuration ends every list with one that always does. */
-export function questionRule(
-  rules: readonly QuestionRule[],
-  codes: readonly string[],
-  is_dental: boolean,
-): QuestionRule {
-  // The D of a dental code may be left out (docs/service.md "benefits_codes").
-  const whole = (code: string) => (is_dental && /^\d{4}$/.test(code) ? `D${code}` : code);
-  const isWithin = (code: string, { from, to }: CodeRange) =>
-    code.length === whole(from).length && code >= whole(from) && code <= whole(to);
-  const found = rules.find(
-    ({ when_codes }) =>
-      when_codes === null ||
-      codes.some((code) => when_codes.some((range) => isWithin(whole(code), range))),
-  );
-  return (
-    found ?? {
-      name: 'plan',
-      when_codes: null,
-      benefits_query: ['UNKNOWN'],
-      with_codes: false,
-      call_script_id: null,
-      benefits_form_name: null,
-    }
-  );
 }

@@ -136,8 +136,22 @@ function hoursADay(hours: PayerHours): number {
   return usual.reduce((sum, { from, to }) => sum + to - from, 0) / HOUR_MS;
 }
 
-/** When the payer answers on a day, earliest first; the hours of several zones run together. */
-function openingsOn(day: LocalDate, { hours, zones, holidays }: PayerHours): Opening[] {
+/**
+ * When the payer answers on a day, earliest first; the hours of several zones run together. Around
+ * the clock in several zones, a day begins in one while it goes on in another: such hours are those
+ * of the day before.
+ */
+function openingsOn(day: LocalDate, payer: PayerHours): Opening[] {
+  const openings = openingsByZone(day, payer);
+  const [first] = openings;
+  const before = openingsByZone(addDays(day, -1), payer).at(-1);
+  if (first === undefined || before === undefined || before.to <= first.from) return openings;
+  return openings
+    .map(({ from, to }) => ({ from: Math.max(from, before.to), to }))
+    .filter(({ from, to }) => from < to);
+}
+
+function openingsByZone(day: LocalDate, { hours, zones, holidays }: PayerHours): Opening[] {
   if (!isBusinessDay(day, holidays)) return [];
   const each = zones
     .map((zone) => ({ from: wall(day, hours.opens, zone), to: wall(day, hours.closes, zone) }))

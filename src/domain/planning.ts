@@ -2,15 +2,28 @@ import type { AppointmentInput, CoverageInput } from './appointment.ts';
 import type { Attention } from './attention.ts';
 import { desiredCompletionDate } from './business-days.ts';
 import { CALL_YOURSELF_HOURS, callYourself } from './call-yourself.ts';
-import { draftInquiry, questionRule } from './draft.ts';
+import { fittingCodes } from './codes.ts';
+import { draftInquiry } from './draft.ts';
+import { NO_HISTORY } from './history.ts';
 import type { InquiryDraft } from './inquiry.ts';
+import { type Learned, NOTHING_LEARNED } from './learned.ts';
 import { needBase } from './needs.ts';
 import { beforePayerHours, callBy, hoursOf } from './payer-hours.ts';
 import { isUnmapped, payerAttention, type UnmappedPayer } from './payers.ts';
 import type { ClinicProfile, PayerEntry, PayerMap, Policy } from './policy.ts';
-import { effectiveProvider } from './provider.ts';
+import { effectiveProvider, type Provider } from './provider.ts';
+import { questionRule } from './questions.ts';
 import { missingFields } from './required-fields.ts';
-import { addDays, type Instant, instantOf, localDate, yearOf } from './time.ts';
+import {
+  addDays,
+  HOUR_MS,
+  type Instant,
+  instantOf,
+  type LocalDate,
+  localDate,
+  yearOf,
+} from './time.ts';
+import type { Turnaround } from './turnaround.ts';
 
 /** What planning knows besides the appointment. */
 export type PlanningFacts = {
@@ -56,16 +69,26 @@ export type PlannedCoverage = {
   /** When `late` says something else, because the payer's hours have run out. */
   late_changes_at: Instant;
   draft: InquiryDraft;
+  /** Codes of the visit that the service can be asked about. */
+  codes: readonly string[];
+  /** Codes whose terms are known from earlier calls; the answer's record will have them. */
+  known_codes: ReadonlySet<string>;
+  /** Codes that were asked about before are about another plan. */
+  plan_since: Instant | null;
 };
 
 /** Looked at again when it is not known whether the clock is right. */
 const CLOCK_RETRY_MS = 60_000;
 
-/** Pure: the same appointment and facts give the same decision. */
+/**
+ * Pure: the same appointment, facts and learned values give the same decision. `learned`: what
+ * earlier calls have taught (store/calls/learned.ts).
+ */
 export function planAppointment(
   patient_key: string,
   appointment: AppointmentInput,
   facts: PlanningFacts,
+  learned: Learned = NOTHING_LEARNED,
 ): PlanningDecision {
   const { now, clinic, policy } = facts;
   if (appointment.status === 'cancelled') return { kind: 'close', reason: 'cancelled' };
@@ -93,6 +116,7 @@ export function planAppointment(
     const outcome = planCoverage(
       { patient_key, appointment, coverage, rank: index + 1, starts_at },
       facts,
+      learned,
     );
     attention.push(...outcome.attention);
     // The PMS may name the same coverage twice; one answer is enough.
@@ -207,7 +231,11 @@ type CoverageOutcome = {
   is_unmapped: boolean;
 };
 
-function planCoverage(question: CoverageQuestion, facts: PlanningFacts): CoverageOutcome {
+function planCoverage(
+  question: CoverageQuestion,
+  facts: PlanningFacts,
+  learned: Learned,
+): CoverageOutcome {
   const { appointment, coverage, starts_at, rank } = question;
   const { clinic, policy, payers, now } = facts;
   const payer = payers.find(coverage.payor_id, coverage.carrier);
@@ -224,34 +252,17 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
   ];
   if (attention.length > 0) return { planned: null, attention, is_skipped: false, is_unmapped };
 
-  const questions = questionRule(
-    policy.questions[specialty],
-    appointment.procedure_codes,
-    specialty === 'dental',
-  );
-  const under = { coverage, payer, provider };
-  const draft = draftInquiry({ appointment, under, questions, visit }, clinic);
+  const drafted = draftCoverage({ ...question, payer, provider, visit }, facts, learned);
+  const { draft } = drafted;
   const hours = hoursOf(policy.payer_hours, payer);
-  const call_by = callByUnder(payer, starts_at, policy);
+  const turnaround = learned.turnaround(draft);
+  const call_by = callByUnder(payer, starts_at, policy, turnaround);
   return {
     planned: {
+      ...drafted,
       rank,
-      need_base: needBase({
-        patient_key: question.patient_key,
-        coverage,
-        tax_id: draft.tax_id,
-        question_set: `${specialty}:${questions.name}`,
-      }),
       benefit_year: yearOf(visit),
       reverify_after_days: payer?.reverify_after_days ?? policy.reverify_after_days,
-      draft: {
-        ...draft,
-        desired_completion_date: desiredCompletionDate(
-          visit,
-          localDate(now, clinic.time_zone),
-          new Set([...clinic.closed, ...policy.payer_hours.holidays]),
-        ),
-      },
       call_by,
       late: callYourself(
         {
@@ -260,6 +271,7 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
           hours,
           starts_at,
           call_by,
+          turnaround,
           draft,
         },
         now,
@@ -273,18 +285,67 @@ function planCoverage(question: CoverageQuestion, facts: PlanningFacts): Coverag
   };
 }
 
-/** The last instant at which a call under this coverage is bought for a visit. */
-export function callBefore(
-  coverage: CoverageInput,
-  starts_at: Instant,
-  { payers, policy }: Pick<PlanningFacts, 'payers' | 'policy'>,
-): Instant {
-  return callByUnder(payers.find(coverage.payor_id, coverage.carrier), starts_at, policy);
+/** What is asked, and under which need. */
+function draftCoverage(
+  question: CoverageQuestion & { payer: PayerEntry | null; provider: Provider; visit: LocalDate },
+  { clinic, policy, now }: PlanningFacts,
+  learned: Learned,
+): Pick<PlannedCoverage, 'need_base' | 'draft' | 'codes' | 'known_codes' | 'plan_since'> {
+  const { appointment, coverage, payer, provider, visit } = question;
+  const { specialty } = provider;
+  const { procedure_codes } = appointment;
+  const about = { codes: procedure_codes, is_dental: specialty === 'dental', coverage, payer, now };
+  const rules = policy.questions[specialty];
+  const first_visit = questionRule(rules, { ...about, history: NO_HISTORY });
+  const need_base = needBase({
+    patient_key: question.patient_key,
+    coverage,
+    tax_id: provider.tax_id,
+    question_set: `${specialty}:${first_visit.name}`,
+  });
+  const history = learned.history(need_base);
+  const questions = questionRule(rules, { ...about, history });
+  const { known_codes, plan_since } = history;
+  const under = { coverage, payer, provider };
+  const draft = draftInquiry({ appointment, under, questions, known_codes, visit }, clinic);
+  return {
+    need_base,
+    codes: questions.with_codes ? fittingCodes(specialty, procedure_codes).fitting : [],
+    known_codes,
+    plan_since,
+    draft: {
+      ...draft,
+      desired_completion_date: desiredCompletionDate(
+        visit,
+        localDate(now, clinic.time_zone),
+        new Set([...clinic.closed, ...policy.payer_hours.holidays]),
+      ),
+    },
+  };
 }
 
-function callByUnder(payer: PayerEntry | null, starts_at: Instant, policy: Policy): Instant {
+/**
+ * The last instant at which a call under this coverage is bought for a visit. `turnaround`: what
+ * was learned of the payer, or null.
+ */
+export function callBefore(
+  coverage: CoverageInput,
+  visit: { starts_at: Instant; turnaround: Turnaround | null },
+  { payers, policy }: Pick<PlanningFacts, 'payers' | 'policy'>,
+): Instant {
+  const payer = payers.find(coverage.payor_id, coverage.carrier);
+  return callByUnder(payer, visit.starts_at, policy, visit.turnaround);
+}
+
+function callByUnder(
+  payer: PayerEntry | null,
+  starts_at: Instant,
+  policy: Policy,
+  turnaround: Turnaround | null,
+): Instant {
   const hours = hoursOf(policy.payer_hours, payer);
-  return callBy(starts_at, { hours, turnaround_hours: null }, policy);
+  const turnaround_hours = turnaround === null ? null : turnaround.p90_ms / HOUR_MS;
+  return callBy(starts_at, { hours, turnaround_hours }, policy);
 }
 
 /**

@@ -55,6 +55,8 @@ export type Policy = LeadRules & {
   dollars_per_month: number | null;
   /** A visit with codes that the call for its need did not ask about: said, or called about. */
   new_codes: 'note' | 'call';
+  /** How long what a payer said of a plan counts as known; never beyond the plan year. */
+  benefits_days: number;
   /** Fields without which no call is made, by specialty. */
   required_fields: Readonly<Record<Specialty, readonly RequiredField[]>>;
   questions: Readonly<Record<Specialty, QuestionRules>>;
@@ -91,16 +93,28 @@ export const CLAIM_REQUIRED_FIELDS = [
 export type ClaimRequiredField = (typeof CLAIM_REQUIRED_FIELDS)[number];
 
 /**
- * Which questions the payer is asked. The first rule whose `when_codes` matches one of the
- * appointment's procedure codes wins; a rule without `when_codes` matches every appointment.
+ * Which questions the payer is asked. The first rule of which every condition holds wins; a
+ * condition that is null always holds.
  */
 export type QuestionRules = readonly QuestionRule[];
 
 export type QuestionRule = {
-  /** Part of the need's identity: another question set is another call. */
+  /**
+   * A need is called after the rule for a patient of whom nothing is known: what another rule asks
+   * once more is known is the same need, asked more briefly.
+   */
   name: string;
-  /** Codes or ranges (`D8000-D8999`); null: always. */
+  /** Codes or ranges (`D8000-D8999`). */
   when_codes: readonly CodeRange[] | null;
+  /** Payers as the PMS or the payer map calls them: names, payer IDs or carriers. */
+  when_payers: readonly string[] | null;
+  when_patient: 'new' | 'returning' | null;
+  /** Whether the plan's terms are known; a rule for `known` leaves out the codes that are. */
+  when_benefits: 'known' | 'unknown' | null;
+  /** The payer named terms of the plan within so many days. */
+  when_benefits_days: number | null;
+  /** The payer said within so many days whether the coverage is active. */
+  when_eligibility_days: number | null;
   /** Values of `benefits_query`; custom values pass through. */
   benefits_query: readonly string[];
   /** Whether the appointment's procedure codes go along as `benefits_codes`. */

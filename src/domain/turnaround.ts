@@ -1,9 +1,11 @@
 /**
  * How long the calling service takes with each payer, learned from our own calls: from sending an
- * inquiry to the end of its call.
+ * inquiry to the end of its call. When to ask for an answer goes by the clock; whether a call can
+ * be answered before a visit goes by the hours in which the payer answers the phone.
  */
 import { type InquiryDraft, readDraft } from './inquiry.ts';
 import { lettersAndDigits } from './matching.ts';
+import { HOUR_MS } from './time.ts';
 
 /** Fewer calls than this say nothing about a payer. */
 export const TURNAROUND_CALLS_MIN = 5;
@@ -45,4 +47,10 @@ export function turnaroundOf(took_ms: readonly number[]): Turnaround | null {
   const sorted = took_ms.toSorted((a, b) => a - b);
   const at = (share: number) => sorted[Math.ceil(calls * share) - 1] ?? 0;
   return { median_ms: at(0.5), p90_ms: at(P90), calls };
+}
+
+/** `1 hour`, `6.5 hours`. */
+export function hoursText(ms: number): string {
+  const hours = Math.round((ms / HOUR_MS) * 10) / 10;
+  return `${hours} ${hours === 1 ? 'hour' : 'hours'}`;
 }

@@ -115,6 +115,14 @@ export const policy = z
       .min(0)
       .default(30)
       .describe('How long an answer serves later visits with the same need.'),
+    benefits_days: z
+      .number()
+      .min(0)
+      .default(365)
+      .describe(
+        "How long a plan's shares and limits count as known, never beyond its plan year. Whether " +
+          'a patient is covered is asked again after reverify_after_days.',
+      ),
     attempts: wholeFrom(1)
       .max(10)
       .default(2)

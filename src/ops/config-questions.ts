@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { codes, nonEmpty } from './config-values.ts';
 
+const days = z.number().min(0).nullable().default(null);
+
 /*
  * The part `questions:` of the configuration: rules by specialty that say what the payer is asked.
  */
@@ -13,7 +15,10 @@ const questionRule = z
         error: 'holds something else than letters, digits, dashes and underscores.',
         params: { next: 'Write a short name, such as orthodontics.' },
       })
-      .describe('Name of the question set. Another name is another call.')
+      .describe(
+        'Name of the question set. The rule that applies to a patient of whom nothing is known ' +
+          'names the need; another name of that rule is another call.',
+      )
       .meta({ examples: ['orthodontics'] }),
     when_codes: z
       .array(codes)
@@ -22,6 +27,34 @@ const questionRule = z
       .default(null)
       .describe('Procedure codes or ranges for which the rule holds; null: every appointment.')
       .meta({ examples: [['D8000-D8999']] }),
+    when_payers: z
+      .array(nonEmpty)
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe('Payers for which the rule holds, by name, payer ID or carrier; null: every payer.')
+      .meta({ examples: [['Delta Dental of Illinois', '62308']] }),
+    when_patient: z
+      .enum(['new', 'returning'])
+      .nullable()
+      .default(null)
+      .describe(
+        'returning: eligd knows an earlier visit of the patient, or an answer. null: everybody.',
+      ),
+    when_benefits: z
+      .enum(['known', 'unknown'])
+      .nullable()
+      .default(null)
+      .describe(
+        "known: the payer has named the plan's shares and limits, in this plan year and within " +
+          'policy.benefits_days; codes that are known are not asked about again. null: either.',
+      ),
+    when_benefits_days: days.describe(
+      "Holds when the payer named the plan's shares and limits within so many days; null: always.",
+    ),
+    when_eligibility_days: days.describe(
+      'Holds when the payer said within so many days whether the coverage is active; null: always.',
+    ),
     benefits_query: z
       .array(nonEmpty)
       .default([])
@@ -48,34 +81,56 @@ const questionRule = z
     path: ['benefits_query'],
   });
 
-const standing = (name: string, benefits_query: string[]) => [
-  {
-    name,
-    when_codes: null,
-    benefits_query,
-    with_codes: true,
-    call_script_id: null,
-    benefits_form_name: null,
-  },
+type Rule = z.output<typeof questionRule>;
+
+const rule = (over: Pick<Rule, 'name' | 'benefits_query'> & Partial<Rule>): Rule => ({
+  when_codes: null,
+  when_payers: null,
+  when_patient: null,
+  when_benefits: null,
+  when_benefits_days: null,
+  when_eligibility_days: null,
+  with_codes: true,
+  call_script_id: null,
+  benefits_form_name: null,
+  ...over,
+});
+
+/** The short set for a returning patient whose plan is known, then everything. */
+const standing = (brief: string[], everything: string[]) => [
+  rule({
+    name: 'returning',
+    when_patient: 'returning',
+    when_benefits: 'known',
+    benefits_query: brief,
+  }),
+  rule({ name: 'standard', benefits_query: everything }),
 ];
 
-const rules = (defaults: z.output<typeof questionRule>[]) =>
+/** Whether a rule holds for every appointment. */
+const isForAll = (each: Rule) =>
+  [
+    ...[each.when_codes, each.when_payers, each.when_patient, each.when_benefits],
+    ...[each.when_benefits_days, each.when_eligibility_days],
+  ].every((condition) => condition === null);
+
+const rules = (defaults: Rule[]) =>
   z
     .array(questionRule)
     .min(1)
     .superRefine((list, context) => {
-      list.forEach((rule, index) => {
+      list.forEach((each, index) => {
         const is_last = index === list.length - 1;
-        if (is_last && rule.when_codes !== null) {
-          const next = 'Add a last rule without when_codes.';
+        if (is_last && !isForAll(each)) {
+          const next = 'Add a last rule without conditions (when_…).';
           context.addIssue({
             code: 'custom',
             path: [index],
-            message: 'leaves the appointments with other codes without questions.',
+            message: 'leaves the other appointments without questions.',
             params: { next },
           });
-        } else if (!is_last && rule.when_codes === null) {
-          const next = 'Write when_codes, or put this rule last.';
+        } else if (!is_last && isForAll(each)) {
+          const next = 'Write a condition such as when_codes, or put this rule last.';
           context.addIssue({
             code: 'custom',
             path: [index],
@@ -83,7 +138,7 @@ const rules = (defaults: z.output<typeof questionRule>[]) =>
             params: { next },
           });
         }
-        if (list.findIndex((other) => other.name === rule.name) < index) {
+        if (list.findIndex((other) => other.name === each.name) < index) {
           const next = 'Give each rule its own name.';
           context.addIssue({
             code: 'custom',
@@ -99,24 +154,32 @@ const rules = (defaults: z.output<typeof questionRule>[]) =>
 export const questions = z
   .strictObject({
     dental: rules(
-      standing('standard', [
-        'STANDARD',
-        'DEDUCTIBLES_AND_MAXIMUMS',
-        'TREATMENT_HISTORY',
-        'CODE_LOOKUP_BENEFITS',
-        'CODE_LOOKUP_FREQUENCIES',
-      ]),
+      standing(
+        ['STANDARD', 'CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES'],
+        [
+          ...['STANDARD', 'DEDUCTIBLES_AND_MAXIMUMS', 'TREATMENT_HISTORY'],
+          ...['CODE_LOOKUP_BENEFITS', 'CODE_LOOKUP_FREQUENCIES'],
+        ],
+      ),
     ),
+    // Outside dental no set has the name STANDARD; basic plan information comes with every set.
     medical: rules(
-      standing('standard', [
-        'DEDUCTIBLES_AND_MAXIMUMS',
-        'CODE_LOOKUP_BENEFITS',
-        'CODE_LOOKUP_PRIOR_AUTH',
-        'CODE_LOOKUP_FREQUENCIES',
-      ]),
+      standing(
+        [
+          ...['DEDUCTIBLES_AND_MAXIMUMS', 'CODE_LOOKUP_BENEFITS'],
+          ...['CODE_LOOKUP_PRIOR_AUTH', 'CODE_LOOKUP_FREQUENCIES'],
+        ],
+        [
+          ...['DEDUCTIBLES_AND_MAXIMUMS', 'CODE_LOOKUP_BENEFITS'],
+          ...['CODE_LOOKUP_PRIOR_AUTH', 'CODE_LOOKUP_FREQUENCIES'],
+        ],
+      ),
     ),
     mental_health: rules(
-      standing('standard', ['PLAN_INFO', 'MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS']),
+      standing(
+        ['PLAN_INFO', 'MAXIMUMS', 'CODE_LOOKUP_BENEFITS'],
+        ['PLAN_INFO', 'MAXIMUMS', 'PSYCHOTHERAPY', 'CODE_LOOKUP_BENEFITS'],
+      ),
     ),
   })
   .prefault({})

@@ -24,7 +24,7 @@ import { newSubmitMemory, type SubmitDeps, submitStep } from '../../src/stages/s
 import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import { acceptBatch } from '../../src/store/intake/intake.ts';
-import { aCoverage, anAppointment, facts, NO_BUDGET } from '../domain/examples.ts';
+import { aCoverage, anAppointment, facts, NATIONAL, NO_BUDGET } from '../domain/examples.ts';
 import { jobOfChild } from './measure.ts';
 
 export type FortnightJob = { is_told: boolean };
@@ -206,7 +206,9 @@ function deps(): { submit: SubmitDeps; collect: CollectDeps } {
     claim_words: {},
     attempt_pause_ms: 20 * HOUR_MS,
     external_id_template: '{appointment}',
-    callBy: (_coverage: unknown, starts_at: number) => starts_at - 4 * HOUR_MS,
+    callBy: (_coverage: unknown, visit: { starts_at: number }) => visit.starts_at - 4 * HOUR_MS,
+    payerHours: () => NATIONAL,
+    benefits_days: 365,
   };
   return {
     submit: {

@@ -3,6 +3,7 @@ import type { PayerHours } from '../../src/domain/payer-hours.ts';
 import type { PlanningFacts } from '../../src/domain/planning.ts';
 import type { ClinicProfile, PayerEntry, Policy, QuestionRule } from '../../src/domain/policy.ts';
 import { NO_PRICES, priceList } from '../../src/domain/price.ts';
+import { ANYTHING } from '../../src/domain/questions.ts';
 import type { BudgetRules } from '../../src/store/calls/budget.ts';
 
 /** No limit, and no price known. */
@@ -57,12 +58,9 @@ export function anAppointment(over: Partial<AppointmentInput> = {}): Appointment
 
 export function aRule(over: Partial<QuestionRule> = {}): QuestionRule {
   return {
+    ...ANYTHING,
     name: 'standard',
-    when_codes: null,
     benefits_query: ['STANDARD'],
-    with_codes: true,
-    call_script_id: null,
-    benefits_form_name: null,
     ...over,
   };
 }
@@ -132,6 +130,7 @@ export function facts({ clinic, policy, payer = aPayer(), ...over }: Changes = {
       dollars_per_day: null,
       dollars_per_month: null,
       new_codes: 'note',
+      benefits_days: 365,
       required_fields: { dental: fields, medical: fields, mental_health: fields },
       questions: { dental: [aRule()], medical: [aRule()], mental_health: [aRule()] },
       claims: {

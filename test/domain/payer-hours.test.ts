@@ -44,6 +44,15 @@ describe('payer hours', () => {
     expect(hoursOf(NATIONAL, aPayer())).toEqual(NATIONAL);
   });
 
+  test('of a payer that answers around the clock count once, in however many zones', () => {
+    const always: PayerHours = { ...NATIONAL, hours: { opens: 0, closes: 24 * 60 } };
+    // Tuesday, 18:00 Eastern, to Thursday, 18:00 Eastern.
+    expect(payerHoursBetween(at('2026-11-17T23:00Z'), at('2026-11-19T23:00Z'), always)).toBe(48);
+    expect(iso(afterPayerHours(at('2026-11-17T23:00Z'), 48, always))).toBe(
+      '2026-11-19T23:00:00.000Z',
+    );
+  });
+
   test('leave out holidays of the configuration', () => {
     const day_after = { ...NATIONAL, holidays: new Set(['2026-11-27']) };
     expect(payerHoursBetween(at('2026-11-25T17:00Z'), at('2026-11-30T05:00Z'), day_after)).toBe(8);

@@ -17,6 +17,7 @@ import { inboxStep } from '../../src/stages/collect/inbox/index.ts';
 import { newCollectMemory } from '../../src/stages/collect/poll/ask.ts';
 import { openInbox } from '../../src/store/answers/inbox.ts';
 import { openStore } from '../../src/store/engine/store.ts';
+import { NATIONAL } from '../domain/examples.ts';
 import { bareService } from './bare-service.ts';
 import { must, type Target } from './target.ts';
 
@@ -161,7 +162,9 @@ function collectDeps(
       claim_words: {},
       attempt_pause_ms: 3_600_000,
       external_id_template: '{appointment}',
-      callBy: (_coverage, starts_at) => starts_at,
+      callBy: (_coverage, { starts_at }) => starts_at,
+      payerHours: () => NATIONAL,
+      benefits_days: 365,
       verify_for_ms: 0,
       verification_required: [],
     },

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { EligdError } from '../../src/domain/errors.ts';
+import { ANYTHING } from '../../src/domain/questions.ts';
 import { type ConnectorSchema, loadConfig, parseConfig } from '../../src/ops/config.ts';
 import { ConfigError } from '../../src/ops/config-problems.ts';
 import { clinicProfile, configNotes, policyOf } from '../../src/ops/profile.ts';
@@ -102,26 +103,23 @@ questions: { dental: [
     expect(policy).not.toHaveProperty('payers');
     expect(policy.questions.dental).toEqual([
       {
+        ...ANYTHING,
         name: 'ortho',
         when_codes: [
           { from: 'D8000', to: 'D8999' },
           { from: 'D0120', to: 'D0120' },
         ],
         benefits_query: ['MY_OWN'],
-        with_codes: true,
-        call_script_id: null,
-        benefits_form_name: null,
       },
       {
+        ...ANYTHING,
         name: 'rest',
-        when_codes: null,
         benefits_query: [],
         with_codes: false,
         call_script_id: 's1',
-        benefits_form_name: null,
       },
     ]);
-    expect(policy.questions.mental_health[0]?.benefits_query).toEqual([
+    expect(policy.questions.mental_health.at(-1)?.benefits_query).toEqual([
       'PLAN_INFO',
       'MAXIMUMS',
       'PSYCHOTHERAPY',
@@ -335,7 +333,7 @@ describe('question rules', () => {
     [
       'that leave codes out',
       '[{ name: a, when_codes: [D0120], benefits_query: [X] }]',
-      'Add a last rule without when_codes.',
+      'Add a last rule without conditions (when_…).',
     ],
     [
       'that hide others',

@@ -4,8 +4,11 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { type CompiledQuery, Kysely, SqliteDialect } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { draftInquiry } from '../../src/domain/draft.ts';
 import { watchedDays } from '../../src/domain/export-watch.ts';
+import { effectiveProvider } from '../../src/domain/provider.ts';
 import { claimBatch } from '../../src/store/answers/deliveries.ts';
+import { answersOfNeed, termsOfGroup } from '../../src/store/answers/plan-terms.ts';
 import { readAlerts } from '../../src/store/bookkeeping/alerts.ts';
 import { findSession, viewsOf } from '../../src/store/bookkeeping/office.ts';
 import { spentBetween } from '../../src/store/calls/budget.ts';
@@ -15,7 +18,7 @@ import {
   uncertainDue,
 } from '../../src/store/calls/due-inquiries.ts';
 import { dueForPlanning } from '../../src/store/calls/links.ts';
-import { turnaround } from '../../src/store/calls/turnarounds.ts';
+import { openTurnaround, turnaround } from '../../src/store/calls/turnarounds.ts';
 import type { Db } from '../../src/store/engine/database.ts';
 import { openStore } from '../../src/store/engine/store.ts';
 import type { Tables } from '../../src/store/engine/tables.ts';
@@ -29,7 +32,23 @@ import { callsBetween, countDuplicates, plannedDrafts } from '../../src/store/vi
 import { countSituations, lastReads, oldestWaiting } from '../../src/store/views/overview.ts';
 import { visitsBetween, visitTimes } from '../../src/store/views/schedule.ts';
 import { dayCounts } from '../../src/store/views/week.ts';
+import { aCoverage, anAppointment, aRule, facts } from '../domain/examples.ts';
 import { NOW } from './clinic.ts';
+
+const IN_GROUP = draftInquiry(
+  {
+    appointment: anAppointment(),
+    under: {
+      coverage: aCoverage({ group_id: 'G-4711' }),
+      payer: null,
+      provider: effectiveProvider(anAppointment(), facts().clinic),
+    },
+    questions: aRule(),
+    known_codes: new Set(),
+    visit: '2026-11-23',
+  },
+  facts().clinic,
+);
 
 let folder: string;
 let raw: Database.Database;
@@ -98,6 +117,27 @@ describe('the claim of', () => {
       'what was learned of a payer',
       () => turnaround(db, 'dental|benefits|DELTA'),
       'turnarounds USING COVERING INDEX turnarounds_payer (payer=?)',
+    ],
+    [
+      'what was learned of a payer in payer hours',
+      () => openTurnaround(db, 'dental|benefits|DELTA'),
+      'turnarounds USING COVERING INDEX turnarounds_open (payer=?)',
+    ],
+    [
+      'the answers about a need',
+      () =>
+        openWriteQueue(db).write((tx) =>
+          answersOfNeed(tx, 'need', { time_zone: 'America/Chicago' }),
+        ),
+      'inquiries USING INDEX sqlite_autoindex_inquiries_1 (need_base=?)',
+    ],
+    [
+      'what is known of a group’s plan',
+      () =>
+        openWriteQueue(db).write((tx) =>
+          termsOfGroup(tx, IN_GROUP, { benefit_year: 2026, day: '2026-11-20' }),
+        ),
+      'plan_terms USING PRIMARY KEY (plan_key=? AND benefit_year=?)',
     ],
     [
       'appointments to plan',

@@ -1,8 +1,13 @@
 import type { Command } from 'commander';
+import { TURNAROUND_CALLS_MIN } from '../../domain/turnaround.ts';
 import { payersPath } from '../../ops/payer-file.ts';
 import { mapPayer, unmappedPayers } from '../../ops/payer-mapping.ts';
-import { namedPayers } from '../../store/views/payers.ts';
-import type { CliContext } from '../context.ts';
+import {
+  namedPayers,
+  type PayerTurnaround,
+  turnaroundsInPayerHours,
+} from '../../store/views/payers.ts';
+import type { CliContext, Output } from '../context.ts';
 import { printJson } from '../output.ts';
 import { readState, type State } from '../state.ts';
 import { printUnmapped } from '../unmapped.ts';
@@ -11,7 +16,8 @@ export function register(command: Command, context: CliContext): void {
   command
     .description(
       'Lists the insurance companies of open visits that are not in the payer map, the most ' +
-        'frequent first, with the nearest names that eligd knows. It only reads.',
+        'frequent first, with the nearest names that eligd knows; and how long calls to each ' +
+        'payer take. It only reads.',
     )
     .option('--json', 'as JSON (docs/json.md, eligd.payers/1)')
     .addHelpText(
@@ -50,15 +56,30 @@ Examples:
 
 async function list({ db, config }: State, as_json: boolean, context: CliContext): Promise<void> {
   const unmapped = unmappedPayers(config, await namedPayers(db));
+  const turnarounds = await turnaroundsInPayerHours(db);
   if (as_json) {
-    printJson(context.stdout, { schema: 'eligd.payers/1', file: payersPath(config), unmapped });
+    const file = payersPath(config);
+    printJson(context.stdout, { schema: 'eligd.payers/1', file, unmapped, turnarounds });
     return;
   }
-  if (unmapped.length === 0) {
+  if (unmapped.length === 0)
     context.stdout.write('Every insurance company of an open visit is in the payer map.\n');
+  else printUnmapped(unmapped, context.stdout);
+  printTurnarounds(turnarounds, context.stdout);
+}
+
+function printTurnarounds(payers: readonly PayerTurnaround[], to: Output): void {
+  to.write('\n');
+  if (payers.length === 0) {
+    to.write(`How long calls take is not known yet (from ${TURNAROUND_CALLS_MIN} calls on).\n`);
     return;
   }
-  printUnmapped(unmapped, context.stdout);
+  to.write('From the request to the end of the call, in hours in which the payer answers:\n');
+  for (const { payer, specialty, about, median_hours, p90_hours, calls } of payers)
+    to.write(
+      `  ${`${payer} (${specialty.replace('_', ' ')} ${about})`.padEnd(44)} half within ` +
+        `${median_hours}, nine of ten within ${p90_hours} (${calls} calls)\n`,
+    );
 }
 
 async function map(

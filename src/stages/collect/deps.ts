@@ -1,5 +1,7 @@
 import type { CoverageInput } from '../../domain/appointment.ts';
 import type { Env } from '../../domain/env.ts';
+import type { PayerHours } from '../../domain/payer-hours.ts';
+import type { Turnaround } from '../../domain/turnaround.ts';
 import type { ClaimWords } from '../../records/claim-verdict.ts';
 import type { ServiceClient } from '../../service/api.ts';
 import type { Tx } from '../../store/engine/database.ts';
@@ -36,8 +38,18 @@ export type CollectSettings = {
   claim_words: ClaimWords;
   attempt_pause_ms: number;
   external_id_template: string;
-  /** The last instant at which a call under this coverage is bought for a visit. */
-  callBy: (coverage: CoverageInput, starts_at: number) => number;
+  /**
+   * The last instant at which a call under this coverage is bought for a visit; `turnaround`: what
+   * was learned of the payer.
+   */
+  callBy: (
+    coverage: CoverageInput,
+    visit: { starts_at: number; turnaround: Turnaround | null },
+  ) => number;
+  /** When the payer of a coverage answers the phone; null: it is not known who it is. */
+  payerHours: (coverage: CoverageInput | null) => PayerHours;
+  /** Days for which a plan's terms count as known. */
+  benefits_days: number;
   concurrency: number;
   time_zone: string;
   /** How long after an answer the verification of its calls is asked for; 0: never. */

@@ -1,6 +1,5 @@
 import { appointmentHash } from '../../domain/appointment-hash.ts';
 import { errorCode } from '../../domain/errors.ts';
-import { planAppointment } from '../../domain/planning.ts';
 import { DAY_MS } from '../../domain/time.ts';
 import {
   expireAttention,
@@ -9,6 +8,7 @@ import {
   resolveAttention,
 } from '../../store/bookkeeping/attention.ts';
 import { appointmentSubject } from '../../store/bookkeeping/audit.ts';
+import { planLearned } from '../../store/calls/learned.ts';
 import {
   appointmentDueForPlanning,
   closeAppointment,
@@ -139,7 +139,7 @@ async function planOne(tx: Tx, deps: PlanDeps, id: number, now: number): Promise
     await nameNextVisit(tx, { appointment: id }, now);
     return;
   }
-  const decision = planAppointment(appointment.patient_key, appointment.input, facts);
+  const decision = await planLearned(tx, appointment, facts);
   if (decision.kind === 'ask') await ask(context, appointment, decision);
   else await doNotAsk(context, appointment, decision);
 }

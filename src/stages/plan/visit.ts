@@ -1,6 +1,6 @@
 /** What planning decided about a visit, done: asked, or not. */
 
-import { codesNotAsked, notAskedAbout } from '../../domain/ask-again.ts';
+import { notAskedAbout } from '../../domain/ask-again.ts';
 import { PLANNING_REASONS, unanswered } from '../../domain/attention.ts';
 import { draftMatchKey } from '../../domain/inquiry.ts';
 import { externalId, isNeedOf } from '../../domain/needs.ts';
@@ -21,7 +21,6 @@ import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { listForMapping } from '../../store/bookkeeping/unmapped-payers.ts';
 import {
   addPlanned,
-  codesAsked,
   type InquiryRow,
   inquiryById,
   latestForNeed,
@@ -49,6 +48,7 @@ import {
   revive,
   subjectOf,
 } from './keep.ts';
+import { newCodes, notAsked } from './new-codes.ts';
 
 /** How often a visit is looked at whose new codes wait for the answer of the call before. */
 const NEW_CODES_MS = 15 * MINUTE_MS;
@@ -140,7 +140,7 @@ export async function ask(
     else if (inquiry === 'clock_first') wait = 'answer_age_unproven';
     else {
       serving.add(inquiry.id);
-      const codes = await newCodes(context, inquiry, coverage);
+      const codes = await newCodes(tx, inquiry, coverage);
       if (codes.length > 0) {
         const item = notAskedAbout(codes, appointment.source_id);
         if (!attention.some(({ what }) => what === item.what)) attention.push(item);
@@ -274,26 +274,10 @@ async function reasonToCall(
   coverage: PlannedCoverage,
 ): Promise<string> {
   if (latest === null) return 'The visit is within the look-ahead window.';
-  const codes = facts.policy.new_codes === 'call' ? await notAsked(tx, coverage) : [];
+  const codes = facts.policy.new_codes === 'call' ? await notAsked(tx, coverage, latest) : [];
   return codes.length > 0
     ? `Nobody has asked about ${codes.join(', ')} yet (policy.new_codes).`
     : 'The last answer is too old for this visit.';
-}
-
-/** Codes of the visit that no call for the need has asked about. */
-async function notAsked(tx: Tx, { need_base, benefit_year, draft }: PlannedCoverage) {
-  return codesNotAsked(draft.benefits_codes, await codesAsked(tx, need_base, benefit_year));
-}
-
-/** Codes of this visit that the calls which were sent are not about. */
-async function newCodes(
-  { tx }: PlanContext,
-  inquiry: InquiryRow,
-  coverage: PlannedCoverage,
-): Promise<string[]> {
-  // What is not sent yet asks about them, too.
-  if (inquiry.state === 'planned' || inquiry.state === 'rejected') return [];
-  return await notAsked(tx, coverage);
 }
 
 /**
@@ -308,7 +292,7 @@ async function reuseOf(
 ): Promise<'serve' | 'revive' | 'new'> {
   if (latest.state === 'withdrawn') return 'revive';
   const may_buy = policy.new_codes === 'call' && is_clock_trusted && !is_too_late;
-  if (may_buy && latest.state === 'answered' && (await notAsked(tx, coverage)).length > 0)
+  if (may_buy && latest.state === 'answered' && (await notAsked(tx, coverage, latest)).length > 0)
     return 'new';
   if (latest.state === 'rejected')
     return isSameContent(latest, coverage.draft) ? 'serve' : 'revive';

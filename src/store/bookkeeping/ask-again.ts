@@ -5,16 +5,13 @@ import { budgetWords, CLOSED_WORDS, waitWords } from '../../domain/explanation.t
 import { draftMatchKey, type InquiryDraft } from '../../domain/inquiry.ts';
 import { externalId } from '../../domain/needs.ts';
 import type { Done } from '../../domain/operator.ts';
-import {
-  type PlannedCoverage,
-  type PlanningFacts,
-  planAppointment,
-} from '../../domain/planning.ts';
+import type { PlannedCoverage, PlanningFacts } from '../../domain/planning.ts';
 import { type Cents, priceAt } from '../../domain/price.ts';
 import { localDateTime } from '../../domain/time.ts';
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { addPlanned, latestForNeed } from '../calls/inquiries.ts';
+import { planLearned } from '../calls/learned.ts';
 import { link } from '../calls/links.ts';
 import type { Db, Tx } from '../engine/database.ts';
 import { resolveAttention } from './attention.ts';
@@ -48,7 +45,7 @@ export function askAgain(
     const visit = subject.kind === 'appointment' ? await visitOf(tx, subject.id) : null;
     if (visit === null)
       return [{ did: false, what: 'Name an appointment: eligd asks again about claims itself.' }];
-    const { coverages, refused } = coveragesToAsk(rules, visit, now);
+    const { coverages, refused } = await coveragesToAsk(tx, rules, visit, now);
     if (coverages.length === 0) return refused;
     const done: Done[] = [];
     for (const coverage of coverages) done.push(await order(tx, rules, { visit, coverage, now }));
@@ -61,20 +58,18 @@ export function askAgain(
 }
 
 /** What a call for the visit would ask now; where that is nothing, why. */
-function coveragesToAsk(
-  { facts }: AskRules,
+async function coveragesToAsk(
+  db: Db | Tx,
+  rules: AskRules,
   visit: Visit,
   now: number,
-): { coverages: readonly PlannedCoverage[]; refused: Done[] } {
+): Promise<{ coverages: readonly PlannedCoverage[]; refused: Done[] }> {
   const refuse = (...refused: string[]) => ({
     coverages: [],
     refused: refused.map((what) => ({ did: false, what })),
   });
-  const decision = planAppointment(visit.patient_key, visit.input, {
-    ...facts,
-    now,
-    is_clock_trusted: true,
-  });
+  const facts = { ...rules.facts, now, is_clock_trusted: true };
+  const decision = await planLearned(db, visit, facts);
   if (decision.kind === 'close')
     return refuse(`No call is ordered. ${CLOSED_WORDS[decision.reason]}`);
   if (decision.kind === 'wait') return refuse(`No call is ordered. ${waitWords(decision.reason)}`);
@@ -98,7 +93,8 @@ export async function quoteOf(
   const visit = await visitOf(db, id);
   if (visit === null) return null;
   const prices: (Cents | null)[] = [];
-  for (const { need_base, benefit_year, draft } of coveragesToAsk(rules, visit, now).coverages) {
+  const { coverages } = await coveragesToAsk(db, rules, visit, now);
+  for (const { need_base, benefit_year, draft } of coverages) {
     const latest = await latestForNeed(db, need_base, benefit_year);
     if (latest !== null && refuseAsking(latest) === null) prices.push(callPrice(rules, draft, now));
   }

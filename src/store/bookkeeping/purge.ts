@@ -129,6 +129,8 @@ async function purgeAudit(tx: Tx, subjects: readonly string[]): Promise<void> {
  */
 async function purgeRest(tx: Tx, before: number): Promise<void> {
   await tx.deleteFrom('office_views').where('at', '<', before).execute();
+  const day = new Date(before).toISOString().slice(0, 10);
+  await tx.deleteFrom('plan_terms').where('said_on', '<', day).execute();
   await tx.deleteFrom('sources').where('first_seen_at', '<', before).execute();
   await tx
     .deleteFrom('attention')

@@ -162,20 +162,32 @@ export async function latestForNeed(
   return row ?? null;
 }
 
-/** The procedure codes that the calls for a need asked about, one list for each call. */
+/**
+ * The procedure codes that the calls for a need asked about, one list for each call that was sent
+ * at `since` or later; null: ever.
+ */
 export async function codesAsked(
   tx: Tx,
-  need_base: string,
-  benefit_year: number,
+  {
+    need_base,
+    benefit_year,
+    since,
+  }: {
+    need_base: string;
+    benefit_year: number;
+    since: number | null;
+  },
 ): Promise<string[][]> {
   const rows = await tx
     .selectFrom('inquiries')
-    .select('draft')
+    .select(['draft', 'sent_at'])
     .where('need_base', '=', need_base)
     .where('benefit_year', '=', benefit_year)
     .where('state', 'in', ['sending', 'uncertain', 'undecidable', 'open', 'answered'])
     .execute();
-  return rows.map(({ draft }) => readDraft(draft)?.benefits_codes ?? []);
+  return rows
+    .filter(({ sent_at }) => since === null || sent_at === null || sent_at >= since)
+    .map(({ draft }) => readDraft(draft)?.benefits_codes ?? []);
 }
 
 export async function attemptOfNeed(

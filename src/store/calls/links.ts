@@ -141,7 +141,7 @@ export type ClaimRow = PlannableRow & { kind: 'claim'; input: ClaimInput };
  * system now.
  */
 export async function visitsOf(
-  tx: Tx,
+  tx: Db | Tx,
   patient_key: string,
 ): Promise<{ connector: string; source_id: string; starts_at: number }[]> {
   return await tx

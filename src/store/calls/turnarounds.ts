@@ -2,14 +2,20 @@
 import { TURNAROUND_CALLS_KEPT, type Turnaround, turnaroundOf } from '../../domain/turnaround.ts';
 import type { Db, Tx } from '../engine/database.ts';
 
-/** Takes note of a call that took `took_ms`, and forgets those that do not count any more. */
+/**
+ * Takes note of a call that took `took_ms`, of which the payer answered the phone for `open_ms`,
+ * and forgets those that do not count any more.
+ */
 export async function keepTurnaround(
   tx: Tx,
   payer: string,
-  took_ms: number,
+  took: { took_ms: number; open_ms: number },
   now: number,
 ): Promise<void> {
-  await tx.insertInto('turnarounds').values({ payer, took_ms, learned_at: now }).execute();
+  await tx
+    .insertInto('turnarounds')
+    .values({ payer, ...took, learned_at: now })
+    .execute();
   await tx
     .deleteFrom('turnarounds')
     .where('payer', '=', payer)
@@ -35,12 +41,37 @@ export async function turnaround(db: Db | Tx, payer: string | null): Promise<Tur
   return turnaroundOf(rows.map(({ took_ms }) => took_ms));
 }
 
+/** The same in hours in which the payer answers the phone: nights and weekends do not count. */
+export async function openTurnaround(
+  db: Db | Tx,
+  payer: string | null,
+): Promise<Turnaround | null> {
+  if (payer === null) return null;
+  const rows = await db
+    .selectFrom('turnarounds')
+    .select('open_ms')
+    .where('payer', '=', payer)
+    .execute();
+  return turnaroundOf(rows.flatMap(({ open_ms }) => open_ms ?? []));
+}
+
 /** The same of every payer that is known well enough, by `payerKey`. */
 export async function allTurnarounds(db: Db | Tx): Promise<ReadonlyMap<string, Turnaround>> {
   const rows = await db.selectFrom('turnarounds').select(['payer', 'took_ms']).execute();
   const known = new Map<string, Turnaround>();
   for (const [payer, calls] of Map.groupBy(rows, (row) => row.payer)) {
     const learned = turnaroundOf(calls.map(({ took_ms }) => took_ms));
+    if (learned !== null) known.set(payer, learned);
+  }
+  return known;
+}
+
+/** As `openTurnaround`, of every payer that is known well enough. */
+export async function allOpenTurnarounds(db: Db | Tx): Promise<ReadonlyMap<string, Turnaround>> {
+  const rows = await db.selectFrom('turnarounds').select(['payer', 'open_ms']).execute();
+  const known = new Map<string, Turnaround>();
+  for (const [payer, calls] of Map.groupBy(rows, (row) => row.payer)) {
+    const learned = turnaroundOf(calls.flatMap(({ open_ms }) => open_ms ?? []));
     if (learned !== null) known.set(payer, learned);
   }
   return known;

@@ -27,6 +27,7 @@ import * as alerts from '../../../migrations/0023-alerts.ts';
 import * as entered from '../../../migrations/0024-entered.ts';
 import * as lookups from '../../../migrations/0025-lookups.ts';
 import * as completedSources from '../../../migrations/0026-completed-sources.ts';
+import * as planTerms from '../../../migrations/0027-plan-terms.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -72,6 +73,7 @@ const MIGRATIONS = {
   '0024-entered': entered,
   '0025-lookups': lookups,
   '0026-completed-sources': completedSources,
+  '0027-plan-terms': planTerms,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

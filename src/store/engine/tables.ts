@@ -124,7 +124,24 @@ export type Tables = {
     at: number;
     rows: number;
   };
-  turnarounds: { id: Generated<number>; payer: string; took_ms: number; learned_at: number };
+  turnarounds: {
+    id: Generated<number>;
+    payer: string;
+    took_ms: number;
+    learned_at: number;
+    open_ms: number | null;
+  };
+  plan_terms: {
+    plan_key: string;
+    benefit_year: number;
+    mark: string;
+    name: string;
+    title: string | null;
+    benefits: string;
+    said_on: string;
+    inquiry: number;
+    is_disputed: number;
+  };
   facts: { name: string; value: string; updated_at: number };
   inbox: { id: Generated<number>; message_hash: string; body: Buffer | null; received_at: number };
   inbox_unknown: { service_id: string; has_ended: number; first_seen_at: number };

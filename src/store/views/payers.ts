@@ -1,6 +1,8 @@
 import type { AppointmentInput, CoverageInput } from '../../domain/appointment.ts';
 import type { ClaimInput } from '../../domain/claim.ts';
 import { isInsured } from '../../domain/planning.ts';
+import { HOUR_MS } from '../../domain/time.ts';
+import { allOpenTurnarounds } from '../calls/turnarounds.ts';
 import type { Db } from '../engine/database.ts';
 
 /**
@@ -29,4 +31,30 @@ export async function namedPayers(db: Db): Promise<NamedPayer[]> {
 
 function coveragesOf(input: AppointmentInput | ClaimInput): CoverageInput[] {
   return 'coverage' in input ? [input.coverage] : input.coverages;
+}
+
+/** How long calls to a payer take, in hours in which it answers the phone, to a tenth. */
+export type PayerTurnaround = {
+  /** As requests name it: a carrier's identifier or a payer ID, letters and digits. */
+  payer: string;
+  specialty: string;
+  about: string;
+  median_hours: number;
+  p90_hours: number;
+  calls: number;
+};
+
+/** Of every payer that is known well enough, the slowest first. */
+export async function turnaroundsInPayerHours(db: Db): Promise<PayerTurnaround[]> {
+  const hours = (ms: number) => Math.round((ms / HOUR_MS) * 10) / 10;
+  return [...(await allOpenTurnarounds(db))]
+    .map(([key, { median_ms, p90_ms, calls }]) => {
+      const [specialty = '', about = '', payer = ''] = key.split('|');
+      return {
+        ...{ payer, specialty, about, calls },
+        median_hours: hours(median_ms),
+        p90_hours: hours(p90_ms),
+      };
+    })
+    .toSorted((a, b) => b.p90_hours - a.p90_hours || (a.payer < b.payer ? -1 : 1));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { claim } from '../../../connectors/conformance/examples.ts';
 import { DAY_MS, HOUR_MS } from '../../../src/domain/time.ts';
-import { allTurnarounds } from '../../../src/store/calls/turnarounds.ts';
+import { allOpenTurnarounds, allTurnarounds } from '../../../src/store/calls/turnarounds.ts';
 import { aCoverage } from '../../domain/examples.ts';
 import { type Installation, install, send } from '../installation.ts';
 
@@ -417,6 +417,10 @@ test("how long a payer's calls take is learned, by the end of the call, from fiv
   // The answers were found after three days; the calls were over sooner.
   expect(learned?.p90_ms).toBeLessThan(2 * DAY_MS);
   expect(learned?.median_ms).toBeGreaterThan(0);
+  // Planning goes by hours in which the payer answers the phone: no nights and no weekends.
+  const open = (await allOpenTurnarounds(clinic.store.db)).get(payer ?? '');
+  expect(open?.calls).toBe(5);
+  expect(open?.median_ms).toBeLessThanOrEqual(learned?.median_ms ?? 0);
   // The next inquiry about this payer is asked about when such a call usually ends.
   await callFor(clinic, 'A-6');
   const next = (await clinic.inquiries()).find(({ external_id }) => external_id === 'A-6');

@@ -4,6 +4,7 @@ import { externalId } from '../../../domain/needs.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
 import { type FinalOutcome, finalOutcome } from '../../../domain/outcome.ts';
 import { DAY_MS, localDate, yearOf } from '../../../domain/time.ts';
+import { payerKey } from '../../../domain/turnaround.ts';
 import { changesBetween } from '../../../records/changes.ts';
 import { normalizeClaim } from '../../../records/claim-normalize.ts';
 import type { ClaimWords } from '../../../records/claim-verdict.ts';
@@ -19,6 +20,7 @@ import {
 } from '../../../store/answers/answers.ts';
 import { joinCoverages } from '../../../store/answers/coverages.ts';
 import { planDelivery } from '../../../store/answers/deliveries.ts';
+import { addEarlier, keepTerms } from '../../../store/answers/plan-terms.ts';
 import { raiseAttention, resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import {
@@ -38,6 +40,7 @@ import {
   setPlanDue,
   unlink,
 } from '../../../store/calls/links.ts';
+import { openTurnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure } from '../../loop.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
@@ -109,7 +112,8 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const { claim_words } = deps.settings;
   const read = { ...inquiry, creation_ts: inquiry.creation_ts ?? '' };
   const said = normalize(answer, read, draft, claim_words);
-  const record = row.entered_by === null ? said : { ...said, entered_by: row.entered_by };
+  const entered = row.entered_by === null ? said : { ...said, entered_by: row.entered_by };
+  const record = await withTerms(context, row, entered);
   const before = await recordBefore(tx, row.id, answer.revision);
   const changes = before === null ? [] : changesBetween(before, record);
   const record_id = await storeRecord(tx, answer, record, now);
@@ -125,6 +129,17 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   const is_verification_alone = await isVerificationAlone(tx, answer);
   const { service_status } = answer;
   await follow(context, row, { changes, record_id, service_status, is_verification_alone });
+}
+
+/** With what earlier calls said of the plan; what this one says of it is kept for later ones. */
+async function withTerms(
+  { tx, deps: { settings } }: CollectContext,
+  row: InquiryRow,
+  record: AnswerRecord,
+): Promise<AnswerRecord> {
+  if (record.schema === 'eligd.claim/1') return record;
+  await keepTerms(tx, row, record, settings);
+  return await addEarlier(tx, row, record, settings);
 }
 
 /** What was asked decides what the answer becomes. */
@@ -289,10 +304,12 @@ async function planAttempt(
 async function callByOf(
   tx: Tx,
   { settings }: CollectDeps,
-  { id, coverage_rank, starts_at }: LinkedAppointment,
+  { id, coverage_rank, starts_at, draft }: LinkedAppointment,
 ): Promise<number> {
   const coverage = (await coveragesOf(tx, id))[coverage_rank - 1];
-  return coverage === undefined ? starts_at : settings.callBy(coverage, starts_at);
+  if (coverage === undefined) return starts_at;
+  const learned = draft === null ? null : await openTurnaround(tx, payerKey(draft));
+  return settings.callBy(coverage, { starts_at, turnaround: learned });
 }
 
 /**

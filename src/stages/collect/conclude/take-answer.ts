@@ -2,17 +2,17 @@
 
 import { canonicalExternalId, matchKeyOfEcho } from '../../../domain/matching.ts';
 import { finalOutcome } from '../../../domain/outcome.ts';
+import { payerHoursBetween } from '../../../domain/payer-hours.ts';
 import { chargeOf } from '../../../domain/price.ts';
-import { DAY_MS } from '../../../domain/time.ts';
+import { DAY_MS, HOUR_MS } from '../../../domain/time.ts';
 import { payerKeyOf } from '../../../domain/turnaround.ts';
 import type { Inquiry } from '../../../service/api.ts';
 import { answerHash, storeAnswer } from '../../../store/answers/answers.ts';
 import { resolveAttention } from '../../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../../store/bookkeeping/audit.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../../../store/calls/inquiries.ts';
-import { planAgain } from '../../../store/calls/links.ts';
+import { appointmentsOf, coveragesOf, planAgain } from '../../../store/calls/links.ts';
 import { keepTurnaround } from '../../../store/calls/turnarounds.ts';
-import type { Tx } from '../../../store/engine/database.ts';
 import type { CollectContext } from '../deps.ts';
 import { callEndedAt, firstVerify } from '../verify/times.ts';
 
@@ -67,7 +67,7 @@ export async function takeAnswer(
   const answered_service_at = now - (deps.clockSkew() ?? 0);
   const set = { ...changes, ...verify, answered_at: now, answered_service_at };
   await moveInquiries(tx, [row.id], { from: row.state, to: 'answered', reason, set }, now);
-  if (revision === 1) await learnTurnaround(tx, row, inquiry, now);
+  if (revision === 1) await learnTurnaround({ tx, deps, now }, row, inquiry);
   // It was taken back, and is the same again: a visit that has come to stand on it meanwhile has
   // not got it.
   if (revision === null) await planAgain(tx, row.id, now);
@@ -91,14 +91,19 @@ export async function takeAnswer(
  * found long after that.
  */
 async function learnTurnaround(
-  tx: Tx,
+  { tx, deps, now }: CollectContext,
   row: InquiryRow,
   inquiry: Inquiry,
-  now: number,
 ): Promise<void> {
   const payer = payerKeyOf(row);
-  if (payer === null || row.sent_at === null || finalOutcome(inquiry.status) === 'cancelled')
-    return;
-  const took_ms = (callEndedAt(inquiry.results, now) ?? now) - row.sent_at;
-  if (took_ms > 0) await keepTurnaround(tx, payer, took_ms, now);
+  const { sent_at } = row;
+  if (payer === null || sent_at === null || finalOutcome(inquiry.status) === 'cancelled') return;
+  const ended_at = callEndedAt(inquiry.results, now) ?? now;
+  if (ended_at <= sent_at) return;
+  const [visit] = await appointmentsOf(tx, row.id);
+  const coverages = visit === undefined ? [] : await coveragesOf(tx, visit.id);
+  const coverage = coverages[(visit?.coverage_rank ?? 1) - 1] ?? null;
+  const hours = deps.settings.payerHours(coverage);
+  const open_ms = Math.round(payerHoursBetween(sent_at, ended_at, hours) * HOUR_MS);
+  await keepTurnaround(tx, payer, { took_ms: ended_at - sent_at, open_ms }, now);
 }
