@@ -58,7 +58,8 @@ export const CLAIM_RESULT_COLUMNS = [
   'group_id', 'status', 'completeness', 'claim_status', 'said_status', 'payer_claim_number',
   'received_on', 'processed_on', 'paid_on', 'processed_up_to', 'turnaround', 'procedure_codes',
   'reference_number', 'representative', 'called_at', 'call_summary', 'confidence', 'notes',
-  'inquiry_id', 'json_file', 'written_at',
+  'inquiry_id', 'json_file', 'written_at', 'outcome', 'specialty', 'questions', 'asked_at',
+  'recordings', 'transcripts',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
 
 type ClaimLine = Record<(typeof CLAIM_RESULT_COLUMNS)[number], string>;
@@ -140,13 +141,19 @@ export async function writeClaims(
       prefix: 'claims',
       columns: CLAIM_RESULT_COLUMNS,
       documentOf: ({ record }) => record,
-      cellsOf: (delivery) => {
-        const line = claimLine(delivery, batch.created_at, time_zone);
-        return CLAIM_RESULT_COLUMNS.map((column) => cellOf(column, line[column]));
-      },
+      cellsOf: (delivery) => claimCells(delivery, { written_at: batch.created_at, time_zone }),
     },
     signal,
   );
+}
+
+/** The line of a delivery about a claim, in the order of CLAIM_RESULT_COLUMNS. */
+export function claimCells(
+  delivery: ClaimDelivery,
+  { written_at, time_zone }: { written_at: string; time_zone: string },
+): (string | IdCell)[] {
+  const line = claimLine(delivery, written_at, time_zone);
+  return CLAIM_RESULT_COLUMNS.map((column) => cellOf(column, line[column]));
 }
 
 type Written = { key: string; record: unknown };
@@ -301,6 +308,8 @@ function claimLine(
     payer_claim_number: claim_number,
     procedure_codes: codes.map(({ code, line }) => `${code}: ${line}`).join(' | '),
     called_at: wallClockText(call_ended_at, time_zone),
+    specialty: record.specialty,
+    asked_at: wallClockText(record.inquiry_created_at ?? 'unknown', time_zone),
     notes: [...notes, ...own_notes].join(' | '),
     inquiry_id: record.inquiry_id,
     json_file: `${RECORDS}/${key}.json`,

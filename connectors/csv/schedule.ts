@@ -1,4 +1,7 @@
-/** `outbox/schedule.csv`: the coming days on one page, for the people at the front desk. */
+/**
+ * `outbox/schedule.csv` and `schedule.xlsx`: the coming days on one page, for the people at the
+ * front desk.
+ */
 import { wallClockText } from '../../src/domain/time.ts';
 import {
   collectText,
@@ -12,30 +15,46 @@ import { VERDICT_CAUTION } from '../../src/records/verdict.ts';
 import type { ScheduledLine } from '../contract.ts';
 import { csvFile, type IdCell } from './cells.ts';
 import { type Folder, folderError, writeAtomically } from './folder.ts';
+import { type WorkbookColumn, workbookFile } from './workbook.ts';
 
-/** Named for people; a program reads `eligibility-<batch>.csv` or the JSON. */
-export const SCHEDULE_COLUMNS = [
-  'Day', 'Time', 'Patient', 'Verdict', 'Collect', 'What to do', 'Deductible left',
-  'Maximum left', 'Carrier', 'Coverage', 'Member ID', 'Why', 'Appointment', 'As of',
-] as const; // biome-ignore format: a list of words reads better in lines than in a column
+/**
+ * Named for people; a program reads `eligibility-<batch>.csv` or the JSON. Widths are those of the
+ * workbook.
+ */
+const COLUMNS: readonly WorkbookColumn[] = [
+  { name: 'Day', width_chars: 10 },
+  { name: 'Time', width_chars: 9 },
+  { name: 'Patient', width_chars: 22 },
+  { name: 'Verdict', width_chars: 16 },
+  { name: 'Collect', width_chars: 18 },
+  { name: 'What to do', width_chars: 44 },
+  { name: 'Deductible left', width_chars: 14 },
+  { name: 'Maximum left', width_chars: 13 },
+  { name: 'Carrier', width_chars: 22 },
+  { name: 'Coverage', width_chars: 9 },
+  { name: 'Member ID', width_chars: 16 },
+  { name: 'Why', width_chars: 60 },
+  { name: 'Appointment', width_chars: 14 },
+  { name: 'As of', width_chars: 18 },
+];
+export const SCHEDULE_COLUMNS = COLUMNS.map(({ name }) => name);
 
 const WEEKDAYS = ['Sun', 'Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat'];
 
-/** Replaces the file at once; the earliest visit first, as given. */
+/** Replaces each of the two files at once; the earliest visit first, as given. */
 export async function writeTable(
   folder: Folder,
   lines: readonly ScheduledLine[],
   { as_of, time_zone }: { as_of: string; time_zone: string },
 ): Promise<void> {
   const at = minuteText(wallClockText(as_of, time_zone));
-  const rows = lines.map((line) => rowOf(line, time_zone, `${at.day} ${at.time}`));
-  const nothing = ['', '', 'No visits in the coming days.', ...Array(10).fill(''), at.time];
+  const now = `${at.day} ${at.time}`;
+  const nothing = ['', '', 'No visits in the coming days.', ...Array(10).fill(''), now];
+  const rows = lines.length === 0 ? [nothing] : lines.map((line) => rowOf(line, time_zone, now));
   try {
-    await writeAtomically(
-      folder.outbox,
-      'schedule.csv',
-      csvFile(SCHEDULE_COLUMNS, rows.length === 0 ? [nothing] : rows),
-    );
+    await writeAtomically(folder.outbox, 'schedule.csv', csvFile(SCHEDULE_COLUMNS, rows));
+    const workbook = await workbookFile('Schedule', COLUMNS, rows);
+    await writeAtomically(folder.outbox, 'schedule.xlsx', workbook);
   } catch (error) {
     throw folderError(error);
   }

@@ -32,16 +32,22 @@ export function ageOn(birth_date: string, day: string): number | null {
   return age < 0 ? null : age;
 }
 
-const LEADS = new Set([
-  ...['age', 'ages', 'aged', 'limit', 'limits', 'limited', 'only', 'for', 'covered', 'is', ':'],
+const PEOPLE = new Set([
   ...['children', 'child', 'dependents', 'dependent', 'patients', 'members', 'persons', 'those'],
-  ...['if', 'the', 'benefit', 'eligible', 'payable'],
+]);
+const LEADS = new Set([
+  ...PEOPLE,
+  ...['age', 'ages', 'aged', 'limit', 'limits', 'limited', 'only', 'for', 'covered', 'is', ':'],
+  ...['if', 'the', 'benefit', 'eligible', 'payable', 'maximum', 'max'],
 ]);
 const BEFORE_AGE = new Set(['age', 'ages', 'the', 'of', 'aged']);
 const BELOW = new Set(['under', 'below']);
 const AND = new Set(['and', 'or', '&']);
 const YOUNGER = new Set(['under', 'younger', 'below']);
 const OLDER = new Set(['over', 'older', 'up', 'above']);
+const UNTIL = new Set(['to', 'until', 'till']);
+const TO = new Set(['to', 'through', 'thru']);
+const ORDINALS = new Set(['st', 'nd', 'rd', 'th']);
 const NO_LIMIT = new Set(['none', 'no limit', 'no age limit', 'no age limits', 'unlimited']);
 
 /**
@@ -66,7 +72,12 @@ function bareAge(cursor: Cursor): AgeRule | null {
 /** An age phrase at the cursor; null when there is none. A bare number is none. */
 export function readAge(cursor: Cursor): AgeRule | null {
   cursor.skip(LEADS);
+  // "limited to patients under 19"; "to 19" alone is read below.
+  cursor.attempt(() => (cursor.take('to') && cursor.takeAny(PEOPLE) !== null ? true : null));
+  cursor.skip(LEADS);
   return (
+    cursor.attempt(() => readBirthday(cursor)) ??
+    cursor.attempt(() => readBetween(cursor)) ??
     cursor.attempt(() => readBelow(cursor)) ??
     cursor.attempt(() => readUpTo(cursor)) ??
     cursor.attempt(() => readAbove(cursor)) ??
@@ -97,8 +108,33 @@ function readBelow(cursor: Cursor): AgeRule | null {
   return years === null ? null : upToAge(years - 1);
 }
 
+/** `until the 19th birthday`: from that day on it is over. */
+function readBirthday(cursor: Cursor): AgeRule | null {
+  cursor.take('up');
+  if (cursor.takeAny(UNTIL) === null) return null;
+  cursor.take('the');
+  const years = cursor.takeNumber();
+  if (years === null || years < 1 || years > AGE_MAX) return null;
+  return cursor.takeAny(ORDINALS) !== null && cursor.take('birthday') ? upToAge(years - 1) : null;
+}
+
+/** `6 to 14`, `between 6 and 15`: both ends may or may not be meant. */
+function readBetween(cursor: Cursor): AgeRule | null {
+  const is_between = cursor.take('between');
+  const from = takeAge(cursor);
+  const is_span = cursor.takeAny(is_between ? AND : TO) !== null;
+  const to = is_span && from !== null ? takeAge(cursor) : null;
+  if (from === null || to === null || to <= from) return null;
+  const possible = span(from, to);
+  return { sure: to - from < 2 ? span(AGE_MAX, 0) : span(from + 1, to - 1), possible };
+}
+
 function readUpTo(cursor: Cursor): AgeRule | null {
-  if (cursor.take('through') || cursor.take('thru')) {
+  const is_included =
+    cursor.take('up', 'to', 'and', 'including') ||
+    cursor.take('to', 'and', 'including') ||
+    cursor.take('through', 'and', 'including');
+  if (is_included || cursor.take('through') || cursor.take('thru')) {
     const years = takeAge(cursor);
     return years === null ? null : upToAge(years);
   }

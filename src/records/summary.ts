@@ -269,10 +269,14 @@ export type ClaimSummary = {
   /** Empty when nothing was said. */
   processed_up_to: string;
   turnaround: string;
+  /** What was asked: the clinic's number of the claim, the day, the codes, what was billed. */
+  questions: string;
   codes: { code: string; line: string }[];
   reference_number: string;
   representative: string;
   call_ended_at: string;
+  recordings: string;
+  transcripts: string;
   call_summary: string;
   confidence: Confidence | '';
   notes: string[];
@@ -293,6 +297,7 @@ export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
     paid_on: knownText(claim.paid_on),
     processed_up_to: knownText(claim.processed_up_to),
     turnaround: knownText(claim.turnaround),
+    questions: claimQuestions(record.asked),
     codes: claim.codes.map((entry) => ({
       code: entry.code,
       line: entry.answered ? claimCodeLine(entry) : 'unknown',
@@ -300,6 +305,8 @@ export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
     reference_number: joinCalls(calls.map((call) => call.reference_number)),
     representative: joinCalls(calls.map((call) => call.representative)),
     call_ended_at: lastEnd(calls.map((call) => call.ended_at)),
+    recordings: linksOf(calls, 'recording_url'),
+    transcripts: linksOf(calls, 'transcript_url'),
     call_summary: record.summary ?? '',
     confidence: record.confidence ?? '',
     notes: [
@@ -309,6 +316,17 @@ export function summarizeClaim(record: ClaimStatusRecord): ClaimSummary {
       ...unparsedNotes(record.unparsed),
     ],
   };
+}
+
+function claimQuestions(asked: ClaimStatusRecord['asked']): string {
+  const { claim_number, date_of_service, procedure_codes, billed_amount } = asked;
+  const billed =
+    billed_amount === null
+      ? ''
+      : `billed ${'text' in billed_amount ? billed_amount.text : billed_amount.amount}`;
+  return [claim_number, date_of_service, ...procedure_codes, billed]
+    .filter((each) => each !== '')
+    .join(', ');
 }
 
 function claimCodeLine(entry: ClaimStatusRecord['claim']['codes'][number]): string {

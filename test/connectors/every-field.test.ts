@@ -2,8 +2,6 @@
  * Every field of the record reaches every form that eligd writes: the form changes when the field
  * does, or the connector's page names the field under "Left out" and says why.
  */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { batchOf } from '../../connectors/conformance/examples.ts';
@@ -19,38 +17,10 @@ import { deliveryDocument } from '../../src/records/delivery.ts';
 import { type EligibilityRecord, eligibilityRecordSchema } from '../../src/records/eligibility.ts';
 import { OTHER_PATHS, RECORD_FIELDS } from '../../src/records/fields.ts';
 import { judge } from '../../src/records/verdict.ts';
+import { changed, type JsonSchema, leftOut, pathsOf } from './fields.ts';
 
-type Schema = { type?: string; properties?: Record<string, Schema>; items?: Schema; $ref?: string };
-
-const ROOT = join(import.meta.dirname, '../..');
-const schema = z.toJSONSchema(eligibilityRecordSchema, { unrepresentable: 'any' }) as Schema & {
-  $defs: Record<string, Schema>;
-};
-
-/** Parts whose inside is one value to a reader. */
-const LEAVES = new Set(['Money', 'Words']);
-
-/** Every path of the schema that ends in a value. */
-function pathsOf(node: Schema & { anyOf?: Schema[] }, path: string): string[] {
-  if (node.$ref !== undefined) {
-    const name = node.$ref.split('/').at(-1) ?? '';
-    return LEAVES.has(name) ? [path] : pathsOf(schema.$defs[name] ?? {}, path);
-  }
-  const options = (node.anyOf ?? []).filter(({ type }) => type !== 'null');
-  const object = options.find(({ $ref, type }) => $ref !== undefined || type === 'object');
-  if (options.length > 0) {
-    const is_list = options.find(({ type }) => type === 'array');
-    if (options.length === 1 && object !== undefined) return pathsOf(object, path);
-    return is_list === undefined ? [path] : pathsOf(is_list, path);
-  }
-  if (node.items !== undefined) return pathsOf(node.items, `${path}[]`);
-  if (node.properties === undefined) return [path];
-  return Object.entries(node.properties).flatMap(([name, each]) =>
-    pathsOf(each, path === '' ? name : `${path}.${name}`),
-  );
-}
-
-const PATHS = pathsOf(schema, '');
+const schema = z.toJSONSchema(eligibilityRecordSchema, { unrepresentable: 'any' }) as JsonSchema;
+const PATHS = pathsOf(schema);
 
 test('the list of fields in code is the schema of the record', () => {
   const listed = [...RECORD_FIELDS.map(([, path]) => path), ...OTHER_PATHS];
@@ -210,40 +180,6 @@ function whole(): EligibilityRecord {
   });
 }
 
-/** The value at a path, changed to another one of its kind. */
-function changed(record: EligibilityRecord, path: string): EligibilityRecord {
-  const copy = structuredClone(record) as unknown as Record<string, unknown>;
-  const keys = path.replaceAll('[]', '.0').split('.');
-  const last = keys.pop() ?? '';
-  const node = keys.reduce<Record<string, unknown>>(
-    (each, key) => each[key] as Record<string, unknown>,
-    copy,
-  );
-  node[last] = other(node[last], last);
-  return copy as unknown as EligibilityRecord;
-}
-
-const WORDS: Record<string, string> = {
-  specialty: 'medical',
-  outcome: 'unsuccessful',
-  completeness: 'partial',
-  confidence: 'high',
-  standing: 'used_up',
-  frequency_limitations: '2 per lifetime',
-};
-
-function other(value: unknown, name: string): unknown {
-  if (typeof value === 'boolean') return !value;
-  if (typeof value === 'number') return value - 7;
-  if (typeof value === 'string') {
-    if (WORDS[name] !== undefined) return WORDS[name];
-    if (/^\d{4}-\d\d-\d\dT/.test(value)) return value.replace('2026', '2025');
-    return /^\d{4}-/.test(value) ? value.replace(/-01-01|-12-31/, '-03-03') : `${value} other`;
-  }
-  if (value === null) return { amount: '77.00', currency: 'USD' };
-  return 'amount' in (value as object) ? { amount: '77.77', currency: 'USD' } : { other: 1 };
-}
-
 const time_zone = 'America/Chicago';
 const WRITING: Writing = {
   config: hl7ConfigSchema.parse({ listen: '127.0.0.1:1', write_back: 'none' }),
@@ -301,20 +237,8 @@ const FORMS: [name: string, page: string, write: (delivery: Delivery) => string]
   ],
 ];
 
-/** Paths that the page of a connector names as left out; `[]` and a last `*` are patterns. */
-function leftOut(page: string): { path: string; why: string }[] {
-  const text = readFileSync(join(ROOT, page), 'utf8');
-  const begin = text.indexOf('### Left out');
-  if (begin === -1) return [];
-  const rows = text.slice(begin).split('\n\n')[2]?.split('\n') ?? [];
-  return rows.flatMap((row) => {
-    const [, paths = '', why = ''] = row.split('|');
-    return [...paths.matchAll(/`([^`]+)`/g)].map(([, path = '']) => ({ path, why: why.trim() }));
-  });
-}
-
 describe.each(FORMS)('%s', (_name, page, write) => {
-  const left_out = leftOut(page);
+  const left_out = leftOut(page, 'Left out');
 
   test.each(PATHS.filter((path) => path !== 'schema'))('%s', (path) => {
     const record = whole();
@@ -330,5 +254,5 @@ describe.each(FORMS)('%s', (_name, page, write) => {
 
 test('the pages name nothing that is not a field', () => {
   for (const page of new Set(FORMS.map(([, each]) => each)))
-    for (const { path } of leftOut(page)) expect(PATHS).toContain(path);
+    for (const { path } of leftOut(page, 'Left out')) expect(PATHS).toContain(path);
 });

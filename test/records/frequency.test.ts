@@ -7,8 +7,9 @@ import {
   readFrequency,
 } from '../../src/records/frequency/read.ts';
 import { readWaitingPeriods } from '../../src/records/frequency/waiting.ts';
+import { networkBenefits } from '../../src/records/verdict/network.ts';
 import { recordOf } from './answers.ts';
-import { AGES, WAITS, WORDINGS } from './frequency-wordings.ts';
+import { AGES, NETWORKS, WAITS, WORDINGS } from './frequency-wordings.ts';
 
 function limitMeans({ count, period, place, shared, is_shared_in_words, of }: FrequencyLimit) {
   const span =
@@ -74,6 +75,10 @@ test.each(WAITS)('the waiting period "%s" means %s', (said, expected) => {
   const span =
     read.kind === 'lasts' ? (read.months > 0 ? `${read.months}mo` : `${read.days}d`) : read.kind;
   expect(span).toBe(expected);
+});
+
+test.each(NETWORKS)('out of network, "%s" means %s', (said, expected) => {
+  expect(networkBenefits(said)).toBe(expected);
 });
 
 describe('a limit on the day of a visit', () => {

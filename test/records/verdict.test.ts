@@ -5,10 +5,12 @@ import { coverageAttention } from '../../src/records/verdict/attention.ts';
 import { dollarText, verdictLines, whatToDo } from '../../src/records/verdict/text.ts';
 import { judge, type Verdict } from '../../src/records/verdict.ts';
 import { answerTree, inputOf, materialize, recordOf, specialtyAndAsked } from './answers.ts';
+import { FURTHER_CASES } from './further-cases.ts';
 import { CASES, conclusion, differencesOf, type VerdictCase, verdictOf } from './verdict-cases.ts';
 
 describe('the cases', () => {
-  test.each(CASES.map((one) => [one.id, one.about, one] as const))('%s: %s', (_, __, one) => {
+  const all = [...CASES, ...FURTHER_CASES];
+  test.each(all.map((one) => [one.id, one.about, one] as const))('%s: %s', (_, __, one) => {
     expect(differencesOf(conclusion(verdictOf(one)), one)).toEqual([]);
   });
 });

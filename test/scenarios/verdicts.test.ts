@@ -1,11 +1,16 @@
 /** A biller's conclusions end to end: export in, the answer of each case, JSON and lists out. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { appointment } from '../../connectors/conformance/examples.ts';
 import { type DeliveryDocument, deliverySchema } from '../../src/records/delivery.ts';
+import { FURTHER_CASES } from '../records/further-cases.ts';
 import { CASES, dated, differencesOf, type VerdictCase } from '../records/verdict-cases.ts';
 import { startCaseService } from '../support/case-service.ts';
 import { ALL_ATTENTION, type Clinic, makeClinic } from '../support/clinic.ts';
 import { csvText } from '../support/csv-text.ts';
 import { setMachineClock } from '../support/machine-clock.ts';
+import { WAYS } from '../support/ways.ts';
 
 /** Monday a week after the machine's clock, which is five working days ahead. */
 const VISIT = '2030-01-14';
@@ -15,25 +20,34 @@ const HEADER = [
   ...['carrier', 'payor_id', 'member_id', 'rendering_npi', 'procedure_codes', 'procedure_fees'],
 ];
 
-function exportOf(cases: readonly VerdictCase[]): string {
+const SECOND = ['carrier_2', 'payor_id_2', 'member_id_2'];
+
+function exportOf(cases: readonly VerdictCase[], has_second: boolean): string {
   const rows = cases.map(({ id, specialty, appointment: { codes, fees, dob } }) => [
     ...[`A-${id}`, `${VISIT}T10:00`, specialty, `P-${id}`, `Casepatient ${id}`, dob],
     ...['Delta Dental of Illinois', '05030', `M-${id}`, '1245319599', codes.join(';')],
     codes.some((code) => code in fees) ? codes.map((code) => fees[code] ?? '').join(';') : '',
+    ...(has_second ? ['Guardian', '64246', `M-${id}-2`] : []),
   ]);
-  return csvText(HEADER, rows);
+  return csvText([...HEADER, ...(has_second ? SECOND : [])], rows);
 }
 
+/** `before` sees the clinic's folder first. `second`: what a second coverage answers. */
 async function answered(
   cases: readonly VerdictCase[],
   policy: Record<string, unknown> = {},
-): Promise<Clinic> {
+  before: (folder: string) => void = () => {},
+  second: object | null = null,
+) {
   const machine = setMachineClock();
+  const results = new Map<string, object>(
+    cases.map(({ id, answer }) => [`M-${id}`, dated(answer.results, VISIT) as object]),
+  );
   const base_url = await startCaseService((member_id) => {
-    const { answer } = cases.find(({ id }) => member_id === `M-${id}`)!;
-    const results = dated(answer.results, VISIT) as object;
+    const said = results.get(member_id) ?? second ?? {};
+    const status = cases.find(({ id }) => member_id === `M-${id}`)?.answer.status ?? 'SUCCESS';
     const call_details = [{ representative_name: 'Kim', reference_number: 'R-1' }];
-    return { status: answer.status, results: { call_details, ...results } };
+    return { status, results: { call_details, ...said } };
   });
   const clinic = makeClinic({
     base_url,
@@ -42,12 +56,13 @@ async function answered(
       policy: { attempts: 1, attention: ALL_ATTENTION, ...policy },
     },
   });
-  clinic.drop('export.csv', exportOf(cases));
+  before(clinic.folder);
+  clinic.drop('export.csv', exportOf(cases, second !== null));
   for (let round = 0; round < 3; round += 1) {
     await clinic.once();
     machine.pass({ hours: 20 });
   }
-  return clinic;
+  return { clinic, machine, results };
 }
 
 function found({ verdict, procedures }: DeliveryDocument) {
@@ -71,9 +86,10 @@ function found({ verdict, procedures }: DeliveryDocument) {
 }
 
 test('every case is right in outbox/records, and asks for attention when it should', async () => {
-  const clinic = await answered(CASES);
+  const cases = [...CASES, ...FURTHER_CASES];
+  const { clinic } = await answered(cases);
   const documents = clinic.written().map(({ delivery }) => deliverySchema.parse(delivery));
-  const faults = CASES.flatMap((one) => {
+  const faults = cases.flatMap((one) => {
     const document = documents.find(({ appointment }) => appointment.id === `A-${one.id}`);
     if (document === undefined) return [`${one.id}: nothing was written`];
     return differencesOf(found(document), one).map((fault) => `${one.id}: ${fault}`);
@@ -103,18 +119,119 @@ test('every case is right in outbox/records, and asks for attention when it shou
   expect(line?.collect).toBe('$98.00');
 });
 
-test('what was handled stays away, and what is switched off never comes', async () => {
+const handledOf = async (clinic: Clinic) => {
+  const { code, stdout } = await clinic.run('done', 'A-S02', '--note', 'Has new insurance');
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Done: The plan is NOT ACTIVE\./)]);
+};
+
+test('what was handled stays away until the answer changes, and what is off always', async () => {
   const cases = CASES.filter(({ id }) => ['S02', 'S05'].includes(id));
-  const clinic = await answered(cases, {
+  const { clinic, machine, results } = await answered(cases, {
     attention: { ...ALL_ATTENTION, not_covered: false },
   });
   const ids = () => clinic.attention().map(({ reason }) => reason);
   expect(ids().filter((reason) => reason === 'not_eligible' || reason === 'not_covered')).toEqual([
     'not_eligible',
   ]);
-  const { code, stdout } = await clinic.run('done', 'A-S02', '--note', 'Has new insurance');
-  expect([code, stdout]).toEqual([0, expect.stringMatching(/^Done: The plan is NOT ACTIVE\./)]);
+  await handledOf(clinic);
   await clinic.once();
   expect(ids()).not.toContain('not_eligible');
   expect((await clinic.run('explain', 'A-S02')).stdout).toMatch(/Note: Has new insurance/);
+
+  // The payer says more: the day on which it ended. `eligd run` asks again a day before the visit.
+  const plan_information = { is_active: false, termination_date: '01-02-2030' };
+  results.set('M-S02', { plan_information });
+  machine.pass({
+    hours: Math.floor((Date.parse(`${VISIT}T00:00Z`) - machine.now()) / 3_600_000) - 1,
+  });
+  const daemon = await clinic.daemon();
+  const stop = new AbortController();
+  const running = daemon.run(stop.signal);
+  await expect.poll(ids, { timeout: 20_000 }).toContain('not_eligible');
+  stop.abort();
+  await running;
+  await daemon.close();
+  const [entry] = clinic.attention().filter(({ reason }) => reason === 'not_eligible');
+  expect(entry?.what_happened).toBe(
+    'The plan is NOT ACTIVE. The plan ended on 01/02/2030, before the visit.',
+  );
+});
+
+test('fees.csv says what is charged where the export does not, a payer before all', async () => {
+  const cases = CASES.filter(({ id }) => ['S03', 'S05', 'S17'].includes(id));
+  const { clinic } = await answered(cases, {}, (folder) => {
+    const fees =
+      'code,payer,fee\nD1110,*,120.00\nD1110,Delta Dental of Illinois,98.00\n2740,*,1000\n';
+    writeFileSync(join(folder, 'fees.csv'), fees, { mode: 0o600 });
+  });
+  const pays = Object.fromEntries(
+    clinic.written().map(({ delivery }) => {
+      const { appointment, procedures } = deliverySchema.parse(delivery);
+      return [
+        appointment.id,
+        procedures.map(({ code, fee, patient_pays }) => [code, fee, patient_pays?.high]),
+      ];
+    }),
+  );
+  expect(pays).toEqual({
+    'A-S03': [['D1110', '98.00', '98.00']],
+    // Of the two codes of S05 the export has one fee.
+    'A-S05': [
+      ['D1110', '98.00', '0.00'],
+      ['D2391', '180.00', '180.00'],
+    ],
+    'A-S17': [['D2740', '1200.00', '625.00']],
+  });
+});
+
+test('of two coverages the second one is judged as the second', async () => {
+  const one = CASES.find(({ id }) => id === 'S05')!;
+  const second = structuredClone(one.answer.results) as { plan_information: object };
+  Object.assign(second.plan_information, { is_primary_insurance: false });
+  const { clinic } = await answered([one], {}, undefined, second);
+  const found = clinic.written().map(({ delivery }) => {
+    const { coverage, verdict, procedures } = deliverySchema.parse(delivery);
+    return [coverage.rank, coverage.member_id, verdict.reasons.map(({ code }) => code), procedures];
+  });
+  expect(found).toMatchObject([
+    [1, 'M-S05', [], [{ code: 'D1110' }, { patient_pays: { low: '180.00', high: '180.00' } }]],
+    // That it does not pay first is what everybody expects of it; what the first one pays is open.
+    [2, 'M-S05-2', [], [{ code: 'D1110' }, { patient_pays: { low: '0.00', high: '180.00' } }]],
+  ]);
+});
+
+test('nothing on file is NONE in a PIN^I07, and a history that was not given is U', async () => {
+  const machine = setMachineClock();
+  const base_url = await startCaseService((member_id) => {
+    const { answer } = CASES.find(({ id }) => member_id === `M-${id}`)!;
+    return { status: answer.status, results: dated(answer.results, VISIT) };
+  });
+  const { connector, offer, written } = await WAYS.hl7!();
+  const clinic = makeClinic({
+    base_url,
+    config: { connectors: [connector], service: { submission: { mode: 'single' } } },
+  });
+  const visits = ['S01', 'S14'].map((id, index) => {
+    const { coverages, ...plain } = appointment(index + 1);
+    const [first] = coverages;
+    return {
+      ...plain,
+      starts_at: `${VISIT}T16:00:00.000Z`,
+      procedure_codes: ['D1110'],
+      coverages: [{ ...first!, member_id: `M-${id}` }],
+    };
+  });
+  await offer(clinic, visits, []);
+  for (let round = 0; round < 3; round += 1) {
+    await clinic.once();
+    machine.pass({ hours: 20 });
+  }
+  const messages = (await written(clinic)).visits;
+  const days = ['M-S01', 'M-S14'].map((member_id) => {
+    const message = messages.find((text) => text.includes(member_id)) ?? '';
+    return message
+      .split('\r')
+      .flatMap((line) => (line.startsWith('ZTH|') ? line.split('|')[5] : []));
+  });
+  expect(days).toEqual([['NONE'], ['U']]);
 });

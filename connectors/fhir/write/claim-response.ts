@@ -129,7 +129,7 @@ function total(amounts: readonly (FhirMoney | null)[]): FhirMoney | null {
   return { value: known.reduce((sum, cents) => sum + cents, 0) / 100, currency: 'USD' };
 }
 
-const LINES: [keyof ClaimSummary, string][] = [
+const LINES: [keyof ClaimSummary | 'specialty' | 'asked_at' | 'inquiry', string][] = [
   ['said_status', "Payer's word"],
   ['claim_number', "Payer's number"],
   ['received_on', 'Received'],
@@ -140,15 +140,30 @@ const LINES: [keyof ClaimSummary, string][] = [
   ['call_ended_at', 'Call ended'],
   ['representative', 'Representative'],
   ['reference_number', 'Reference number'],
+  ['recordings', 'Recordings'],
+  ['transcripts', 'Transcripts'],
   ['call_summary', 'Summary of the call'],
   ['confidence', 'Confidence by the checks of the call'],
+  ['completeness', 'Completeness'],
+  ['questions', 'Asked about'],
+  ['asked_at', 'Asked at'],
+  ['specialty', 'Specialty'],
+  ['outcome', 'Outcome of the call'],
+  ['status', "The service's word for it"],
+  ['inquiry', 'Inquiry'],
 ];
 
 /** The record for people. */
 export function claimLines(delivery: ClaimDelivery, time_zone: string): string[] {
   const { record, notes } = delivery;
   const told = summarizeClaim(record);
-  const summary = { ...told, call_ended_at: wallClockText(told.call_ended_at, time_zone) };
+  const summary = {
+    ...told,
+    call_ended_at: wallClockText(told.call_ended_at, time_zone),
+    specialty: record.specialty,
+    asked_at: wallClockText(record.inquiry_created_at ?? '', time_zone),
+    inquiry: record.inquiry_id,
+  };
   return [
     claimDisposition(record),
     ...notes,

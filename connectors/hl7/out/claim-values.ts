@@ -12,12 +12,16 @@ const SCALARS = [
   'paid_on',
   'processed_up_to',
   'turnaround',
+  'outcome',
   'status',
   'completeness',
+  'questions',
   'confidence',
   'reference_number',
   'representative',
   'call_summary',
+  'recordings',
+  'transcripts',
 ] as const satisfies readonly (keyof ClaimSummary)[];
 
 /** Asked and not answered is "unknown"; not asked is "" (G8). */
@@ -32,7 +36,9 @@ export function claimValues(
     ['date_of_service', '', claim.date_of_service ?? ''],
     ['payer_claim_number', '', summary.claim_number],
     ...SCALARS.map((name): Observation => [name, '', summary[name]]),
-    ['called_at', '', ended === '' || ended === 'unknown' ? ended : writeInstant(ended, time_zone)],
+    ['called_at', '', instant(ended, time_zone)],
+    ['specialty', '', record.specialty],
+    ['asked_at', '', instant(record.inquiry_created_at ?? 'unknown', time_zone)],
     ['inquiry', '', record.inquiry_id],
     ['revision', '', String(revision)],
     ...[...notes, ...summary.notes].map(
@@ -40,3 +46,6 @@ export function claimValues(
     ),
   ];
 }
+
+const instant = (at: string, time_zone: string) =>
+  at === '' || at === 'unknown' ? at : writeInstant(at, time_zone);

@@ -13,7 +13,11 @@ const NONE = new Set([
   ...['none apply', 'no waiting period applies', 'no waiting periods apply', 'does not apply'],
   ...['all waived', 'none for any service', 'there are no waiting periods', 'not applicable'],
   ...['there is no waiting period', 'waiting periods waived', 'waiting period waived'],
-  ...['waiting periods are waived', 'waiting period is waived', 'none required', '0'],
+  ...['waiting periods are waived', 'waiting period is waived', 'none required', '0', 'met'],
+  ...['satisfied', 'waiting periods met', 'waiting period met', 'waiting periods satisfied'],
+  ...['waiting periods have been met', 'waiting period has been met', 'all met', 'all satisfied'],
+  ...['waiting periods have been satisfied', 'waiting period has been satisfied', 'has been met'],
+  ...['waiting period satisfied', 'have been met', 'no waiting periods apply to this plan'],
 ]);
 const MONTHS = new Set(['month', 'months', 'mo', 'mos', 'mth', 'mths']);
 const YEARS = new Set(['year', 'years', 'yr', 'yrs']);

@@ -20,12 +20,19 @@ const NONE = new Set([
   ...['the plan has no out of network benefits', 'only emergencies', 'emergencies only'],
   ...['emergency only', 'only emergency', 'emergency care only', 'only emergency care'],
   ...['emergency services only', 'covered for emergencies only', 'covered only for emergencies'],
+  ...['only in emergencies', 'only in an emergency', 'only for emergencies', 'there are none'],
+  ...['plan does not cover out of network providers', 'does not cover out of network providers'],
+  ...['the plan does not cover out of network providers', 'none hmo plan', 'none this is an hmo'],
 ]);
 
 const EXCEPT =
   '(?:except|other than|unless) ?(?:for |in |in case of |it is |its )?(?:an |a |true )?';
-const EMERGENCY = 'emergenc(?:y|ies)(?: (?:care|services|treatment|situations|only))?';
-const EXCEPTION = new RegExp(`,? ?${EXCEPT}${EMERGENCY}$`);
+const EMERGENCY = 'emergenc(?:y|ies)(?: (?:care|services|treatment|situations))?';
+const CARE = `${EMERGENCY}(?: (?:and|or) urgent care)?`;
+/** `, except for emergencies`, `(emergency only)`, `, emergencies excepted`. */
+const EXCEPTION = new RegExp(
+  `,? ?${EXCEPT}${CARE}(?: only)?$|,? only ${CARE}$|,? ${CARE} (?:only|excepted)$`,
+);
 
 /** Words that say how it is paid; a number with its sign, a rate, or "the same". */
 const HOW = [
@@ -42,10 +49,10 @@ export function networkBenefits(said: string): NetworkBenefits {
   const text = said
     .toLowerCase()
     .replaceAll(/[-–]/g, ' ')
-    .replaceAll(/[.;:!](?=\s|$)/g, '')
+    .replaceAll(/[.;:!](?=\s|$)|[()]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
   const rest = text.replace(EXCEPTION, '').trim();
-  if (NONE.has(rest)) return 'none';
+  if (NONE.has(text) || NONE.has(rest)) return 'none';
   return !NOT_HOW.test(text) && HOW.some((pattern) => pattern.test(text)) ? 'differ' : 'unknown';
 }

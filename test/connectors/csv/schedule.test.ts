@@ -1,5 +1,5 @@
 /** The page for the front desk, through the real connector and through the whole program. */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const HEADER = [
   ...['payor_id', 'member_id', 'rendering_npi', 'procedure_codes', 'procedure_fees'],
 ];
 
-test('schedule.csv has the coming days, with and without an answer', async () => {
+test('the schedule has the coming days, with and without an answer, in both files', async () => {
   const machine = setMachineClock();
   const base_url = await startCaseService((member_id) => ({
     status: 'SUCCESS',
@@ -62,4 +62,13 @@ test('schedule.csv has the coming days, with and without an answer', async () =>
   ]);
   // Text to Excel and LibreOffice: the zeros survive a double click.
   expect(lines.map((line) => line['Member ID'])).toEqual(['="00123"', '="00456"']);
+  // The workbook is there, whole, and nothing else was left behind.
+  const outbox = readdirSync(join(clinic.folder, 'dropbox/outbox'));
+  expect(outbox.filter((name) => name.startsWith('schedule'))).toEqual([
+    'schedule.csv',
+    'schedule.html',
+    'schedule.xlsx',
+  ]);
+  const workbook = readFileSync(join(clinic.folder, 'dropbox/outbox/schedule.xlsx'));
+  expect(workbook.subarray(0, 2).toString()).toBe('PK');
 });
