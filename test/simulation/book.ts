@@ -1,6 +1,6 @@
 /** The appointment book of a practice, as it changes. */
 import type { AppointmentInput, CoverageInput } from '../../src/domain/appointment.ts';
-import { HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
+import { CODES, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { Story } from './story.ts';
@@ -98,10 +98,14 @@ export class Book {
       Math.round(this.#scheduler.now / HOUR_MS) * HOUR_MS +
       Math.round(days_ahead * 24) * HOUR_MS +
       random.int(0, 3) * 15 * MINUTE_MS;
-    const input = appointmentOf(visit.source_id, person, at);
+    const input = appointmentOf(visit.source_id, this.#treated(person), at);
     if (kind === 'ordinary') this.#spoil(input);
     this.#change(visit, input, true, kind === 'probe' ? 'is booked (a probe)' : 'is booked');
     return visit;
+  }
+
+  #treated(person: Person): { person: Person; codes: readonly string[] } {
+    return { person, codes: CODES[this.#plan.specialty] };
   }
 
   #addProbePerson(): Person {
@@ -194,7 +198,8 @@ export class Book {
         );
         break;
       case 8: {
-        const fresh = appointmentOf(visit.source_id, person, Date.parse(input.starts_at));
+        const starts_at = Date.parse(input.starts_at);
+        const fresh = appointmentOf(visit.source_id, this.#treated(person), starts_at);
         this.#change(visit, { ...fresh, status: input.status }, is_present, 'is corrected');
         break;
       }
@@ -206,7 +211,7 @@ export class Book {
           const other = random.pick(this.#people);
           this.#change(
             visit,
-            appointmentOf(visit.source_id, other, Date.parse(input.starts_at)),
+            appointmentOf(visit.source_id, this.#treated(other), Date.parse(input.starts_at)),
             true,
             `is ${other.id}'s now`,
           );
@@ -268,7 +273,11 @@ function coverage(payor_id: string, member_id: string): CoverageInput {
   return { carrier: `Zcarrier ${payor_id}`, payor_id, member_id, group_id: 'G1', subscriber: null };
 }
 
-function appointmentOf(source_id: string, person: Person, at: number): AppointmentInput {
+function appointmentOf(
+  source_id: string,
+  { person, codes }: { person: Person; codes: readonly string[] },
+  at: number,
+): AppointmentInput {
   return {
     source_id,
     starts_at: new Date(at).toISOString(),
@@ -289,7 +298,7 @@ function appointmentOf(source_id: string, person: Person, at: number): Appointme
     },
     location: null,
     specialty: null,
-    procedure_codes: ['D1110', 'D2740'],
+    procedure_codes: [...codes],
     diagnosis_codes: [],
     problems: [],
   };

@@ -55,8 +55,12 @@ export class Calls {
   #known = new Map<string, Known[]>();
   readonly counts = { calls: 0, second_attempts: 0, excused: 0 };
 
-  constructor(world: World) {
+  /** By patient: when the operator ordered another call (`eligd ask`). */
+  readonly #asked: ReadonlyMap<string, readonly number[]>;
+
+  constructor(world: World, asked: ReadonlyMap<string, readonly number[]>) {
     this.#world = world;
+    this.#asked = asked;
   }
 
   /** The need that a call was made for. */
@@ -245,6 +249,10 @@ export class Calls {
     const { plan, service } = this.#world;
     const last = before.at(-1);
     if (last === undefined) return true;
+    if (this.#isOrdered(last, call)) {
+      this.#series_starts.add(call.id);
+      return true;
+    }
     const now = call.accepted_at;
     const reverify_ms = plan.config.reverify_after_days * DAY_MS;
     const machine_now = Math.max(now, this.#world.machine().wallNow());
@@ -291,6 +299,15 @@ export class Calls {
     if (in_a_row === 0 || in_a_row >= plan.config.attempts) return false;
     this.counts.second_attempts += 1;
     return true;
+  }
+
+  /**
+   * Whether the operator ordered a call since the last one. One order is one call: the next one for
+   * the need has this call before it.
+   */
+  #isOrdered(last: Accepted, call: Accepted): boolean {
+    const times = this.#asked.get(this.needOf(last)?.patient ?? '') ?? [];
+    return times.some((at) => last.accepted_at < at && at <= call.accepted_at);
   }
 
   onAcknowledged(input: AppointmentInput): void {

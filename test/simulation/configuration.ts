@@ -22,7 +22,7 @@ export function configText(plan: Plan): string {
     clinic: {
       name: 'Zclinic',
       time_zone: plan.time_zone,
-      specialty: 'dental',
+      specialty: plan.specialty,
       tax_id: '123456789',
       billing_npi: '1234567893',
     },

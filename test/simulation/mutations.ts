@@ -293,6 +293,12 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     'entry.given_name === given_name && isOfYear(entry)',
     'isOfYear(entry)',
   ),
+  lead_by_wall_clock: one(
+    'The lead time before a visit is counted in hours of the clock.',
+    'src/domain/payer-hours.ts',
+    'const least = beforePayerHours(starts_at, rules.min_lead_hours, hours);',
+    'const least = starts_at - rules.min_lead_hours * HOUR_MS;',
+  ),
   attention_expires_early: one(
     'An entry leaves the list with the first of the visits that it is about.',
     'src/store/bookkeeping/attention.ts',

@@ -1,9 +1,14 @@
 /**
- * The operator at the clinic's computer, who runs `eligd retry`, `hold`, `release` and `withdraw`
- * now and then, on what is on the attention list more often than on the rest. The commands work
- * while the daemon runs, and so does this: through a connection of its own.
+ * The operator at the clinic's computer, who runs `eligd retry`, `hold`, `release`, `withdraw` and
+ * `ask` now and then, on what is on the attention list more often than on the rest. The commands
+ * work while the daemon runs, and so does this: through a connection of its own.
  */
 import { existsSync } from 'node:fs';
+import type { AppointmentInput } from '../../src/domain/appointment.ts';
+import { readPayers } from '../../src/ops/payer-file.ts';
+import { budgetRules } from '../../src/ops/prices.ts';
+import { clinicProfile, policyOf } from '../../src/ops/profile.ts';
+import { askAgain } from '../../src/store/bookkeeping/ask-again.ts';
 import {
   hold,
   type Operand,
@@ -18,7 +23,7 @@ import { HOUR_MS } from './plan.ts';
 import { Random } from './random.ts';
 
 const OPERATIONS = { retry, hold, release, withdraw } as const;
-type Command = keyof typeof OPERATIONS;
+type Command = keyof typeof OPERATIONS | 'ask';
 
 /** What an operator does to a row: what lies nearest comes first. */
 const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
@@ -27,7 +32,7 @@ const COMMANDS: Readonly<Record<string, readonly Command[]>> = {
   uncertain: ['retry', 'withdraw'],
   planned: ['hold', 'hold', 'withdraw', 'retry'],
   parked: ['retry'],
-  other: ['retry', 'retry', 'hold', 'release', 'withdraw'],
+  other: ['retry', 'retry', 'hold', 'release', 'withdraw', 'ask', 'ask'],
 };
 
 type Candidate = { operand: Operand; state: string; source_ids: string[] };
@@ -35,9 +40,11 @@ type Candidate = { operand: Operand; state: string; source_ids: string[] };
 export class Operator {
   readonly #world: World;
   readonly #random: Random;
-  readonly counts = { retry: 0, hold: 0, release: 0, withdraw: 0 };
+  readonly counts = { retry: 0, hold: 0, release: 0, withdraw: 0, ask: 0 };
   /** Visits that were closed by `eligd withdraw`, and when. */
   readonly withdrawn = new Map<string, number>();
+  /** By patient: when another call was ordered with `eligd ask`. */
+  readonly asked = new Map<string, number[]>();
 
   constructor(world: World) {
     this.#world = world;
@@ -139,7 +146,8 @@ export class Operator {
     source_ids: readonly string[],
   ): Promise<void> {
     const now = this.#world.machine().wallNow();
-    const done = await store.write((tx) => OPERATIONS[command](tx, operand, now));
+    const work = command === 'ask' ? this.#askAgain() : OPERATIONS[command];
+    const done = await store.write((tx) => work(tx, operand, now));
     if (!done.some(({ did }) => did)) return;
     this.counts[command] += 1;
     const { story, scheduler } = this.#world;
@@ -149,7 +157,31 @@ export class Operator {
     ]);
     if (command === 'withdraw')
       for (const source_id of source_ids) this.withdrawn.set(source_id, scheduler.now);
+    if (command === 'ask')
+      for (const patient of await patientsOf(store, source_ids))
+        this.asked.set(patient, [...(this.asked.get(patient) ?? []), scheduler.now]);
   }
+
+  /** The work of `eligd ask`, as the command puts it together. */
+  #askAgain(): ReturnType<typeof askAgain> {
+    const { config } = this.#world.machine();
+    const payers = readPayers(config);
+    return askAgain({
+      facts: { clinic: clinicProfile(config), policy: policyOf(config), payers },
+      external_id_template: config.service.external_id,
+      budget: budgetRules(config, payers),
+    });
+  }
+}
+
+async function patientsOf({ db }: Store, source_ids: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('appointments')
+    .select('content')
+    .where('source_id', 'in', source_ids)
+    .where('superseded_at', 'is', null)
+    .execute();
+  return rows.map(({ content }) => (JSON.parse(content) as AppointmentInput).patient.id ?? '');
 }
 
 async function sourcesOf({ db }: Pick<Store, 'db'>, { kind, id }: Operand): Promise<string[]> {

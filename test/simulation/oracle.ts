@@ -9,13 +9,14 @@ import type { AppointmentInput } from '../../src/domain/appointment.ts';
 import { isShownAs, type Visit } from './book.ts';
 import { Calls, canonical, iso, isoDate } from './calls.ts';
 import { readState } from './evidence.ts';
+import { LeadCheck } from './lead.ts';
 import type { Life, Machine } from './machine.ts';
 import type { World } from './network.ts';
 import type { Operator } from './operator.ts';
-import { PayerClock } from './payer-clock.ts';
-import { DAY_MS, HOUR_MS } from './plan.ts';
+import { CODES, DAY_MS, HOUR_MS } from './plan.ts';
 import type { Written } from './pms.ts';
 import type { Report } from './reports.ts';
+import type { Accepted } from './service.ts';
 import { saidIn } from './service-answers.ts';
 import { Broken } from './story.ts';
 
@@ -32,7 +33,7 @@ type Taken = { id: number; received_at: number };
 
 export class Oracle {
   readonly #world: World;
-  readonly #operator: Pick<Operator, 'withdrawn'>;
+  readonly #operator: Pick<Operator, 'withdrawn' | 'asked'>;
   readonly calls: Calls;
   /** Since when and until when submission was stopped because of a second installation. */
   stopped_from = Number.POSITIVE_INFINITY;
@@ -47,17 +48,23 @@ export class Oracle {
   /** Answers that were taken from reports, without a question. */
   reported_answers = 0;
 
-  readonly #payers: PayerClock;
+  readonly #lead: LeadCheck;
 
-  constructor(world: World, operator: Pick<Operator, 'withdrawn'>) {
+  constructor(world: World, operator: Pick<Operator, 'withdrawn' | 'asked'>) {
     this.#world = world;
     this.#operator = operator;
-    this.#payers = new PayerClock(world.plan.config.payer_hours);
-    this.calls = new Calls(world);
+    this.#lead = new LeadCheck(world);
+    this.calls = new Calls(world, operator.asked);
   }
 
   #fail(guarantee: string, what: string, about: readonly string[] = []): void {
     this.#world.fail(new Broken(guarantee, what, about));
+  }
+
+  onAccepted(call: Accepted): void {
+    this.calls.onAccepted(call);
+    const need = this.calls.needOf(call);
+    if (need !== undefined) this.#lead.onAccepted(call, need.patient);
   }
 
   // ---- G3
@@ -177,9 +184,9 @@ export class Oracle {
       );
     const is_active = record.plan?.is_active ?? null;
     if (is_active !== (said.is_active ?? null)) wrong('is_active', is_active, said.is_active);
+    const [known] = CODES[this.#world.plan.specialty];
     const covered =
-      record.procedure_codes?.codes.find(({ code }) => code === 'D1110')?.benefits.is_covered ??
-      null;
+      record.procedure_codes?.codes.find(({ code }) => code === known)?.benefits.is_covered ?? null;
     if (covered !== (said.covered ?? null)) wrong('is_covered', covered, said.covered);
     const begins = record.plan?.effective_date ?? null;
     const is_day = said.begins !== undefined && said.begins !== '' && said.begins !== '2026-02-30';
@@ -433,7 +440,7 @@ export class Oracle {
     return (
       config.calls_per_day === null &&
       from < starts_at &&
-      this.#payers.hoursBetween(from, starts_at) > config.min_lead_hours
+      this.#lead.payers.hoursBetween(from, starts_at) > config.min_lead_hours
     );
   }
 

@@ -2,6 +2,7 @@
  * What a world is like: everything that is drawn from the seed before it begins. Printed at the top
  * of a failing seed's story.
  */
+import type { Specialty } from '../../src/domain/specialty.ts';
 import { Random } from './random.ts';
 
 export const MINUTE_MS = 60_000;
@@ -30,6 +31,13 @@ const ZONES = [
   'Pacific/Honolulu',
 ] as const;
 
+/** What visits of each specialty are for. */
+export const CODES: Readonly<Record<Specialty, readonly [string, string]>> = {
+  dental: ['D1110', 'D2740'],
+  medical: ['99213', '99214'],
+  mental_health: ['90834', '90837'],
+};
+
 export function drawPlan(seed: number) {
   const random = new Random(seed, 'plan');
   /** A kind of fault is absent, rare or frequent; a world without any is a rare world. */
@@ -47,6 +55,13 @@ export function drawPlan(seed: number) {
     seed,
     start_ms: Date.parse(random.pick(STARTS)) + random.int(0, 20) * HOUR_MS,
     time_zone: random.pick(ZONES),
+    specialty: new Random(seed, 'specialty').pick<Specialty>([
+      'dental',
+      'dental',
+      'dental',
+      'medical',
+      'mental_health',
+    ]),
     /** Days with faults; then everything works, and everything has to come to its end. */
     storm_days,
     config: {
@@ -68,13 +83,7 @@ export function drawPlan(seed: number) {
       pull_seconds: random.pick([1800, 7200, 14_400]),
       // A loop that has something to do knows when; it looks besides only this rarely.
       idle_ms: random.pick([120, 360, 720]) * MINUTE_MS,
-      late_visits: 'buy',
-      payer_hours: {
-        hours: '00:00-24:00',
-        zones: ['America/Chicago'],
-        same_day_cutoff: '12:00',
-        turnaround_days: 2,
-      },
+      ...drawPayerTimes(new Random(seed, 'payers')),
       calls_per_day: sometimes(0.1, random.int(3, 12)),
     },
     pms: {
@@ -229,6 +238,24 @@ export function drawPlan(seed: number) {
         : null,
       damage_first: random.chance(0.4),
       clone: can_lose_state && random.chance(0.06) ? random.pick(['copy', 'empty'] as const) : null,
+    },
+  };
+}
+
+/** Payers that always answer on a business day, or those of a real clinic. */
+function drawPayerTimes(random: Random) {
+  if (random.chance(0.75)) {
+    const always = { hours: '00:00-24:00', zones: ['America/Chicago'] };
+    const payer_hours = { ...always, same_day_cutoff: '12:00', turnaround_days: 2 };
+    return { late_visits: 'buy' as const, payer_hours };
+  }
+  return {
+    late_visits: 'call_yourself' as const,
+    payer_hours: {
+      hours: '08:00-17:00',
+      zones: ['America/New_York', 'America/Chicago', 'America/Denver', 'America/Los_Angeles'],
+      same_day_cutoff: random.chance(0.5) ? '12:00' : null,
+      turnaround_days: random.pick([1, 2]),
     },
   };
 }

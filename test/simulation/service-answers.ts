@@ -2,7 +2,7 @@
  * What becomes of an inquiry at the service, and what the payer said: answers with holes, whose
  * holes must stay holes (G8).
  */
-import { HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
+import { CODES, HOUR_MS, MINUTE_MS, type Plan } from './plan.ts';
 import { Random } from './random.ts';
 
 /** `results`: which version of the answer is shown; null while there is none. */
@@ -74,6 +74,7 @@ export function answerFor(plan: Plan, id: string, version: number, ended_at: str
   }
   const said = saidIn(id, version);
   const { service } = plan;
+  const [code, other] = CODES[plan.specialty];
   const call = {
     representative_name: `Rep of ${id}`,
     reference_number: `REF-${id}-${version}`,
@@ -96,7 +97,7 @@ export function answerFor(plan: Plan, id: string, version: number, ended_at: str
     treatment_history: {
       [dateOf('2026-03-04', service.dates) ?? '']: [
         {
-          procedure_code: 'D2740',
+          procedure_code: other,
           tooth_numbers: service.tooth_numbers === 'texts' ? ['3', '14'] : [3, 14],
           surfaces: ['M'],
         },
@@ -104,8 +105,8 @@ export function answerFor(plan: Plan, id: string, version: number, ended_at: str
     },
     procedure_classes: { PREVENTIVE: { is_covered: true } },
     procedure_codes: [
-      [{ procedure_code: 'D1110', procedure_name: 'one' }, { is_covered: said.covered }],
-      [{ procedure_code: 'D2740', procedure_name: 'two' }, { is_covered: true }],
+      [{ procedure_code: code, procedure_name: 'one' }, { is_covered: said.covered }],
+      [{ procedure_code: other, procedure_name: 'two' }, { is_covered: true }],
     ],
     extra_info: { missing_tooth_clause: 'None.' },
   };

@@ -119,7 +119,7 @@ class LivingWorld {
     this.#operator = new Operator(this.#world);
     this.oracle = new Oracle(this.#world, this.#operator);
     this.#trouble = new Trouble(this.#world, this.#random);
-    this.service.onAccepted = (inquiry) => this.oracle.calls.onAccepted(inquiry);
+    this.service.onAccepted = (inquiry) => this.oracle.onAccepted(inquiry);
     this.service.onFull = (machine) => this.#trouble.setClockAtLimit(machine);
     this.service.onTooMany = (machine, count) => this.oracle.onTooMany(machine, count);
     this.pms.onAcknowledged = (life, inputs) => this.oracle.onAcknowledged(life, inputs);

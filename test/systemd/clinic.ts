@@ -131,8 +131,8 @@ export function noonZone(): string {
   return `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
 }
 
-/** In three days, so that payers can be phoned before, whatever day of the week it is. */
+/** In a week, so that payers can answer before, whatever day of the week it is. */
 function visitTime(): string {
-  const local = new Date(Date.now() + (3 * 24 + 12 - new Date().getUTCHours()) * 3_600_000);
+  const local = new Date(Date.now() + (7 * 24 + 12 - new Date().getUTCHours()) * 3_600_000);
   return `${local.toISOString().slice(0, 10)} 20:30`;
 }

@@ -3,7 +3,7 @@
  * lost or asked twice.
  */
 import { type ClinicMachine, FOLDER } from './clinic.ts';
-import { CONFIG, DROP_IN, expectOneCallEach, expectTrue, waitUntil } from './common.ts';
+import { CONFIG, DROP_IN, expectOneCallEach, expectTrue, STATE, waitUntil } from './common.ts';
 import type { Machine } from './machine.ts';
 
 export async function stop(clinic: ClinicMachine, machine: Machine): Promise<string> {
@@ -117,6 +117,32 @@ export async function badConfiguration(clinic: ClinicMachine, machine: Machine):
   expectTrue(/line \d+, polcy: is not a known key/.test(journal), journal);
   machine.run(`cp -p /root/eligd.yaml ${CONFIG} && systemctl restart eligd.service`);
   return 'failed with 78, no restart, the line and the key in the journal';
+}
+
+/** OnFailure= and ExecStopPost= both run `eligd alert failed`; people hear of it once. */
+export async function alertOfFailure(clinic: ClinicMachine, machine: Machine): Promise<string> {
+  const alerts = `${STATE}/alerts.jsonl`;
+  const target = `alerts: { targets: [{ id: desk, type: file, path: ${alerts} }] }`;
+  machine.run(`cp -p ${CONFIG} /root/eligd.yaml && echo '${target}' >>${CONFIG}`);
+  machine.run('systemctl restart eligd.service');
+  expectTrue(clinic.service().active === 'active', clinic.journal('-n 12'));
+  // The last configuration in order has the target; this one cannot be read at all.
+  machine.run(`echo 'clinic: [' >>${CONFIG}`);
+  machine.try('systemctl restart eligd.service');
+  await machine.until('the alert', `grep -q daemon_failed ${alerts}`, 60);
+  await machine.until(
+    'the end of eligd-failed.service',
+    "systemctl show eligd-failed.service -p SubState --value | grep -qx 'dead'",
+  );
+  const lines = machine.run(`cat ${alerts}`).split('\n');
+  const told = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expectTrue(told.length === 1 && told[0]?.level === 'urgent', lines.join('\n'));
+  const next = String(told[0]?.next);
+  expectTrue(machine.run(`stat -c %U ${alerts}`) === 'eligd', 'It is not eligd’s.');
+  const result = machine.run('systemctl show eligd-failed.service -p Result --value');
+  expectTrue(result === 'success' && clinic.service().active === 'failed', result);
+  machine.run(`cp -p /root/eligd.yaml ${CONFIG} && systemctl restart eligd.service`);
+  return `a target of the last good configuration was told once, with what to do (${next})`;
 }
 
 export async function tamperedCredential(clinic: ClinicMachine, machine: Machine): Promise<string> {

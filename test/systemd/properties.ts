@@ -2,6 +2,7 @@
 import type { Property } from './common.ts';
 import { diskErrors, fullDisk, restore } from './properties-of-disk.ts';
 import {
+  alertOfFailure,
   badConfiguration,
   hangingProcess,
   hangingStage,
@@ -41,6 +42,7 @@ export function properties(same: Promise<string>): readonly Property[] {
     { name: 'a process that hangs', see: hangingProcess },
     { name: 'a stage that hangs', see: hangingStage },
     { name: 'bad configuration', see: badConfiguration },
+    { name: 'alert of a daemon that cannot start', see: alertOfFailure },
     { name: 'tampered credential', see: tamperedCredential },
     { name: 'full state disk', see: fullDisk },
     { name: 'errors of the disk', see: diskErrors },

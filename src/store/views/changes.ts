@@ -2,7 +2,7 @@
  * What has happened since somebody looked last, for counters: the audit trail has every step of an
  * inquiry and of a delivery, in order.
  */
-import type { InquiryDraft } from '../../domain/inquiry.ts';
+import { readDraft } from '../../domain/inquiry.ts';
 import type { Db } from '../engine/database.ts';
 
 /** Up to where changes were read. */
@@ -111,11 +111,11 @@ async function writtenResults(db: Db, steps: readonly Step[]): Promise<WrittenRe
 
 /**
  * The carrier's identifier, or the payer ID. A name as text is left out: a PMS may have anything
- * there.
+ * there. A damaged draft names no payer.
  */
 function payerLabel(draft: string): string {
-  const { insurance, insurance_payor_id } = JSON.parse(draft) as Partial<InquiryDraft>;
-  const known = [insurance, insurance_payor_id].find(
+  const asked = readDraft(draft);
+  const known = [asked?.insurance, asked?.insurance_payor_id].find(
     (each) => each !== undefined && /^[A-Z0-9_]{2,64}$/.test(each) && each !== 'UNKNOWN',
   );
   return known ?? 'other';
