@@ -8,7 +8,7 @@ import type { FhirConfig } from './config.ts';
 import { listAt, type Resource } from './element.ts';
 import type { FhirEnv } from './events.ts';
 import { Chart } from './read/chart.ts';
-import { type Cursor, nextReading, oneDateQuery } from './read/reading.ts';
+import { type Cursor, NOTHING_READ, nextReading, oneDateQuery } from './read/reading.ts';
 import { targetOf, targetType } from './read/references.ts';
 import type { Capability } from './server/capability.ts';
 import type { FhirClient } from './server/client.ts';
@@ -136,7 +136,6 @@ async function searchLines(
       time_zone: env.time_zone,
       now,
     }).query;
-  const from_start: Cursor = { since: null, window_on: null, claims_on: null };
   const search = (cursor: Cursor, what: string, query = queryFor(cursor)) => {
     return line(
       what,
@@ -151,13 +150,13 @@ async function searchLines(
       },
     );
   };
-  const both = await search(from_start, 'Appointments can be searched by date.');
+  const both = await search(NOTHING_READ, 'Appointments can be searched by date.');
   const one =
     'The server takes one date in a search, so eligd leaves out the visits after the window.';
   const window =
     both.ok || !is_refused
       ? both
-      : await search(from_start, one, oneDateQuery(queryFor(from_start)));
+      : await search(NOTHING_READ, one, oneDateQuery(queryFor(NOTHING_READ)));
   if (!window.ok && !is_refused) return [window];
   if (!window.ok) {
     const hint =
@@ -170,7 +169,7 @@ async function searchLines(
   }
   const since = new Date(now).toISOString();
   const changes = await search(
-    { since, window_on: localDate(now, env.time_zone), claims_on: null },
+    { ...NOTHING_READ, since, window_on: localDate(now, env.time_zone) },
     'Appointments can be asked for by what has changed.',
   );
   const is_told_changes =
@@ -179,7 +178,7 @@ async function searchLines(
     'The server cannot be asked for changes (_lastUpdated), so the whole window is read each hour.';
   return [
     window,
-    ...(await ignoredLines({ client, config, env }, queryFor(from_start), signal)),
+    ...(await ignoredLines({ client, config, env }, queryFor(NOTHING_READ), signal)),
     is_told_changes ? changes : { ok: true, what: instead },
     ...(await insuranceLines(found, { client, config, env }, capability, signal)),
   ];
@@ -274,13 +273,24 @@ function refusedLine(type: string, capability: Capability): CheckLine {
   return { ok: false, what: `The server takes no ${type}, and nothing in its place.`, next };
 }
 
-function writeLines({ config }: Parts, capability: Capability): CheckLine[] {
+function writeLines({ client, config }: Parts, capability: Capability): CheckLine[] {
   const types = writtenTypes(config);
   if (types.length === 0)
     return [
       { ok: true, what: 'Nothing is written to the server (write_back: none, attention: none).' },
     ];
-  if (!capability.is_known) return [];
+  const read_only: CheckLine[] = isReadOnly(config, capability, client.grantedScopes())
+    ? [
+        {
+          ok: false,
+          what: 'No answer could be written to the server, so eligd makes no calls for its visits.',
+          next:
+            'Have the server allow one of them, or set write_back: none to make the calls ' +
+            'anyway.',
+        },
+      ]
+    : [];
+  if (!capability.is_known) return read_only;
   const refused = types.filter((type) => capability.interaction(type, 'create') === false);
   const looked = types.filter(
     (type) =>
@@ -292,12 +302,7 @@ function writeLines({ config }: Parts, capability: Capability): CheckLine[] {
   const lines: CheckLine[] = [];
   for (const type of refused) lines.push(refusedLine(type, capability));
   if (refused.length === 0) lines.push({ ok: true, what: `The server takes ${types.join(', ')}.` });
-  if (isReadOnly(config, capability))
-    lines.push({
-      ok: false,
-      what: 'No answer could be written to the server, so eligd makes no calls for its visits.',
-      next: 'Have the server allow one of them, or set write_back: none to make the calls anyway.',
-    });
+  lines.push(...read_only);
   if (looked.length > 0)
     lines.push({
       ok: true,

@@ -40,7 +40,7 @@ export class Pace {
     const learned = await this.#read();
     const max = this.#max_per_minute;
     if (learned === null) return { per_minute: max, gap_ms: 0 };
-    const steps = Math.max(0, Math.floor((this.#clock.now() - learned.at) / GROWS_EVERY_MS));
+    const steps = Math.floor((this.#clock.now() - learned.at) / GROWS_EVERY_MS);
     const grown = Math.floor(learned.per_minute + (max / STEPS) * steps);
     const per_minute = Math.min(max, Math.max(1, grown));
     return { per_minute, gap_ms: per_minute < max ? Math.ceil(MINUTE_MS / per_minute) : 0 };
@@ -59,6 +59,10 @@ export class Pace {
 
   async #read(): Promise<LearnedPace | null> {
     if (this.#learned === undefined) this.#learned = await this.#table.pace();
+    const now = this.#clock.now();
+    // Learned by a clock that was ahead: it grows from now on.
+    if (this.#learned !== null && this.#learned.at > now)
+      this.#learned = { ...this.#learned, at: now };
     return this.#learned;
   }
 }

@@ -131,16 +131,24 @@ export class Session {
     const answered = await this.#pass(call, `Bearer ${first.token}`, waiting);
     if (answered.outcome === 'none') return answered;
     const { status } = answered.reply;
-    if (status >= 200 && status < 300) this.#tokens.noteAccepted(first.token);
-    const is_refused = status === 401 || (status === 403 && this.#tokens.mayBeDead(first.token));
+    const kind = this.#kindOf(call);
+    if (status >= 200 && status < 300) this.#tokens.noteAccepted(first.token, kind);
+    const is_refused =
+      status === 401 || (status === 403 && this.#tokens.mayBeDead(first.token, kind));
     if (!is_refused) return answered;
     const second = await unlessAborted(this.#tokens.replace(first.token), waiting);
     if (second === null || !second.ok) return this.#withoutToken(second);
     const repeated = await this.#pass(call, `Bearer ${second.token}`, waiting);
     if (repeated.outcome === 'none') return repeated;
-    if (repeated.reply.status < 300) this.#tokens.noteAccepted(second.token);
-    if (repeated.reply.status === 403) this.#tokens.noteForbidden(second.token);
+    if (repeated.reply.status < 300) this.#tokens.noteAccepted(second.token, kind);
+    if (repeated.reply.status === 403) this.#tokens.noteForbidden(second.token, kind);
     return repeated;
+  }
+
+  /** What an account is allowed to do or not: `GET /api/v0/dental/inquiries`, of whatever id. */
+  #kindOf({ method, path }: Call): string {
+    const [place = ''] = path.slice(this.prefix.length).split('?', 1);
+    return `${method} ${place.split('/').slice(0, 5).join('/')}`;
   }
 
   #withoutToken(outcome: (TokenOutcome & { ok: false }) | null): Answered {

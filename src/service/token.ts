@@ -18,17 +18,13 @@ export type LoginOutcome =
 
 export type TokenOutcome = { ok: true; token: string } | { ok: false; failure: ServiceFailure };
 
-/**
- * `has_worked`: the service has accepted it. `is_forbidden_anyway`: it was asked for because of a
- * 403, and the same call got 403 again, so that 403 says nothing about the token.
- */
+/** `has_worked`: the service has accepted it. */
 type Held = {
   token: string;
   lifetime_ms: number;
   asked_ms: number;
   asked_elapsed_ms: number;
   has_worked: boolean;
-  is_forbidden_anyway: boolean;
 };
 
 /** `login` performs one token request; it is never called while another call of it is under way. */
@@ -36,6 +32,11 @@ export class TokenSource {
   readonly #login: () => Promise<LoginOutcome>;
   readonly #clock: Clock;
   #held: Held | null = null;
+  /**
+   * Kinds of calls that got 403 again with a token that was renewed for them, and that token: they
+   * are not allowed, and their 403 says nothing about a token.
+   */
+  readonly #forbidden = new Map<string, string>();
   #renewal: Promise<TokenOutcome> | null = null;
   #failed_elapsed_ms: number | null = null;
 
@@ -72,29 +73,31 @@ export class TokenSource {
     return this.#renew();
   }
 
-  /** The service accepted a call with this token. */
-  noteAccepted(token: string): void {
+  /** The service accepted a call of this kind with this token. */
+  noteAccepted(token: string, kind: string): void {
     if (this.#held?.token === token) this.#held.has_worked = true;
+    if (this.#forbidden.get(kind) !== token) this.#forbidden.delete(kind);
   }
 
-  /** A call that another token had been renewed for got 403 with this one as well. */
-  noteForbidden(token: string): void {
-    if (this.#held?.token === token) this.#held.is_forbidden_anyway = true;
+  /** A call of this kind, for which the token had been renewed, got 403 with this one as well. */
+  noteForbidden(token: string, kind: string): void {
+    this.#forbidden.set(kind, token);
   }
 
   /**
-   * Whether a 403 may mean that the token is dead: services exist that answer so instead of 401. At
-   * most once for each token, and not for one that never worked.
+   * Whether a 403 to a call of this kind may mean that the token is dead: services exist that
+   * answer so instead of 401. At most once for each token, and not for one that never worked.
    */
-  mayBeDead(token: string): boolean {
+  mayBeDead(token: string, kind: string): boolean {
     const held = this.#held;
     if (held === null || held.token !== token) return true;
-    return held.has_worked && !held.is_forbidden_anyway;
+    return held.has_worked && !this.#forbidden.has(kind);
   }
 
   /** Forgets the token, so that the next call has to log in. */
   forget(): void {
     this.#held = null;
+    this.#forbidden.clear();
   }
 
   #renew(): Promise<TokenOutcome> {
@@ -120,7 +123,6 @@ export class TokenSource {
       asked_ms,
       asked_elapsed_ms,
       has_worked: false,
-      is_forbidden_anyway: false,
     };
     return { ok: true, token };
   }

@@ -145,6 +145,35 @@ test('A 403 that a new token does not help is no reason for another login', asyn
   expect(server.tokens()).toBe(3);
 });
 
+test('A token that dies early is renewed though something else is forbidden', async () => {
+  const dead = new Set<string>();
+  let handed_out = 0;
+  const server = await serve(
+    ({ url, headers }) => {
+      const token = String(headers.authorization).replace('Bearer ', '');
+      const is_forbidden = url.includes('/verification') || url.includes('/subscription');
+      return is_forbidden || dead.has(token) ? { status: 403 } : created;
+    },
+    () => {
+      handed_out += 1;
+      return { json: { access_token: `T${handed_out}` } };
+    },
+  );
+  const { client } = testClient(server.base_url, { credentials: OAUTH });
+  await client.create('dental', aRequest());
+  for (let round = 0; round < 3; round += 1) {
+    expect(await client.verifications(id('a'))).toMatchObject({ failure: { status: 403 } });
+    expect(await client.getSubscription()).toMatchObject({ failure: { status: 403 } });
+    expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+  }
+  // One login for each thing that is forbidden, and none for asking again.
+  expect(handed_out).toBe(3);
+  dead.add('T3');
+  expect(await client.create('dental', aRequest())).toMatchObject({ ok: true });
+  expect(await client.verifications(id('a'))).toMatchObject({ failure: { status: 403 } });
+  expect(handed_out).toBe(4);
+});
+
 test('A 403 to a token that has never worked is final', async () => {
   const server = await tokenServer(() => false, {}, 403);
   const { client } = testClient(server.base_url, { credentials: OAUTH });

@@ -121,7 +121,9 @@ function said(
 }
 
 test.each(EDGES)('%s', async (_name, wire, { create, read }) => {
-  const { client, gate } = testClient(ORIGIN, { timeout_ms: TIMEOUT_MS });
+  // Only what never comes is waited for briefly: a busy machine may take its time with the rest.
+  const timeout_ms = create.includes('timeout') ? TIMEOUT_MS : 30_000;
+  const { client, gate } = testClient(ORIGIN, { timeout_ms });
   const created = wire(nock(ORIGIN).post(PATH), '{"success":true,"inquiry_id":"n-1"}');
   const answer = await client.create('dental', aRequest());
   expect(said(answer.ok ? { ok: true, value: aReadForm('n-1') as never } : answer)).toBe(create);

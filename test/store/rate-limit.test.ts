@@ -285,4 +285,18 @@ describe('after a 429', () => {
     expect(await waited(next, clock)).toBe(0);
     expect(await waited(next, clock)).toBe(0);
   });
+
+  test('the pace grows though the clock was a year ahead when it was halved', async () => {
+    const store = await temporaryStore();
+    const clock = virtualClock();
+    clock.set(clock.now() + 365 * 24 * 60 * 60_000);
+    await createRateLimiter(store, clock, 60).slowDown();
+    clock.set(clock.now() - 365 * 24 * 60 * 60_000);
+    const limiter = createRateLimiter(store, clock, 60);
+    await waited(limiter, clock);
+    expect(await waited(limiter, clock)).toBe(2_000);
+    await clock.runUntil(clock.sleep(60 * 60_000));
+    expect(await waited(limiter, clock)).toBe(0);
+    expect(await waited(limiter, clock)).toBe(0);
+  });
 });

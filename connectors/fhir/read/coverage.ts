@@ -1,6 +1,6 @@
 import type { CoverageInput, Subscriber } from '../../../src/domain/appointment.ts';
 import { coveragePeriod } from '../../../src/domain/coverage-period.ts';
-import { isDate } from '../../../src/domain/time.ts';
+import { isDate, localDate } from '../../../src/domain/time.ts';
 import { codingsAt, identifierOf, listAt, textAt } from '../element.ts';
 import type { GatheredCoverage } from './gather.ts';
 import { nameOf, type Place } from './person.ts';
@@ -28,11 +28,18 @@ export function toCoverages(gathered: readonly GatheredCoverage[], place: Place)
 
 /** FHIR's dates may be a year or a month; they begin with its first day and end with its last. */
 function periodOf(coverage: unknown, { time_zone }: Place) {
-  const start = textAt(coverage, 'period', 'start').slice(0, 10);
-  const end = textAt(coverage, 'period', 'end').slice(0, 10);
+  const start = dayOf(textAt(coverage, 'period', 'start'), time_zone);
+  const end = dayOf(textAt(coverage, 'period', 'end'), time_zone);
   const first = `${start}-01-01`.slice(0, 10);
   const ends = [end, `${end}-31`, `${end}-30`, `${end}-29`, `${end}-28`, `${end}-12-31`];
   return coveragePeriod(first, ends.find(isDate) ?? null, time_zone);
+}
+
+/** The clinic's day of a moment. A midnight is how some servers write the day itself. */
+function dayOf(text: string, time_zone: string): string {
+  const has_zone = /T.*(?:Z|[+-]\d{2}:?\d{2})$/.test(text);
+  const at = has_zone && !/T00:00(?::00(?:\.0+)?)?\D/.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? text.slice(0, 10) : localDate(at, time_zone);
 }
 
 function byOrder(a: GatheredCoverage, b: GatheredCoverage): number {

@@ -35,6 +35,7 @@ import {
   type Today,
   windowStart,
   withOneDate,
+  withWritability,
 } from './reading.ts';
 
 /** Without a way to ask for changes, the whole window is read each time. */
@@ -86,7 +87,8 @@ export class Puller {
 
   private async read(call: PullCall): Promise<void> {
     const capability = await this.client.capability(call.signal);
-    const cursor = readCursor(call.cursor);
+    const is_read_only = isReadOnly(this.config, capability, this.client.grantedScopes());
+    const cursor = withWritability(readCursor(call.cursor), is_read_only);
     const next = () =>
       nextReading(
         this.refuses_changes ? { ...cursor, window_on: null } : cursor,
@@ -111,7 +113,7 @@ export class Puller {
       found = await this.findWindow(reading, chart, call.signal);
     }
     const mapped = await this.map(found, chart);
-    if (isReadOnly(this.config, capability))
+    if (is_read_only)
       for (const appointment of mapped.appointments) appointment.is_unwritable = true;
     const taken = await this.take({ reading, cursor, found, mapped }, call);
     const failure = (await this.pullClaims(taken.cursor, chart, call)) ?? taken.failure;

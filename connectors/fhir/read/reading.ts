@@ -15,6 +15,15 @@ export type Cursor = {
   window_on: string | null;
   /** The same of claims. */
   claims_on: string | null;
+  /** Whether the visits that were read could not be written back: `yes`. */
+  read_only: string | null;
+};
+
+export const NOTHING_READ: Cursor = {
+  since: null,
+  window_on: null,
+  claims_on: null,
+  read_only: null,
 };
 
 export type Reading =
@@ -36,11 +45,18 @@ export function readCursor(text: string | null): Cursor {
         since: textOf('since'),
         window_on: textOf('window_on'),
         claims_on: textOf('claims_on'),
+        read_only: textOf('read_only'),
       };
   } catch {
     // What another version wrote: start over.
   }
-  return { since: null, window_on: null, claims_on: null };
+  return NOTHING_READ;
+}
+
+/** Where the server lets eligd write now and did not, or the other way round, all is read again. */
+export function withWritability(cursor: Cursor, is_read_only: boolean): Cursor {
+  const read_only = is_read_only ? 'yes' : null;
+  return cursor.read_only === read_only ? cursor : { ...cursor, read_only, window_on: null };
 }
 
 /** The day at the clinic, and how many days before and after it are read. */
@@ -127,6 +143,7 @@ export function advance(
     since: Number.isFinite(latest) ? iso(latest) : null,
     window_on: reading.kind === 'window' ? localDate(now, time_zone) : cursor.window_on,
     claims_on: cursor.claims_on,
+    read_only: cursor.read_only,
   };
 }
 

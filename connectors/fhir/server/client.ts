@@ -5,6 +5,7 @@
  */
 import PQueue from 'p-queue';
 import { backoffMs } from '../../../src/domain/backoff.ts';
+import { HOUR_MS } from '../../../src/domain/time.ts';
 import { ConnectorError } from '../../contract.ts';
 import type { FhirConfig } from '../config.ts';
 import { at, isResource, listAt, type Resource, textAt } from '../element.ts';
@@ -28,6 +29,7 @@ const PAGES_MAX = 10_000;
  * in a row go round in a circle.
  */
 const STALE_PAGES_MAX = 20;
+const CAPABILITY_MS = HOUR_MS;
 
 type Page = {
   matches: Resource[];
@@ -52,7 +54,7 @@ export class FhirClient {
   private readonly transport: Transport;
   private readonly authorizer: Authorizer;
   private readonly queue: PQueue;
-  private known: Capability | null = null;
+  private known: { capability: Capability; read_elapsed: number } | null = null;
   /**
    * By the clock that never goes backward: nothing is sent before, because the server asked to
    * wait.
@@ -83,9 +85,14 @@ export class FhirClient {
     await this.repeating(() => this.authorizer.header(signal), signal);
   }
 
-  /** Read once and kept. A server without a readable statement is asked again the next time. */
+  /**
+   * Kept for an hour, because what a server lets eligd do may change. One without a readable
+   * statement is asked again the next time.
+   */
   async capability(signal: AbortSignal): Promise<Capability> {
-    if (this.known !== null) return this.known;
+    const { known } = this;
+    const elapsed = this.env.clock.elapsed();
+    if (known !== null && elapsed - known.read_elapsed < CAPABILITY_MS) return known.capability;
     const url = `${this.base_url}/metadata`;
     let capability: Capability;
     try {
@@ -100,6 +107,7 @@ export class FhirClient {
         error.kind === 'unauthorized'
       )
         throw error;
+      if (known !== null) return known.capability;
       this.env.log('fhir_capability_unknown', {
         connector: this.env.connector_id,
         failure: error.kind,
@@ -114,7 +122,7 @@ export class FhirClient {
         next: 'Write the base address of its R4 endpoint into base_url:.',
       });
     }
-    this.known = capability;
+    this.known = { capability, read_elapsed: elapsed };
     return capability;
   }
 

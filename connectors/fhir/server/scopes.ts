@@ -72,6 +72,19 @@ export function missingScopes(config: FhirConfig, granted: readonly string[]): s
   return [...read, ...written];
 }
 
+/** Whether the scopes allow to create such a resource; those that are none of SMART say nothing. */
+export function mayCreate(type: string, granted: readonly string[]): boolean {
+  const is_smart = granted.some((scope) => /^[a-z]+\/[A-Za-z*]+\.[a-z*]/.test(scope));
+  return (
+    !is_smart ||
+    granted.some(
+      (scope) =>
+        ['write', '*'].some((verb) => isScope(scope, type, verb)) ||
+        scopeParts(scope, type)?.includes('c') === true,
+    )
+  );
+}
+
 /**
  * The letters of a v2 scope for `type` (`system/Patient.rs?…`), null when it is for another type.
  */

@@ -43,6 +43,7 @@ describe('a coverage', () => {
     ['ended before the visit while another holds', { period: { end: '2026-10-31' } }],
     ['ended in a month before it', { period: { end: '2026-10' } }],
     ['ended in a year before it', { period: { end: '2025' } }],
+    ['ended in the evening before it', { period: { end: '2026-11-24T05:59:59Z' } }],
     ['not begun yet while another holds', { period: { start: '2027-01-01' } }],
     ['paid by the patient', { type: { coding: [{ code: 'pay' }] } }],
     ['paid by a relative', { payor: [{ reference: 'RelatedPerson/r' }] }],
@@ -51,6 +52,14 @@ describe('a coverage', () => {
       'MEMBER001',
     ]);
   });
+
+  test.each(['2026-11-24', '2026-11-24T00:00:00Z', '2026-11-24T23:59:59-06:00'])(
+    'that ends on the day of the visit (%s) counts',
+    async (end) => {
+      const { visit } = await readWith(coverage(() => undefined, more({ period: { end } })));
+      expect(members(visit)).toHaveLength(2);
+    },
+  );
 
   test('that has ended is asked about if there is no other, as it may be renewed', async () => {
     const { visit } = await readWith(

@@ -1,5 +1,7 @@
 /** A server that says that nothing can be written to it costs no call. */
 import { expect, test } from 'vitest';
+import type { PullBatch } from '../../../connectors/contract.ts';
+import { HOUR_MS } from '../../../src/domain/time.ts';
 import type { PeerOptions } from '../../support/fhir/peer.ts';
 import { appointment, bench, read } from './bench.ts';
 
@@ -15,6 +17,43 @@ test.each<[string, PeerOptions, Record<string, unknown>, true | undefined]>([
   ['that does not say what it takes', { ...READ_ONLY, has_metadata: false }, {}, undefined],
 ])('visits of a server %s', async (_, peer, config, is_unwritable) => {
   const world = await bench(peer, { attention: 'none', ...config });
+  await world.offer(appointment(1));
+  expect(read(await world.pull()).get('A-1')?.is_unwritable).toBe(is_unwritable);
+});
+
+test('visits are read again when the server begins or ceases to take answers', async () => {
+  const world = await bench({}, { attention: 'none' });
+  const unwritable = async () => read(await world.pull()).get('A-1')?.is_unwritable;
+  await world.offer(appointment(1));
+  expect(await unwritable()).toBeUndefined();
+  world.peer.options.without = READ_ONLY.without ?? [];
+  await world.pass(HOUR_MS);
+  expect(await unwritable()).toBe(true);
+  // A restart does not forget what the visits were read with.
+  world.peer.options.without = [];
+  const batches: PullBatch[] = [];
+  await world.restart().pull?.({
+    cursor: world.cursor(),
+    accept: async (batch) => {
+      batches.push(batch);
+      return { reply: null };
+    },
+    isAccepted: async () => false,
+    signal: new AbortController().signal,
+  });
+  expect(read(batches).get('A-1')).not.toHaveProperty('is_unwritable');
+});
+
+test.each([
+  ['that it grants for reading alone', 'system/*.rs', true],
+  ['that it grants for answers', 'system/*.rs system/CoverageEligibilityResponse.cru', undefined],
+  ['that are none of SMART', 'fhir', undefined],
+])('visits of a server with scopes %s', async (_, scope, is_unwritable) => {
+  const world = await bench(
+    { smart: { client_id: 'eligd', client_secret: 'SECRET', grants: scope } },
+    { attention: 'none', auth: 'client_secret', client_id: 'eligd' },
+    { client_secret: 'SECRET' },
+  );
   await world.offer(appointment(1));
   expect(read(await world.pull()).get('A-1')?.is_unwritable).toBe(is_unwritable);
 });

@@ -8,6 +8,8 @@ export type SmartOptions = {
   jwks?: JSONWebKeySet;
   client_secret?: string;
   expires_in?: number;
+  /** What is granted, whatever is asked for. */
+  grants?: string;
   /** Notations of scopes that are understood. */
   versions?: ('v1' | 'v2')[];
 };
@@ -33,7 +35,7 @@ export class SmartServer {
     if (form.get('grant_type') !== 'client_credentials') return refuse('unsupported_grant_type');
     if (!(await this.isClient(url, form, authorization))) return refuse('invalid_client', 401);
     const scopes = (form.get('scope') ?? '').split(' ');
-    const { versions = ['v1', 'v2'], expires_in = 300 } = this.options;
+    const { versions = ['v1', 'v2'], expires_in = 300, grants } = this.options;
     const isUnderstood = (scope: string) =>
       versions.includes(/\.(read|write|\*)$/.test(scope) ? 'v1' : 'v2') &&
       /^system\/[A-Za-z]+\.[a-z*]+$/.test(scope);
@@ -43,7 +45,7 @@ export class SmartServer {
     this.granted.push(form.get('scope') ?? '');
     return {
       status: 200,
-      body: { access_token, token_type: 'bearer', expires_in, scope: scopes.join(' ') },
+      body: { access_token, token_type: 'bearer', expires_in, scope: grants ?? scopes.join(' ') },
     };
   }
 
