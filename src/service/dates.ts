@@ -2,7 +2,7 @@
  * The dates of the wire (docs/service.md "Resources and their fields"; docs/service.md "Timestamps"
  * and "dates") and of HTTP.
  */
-import { isDate, isRealDate, parseTimestamp } from '../domain/time.ts';
+import { isDate, parseTimestamp } from '../domain/time.ts';
 
 /**
  * `2026-11-23` to the wire's `11-23-2026`. Throws a `RangeError` on anything but a real date in
@@ -12,24 +12,6 @@ export function toWireDate(date: string): string {
   if (!isDate(date)) throw new RangeError('Not a date of the form YYYY-MM-DD.');
   const [year, month, day] = date.split('-');
   return `${month}-${day}-${year}`;
-}
-
-/**
- * `MM-DD-YYYY`, `YYYY-MM-DD` or `MM/DD/YYYY` to `YYYY-MM-DD`; null for an empty text, another form
- * or an impossible date.
- */
-export function parseWireDate(text: string): string | null {
-  const trimmed = text.trim();
-  const year_first = /^(\d{4})-(\d{2})-(\d{2})$/.exec(trimmed);
-  if (year_first !== null) return isoDate(year_first[1], year_first[2], year_first[3]);
-  const month_first = /^(\d{1,2})([-/])(\d{1,2})\2(\d{4})$/.exec(trimmed);
-  if (month_first !== null) return isoDate(month_first[4], month_first[1], month_first[3]);
-  return null;
-}
-
-function isoDate(year = '', month = '', day = ''): string | null {
-  if (!isRealDate(Number(year), Number(month), Number(day))) return null;
-  return `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
 }
 
 /**

@@ -160,7 +160,6 @@ export const webhookMessageSchema = z.looseObject({
   inquiries: z.array(z.unknown()),
   message_hash: z.string().nullish(),
 });
-export type WebhookMessage = z.infer<typeof webhookMessageSchema>;
 
 export const validationItemSchema = z.looseObject({
   loc: z.array(z.union([z.string(), z.number()])),

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import {
   parseHttpDate,
   parseRetryAfter,
-  parseWireDate,
   parseWireTimestamp,
   toWireDate,
 } from '../../src/service/dates.ts';
@@ -15,31 +14,17 @@ import {
 } from '../../src/service/wire.ts';
 import { aReadForm, aRequest } from './harness.ts';
 
-test('A date goes to the wire and back', () => {
+test('A date goes to the wire', () => {
   fc.assert(
     fc.property(
       fc.date({ min: new Date('1900-01-01'), max: new Date('2200-01-01'), noInvalidDate: true }),
       (date) => {
         const iso = date.toISOString().slice(0, 10);
-        expect(parseWireDate(toWireDate(iso))).toBe(iso);
-        expect(parseWireDate(iso)).toBe(iso);
-        expect(parseWireDate(toWireDate(iso).replaceAll('-', '/'))).toBe(iso);
+        expect(toWireDate(iso)).toBe(`${iso.slice(5)}-${iso.slice(0, 4)}`);
       },
     ),
     { numRuns: 50 },
   );
-  for (const text of [
-    '',
-    '02-30-2026',
-    '13-01-2026',
-    '2026-02-29',
-    '1-2',
-    '01-02/2026',
-    'soon',
-    '0000-01-01',
-  ]) {
-    expect(parseWireDate(text)).toBeNull();
-  }
   expect(() => toWireDate('2026-02-30')).toThrow(RangeError);
 });
 

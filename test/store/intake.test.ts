@@ -10,7 +10,7 @@ import {
   acceptBatch,
   cursorOf,
   type IntakeBatch,
-  isSourceAccepted,
+  isLatestSource,
 } from '../../src/store/intake/intake.ts';
 import { aCoverage, anAppointment, FRIDAY_MS, facts } from '../domain/examples.ts';
 import { temporaryStore } from './temporary.ts';
@@ -233,11 +233,11 @@ describe('cursor and source', () => {
     expect(await cursorOf(store.db, DESK)).toBeNull();
     await accept({ cursor: 'c1', source: { is_last: false } });
     expect(await cursorOf(store.db, DESK)).toBe('c1');
-    expect(await isSourceAccepted(store.db, DESK, 'sha256:1')).toBe(false);
+    expect(await isLatestSource(store.db, DESK, 'sha256:1')).toBe(false);
     await accept({ cursor: null });
     expect(await cursorOf(store.db, DESK)).toBe('c1');
-    expect(await isSourceAccepted(store.db, DESK, 'sha256:1')).toBe(true);
-    expect(await isSourceAccepted(store.db, 'ehr', 'sha256:1')).toBe(false);
+    expect(await isLatestSource(store.db, DESK, 'sha256:1')).toBe(true);
+    expect(await isLatestSource(store.db, 'ehr', 'sha256:1')).toBe(false);
   });
 
   test('are not, when the batch fails (G3)', async () => {
@@ -260,7 +260,7 @@ describe('cursor and source', () => {
     };
     await expect(accept(impossible)).rejects.toThrow();
     expect(await cursorOf(store.db, DESK)).toBe('c1');
-    expect(await isSourceAccepted(store.db, DESK, 'sha256:2')).toBe(false);
+    expect(await isLatestSource(store.db, DESK, 'sha256:2')).toBe(false);
     expect(await rows()).toEqual(before);
   });
 });

@@ -187,18 +187,6 @@ export async function takeCancelled(
   await forgetUnreadableItems(tx, connector, source_ids, now);
 }
 
-/** Whether a source with this content was accepted to its end. */
-export async function isSourceAccepted(db: Db, connector: string, key: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('sources')
-    .select('id')
-    .where('connector', '=', connector)
-    .where('key', '=', key)
-    .where('completed_at', 'is not', null)
-    .executeTakeFirst();
-  return row !== undefined;
-}
-
 /**
  * Whether the source that was last accepted to its end had this content, so that reading it again
  * would change nothing. An export that is the same as an earlier one takes back what those between
