@@ -223,6 +223,11 @@ export type Connector = {
    */
   readFile?: (path: string, call: Pick<PullCall, 'accept' | 'signal'>) => Promise<void>;
   /**
+   * For `eligd preview` without a file: reads what a first pull would read, and hands it over;
+   * nothing is written. Left out when there is no server to read from.
+   */
+  readSource?: (call: Pick<PullCall, 'accept' | 'signal'>) => Promise<void>;
+  /**
    * Whether eligd has read or written here before, as what it left behind shows. Asked when the
    * database is new: one that was lost must not be replaced in silence. Left out when nothing of
    * eligd stays.

@@ -30,6 +30,14 @@ function create(config: FhirConfig, env: FhirEnv): Connector {
   return {
     certificates: () => [{ of: `the FHIR server (${env.connector_id})`, url: config.base_url }],
     pull: (call) => told(() => puller.pull(call)),
+    readSource: (call) =>
+      told(() =>
+        new Puller(client, config, env).pull({
+          ...call,
+          cursor: null,
+          isAccepted: async () => false,
+        }),
+      ),
     deliver: (batch, signal) => told(() => deliver(parts, batch, signal)),
     deliverClaims: (batch, signal) => told(() => deliverClaims(parts, batch, signal)),
     ...(config.attention === 'none'

@@ -1,13 +1,12 @@
 /**
- * What an export would cause: read and planned on a copy of the database in memory. Nothing is
- * sent, and nothing is written.
+ * What an export would cause, or what a server holds now: read and planned on a copy of the
+ * database in memory. Nothing is sent, and nothing is written.
  */
-import { ConnectorError, type PullBatch } from '../../connectors/contract.ts';
+import { ConnectorError, type PullBatch, type PullCall } from '../../connectors/contract.ts';
 import { type AttentionReason, PLANNING_REASONS } from '../domain/attention.ts';
 import type { Env } from '../domain/env.ts';
 import { EligdError } from '../domain/errors.ts';
 import type { InquiryDraft } from '../domain/inquiry.ts';
-import { isInsured } from '../domain/planning.ts';
 import { type Cents, priceAt } from '../domain/price.ts';
 import type { SituationWord } from '../domain/situation.ts';
 import { addDays, localDate, startOfDay } from '../domain/time.ts';
@@ -21,16 +20,16 @@ import { planStep } from '../stages/plan/index.ts';
 import { openScratch } from '../store/engine/scratch.ts';
 import type { Store } from '../store/engine/store.ts';
 import { acceptBatch } from '../store/intake/intake.ts';
-import type { NamedPayer } from '../store/views/payers.ts';
+import { type NamedPayer, namedPayersOf } from '../store/views/payers.ts';
 import { openReasons, plannedCalls, situationsOf } from '../store/views/preview.ts';
 
 export type PreviewOptions = {
   config: Config;
   env: Env;
   secrets: SecretSource;
-  /** Absolute path of the export. */
-  file: string;
-  /** The connector that it is for; null: the only one that reads files. */
+  /** Absolute path of the export; null: a connector's server is read instead. */
+  file: string | null;
+  /** The connector that it is for; null: the only one that reads such a source. */
   connector: string | null;
 };
 
@@ -43,7 +42,7 @@ export type Preview = {
   claims: number;
   /** What would be on the attention list because of it, by reason. */
   attention: { reason: string; count: number }[];
-  /** Every coverage that the export names. */
+  /** Every coverage that open visits and claims of the export name. */
   payers: NamedPayer[];
   /** The calls that it would cause, by the price list of now. */
   calls: { calls: number; cents: Cents; unpriced: number };
@@ -52,7 +51,7 @@ export type Preview = {
 /** Steps of planning: far above what any export needs, and still an end. */
 const STEPS_MAX = 10_000;
 
-/** Throws an EligdError when no connector reads files, or the file cannot be read. */
+/** Throws an EligdError when no connector reads such a source, or it cannot be read. */
 export async function previewExport(options: PreviewOptions): Promise<Preview> {
   const { config, secrets } = options;
   const env: Env = { ...options.env, log: () => {} };
@@ -60,13 +59,13 @@ export async function previewExport(options: PreviewOptions): Promise<Preview> {
   const nothing = { read: async () => null, write: async () => {} };
   const made = await createConnectors(config, env, { secrets, journal: () => nothing });
   try {
-    const chosen = readerOf(made, options.connector);
+    const chosen = readerOf(made, options);
     const plan = planner(store, config, env);
     // What is due anyway is no work of this export.
     await plan();
     const planned = await plannedCalls(store.db);
     const listed = await openReasons(store.db);
-    const read = await readInto(store, chosen, { env, file: options.file });
+    const read = await readInto(store, chosen, env);
     await plan();
     return {
       connector: chosen.id,
@@ -74,7 +73,7 @@ export async function previewExport(options: PreviewOptions): Promise<Preview> {
       visits: await situationsOf(store.db, chosen.id, read.source_ids, env.clock.now()),
       claims: read.claims,
       attention: countReasons(withoutKeys(await openReasons(store.db), listed)),
-      payers: read.payers,
+      payers: await namedPayersOf(store.db, chosen.id, new Set(read.named)),
       calls: priceCalls(withoutKeys(await plannedCalls(store.db), planned), options),
     };
   } finally {
@@ -107,30 +106,44 @@ export async function callsOfTomorrow({
   }
 }
 
-type Reader = OpenConnector & {
-  connector: { readFile: NonNullable<OpenConnector['connector']['readFile']> };
-};
+type Source = (call: Pick<PullCall, 'accept' | 'signal'>) => Promise<void>;
+type Reader = { id: string; read: Source };
 
-function readerOf(made: readonly OpenConnector[], wanted: string | null): Reader {
-  const readers = made.filter((each): each is Reader => each.connector.readFile !== undefined);
+/** The connector that reads the file, or whose server is read. */
+function readerOf(
+  made: readonly OpenConnector[],
+  { file, connector: wanted }: Pick<PreviewOptions, 'file' | 'connector'>,
+): Reader {
+  const readers = made.flatMap(({ id, connector }): Reader[] => {
+    const { readFile, readSource } = connector;
+    if (file !== null)
+      return readFile === undefined ? [] : [{ id, read: (call) => readFile(file, call) }];
+    return readSource === undefined ? [] : [{ id, read: readSource }];
+  });
   const fitting = readers.filter(({ id }) => wanted === null || id === wanted);
   const [first] = fitting;
   if (first !== undefined && fitting.length === 1) return first;
-  const ids = readers.map(({ id }) => id).join(', ');
-  throw new EligdError('usage', {
-    what:
-      readers.length === 0
-        ? 'No connector of the configuration reads export files.'
-        : `It is not clear which connector the export is for.`,
-    why:
-      readers.length === 0
-        ? 'A preview reads a file as a drop folder would.'
-        : `These connectors read files: ${ids}.`,
-    next:
-      readers.length === 0
-        ? 'Use mode: observe in the configuration: eligd then reads and plans, and sends nothing.'
-        : 'Name one with --connector ID.',
-  });
+  throw new EligdError('usage', unclear(readers, file));
+}
+
+function unclear(readers: readonly Reader[], file: string | null) {
+  const source = file === null ? 'a server' : 'export files';
+  if (readers.length === 0)
+    return {
+      what: `No connector of the configuration reads ${source}.`,
+      why:
+        file === null
+          ? 'Without a file, a preview reads the server of a connector.'
+          : 'A preview reads a file as a drop folder would.',
+      next:
+        (file === null ? 'Name a file, or use' : 'Use') +
+        ' mode: observe in the configuration: eligd then reads and plans, and sends nothing.',
+    };
+  return {
+    what: 'It is not clear which connector is meant.',
+    why: `These connectors read ${source}: ${readers.map(({ id }) => id).join(', ')}.`,
+    next: 'Name one with --connector ID.',
+  };
 }
 
 function planner(store: Store, config: Config, env: Env): () => Promise<void> {
@@ -158,30 +171,20 @@ type Read = {
   rejected: PullBatch['rejected'];
   source_ids: string[];
   claims: number;
-  payers: NamedPayer[];
+  /** Source IDs of visits and claims. */
+  named: string[];
 };
 
-async function readInto(
-  store: Store,
-  { id, connector }: Reader,
-  { env, file }: { env: Env; file: string },
-): Promise<Read> {
+async function readInto(store: Store, { id, read: readAll }: Reader, env: Env): Promise<Read> {
   const ids = new Set<string>();
   const claims = new Set<string>();
-  const read: Read = { items: 0, rejected: [], source_ids: [], claims: 0, payers: [] };
-  const reading = connector.readFile(file, {
+  const rejected: Read['rejected'] = [];
+  const reading = readAll({
     signal: new AbortController().signal,
     accept: async (batch) => {
-      read.rejected.push(...batch.rejected);
-      for (const each of batch.appointments) {
-        ids.add(each.source_id);
-        for (const coverage of each.coverages.filter(isInsured))
-          read.payers.push({ treated: each, coverage });
-      }
-      for (const each of batch.claims ?? []) {
-        claims.add(each.source_id);
-        if (isInsured(each.coverage)) read.payers.push({ treated: each, coverage: each.coverage });
-      }
+      rejected.push(...batch.rejected);
+      for (const { source_id } of batch.appointments) ids.add(source_id);
+      for (const { source_id } of batch.claims ?? []) claims.add(source_id);
       await store.write((tx) => acceptBatch(tx, id, batch, env.clock.now()));
       return { reply: null };
     },
@@ -192,7 +195,8 @@ async function readInto(
     throw new EligdError('failed', { what: error.message, why, next: error.next, cause: error });
   });
   return {
-    ...read,
+    rejected,
+    named: [...ids, ...claims],
     items: ids.size + claims.size,
     source_ids: [...ids],
     claims: claims.size,

@@ -210,6 +210,18 @@ export const BEHAVIORS = {
     'required',
     'Whether the verifications need an inquiry_id.',
   ),
+  payer_hours: choice(
+    ['any', 'business'],
+    'any',
+    'When calls end: at any time, or only while payers answer the phone (14:00 to 23:00 UTC, ' +
+      'Monday to Friday, without US holidays), however soon an answer is wanted.',
+  ),
+  payer_turnaround_hours: amount(
+    0,
+    0,
+    'Hours in which payers answer the phone from the creation to the end of the call at the ' +
+      'least; it needs payer_hours=business.',
+  ),
   account_requires: choice(
     ['nothing', 'npi_and_insurance'],
     'nothing',

@@ -9,6 +9,7 @@ import {
   MINUTE_MS,
   startOf,
 } from './calendar.ts';
+import { afterOpenTime } from './payer-hours.ts';
 import { type Course, callDice, courseOf, type Subject } from './scenarios.ts';
 
 export type Status =
@@ -48,8 +49,9 @@ export function lifeOf(
 ): Life {
   const course = courseOf(seed, inquiry, behaviors);
   const dice = callDice(seed, inquiry).of('life');
-  const ended_ms = endOf(seed, inquiry) + course.days_late * DAY_MS;
   const duration_ms = dice.integer('duration_minutes', 3, 60) * MINUTE_MS;
+  const wanted_ms = endOf(seed, inquiry) + course.days_late * DAY_MS;
+  const ended_ms = withinHours({ wanted_ms, duration_ms }, inquiry.created_ms, behaviors);
   const earliest_ms = inquiry.created_ms + Math.round((ended_ms - inquiry.created_ms) * 0.3);
   const started_ms = Math.max(ended_ms - duration_ms, earliest_ms);
   const steps: Step[] = [
@@ -118,6 +120,17 @@ function endOf(seed: number, inquiry: Subject & { created_ms: number }): number 
     startOf(day) + 14 * HOUR_MS + dice.integer('morning_minutes', 0, 4 * 60) * MINUTE_MS;
   const soonest_ms = inquiry.created_ms + dice.integer('soon_seconds', 5 * 60, 60 * 60) * 1000;
   return desired_day <= created_day ? soonest_ms : Math.max(morning_ms, soonest_ms);
+}
+
+/** No call goes on while nobody answers the phone, nor ends before the turnaround is over. */
+function withinHours(
+  { wanted_ms, duration_ms }: { wanted_ms: number; duration_ms: number },
+  created_ms: number,
+  { payer_hours, payer_turnaround_hours }: Behaviors,
+): number {
+  if (payer_hours === 'any') return wanted_ms;
+  const least_ms = afterOpenTime(created_ms, payer_turnaround_hours * HOUR_MS);
+  return afterOpenTime(Math.max(wanted_ms, least_ms) - duration_ms, duration_ms);
 }
 
 /**

@@ -383,6 +383,37 @@ describe('reading', () => {
     expect([form.status, status, results]).toEqual(['SUCCESS', 'IN_PROGRESS', null]);
   });
 
+  behavior('payer_hours', 'may be business hours, in which alone calls end', async (on) => {
+    const endOf = async (id: string) => {
+      const ledger = (await on.call('GET', '/_sandbox/ledger')).body;
+      const { steps } = ledger.inquiries.find((inquiry: Loose) => inquiry.id === id);
+      return steps.at(-1).at as string;
+    };
+    await on.behave({ payer_hours: 'business' });
+    // Saturday, 10:00 in Chicago; an answer is wanted on that day.
+    await on.advance({ to: '2030-01-12T16:00:00.000Z' });
+    const weekend = await on.create('dental', { desired_completion_date: '01-12-2030' });
+    expect(await endOf(weekend)).toMatch(/^2030-01-14T(?:1[4-9]|2[0-2]):/);
+    // The evening before Martin Luther King Day, which is a Monday.
+    await on.advance({ to: '2030-01-18T23:30:00.000Z' });
+    const holiday = await on.create('dental', { desired_completion_date: '01-18-2030' });
+    expect(await endOf(holiday)).toMatch(/^2030-01-22T(?:1[4-9]|2[0-2]):/);
+  });
+
+  behavior(
+    'payer_turnaround_hours',
+    'may keep an answer back, however urgent it is',
+    async (on) => {
+      await on.behave({ payer_hours: 'business', payer_turnaround_hours: 12 });
+      // Monday, 15:00Z: eight hours are left of this day, and four more are on Tuesday.
+      const id = await on.create('dental', { desired_completion_date: '01-07-2030' });
+      await on.advance({ to: '2030-01-08T17:59:00.000Z' });
+      expect((await on.read('dental', id)).results).toBeNull();
+      await on.advance({ to: '2030-01-08T23:00:00.000Z' });
+      expect((await on.read('dental', id)).results).not.toBeNull();
+    },
+  );
+
   behavior('account_requires', 'may ask for npi and insurance', async (on) => {
     await on.behave({ account_requires: 'npi_and_insurance' });
     const { body } = await on.call('POST', '/api/v0/medical/inquiries', request());

@@ -8,10 +8,10 @@
  * crash repeats nothing.
  */
 import type { Stats } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { errorCode } from '../../../src/domain/errors.ts';
-import type { PullCall, RejectedItem } from '../../contract.ts';
+import { ConnectorError, type PullCall, type RejectedItem } from '../../contract.ts';
 import type { Hl7Config } from '../config.ts';
 import type { Hl7Env } from '../events.ts';
 import {
@@ -204,6 +204,35 @@ export class FileDrop {
       return null;
     }
   }
+}
+
+/**
+ * For `eligd preview`: hands over the messages of one file, wherever it lies, and leaves it as it
+ * is. Throws a ConnectorError when it cannot be read.
+ */
+export async function readMessageFile(
+  { max_message_megabytes }: Hl7Config,
+  intake: MessageIntake,
+  path: string,
+  { accept, signal }: Pick<PullCall, 'accept' | 'signal'>,
+): Promise<void> {
+  const name = basename(path);
+  const content = await readFile(path).catch((error: unknown) => {
+    throw new ConnectorError('permanent', {
+      what: `The file ${path} cannot be read.`,
+      next: 'Check the path, and that you may read the file.',
+      cause: error,
+    });
+  });
+  const splitter = new MessageSplitter(max_message_megabytes * 1_000_000);
+  const messages = [...splitter.push(content.toString('latin1')), ...splitter.end()];
+  for (const found of messages) {
+    signal.throwIfAborted();
+    await intake.take(found, accept);
+  }
+  if (messages.length > 0) return;
+  const source = { key: `hl7-file:${name}`, name, is_last: true, completeness: 'changes' } as const;
+  await accept({ source, appointments: [], rejected: [NO_MESSAGE], cursor: null });
 }
 
 const NO_MESSAGE: RejectedItem = {

@@ -23,17 +23,24 @@ export function register(command: Command, context: CliContext): void {
         'payer map does not have, the calls, and what they cost. It sends nothing and stores ' +
         'nothing.',
     )
-    .argument('<export>', 'the file, as the practice software writes it')
-    .option('--connector <id>', 'whose export it is, when several connectors read files')
+    .argument(
+      '[export]',
+      'the file, as the practice software writes it: an export, or HL7 messages; without it, the ' +
+        'FHIR server is read',
+    )
+    .option('--connector <id>', 'which one is meant, when several connectors could be')
     .option('--json', 'as JSON (docs/json.md, eligd.preview/1)')
-    .addHelpText('after', '\nExamples:\n  eligd preview appointments.csv\n')
-    .action(async (file: string, options: Options) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  eligd preview appointments.csv\n  eligd preview --connector ehr\n',
+    )
+    .action(async (file: string | undefined, options: Options) => {
       const config = await context.config();
       const preview = await previewExport({
         config,
         env: await commandEnv(context),
         secrets: await context.secrets(),
-        file: resolve(context.cwd, file),
+        file: file === undefined ? null : resolve(context.cwd, file),
         connector: options.connector ?? null,
       });
       const unmapped = unmappedIn(preview, config);

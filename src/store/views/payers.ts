@@ -15,18 +15,33 @@ export type NamedPayer = {
 
 /** Every coverage that open visits and claims name. Reads all of them; for commands and starts. */
 export async function namedPayers(db: Db): Promise<NamedPayer[]> {
-  const rows = await db
+  const rows = await openVisits(db).execute();
+  return rows.flatMap(namedIn);
+}
+
+/** The same of the visits and claims that a connector calls so. */
+export async function namedPayersOf(
+  db: Db,
+  connector: string,
+  source_ids: ReadonlySet<string>,
+): Promise<NamedPayer[]> {
+  const rows = await openVisits(db).where('connector', '=', connector).execute();
+  return rows.filter(({ source_id }) => source_ids.has(source_id)).flatMap(namedIn);
+}
+
+function openVisits(db: Db) {
+  return db
     .selectFrom('appointments')
-    .select('content')
+    .select(['source_id', 'content'])
     .where('superseded_at', 'is', null)
-    .where('closed_reason', 'is', null)
-    .execute();
-  return rows.flatMap(({ content }) => {
-    const treated = JSON.parse(content) as AppointmentInput | ClaimInput;
-    return coveragesOf(treated)
-      .filter(isInsured)
-      .map((coverage) => ({ treated, coverage }));
-  });
+    .where('closed_reason', 'is', null);
+}
+
+function namedIn({ content }: { content: string }): NamedPayer[] {
+  const treated = JSON.parse(content) as AppointmentInput | ClaimInput;
+  return coveragesOf(treated)
+    .filter(isInsured)
+    .map((coverage) => ({ treated, coverage }));
 }
 
 function coveragesOf(input: AppointmentInput | ClaimInput): CoverageInput[] {
