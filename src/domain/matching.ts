@@ -81,30 +81,3 @@ function canonicalDate(text: string): string {
 function isTextOrNumber(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
-
-/**
- * How much a candidate at the service resembles a request in the fields beyond the match key, for
- * choosing between several matches: the number of fields that agree. Null, "", [], false and absent
- * are alike, arrays are sets, and `desired_completion_date` is ignored because the service may move
- * it (docs/design.md "Ambiguous").
- */
-export function resemblance(
-  sent: Readonly<Record<string, unknown>>,
-  echoed: Readonly<Record<string, unknown>>,
-): number {
-  let agreeing = 0;
-  for (const [field, value] of Object.entries(sent)) {
-    if (
-      field !== 'desired_completion_date' &&
-      canonicalValue(value) === canonicalValue(echoed[field])
-    )
-      agreeing += 1;
-  }
-  return agreeing;
-}
-
-function canonicalValue(value: unknown): string {
-  if (value === null || value === undefined || value === '' || value === false) return '';
-  if (Array.isArray(value)) return [...new Set(value.map(canonicalValue))].sort().join(',');
-  return String(value).trim().toUpperCase();
-}

@@ -29,7 +29,6 @@ export type OperatedColumns = Partial<{
   poll_at: 'now';
   due_at: 'now';
   empty_lookups: 0;
-  body: null;
   hold_reason: string | null;
 }>;
 
@@ -77,7 +76,7 @@ export function retryInquiry(row: OperatedInquiry): Operation {
     case 'rejected':
       return changed(
         `${name} is sent again as it is. The service rejected it, so no call exists.`,
-        { due_at: 'now', body: null, hold_reason: null },
+        { due_at: 'now', hold_reason: null },
         { to: 'planned', resolves: ['refused'] },
       );
     case 'open':

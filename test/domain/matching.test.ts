@@ -6,7 +6,6 @@ import {
   type MatchFields,
   matchKey,
   matchKeyOfEcho,
-  resemblance,
 } from '../../src/domain/matching.ts';
 
 const SENT: MatchFields = {
@@ -152,53 +151,5 @@ describe('an external id', () => {
     expect(canonicalExternalId('A-1')).not.toBe(canonicalExternalId('A1'));
     expect(canonicalExternalId(17)).toBe('17');
     for (const none of [null, undefined, {}, ['A-1']]) expect(canonicalExternalId(none)).toBe('');
-  });
-});
-
-describe('resemblance', () => {
-  const sent = {
-    ...{
-      member_id: 'W1',
-      group_id: 'G',
-      benefits_codes: ['D0120', 'D1110'],
-      additional_info: '',
-      is_specialist: false,
-    },
-    desired_completion_date: '11-20-2026',
-  };
-
-  test(
-    'is that of all fields when the service echoes nulls, defaults, other cases and another ' +
-      'order',
-    () => {
-      const echoed = {
-        ...{
-          member_id: ' w1 ',
-          group_id: 'g',
-          benefits_codes: ['d1110', 'D0120'],
-          additional_info: null,
-        },
-        desired_completion_date: '11-23-2026',
-      };
-      expect(resemblance(sent, echoed)).toBe(5);
-      expect(resemblance(sent, sent)).toBe(5);
-    },
-  );
-
-  test.each([[null], [''], [[]], [false], [undefined]])('takes %o for nothing said', (nothing) => {
-    for (const other of [null, '', [], false, undefined])
-      expect(resemblance({ a: nothing }, { a: other })).toBe(1);
-    expect(resemblance({ a: nothing }, {})).toBe(1);
-    expect(resemblance({ a: nothing }, { a: 'x' })).toBe(0);
-  });
-
-  test('is less for each field that differs, and the completion date does not count', () => {
-    expect(resemblance(sent, { ...sent, group_id: 'H' })).toBe(4);
-    expect(resemblance(sent, { ...sent, group_id: 'H', benefits_codes: ['D0120'] })).toBe(3);
-    expect(resemblance(sent, { ...sent, desired_completion_date: '01-01-2030' })).toBe(5);
-  });
-
-  test('takes arrays for sets', () => {
-    expect(resemblance({ a: ['x', 'y'] }, { a: ['y', 'x', 'X'] })).toBe(1);
   });
 });

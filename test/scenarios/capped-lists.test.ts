@@ -1,4 +1,7 @@
-/** A service whose list is cut without a word, and a database that has lost what it knew (G1). */
+/**
+ * A service whose list is cut without a word, and a database that has lost what it knew (G1).
+ * `ELIGD_CAPS=1-300` runs all of it with 260 visits and every cap of the range; it takes hours.
+ */
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,11 +10,18 @@ import { setMachineClock } from '../support/machine-clock.ts';
 import { startService } from '../support/service.ts';
 import { exportOf, visits } from '../support/visits.ts';
 
-const VISITS = 30;
+const RANGE = /^(\d+)-(\d+)$/.exec(process.env.ELIGD_CAPS ?? '');
+const VISITS = RANGE === null ? 30 : 260;
+const CAPS =
+  RANGE === null
+    ? [1, 2, 7, 20, 29, 30]
+    : Array.from({ length: Number(RANGE[2]) - Number(RANGE[1]) + 1 }, (_, index) => index).map(
+        (index) => index + Number(RANGE[1]),
+      );
 
 /** How the list is cut: `limit` raises the cap and nothing else does, or nothing does at all. */
 const CUTS = [
-  ...[1, 2, 7, 20, 29, 30].map((list_page_size) => ({ list_paging: 'limit', list_page_size })),
+  ...CAPS.map((list_page_size) => ({ list_paging: 'limit', list_page_size })),
   { list_paging: 'none', list_truncate: 10 },
   { list_paging: 'none', list_truncate: 10, list_order: 'reverse' },
 ];
@@ -26,6 +36,21 @@ test.each(CUTS)(
     clinic.drop('one.csv', exportOf(visits(VISITS)));
     await clinic.once();
     rmSync(clinic.state, { recursive: true });
+    clinic.drop('two.csv', exportOf([...visits(VISITS)].reverse()));
+    await clinic.once();
+    expect(labelsOf(await service.ledger())).toEqual(labelsOf(visits(VISITS)));
+  },
+);
+
+test.each(CUTS)(
+  'nothing was lost, and the list is cut (%o): nobody is called twice',
+  async (cut) => {
+    setMachineClock();
+    const service = await startService();
+    await service.behave({ ...cut });
+    const clinic = makeClinic({ base_url: service.url });
+    clinic.drop('one.csv', exportOf(visits(VISITS).slice(0, VISITS / 2)));
+    await clinic.once();
     clinic.drop('two.csv', exportOf([...visits(VISITS)].reverse()));
     await clinic.once();
     expect(labelsOf(await service.ledger())).toEqual(labelsOf(visits(VISITS)));

@@ -87,7 +87,7 @@ function rowsAbout(
       ),
     );
     say('halt', all('select * from halts'));
-    say('ledger', all(`select * from service_inquiries where external_id in (${marks})`, ...about));
+    say('calls', all(`select * from calls where external_id in (${marks})`, ...about));
     say('fact', all('select * from facts'));
   });
   return {

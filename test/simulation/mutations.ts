@@ -38,12 +38,17 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
       },
       {
         file: 'src/stages/submit/send.ts',
+        find: '  await intendCall(tx, out, JSON.stringify(request));',
+        put: '',
+      },
+      {
+        file: 'src/stages/submit/send.ts',
         find:
           'const context = { tx, deps, now };\n        if (result.ok) {\n          ' +
           'await bindAccepted(',
         put:
           "await moveInquiries(tx, [row.id], { from: 'planned', to: 'sending', reason: '', " +
-          'set: { body: row.body, sent_at: now } }, now);\n        ' +
+          'set: { sent_at: now } }, now);\n        ' +
           'const context = { tx, deps, now };\n        if (result.ok) {\n          ' +
           'await bindAccepted(',
       },
@@ -52,7 +57,7 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
         find: '    const context = { tx, deps, now };\n    await learnFromBulk(',
         put:
           '    for (const row of rows) await moveInquiries(tx, [row.id], ' +
-          "{ from: 'planned', to: 'sending', reason: '', set: { body: row.body, " +
+          "{ from: 'planned', to: 'sending', reason: '', set: { " +
           'sent_at: now } }, now);\n    const context = { tx, deps, now };\n    ' +
           'await learnFromBulk(',
       },
@@ -84,9 +89,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   equality_for_match: one(
     'What the service echoes must equal what was sent.',
-    'src/stages/submit/lookup.ts',
-    'matchKeyOfEcho(request) === row.match_key &&',
-    'JSON.stringify(request) === row.body &&',
+    'src/stages/submit/seen.ts',
+    "match_key: matchKeyOfEcho(inquiry.request) ?? '',",
+    'match_key: JSON.stringify(inquiry.request),',
   ),
   accepted_sent_again: one(
     'A reply that says success without an id goes back to planned like any other.',
@@ -133,17 +138,17 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
     '  const { env, store, client, memory } = deps;\n  const last =',
     '  const { env, store, client, memory } = deps;\n  if (specialty) return true;\n  const last =',
   ),
-  unowned_not_adopted: one(
+  unclaimed_not_taken: one(
     'What the service holds already is not consulted before a call.',
-    'src/stages/submit/adopt.ts',
-    'if (free.length === 0) return null;\n  const labelOf',
-    'if (free.length >= 0) return null;\n  const labelOf',
+    'src/domain/attribution.ts',
+    'return fits.find(isLabelled) ?? fits[0] ?? null;',
+    'return fits.length > 0 ? null : null;',
   ),
   late_find_ignored: one(
-    'An extra call that shows up late is not reported.',
-    'src/stages/submit/reconcile.ts',
-    '      await takeForExtra(context, resent, each);',
-    '      continue;',
+    'A duplicate call that shows up late is not reported.',
+    'src/stages/submit/attribute.ts',
+    'if (each.claim === null) await report(context, row, found);',
+    '',
   ),
   delivery_named_by_row: one(
     'A delivery is named after rows of this database.',
@@ -189,10 +194,8 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   refused_unsaid: one(
     'What the service refused is on no list.',
     'src/stages/submit/outcome.ts',
-    '  await raiseAttention(\n    tx,\n    { connector: row.connector, appointment: ' +
-      'appointment?.id ?? null, inquiry: row.id,',
-    '  (async () => {})(\n    tx,\n    { connector: row.connector, appointment: ' +
-      'appointment?.id ?? null, inquiry: row.id,',
+    '  await raiseAttention(\n    tx,\n    await aboutInquiry(tx, row),',
+    '  (async () => {})(\n    tx,\n    await aboutInquiry(tx, row),',
   ),
   unknown_is_no: one(
     'What the payer did not say reads as no.',
@@ -202,9 +205,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   patient_in_log: one(
     'A log line names the patient.',
-    'src/stages/submit/lookup.ts',
-    "env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });",
-    "env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id, reason: row.draft });",
+    'src/stages/submit/attribute.ts',
+    'deps.env.log(event, { inquiry: row.id, service_id });',
+    'deps.env.log(event, { inquiry: row.id, service_id, reason: row.draft });',
   ),
   second_daemon_let_in: one(
     'A second daemon may work on the same database.',
@@ -220,9 +223,9 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   ),
   strangers_ignored: one(
     'A second installation on the account is not noticed.',
-    'src/stages/submit/reconcile.ts',
-    '      strangers += 1;',
-    '      strangers += 0;',
+    'src/stages/submit/attribute.ts',
+    "if (verdict?.is === 'stranger') strangers += 1;",
+    "if (verdict?.is === 'stranger') strangers += 0;",
   ),
   clock_trusted_for_lookups: {
     what:
@@ -282,16 +285,15 @@ export const MUTATIONS: Readonly<Record<string, Mutation>> = {
   late_find_forgotten: one(
     'That a call was proven absent is forgotten when its successor is lost, too.',
     'src/stages/submit/outcome.ts',
-    "  tx.after(() => {\n    for (const { id } of moved) deps.env.log('inquiry_uncertain', " +
-      '{ inquiry: id });\n  });',
-    "  for (const { id } of moved) await tx.deleteFrom('absent_calls').where('inquiry', '=', " +
-      'id).execute();',
+    "  await settleCalls(tx, ids, { from: ['out'], to: 'lost' });",
+    "  await tx.deleteFrom('calls').where('inquiry', 'in', ids).where('fate', '=', 'absent')" +
+      ".execute();\n  await settleCalls(tx, ids, { from: ['out'], to: 'lost' });",
   ),
   twins_mixed_up: one(
     "A twin's inquiry serves the other one after the database was lost.",
-    'src/stages/submit/adopt.ts',
-    'entry.given_name === given_name && isOfYear(entry)',
-    'isOfYear(entry)',
+    'src/domain/attribution.ts',
+    "(each.given_name === need.given_name || (each.given_name === '' && isLabelled(each))) &&",
+    '',
   ),
   lead_by_wall_clock: one(
     'The lead time before a visit is counted in hours of the clock.',

@@ -462,20 +462,17 @@ export class Oracle {
     const known = readState(machine, (raw) => {
       const of = (role: string) =>
         new Set(
-          raw
-            .prepare('select service_id from service_inquiries where role = ?')
-            .pluck()
-            .all(role) as string[],
+          raw.prepare('select service_id from calls where role = ?').pluck().all(role) as string[],
         );
       const told = raw
         .prepare(
-          `select service_id from service_inquiries as s where role = 'extra'
+          `select service_id from calls as s where role = 'duplicate'
              and exists (select 1 from attention as a
                          where a.inquiry = s.inquiry and a.reason = 'extra_call')`,
         )
         .pluck()
         .all() as string[];
-      return { told: new Set(told), mains: of('main') };
+      return { told: new Set(told), mains: of('serves') };
     });
     for (const { first, second } of this.calls.excused) {
       if (known === null || this.#world.plan.service.list_cap !== null) return;
@@ -565,10 +562,7 @@ export class Oracle {
       machine,
       (raw) =>
         new Set(
-          raw
-            .prepare('select service_id from service_inquiries where inquiry is not null')
-            .pluck()
-            .all(),
+          raw.prepare('select service_id from calls where inquiry is not null').pluck().all(),
         ),
     );
     for (const { external_id, match_key } of undecided ?? []) {

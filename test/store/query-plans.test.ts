@@ -215,7 +215,7 @@ test('costs are read by the day of the call', async () => {
   expect(calls).toBe('SEARCH inquiries USING INDEX inquiries_sent (sent_at>? AND sent_at<?)');
   const duplicates = (await planOf(() => countDuplicates(db, NOW, NOW + 1))).join('\n');
   expect(duplicates).toContain('INDEX inquiries_sent');
-  expect(duplicates).toContain('INDEX service_inquiries_inquiry (inquiry=?)');
+  expect(duplicates).toContain('INDEX calls_inquiry (inquiry=?)');
   const planned = (await planOf(() => plannedDrafts(db))).join('\n');
   expect(planned).toBe('SEARCH inquiries USING INDEX inquiries_due (state=?)');
 });

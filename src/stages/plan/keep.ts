@@ -68,7 +68,7 @@ export async function revive(tx: Tx, inquiry: InquiryRow, now: number): Promise<
       to: 'planned',
       reason:
         inquiry.state === 'rejected' ? 'The refused content was corrected.' : 'It is needed again.',
-      set: { due_at: now, body: null, hold_reason: null },
+      set: { due_at: now, hold_reason: null },
     },
     now,
   );

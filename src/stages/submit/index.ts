@@ -1,6 +1,6 @@
 /**
  * Sends due inquiries, once each (G1). In this order, because each protects the next: rows that a
- * dead process left in `sending` become uncertain; the service's list is compared with the ledger;
+ * dead process left in `sending` become uncertain; the service's list is compared with the calls;
  * what is uncertain is looked for; then what is due is sent.
  */
 import type { Specialty } from '../../domain/specialty.ts';
@@ -16,7 +16,6 @@ import {
   allowStrangers,
   ensureReconciled,
   RECONCILE_RETRY_MS,
-  reconcileBeforeAttempts,
   reconciliationsDemanded,
 } from './reconcile.ts';
 import { recoverSending, sendDue } from './send.ts';
@@ -43,7 +42,6 @@ export async function submitStep(
   const waiting = await waitingToSend(store.db, env.clock.now());
   const to_send = [...new Set(waiting.map(({ specialty }) => specialty))];
   if (waiting.some(({ state }) => state === 'sending')) await recoverLeft(deps);
-  await reconcileBeforeAttempts(deps, to_send);
   const wanted = [...new Set([...to_send, ...reconciliationsDemanded(deps)])];
   for (const specialty of wanted)
     if (await ensureReconciled(deps, specialty)) reconciled.push(specialty);

@@ -11,7 +11,7 @@ import { compare, RECONCILE_RETRY_MS } from './reconcile.ts';
 import { seenInquiry } from './seen.ts';
 
 /**
- * Asks for each row's label and keeps what the service shows under it, for the check of the ledger
+ * Asks for each row's label and keeps what the service shows under it, for the check
  * that precedes every call. Returns the rows that may be sent now; when a query fails, it and what
  * comes after it wait.
  */

@@ -1,7 +1,7 @@
 /** What the end of a list is good for: whether something may be hidden behind it (G1). */
 import type { Specialty } from '../../domain/specialty.ts';
 import type { InquiryList } from '../../service/api.ts';
-import { hasUnclaimed, whatAListMustShow } from '../../store/calls/ledger.ts';
+import { hasUnclaimed, whatAListMustShow } from '../../store/calls/calls.ts';
 import type { Db } from '../../store/engine/database.ts';
 
 /**

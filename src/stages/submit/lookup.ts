@@ -1,38 +1,20 @@
-import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
-import { givenNameOf } from '../../domain/inquiry.ts';
-import {
-  canonicalExternalId,
-  givenName,
-  matchKeyOfEcho,
-  resemblance,
-} from '../../domain/matching.ts';
-import { finalOutcome } from '../../domain/outcome.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { MINUTE_MS } from '../../domain/time.ts';
 import type { Inquiry } from '../../service/api.ts';
-import { parseWireTimestamp } from '../../service/dates.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readFact, writeFact } from '../../store/bookkeeping/facts.ts';
-import { type AbsentCall, absentCallsLike, noteAbsent } from '../../store/calls/absent-calls.ts';
+import { noteSeen, ownersOf, sampleOfOurs, whatAListMustShow } from '../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
   moveInquiries,
   updateInquiry,
 } from '../../store/calls/inquiries.ts';
-import {
-  noteSeen,
-  ownersOf,
-  sampleOfOurs,
-  seenBefore,
-  whatAListMustShow,
-} from '../../store/calls/ledger.ts';
-import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { bindFound } from './adopt.ts';
+import { aboutInquiry, attributeCalls } from './attribute.ts';
 import type { SubmitContext, SubmitDeps } from './deps.ts';
-import { isOlder, takeForExtra } from './extra.ts';
 import { isUsualCap } from './list-end.ts';
 import { noticeClock } from './notice-clock.ts';
 import { backToPlanned } from './outcome.ts';
@@ -45,18 +27,10 @@ const NEXT_LOOKUP_MS_MIN = 10_000;
 const NEXT_LOOKUP_MS_MAX = 60 * MINUTE_MS;
 /** A row that stays uncertain for longer is on the attention list (G2). */
 const UNCONFIRMED_MS = 60 * MINUTE_MS;
-/**
- * What is this much younger than an unsuccessful inquiry was sent because of it: a resent one
- * follows its lost reply sooner.
- */
-const LATER_ATTEMPT_MS = 60 * MINUTE_MS;
 /** Absence is proven by two lookups (G1). */
 const LOOKUPS_FOR_ABSENCE = 2;
 
-type LookupResult =
-  | { kind: 'found'; matches: Inquiry[] }
-  | { kind: 'absent' }
-  | { kind: 'inconclusive'; why: string };
+type LookupResult = { kind: 'found' } | { kind: 'absent' } | { kind: 'inconclusive'; why: string };
 
 /**
  * Takes one lookup for an inquiry whose reply was lost: adopts what matches, counts a lookup that
@@ -67,9 +41,8 @@ export async function lookUp(deps: SubmitDeps, row: InquiryRow): Promise<void> {
   const result = await search(deps, row);
   await noticeClock(deps);
   const now = env.clock.now();
-  if (result.kind === 'found') {
-    await store.write((tx) => adoptMatches({ tx, deps, now }, row, result.matches));
-  } else if (result.kind === 'inconclusive') {
+  if (result.kind === 'found') return;
+  if (result.kind === 'inconclusive') {
     env.log('lookup_inconclusive', { inquiry: row.id, reason: result.why });
     await store.write(async (tx) => {
       await updateInquiry(
@@ -98,7 +71,8 @@ function waitAfterNothing(settle_ms: number, age_ms: number): number {
   );
 }
 
-async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Promise<LookupResult> {
+async function search(deps: SubmitDeps, row: InquiryRow): Promise<LookupResult> {
+  const { client, store, env } = deps;
   const filtered = await client.list(
     row.specialty,
     { external_id: row.external_id },
@@ -106,8 +80,7 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
   );
   if (!filtered.ok)
     return { kind: 'inconclusive', why: `the list could not be read (${filtered.failure.class})` };
-  const matches = await adoptable(store, row, filtered.value.inquiries);
-  if (matches.length > 0) return { kind: 'found', matches };
+  if (await isFound(deps, row, filtered.value.inquiries)) return { kind: 'found' };
   const is_filter_trusted =
     filtered.value.is_complete &&
     !filtered.value.ignored_filter &&
@@ -117,8 +90,7 @@ async function search({ client, store, env }: SubmitDeps, row: InquiryRow): Prom
   const all = await client.list(row.specialty, {}, { priority: 'urgent' });
   if (!all.ok)
     return { kind: 'inconclusive', why: `the list could not be read (${all.failure.class})` };
-  const late = await adoptable(store, row, all.value.inquiries);
-  if (late.length > 0) return { kind: 'found', matches: late };
+  if (await isFound(deps, row, all.value.inquiries)) return { kind: 'found' };
   // The filter proves nothing here, so a fixed cap could hide the call for good (G1).
   const is_end_doubtful = !all.value.is_end_proven && isUsualCap(all.value.total_count);
   if (!all.value.is_complete || is_end_doubtful)
@@ -192,109 +164,30 @@ async function filterShowsOurs(
 }
 
 /**
- * Those that mean what the row meant and belong to no other row, oldest first; what resembles it
- * more wins a tie.
+ * Whether the inquiry has its call now, because the list shows it under the label that it was sent
+ * with.
  */
-async function adoptable(
-  store: SubmitDeps['store'],
+async function isFound(
+  deps: SubmitDeps,
   row: InquiryRow,
   listed: readonly Inquiry[],
-): Promise<Inquiry[]> {
-  const alike = listed.filter(
-    ({ request }) =>
-      matchKeyOfEcho(request) === row.match_key &&
-      canonicalExternalId(request.external_id) === canonicalExternalId(row.external_id),
-  );
-  const ids = alike.map(({ id }) => id);
-  const owners = await ownersOf(store.db, ids);
-  // Listed before this one was sent, and about somebody else: the call of a twin who had the label
-  // before.
-  const older = await seenBefore(store.db, ids, row.sent_at ?? 0);
-  const names = ['', givenNameOf(row)];
-  const sent = row.body === null ? {} : (JSON.parse(row.body) as Record<string, unknown>);
-  return alike
-    .filter(({ id }) => [null, undefined, row.id].includes(owners.get(id)))
-    .filter(({ id, request }) => !older.has(id) || names.includes(givenName(request.patient_name)))
-    .sort(
-      (a, b) =>
-        createdAt(a) - createdAt(b) || resemblance(sent, b.request) - resemblance(sent, a.request),
-    );
-}
-
-/**
- * The oldest of the unowned matches serves the need, but for a late one of an earlier attempt; the
- * others are calls too many. After a restore the younger ones may be later attempts, made because
- * the oldest was unsuccessful: those are kept for the next attempt to adopt.
- */
-async function adoptMatches(
-  context: SubmitContext,
-  row: InquiryRow,
-  matches: readonly Inquiry[],
-): Promise<void> {
-  const { tx, deps, now } = context;
-  const current = await inquiryById(tx, row.id);
-  if (current?.state !== 'uncertain') return;
-  const call = callOf(current, now);
-  const [oldest, ...others] = await withoutEarlier(tx, deps, matches, call);
-  if (oldest === undefined) return;
-  const later = others.filter((each) => isLaterAttempt(oldest, each));
-  await noteSeen(tx, row.specialty, later.map(seenInquiry), now);
-  const extra = others.filter((each) => !later.includes(each));
-  for (const each of extra) await takeForExtra(context, current, seenInquiry(each));
-  // One of a lost database serves it: its own may be listed later.
-  const is_own_missing = matches.every(
-    (each) => createdAt(each) > 0 && createdAt(each) < call.sent_at - CLOCKS_DIFFER_MS,
-  );
-  if (is_own_missing) await noteAbsent(tx, call);
-  const reason = 'It was found at the service: only its reply was lost.';
-  await bindFound(context, current, seenInquiry(oldest), reason);
-  tx.after(() => {
-    deps.env.log('inquiry_found', { inquiry: row.id, service_id: oldest.id });
-    deps.onOpen();
+): Promise<boolean> {
+  const label = canonicalExternalId(row.external_id);
+  const alike = listed
+    .map(seenInquiry)
+    .filter((each) => each.match_key === row.match_key && each.external_id === label);
+  if (alike.length === 0) return false;
+  await noticeClock(deps);
+  const now = deps.env.clock.now();
+  return await deps.store.write(async (tx) => {
+    const current = await inquiryById(tx, row.id);
+    if (current?.state !== 'uncertain') return true;
+    const { specialty, match_key } = row;
+    const shown = new Set(alike.map(({ service_id }) => service_id));
+    await noteSeen(tx, specialty, alike, now);
+    const question = { specialty, match_keys: [match_key], shown };
+    return (await attributeCalls({ tx, deps, now }, question)).served.has(row.id);
   });
-}
-
-/**
- * Less those that an inquiry before this one had taken for absent and that came to nothing, where
- * this one's own call is listed, too: the reconciliation reports them.
- */
-async function withoutEarlier(
-  tx: Tx,
-  deps: SubmitDeps,
-  matches: readonly Inquiry[],
-  call: AbsentCall,
-): Promise<Inquiry[]> {
-  const own_call = matches.find((each) => mayBeCall(each, call, deps));
-  const rest: Inquiry[] = [];
-  for (const each of matches) {
-    const is_earlier =
-      own_call !== undefined &&
-      isLaterAttempt(each, own_call) &&
-      (await absentCallsLike(tx, call.specialty, seenInquiry(each))).some(
-        ({ inquiry }) => inquiry !== call.inquiry,
-      );
-    if (!is_earlier) rest.push(each);
-  }
-  return rest;
-}
-
-/** Whether it was accepted within the time in which the request of `call` could arrive. */
-function mayBeCall(each: Inquiry, call: AbsentCall, { settings }: SubmitDeps): boolean {
-  return (
-    createdAt(each) >= call.sent_at - CLOCKS_DIFFER_MS &&
-    isOlder(seenInquiry(each), call.sent_at, settings)
-  );
-}
-
-function isLaterAttempt(before: Inquiry, after: Inquiry): boolean {
-  return (
-    finalOutcome(before.status) === 'unsuccessful' &&
-    createdAt(after) > createdAt(before) + LATER_ATTEMPT_MS
-  );
-}
-
-function createdAt({ creation_ts }: Inquiry): number {
-  return creation_ts === null ? 0 : (parseWireTimestamp(creation_ts) ?? 0);
 }
 
 async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<void> {
@@ -326,26 +219,11 @@ async function countAbsence(context: SubmitContext, row: InquiryRow): Promise<vo
     tx.after(() => deps.env.log('inquiry_undecidable', { inquiry: row.id }));
     await askAPerson(tx, current, now);
   } else {
-    await noteAbsent(tx, callOf(current, now));
     await updateInquiry(tx, row.id, { empty_lookups }, now);
     const reason = 'Two lookups at the service have shown that it was not accepted.';
     await backToPlanned(context, [row.id], { reason, due_at: now, from: 'uncertain' });
     tx.after(() => deps.env.log('inquiry_absent', { inquiry: row.id }));
   }
-}
-
-/** The call of which no list has shown anything, as it was made. */
-function callOf(row: InquiryRow, now: number): AbsentCall {
-  const { id: inquiry, specialty, match_key, sent_at, sent_service_at } = row;
-  const external_id = canonicalExternalId(row.external_id);
-  return {
-    inquiry,
-    specialty,
-    match_key,
-    external_id,
-    given_name: givenNameOf(row),
-    sent_at: sent_service_at ?? sent_at ?? now,
-  };
 }
 
 /**
@@ -354,7 +232,7 @@ function callOf(row: InquiryRow, now: number): AbsentCall {
 async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: number): Promise<void> {
   await raiseAttention(
     tx,
-    await subjectOf(tx, row),
+    await aboutInquiry(tx, row),
     {
       reason: 'unconfirmed',
       what:
@@ -369,20 +247,10 @@ async function attendUnconfirmed(tx: Tx, row: InquiryRow, why: string, now: numb
   );
 }
 
-async function subjectOf(tx: Tx, row: InquiryRow) {
-  const [appointment] = await appointmentsOf(tx, row.id);
-  return {
-    connector: row.connector,
-    appointment: appointment?.id ?? null,
-    inquiry: row.id,
-    subject: inquirySubject(row.id),
-  };
-}
-
 async function askAPerson(tx: Tx, row: InquiryRow, now: number): Promise<void> {
   await raiseAttention(
     tx,
-    await subjectOf(tx, row),
+    await aboutInquiry(tx, row),
     {
       reason: 'undecidable',
       what:

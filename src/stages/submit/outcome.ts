@@ -7,19 +7,14 @@ import { payerKeyOf } from '../../domain/turnaround.ts';
 import type { BulkItem, ServiceFailure, ValidationItem } from '../../service/api.ts';
 import { isTold } from '../../store/answers/webhook-watch.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import { callUnderWay, claimCall, ownersOf, settleCalls } from '../../store/calls/calls.ts';
 import { endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
 import { type InquiryRow, moveInquiries } from '../../store/calls/inquiries.ts';
-import { mainOf, own, ownersOf } from '../../store/calls/ledger.ts';
-import {
-  appointmentsOf,
-  replanAppointmentsOf,
-  withoutAppointment,
-} from '../../store/calls/links.ts';
+import { replanAppointmentsOf, withoutAppointment } from '../../store/calls/links.ts';
 import { turnaround } from '../../store/calls/turnarounds.ts';
 import { learnNeeds } from './account-needs.ts';
+import { aboutInquiry, attributeDuplicates } from './attribute.ts';
 import type { SubmitContext } from './deps.ts';
-import { takeLateCalls } from './extra.ts';
 
 /** How soon an id that was assigned by order alone is verified by reading it. */
 const VERIFY_MS = MINUTE_MS;
@@ -98,21 +93,18 @@ export async function bindAccepted(
     },
     now,
   );
-  await own(tx, ledgerEntry(row, accepted.inquiry_id, now), mainOf(row), now);
-  await takeLateCalls(context, row);
-}
-
-function ledgerEntry(row: InquiryRow, service_id: string, now: number) {
-  const { external_id, match_key } = row;
-  const given_name = givenNameOf(row);
-  return {
-    service_id,
-    external_id,
-    match_key,
-    given_name,
+  const call = (await callUnderWay(tx, row.id))?.id ?? null;
+  const found = {
+    service_id: accepted.inquiry_id,
+    external_id: row.external_id,
+    match_key: row.match_key,
+    given_name: givenNameOf(row),
     service_status: 'SCHEDULED',
     created_at: now,
   };
+  const { id, specialty } = row;
+  await claimCall(tx, found, { inquiry: id, specialty, role: 'serves', call });
+  await attributeDuplicates(context, row);
 }
 
 /**
@@ -167,9 +159,11 @@ export async function backToPlanned(
   await moveInquiries(
     tx,
     ids,
-    { from, to: 'planned', reason, set: { body: null, ...UNSENT, lookup_at: null, due_at } },
+    { from, to: 'planned', reason, set: { ...UNSENT, lookup_at: null, due_at } },
     now,
   );
+  if (from === 'sending') await settleCalls(tx, ids, { from: ['out'], to: 'unsent' });
+  else await settleCalls(tx, ids, { from: ['lost'], to: 'absent' });
   const needless = await withoutAppointment(tx, ids);
   await moveInquiries(
     tx,
@@ -202,6 +196,7 @@ export async function makeUncertain(
     },
     now,
   );
+  await settleCalls(tx, ids, { from: ['out'], to: 'lost' });
   tx.after(() => {
     for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
   });
@@ -239,7 +234,8 @@ async function refuse(
   { errors, status }: { errors: readonly ValidationItem[]; status: number },
 ): Promise<void> {
   const { tx, now } = context;
-  const sent = JSON.parse(row.body ?? '{}') as Record<string, unknown>;
+  const body = (await callUnderWay(tx, row.id))?.body ?? '{}';
+  const sent = JSON.parse(body) as Record<string, unknown>;
   if (await learnNeeds(context, errors, sent)) {
     const reason = 'Proven unsent: the service asks for a field that goes along from now on.';
     await backToPlanned(context, [row.id], { reason, due_at: now });
@@ -252,15 +248,10 @@ async function refuse(
     { from: 'sending', to: 'rejected', reason: `Refused: ${words}`, set: UNSENT },
     now,
   );
-  const [appointment] = await appointmentsOf(tx, row.id);
+  await settleCalls(tx, [row.id], { from: ['out'], to: 'unsent' });
   await raiseAttention(
     tx,
-    {
-      connector: row.connector,
-      appointment: appointment?.id ?? null,
-      inquiry: row.id,
-      subject: inquirySubject(row.id),
-    },
+    await aboutInquiry(tx, row),
     {
       reason: 'refused',
       what: `The service refused the inquiry. It said: ${words}.`,

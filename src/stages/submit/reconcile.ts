@@ -1,22 +1,12 @@
-import { CLOCKS_DIFFER_MS } from '../../domain/clock-watch.ts';
-import { canonicalExternalId } from '../../domain/matching.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../domain/time.ts';
 import type { ServiceFailure } from '../../service/api.ts';
 import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
-import { inquirySubject } from '../../store/bookkeeping/audit.ts';
-import {
-  absentCallsLike,
-  absentCallsOf,
-  attemptAfterAbsence,
-} from '../../store/calls/absent-calls.ts';
+import { noteSeen, type SeenInquiry } from '../../store/calls/calls.ts';
 import { currentHalts, endHalt, halt, haltSubject } from '../../store/calls/halts.ts';
-import { type InquiryRow, inquiriesById, inquiriesByMatch } from '../../store/calls/inquiries.ts';
-import { noteSeen, ownersOf, type SeenInquiry } from '../../store/calls/ledger.ts';
 import type { Tx } from '../../store/engine/database.ts';
-import { bindFound } from './adopt.ts';
+import { attributeCalls } from './attribute.ts';
 import type { Reconciled, SubmitContext, SubmitDeps } from './deps.ts';
-import { isOlder, lastCallAt, lateCallsOf, takeForExtra } from './extra.ts';
 import { mayHideCalls } from './list-end.ts';
 import { STOPPED_RETRY_MS } from './outcome.ts';
 import { seenInquiry } from './seen.ts';
@@ -29,7 +19,7 @@ const RECONCILE_RETRY_MS_MAX = 10 * MINUTE_MS;
 const AWAY_ATTENTION_MS = HOUR_MS;
 
 /**
- * Reconciliation: the service's whole list against the ledger, at every start, after a clock jump,
+ * Reconciliation: the service's whole list against the calls, at every start, after a clock jump,
  * daily, and always before the next send (docs/design.md "Reconciliation"). What nobody owns is
  * kept and consulted before any call, so that a restored or lost database does not call twice (G1).
  * Returns whether the specialty may be sent for.
@@ -160,24 +150,6 @@ export function demandReconciliation(deps: Pick<SubmitDeps, 'memory'>): void {
 }
 
 /**
- * Before another attempt is made after a call that was once proven absent, its first calls may be
- * listed by now: one of them serves as the attempt (G1).
- */
-export async function reconcileBeforeAttempts(
-  { store, env, memory }: Pick<SubmitDeps, 'store' | 'env' | 'memory'>,
-  to_send: readonly Specialty[],
-): Promise<void> {
-  for (const specialty of to_send) {
-    const reconciled = memory.reconciled.get(specialty);
-    if (reconciled === undefined) continue;
-    reconciled.is_due ||= await attemptAfterAbsence(store.db, specialty, {
-      from: reconciled.at,
-      to: env.clock.now(),
-    });
-  }
-}
-
-/**
  * What is to be reconciled even when nothing is to be sent: a call too many, or one that was
  * searched for, shows up that way.
  */
@@ -213,93 +185,18 @@ export async function compare(
 ): Promise<number> {
   const { tx, deps, now } = context;
   const fresh = await noteSeen(tx, specialty, seen, now);
-  // By the service's own clock where the list has it: this machine's may have been wrong when it
-  // sent.
-  const created_at = new Map(seen.map((each) => [each.service_id, each.created_at]));
+  const question = {
+    specialty,
+    fresh: new Set(fresh.map(({ service_id }) => service_id)),
+    // Without the service's clock, whatever is new may have been made since.
+    compared_at: last === null ? null : (last.service_at ?? Number.NEGATIVE_INFINITY),
+  };
   let strangers = 0;
-  for (const each of fresh) {
-    // Another one of this list was adopted, and this one with it as a call too many.
-    if (typeof (await ownersOf(tx, [each.service_id])).get(each.service_id) === 'number') continue;
-    const ours = await inquiriesByMatch(tx, specialty, each.match_key);
-    const same_label = ours.filter(
-      ({ external_id }) => canonicalExternalId(external_id) === each.external_id,
-    );
-    // Its reply is under way or lost: the lookup adopts it.
-    if (same_label.some(({ state }) => state === 'sending' || state === 'uncertain')) continue;
-    const undecided = same_label.find(
-      ({ state, service_id }) => state === 'undecidable' && service_id === null,
-    );
-    if (undecided !== undefined) {
-      await adoptLate(context, undecided, each);
-      continue;
-    }
-    const absent = await absentRows(tx, specialty, each);
-    const served = absent.filter(({ service_id }) => service_id !== null);
-    const resent = await findResent(context, served, each, created_at);
-    const unserved = absent.find(
-      ({ service_id, state }) => service_id === null && (state === 'planned' || resent === null),
-    );
-    if (unserved !== undefined) {
-      // One is adopted before the next call, or reported when another one serves. Two are one too
-      // many, whatever comes.
-      const late = await lateCallsOf(tx, deps.settings, unserved);
-      const is_one = late.some(({ service_id }) => service_id === each.service_id);
-      if (is_one && late.length > 1) await takeForExtra(context, unserved, each);
-    } else if (resent !== null) {
-      await takeForExtra(context, resent, each);
-    } else if (last !== null && isNewSince(each, last)) {
-      strangers += 1;
-    }
-  }
+  for (const match_key of new Set(fresh.map((each) => each.match_key)))
+    strangers += (await attributeCalls(context, { ...question, match_keys: [match_key] }))
+      .strangers;
   if (strangers > 0 && !deps.settings.is_shared_account) await stopForStrangers(context, strangers);
   return fresh.length;
-}
-
-async function absentRows(tx: Tx, specialty: Specialty, seen: SeenInquiry): Promise<InquiryRow[]> {
-  const calls = await absentCallsLike(tx, specialty, seen);
-  const ids = calls.map(({ inquiry }) => inquiry);
-  return await inquiriesById(tx, ids);
-}
-
-/**
- * The inquiry that was made again because what the list shows now was proven absent. `created_at`:
- * of the listed, by id.
- */
-async function findResent(
-  { tx, deps }: SubmitContext,
-  rows: readonly InquiryRow[],
-  seen: SeenInquiry,
-  created_at: ReadonlyMap<string, number | null>,
-): Promise<InquiryRow | null> {
-  for (const row of rows) {
-    const found_at = created_at.get(row.service_id ?? '') ?? null;
-    if (isOlder(seen, lastCallAt(row, await absentCallsOf(tx, row.id), found_at), deps.settings))
-      return row;
-  }
-  return null;
-}
-
-/**
- * What is older and was not listed then may have been sent by a database that was lost, and says of
- * nobody that they go on.
- */
-function isNewSince({ created_at }: SeenInquiry, { service_at }: Reconciled): boolean {
-  return created_at === null || service_at === null || created_at > service_at - CLOCKS_DIFFER_MS;
-}
-
-/** A person was asked about it, and now the list shows it after all. */
-async function adoptLate(
-  context: SubmitContext,
-  row: InquiryRow,
-  seen: SeenInquiry,
-): Promise<void> {
-  const { tx, deps, now } = context;
-  await bindFound(context, row, seen, 'It was found at the service, later than expected.');
-  await resolveAttention(tx, inquirySubject(row.id), now, ['undecidable']);
-  tx.after(() => {
-    deps.env.log('inquiry_found', { inquiry: row.id, service_id: seen.service_id });
-    deps.onOpen();
-  });
 }
 
 /**

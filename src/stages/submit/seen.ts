@@ -1,9 +1,9 @@
 import { canonicalExternalId, givenName, matchKeyOfEcho } from '../../domain/matching.ts';
 import type { Inquiry } from '../../service/api.ts';
 import { parseWireTimestamp } from '../../service/dates.ts';
-import type { SeenInquiry } from '../../store/calls/ledger.ts';
+import type { SeenInquiry } from '../../store/calls/calls.ts';
 
-/** What the ledger keeps of an inquiry that a list showed: labels, keys and times, no results. */
+/** What is kept of an inquiry that a list showed: labels, keys and times, no results. */
 export function seenInquiry(inquiry: Inquiry): SeenInquiry {
   return {
     service_id: inquiry.id,

@@ -9,12 +9,13 @@ import { type AccountNeeds, inquiryRequest } from '../../service/request.ts';
 import { raiseAttention } from '../../store/bookkeeping/attention.ts';
 import { inquirySubject } from '../../store/bookkeeping/audit.ts';
 import { readBudget } from '../../store/calls/budget.ts';
+import { intendCall, settleCalls } from '../../store/calls/calls.ts';
 import { dueForSubmission } from '../../store/calls/due-inquiries.ts';
 import { type InquiryRow, moveInquiries, updateInquiry } from '../../store/calls/inquiries.ts';
 import { appointmentsOf } from '../../store/calls/links.ts';
 import type { Tx } from '../../store/engine/database.ts';
 import { accountNeeds } from './account-needs.ts';
-import { adoptExisting } from './adopt.ts';
+import { isServedAlready } from './attribute.ts';
 import { type BulkPlan, learnFromBulk, planBulk } from './bulk.ts';
 import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
 import { checkLabels } from './label-check.ts';
@@ -55,7 +56,6 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   const checked = await checkedByLabel(deps, limited);
   const claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
   const [first] = claimed.intents;
-  if (claimed.adopted > 0) deps.onOpen();
   if (first === undefined) return claimed.adopted;
   // The first bulk of an installation carries one item, so that little is at stake until its reply
   // is understood.
@@ -75,23 +75,28 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
 }
 
 /**
- * The rows whose labels were asked for; null where the lists of all specialties have a certain end.
+ * What has to be asked for by its label before it is sent (G1): everything while the list may be
+ * cut, and every attempt after the first, because a call that was proven absent may be listed now.
  */
+function needsLabelCheck({ memory }: SubmitDeps, { specialty, retry }: InquiryRow): boolean {
+  return retry > 0 || memory.reconciled.get(specialty)?.hides_calls === true;
+}
+
+/** The rows whose labels were asked for. */
 async function checkedByLabel(
   deps: SubmitDeps,
   { specialties, limit, external_id_template, signal }: SendOptions,
-): Promise<ReadonlySet<number> | null> {
-  const { store, env, memory } = deps;
-  if (!specialties.some((each) => memory.reconciled.get(each)?.hides_calls === true)) return null;
-  const now = env.clock.now();
-  const due = await store.write(async (tx) =>
+): Promise<ReadonlySet<number>> {
+  const now = deps.env.clock.now();
+  const due = await deps.store.write(async (tx) =>
     dueForSubmission(tx, {
       now,
       limit: await withinBudget(tx, deps, limit, now),
       specialties,
     }),
   );
-  return await checkLabels(deps, due, { external_id_template, signal });
+  const rows = due.filter((row) => needsLabelCheck(deps, row));
+  return await checkLabels(deps, rows, { external_id_template, signal });
 }
 
 /**
@@ -103,7 +108,7 @@ async function claim(
   tx: Tx,
   deps: SubmitDeps,
   options: SendOptions,
-  checked: ReadonlySet<number> | null,
+  checked: ReadonlySet<number>,
 ): Promise<{ intents: Intent[]; adopted: number }> {
   const now = deps.env.clock.now();
   const { settings } = deps;
@@ -119,16 +124,14 @@ async function claim(
   const needs = await accountNeeds(tx, deps);
   let adopted = 0;
   for (const row of due) {
-    if (checked !== null && !checked.has(row.id)) continue;
+    if (needsLabelCheck(deps, row) && !checked.has(row.id)) continue;
     const draft = readDraft(row.draft);
     if (draft === null) {
       await setAsideDamaged(tx, row, now);
       continue;
     }
-    const service_id = await adoptExisting(context, row, options.external_id_template);
-    if (service_id !== null) {
+    if (await isServedAlready(context, row, options.external_id_template)) {
       adopted += 1;
-      tx.after(() => deps.env.log('inquiry_adopted', { inquiry: row.id, service_id }));
       continue;
     }
     const current = wantedFrom(draft, localDate(now, settings.time_zone), settings.days_off);
@@ -174,7 +177,6 @@ async function commitIntent(
 ): Promise<Intent> {
   const request = inquiryRequest(draft, row.external_id, needs);
   const sent = {
-    body: JSON.stringify(request),
     draft: JSON.stringify(draft),
     ...price,
     charge_cents: null,
@@ -187,7 +189,9 @@ async function commitIntent(
     { from: 'planned', to: 'sending', reason: 'It is being sent to the service.', set: sent },
     now,
   );
-  return { row: { ...row, ...sent, state: 'sending' }, request };
+  const out = { ...row, ...sent, state: 'sending' as const };
+  await intendCall(tx, out, JSON.stringify(request));
+  return { row: out, request };
 }
 
 /**
@@ -363,7 +367,9 @@ export async function recoverSending(
     },
     now,
   );
+  const ids = moved.map(({ id }) => id);
+  await settleCalls(tx, ids, { from: ['out'], to: 'lost' });
   tx.after(() => {
-    for (const { id } of moved) deps.env.log('inquiry_uncertain', { inquiry: id });
+    for (const inquiry of ids) deps.env.log('inquiry_uncertain', { inquiry });
   });
 }

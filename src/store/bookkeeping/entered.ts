@@ -50,7 +50,6 @@ export async function enterAnswer(tx: Tx, entered: EnteredAnswer, now: number): 
       entered_by,
       answered_at: now,
       reason,
-      body: null,
       hold_reason: null,
       service_id: null,
       reply_group: null,

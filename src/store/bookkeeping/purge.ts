@@ -17,11 +17,13 @@ const APPOINTMENTS_PER_COMMIT = 200;
  * there.
  */
 const PURGING = 'purging';
+/** What remains of a call: its ids and times. */
+const WITHOUT_PATIENT = { match_key: '', external_id: '', given_name: '', body: null };
 
 /**
  * Deletes appointments whose visit and last change lie before `before` (epoch milliseconds), with
  * the inquiries that no other appointment stands on, their answers, records, deliveries, attention
- * and audit. What the service may still answer stays. The ledger of the service's inquiries keeps
+ * and audit. What the service may still answer stays. What the service holds keeps
  * its ids, without what they say about a patient, so that no reconciliation takes them for new
  * ones.
  */
@@ -106,11 +108,15 @@ async function purgeInquiries(tx: Tx, inquiries: readonly number[]): Promise<voi
   await tx.deleteFrom('answers').where('inquiry', 'in', inquiries).execute();
   await tx.deleteFrom('attention').where('inquiry', 'in', inquiries).execute();
   await tx
-    .updateTable('service_inquiries')
-    .set({ inquiry: null, role: 'unowned', match_key: '', external_id: '', given_name: '' })
+    .deleteFrom('calls')
+    .where('inquiry', 'in', inquiries)
+    .where('service_id', 'is', null)
+    .execute();
+  await tx
+    .updateTable('calls')
+    .set({ inquiry: null, role: 'unclaimed', ...WITHOUT_PATIENT })
     .where('inquiry', 'in', inquiries)
     .execute();
-  await tx.deleteFrom('absent_calls').where('inquiry', 'in', inquiries).execute();
   await tx.deleteFrom('inquiries').where('id', 'in', inquiries).execute();
 }
 
@@ -124,7 +130,7 @@ async function purgeAudit(tx: Tx, subjects: readonly string[]): Promise<void> {
 
 /**
  * What hangs on no appointment: names of files, coverages of patients, entries about rows, the
- * ledger's strangers. The hashes of the service's messages stay: they say nothing of a patient, and
+ * calls of others. The hashes of the service's messages stay: they say nothing of a patient, and
  * the same message may come again at any time (G3).
  */
 async function purgeRest(tx: Tx, before: number): Promise<void> {
@@ -139,11 +145,13 @@ async function purgeRest(tx: Tx, before: number): Promise<void> {
     .where('inquiry', 'is', null)
     .execute();
   await tx
-    .updateTable('service_inquiries')
-    .set({ match_key: '', external_id: '', given_name: '' })
+    .updateTable('calls')
+    .set(WITHOUT_PATIENT)
     .where('inquiry', 'is', null)
-    .where('first_seen_at', '<', before)
-    .where((where) => where.or([where('created_at', 'is', null), where('created_at', '<', before)]))
+    .where('seen_at', '<', before)
+    .where((where) =>
+      where.or([where('sent_service_at', 'is', null), where('sent_service_at', '<', before)]),
+    )
     .execute();
   await tx
     .deleteFrom('patients')

@@ -1,6 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { givenNameOf, type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
-import { canonicalExternalId } from '../../domain/matching.ts';
+import { type InquiryDraft, readDraft } from '../../domain/inquiry.ts';
 import type { Specialty } from '../../domain/specialty.ts';
 import { type InquiryState, isInquiryStep } from '../../domain/states.ts';
 import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
@@ -49,7 +48,6 @@ export async function addPlanned(
       draft: JSON.stringify(inquiry.draft),
       state: 'planned',
       service_status: null,
-      body: null,
       hold_reason: null,
       service_id: null,
       reply_group: null,
@@ -257,30 +255,30 @@ export async function sameReply(tx: Tx, reply_group: string): Promise<InquiryRow
     .execute();
 }
 
-/** Rows that ask the same, in any state, for telling a stranger from our own. */
+/** Rows that ask the same, in any state. */
 export async function inquiriesByMatch(
   tx: Tx,
   specialty: Specialty,
-  match_key: string,
+  match_keys: readonly string[],
 ): Promise<InquiryRow[]> {
   return await tx
     .selectFrom('inquiries')
     .selectAll()
-    .where('match_key', '=', match_key)
+    .where('match_key', 'in', match_keys)
     .where('specialty', '=', specialty)
     .execute();
 }
 
-/**
- * Whether what the service shows may be the call of a row that asks the same: it bears its label
- * and does not name a twin.
- */
-export function mayBeOf(
-  row: InquiryRow,
-  seen: { external_id: string; given_name: string },
-): boolean {
-  return (
-    canonicalExternalId(row.external_id) === seen.external_id &&
-    ['', givenNameOf(row)].includes(seen.given_name)
-  );
+/** The attempts for the need right before this one, each of which was unsuccessful. */
+export async function attemptsBefore(tx: Tx, row: InquiryRow): Promise<number[]> {
+  if (row.retry === 0) return [];
+  const rows = await tx
+    .selectFrom('inquiries')
+    .select('id')
+    .where('need_base', '=', row.need_base)
+    .where('benefit_year', '=', row.benefit_year)
+    .where('attempt', '<', row.attempt)
+    .where('attempt', '>=', row.attempt - row.retry)
+    .execute();
+  return rows.map(({ id }) => id);
 }

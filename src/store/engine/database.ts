@@ -28,6 +28,7 @@ import * as entered from '../../../migrations/0024-entered.ts';
 import * as lookups from '../../../migrations/0025-lookups.ts';
 import * as completedSources from '../../../migrations/0026-completed-sources.ts';
 import * as planTerms from '../../../migrations/0027-plan-terms.ts';
+import * as calls from '../../../migrations/0028-calls.ts';
 import { EligdError, errorCode } from '../../domain/errors.ts';
 import type { Tables } from './tables.ts';
 
@@ -74,6 +75,7 @@ const MIGRATIONS = {
   '0025-lookups': lookups,
   '0026-completed-sources': completedSources,
   '0027-plan-terms': planTerms,
+  '0028-calls': calls,
 };
 
 const MEMOISED_STATEMENTS_MAX = 400;

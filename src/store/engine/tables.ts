@@ -23,14 +23,21 @@ export type Tables = {
   deceased_patients: { connector: string; patient_id: string; told_at: number };
   appointments: AppointmentTable;
   inquiries: InquiryTable;
-  absent_calls: {
-    inquiry: number;
+  calls: {
+    id: Generated<number>;
+    inquiry: number | null;
     specialty: Specialty;
     external_id: string;
     match_key: string;
     given_name: string;
-    /** By the service's clock, as far as it was known. */
-    sent_at: number;
+    body: string | null;
+    sent_at: number | null;
+    sent_service_at: number | null;
+    fate: 'out' | 'accepted' | 'lost' | 'absent' | 'unsent';
+    service_id: string | null;
+    service_status: string;
+    role: 'serves' | 'duplicate' | 'unclaimed' | null;
+    seen_at: number | null;
   };
   inquiry_appointments: {
     inquiry: number;
@@ -38,18 +45,6 @@ export type Tables = {
     coverage_rank: number;
     draft: string;
     created_at: number;
-  };
-  service_inquiries: {
-    service_id: string;
-    specialty: Specialty;
-    external_id: string;
-    match_key: string;
-    service_status: string;
-    created_at: number | null;
-    inquiry: number | null;
-    role: 'main' | 'extra' | 'unowned';
-    first_seen_at: number;
-    given_name: Generated<string>;
   };
   answers: {
     id: Generated<number>;
@@ -195,7 +190,6 @@ type InquiryTable = {
   external_id: string;
   match_key: string;
   draft: string;
-  body: string | null;
   due_at: number;
   visit_at: number;
   hold_reason: string | null;

@@ -38,11 +38,11 @@ export async function callsBetween(db: Db, from: number, until: number): Promise
 export async function countDuplicates(db: Db, from: number, until: number): Promise<number> {
   const { count } = await db
     .selectFrom('inquiries')
-    .innerJoin('service_inquiries', 'service_inquiries.inquiry', 'inquiries.id')
+    .innerJoin('calls', 'calls.inquiry', 'inquiries.id')
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('inquiries.sent_at', '>=', from)
     .where('inquiries.sent_at', '<', until)
-    .where('service_inquiries.role', '=', sql.lit('extra'))
+    .where('calls.role', '=', sql.lit('duplicate'))
     .executeTakeFirstOrThrow();
   return count;
 }

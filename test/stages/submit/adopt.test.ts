@@ -5,10 +5,9 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../src/domain/time.ts';
 import { demandReconciliation } from '../../../src/stages/submit/index.ts';
-import { noteSeen } from '../../../src/store/calls/ledger.ts';
-import { aCoverage } from '../../domain/examples.ts';
+import { noteSeen } from '../../../src/store/calls/calls.ts';
 import { type Installation, install, reconcile, send } from '../installation.ts';
-import { callsBringNothing, goToYearsEnd, lookUp, TWINS, twin } from './lost-calls.ts';
+import { callsBringNothing, firstBody, goToYearsEnd, lookUp, TWINS, twin } from './lost-calls.ts';
 
 test('the inquiry under the visit’s own label is adopted before any other', async () => {
   const clinic = await install();
@@ -120,9 +119,8 @@ test(
       action: 'reset',
     });
     await send(clinic, clinic.visit('A-1'));
-    const [lost] = await clinic.inquiries();
     await clinic.service.advance({ hours: 3 });
-    const later = await clinic.service.createBeside(JSON.parse(lost?.body ?? ''));
+    const later = await clinic.service.createBeside(await firstBody(clinic));
     await clinic.service.advance({ seconds: 60 });
     callsBringNothing(clinic);
     demandReconciliation(clinic.submit);
@@ -136,55 +134,6 @@ test(
     expect(await clinic.attention()).not.toContain('extra_call');
   },
 );
-
-test(
-  'each of the unsuccessful calls that a lost database knew counts as an attempt, however old ' +
-    'the first one is',
-  async () => {
-    const clinic = await install();
-    const fields = { ...TWINS, patient_name: 'Ada Example', external_id: 'A-0' };
-    const first = await clinic.service.createBeside(fields);
-    await clinic.service.advance({ days: 2 });
-    const second = await clinic.service.createBeside(fields);
-    await clinic.service.advance({ days: 29 });
-    clinic.pass(31 * DAY_MS);
-    callsBringNothing(clinic);
-    await clinic.read(clinic.visit('A-1', twin('Ada')));
-    await clinic.planNow();
-    for (let step = 0; step < 3; step += 1) {
-      await clinic.submitNow();
-      await clinic.collectAll();
-      clinic.pass(2 * HOUR_MS);
-    }
-    expect((await clinic.inquiries()).map(({ state, service_id }) => [state, service_id])).toEqual([
-      ['answered', first],
-      ['answered', second],
-    ]);
-    expect(await clinic.service.ledger()).toHaveLength(2);
-  },
-);
-
-test('a call for a visit of the next benefit year does not serve this year (G1)', async () => {
-  const clinic = await install();
-  const last_day = await goToYearsEnd(clinic);
-  const fields = {
-    ...TWINS,
-    desired_completion_date: last_day,
-    patient_name: 'Ada Example',
-    external_id: 'NEXT-YEAR',
-  };
-  const asked = await clinic.service.createBeside(fields);
-  await clinic.service.advance({ seconds: 60 });
-  const other = { ...twin('Ada'), coverages: [aCoverage({ member_id: 'W9' })] };
-  await send(
-    clinic,
-    clinic.visit('NEXT-YEAR', other, 5),
-    clinic.visit('THIS-YEAR', twin('Ada'), 1),
-  );
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
-  await send(clinic, clinic.visit('NEXT-YEAR-TOO', twin('Ada'), 6));
-  expect((await clinic.inquiries()).at(-1)?.service_id).toBe(asked);
-});
 
 test(
   'what was asked for a visit of this benefit year serves another one, although the visit was ' +
@@ -233,30 +182,6 @@ async function listed(
   await clinic.store.write((tx) => noteSeen(tx, 'dental', seen, clinic.now()));
 }
 
-test(
-  'what was asked for a visit of the last benefit year does not serve one of this year, ' +
-    'although that visit is over',
-  async () => {
-    const clinic = await install();
-    const last_day = await goToYearsEnd(clinic);
-    const fields = {
-      ...TWINS,
-      desired_completion_date: last_day,
-      patient_name: 'Ada Example',
-      external_id: 'OVER',
-    };
-    const asked = await clinic.service.createBeside(fields);
-    clinic.pass(2 * DAY_MS);
-    await clinic.service.advance({ days: 2 });
-    await send(
-      clinic,
-      clinic.visit('OVER', twin('Ada'), -1),
-      clinic.visit('THIS-YEAR', twin('Ada'), 2),
-    );
-    expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain(asked);
-  },
-);
-
 test('a cancelled visit’s year says nothing about the call made for it', async () => {
   const clinic = await install();
   const last_day = await goToYearsEnd(clinic);
@@ -273,7 +198,7 @@ test('a cancelled visit’s year says nothing about the call made for it', async
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual([asked]);
 });
 
-test('unsuccessful calls before the last answer that counted are no attempts now', async () => {
+test('a call whose answer would be too old serves no visit', async () => {
   const clinic = await install();
   await clinic.read(clinic.visit('A-1', twin('Ada')));
   await clinic.planNow();
@@ -285,34 +210,6 @@ test('unsuccessful calls before the last answer that counted are no attempts now
   ]);
   await clinic.submitNow();
   expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(['three']);
-});
-
-test('a long row of unsuccessful calls is gone through once', async () => {
-  const clinic = await install();
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  await listed(
-    clinic,
-    Array.from(
-      { length: 200 },
-      (_, index) => [`call-${index}`, 31 + index, 'UNSUCCESSFUL'] as const,
-    ),
-  );
-  await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).not.toContain('call-0');
-});
-
-test('how a call stands is what the list said last', async () => {
-  const clinic = await install();
-  await clinic.read(clinic.visit('A-1', twin('Ada')));
-  await clinic.planNow();
-  await listed(clinic, [['one', 31, 'SCHEDULED']]);
-  await listed(clinic, [
-    ['one', 31, 'UNSUCCESSFUL'],
-    ['two', 29, 'UNSUCCESSFUL'],
-  ]);
-  await clinic.submitNow();
-  expect((await clinic.inquiries()).map(({ service_id }) => service_id)).toEqual(['one']);
 });
 
 test('a second installation is noticed although the clock of this machine is ahead', async () => {

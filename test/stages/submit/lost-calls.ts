@@ -76,9 +76,10 @@ export function callsBringNothing(clinic: Installation): void {
 }
 
 /** Both lookups, a settle time apart. */
-export async function lookUp({ pass, submitNow }: Installation): Promise<void> {
+export async function lookUp({ pass, service, submitNow }: Installation): Promise<void> {
   for (let taken = 0; taken < 2; taken += 1) {
     pass(SETTLE_MS + 1);
+    await service.advance({ seconds: SETTLE_MS / 1000 });
     await submitNow();
   }
 }
@@ -99,14 +100,20 @@ export async function callTwiceForNothing(clinic: Installation, times: number) {
   return hidden;
 }
 
-/** The service's ids of the calls too many. */
-export async function extras({ store }: Installation): Promise<string[]> {
+/** The service's ids of the duplicate calls. */
+export async function duplicates({ store }: Installation): Promise<(string | null)[]> {
   const rows = await store.db
-    .selectFrom('service_inquiries')
+    .selectFrom('calls')
     .select('service_id')
-    .where('role', '=', 'extra')
+    .where('role', '=', 'duplicate')
     .execute();
   return rows.map(({ service_id }) => service_id);
+}
+
+/** The request of the first call, as it was sent. */
+export async function firstBody({ store }: Installation): Promise<Record<string, unknown>> {
+  const call = await store.db.selectFrom('calls').select('body').orderBy('id').executeTakeFirst();
+  return JSON.parse(call?.body ?? '') as Record<string, unknown>;
 }
 
 /**

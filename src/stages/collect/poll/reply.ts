@@ -7,6 +7,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../domain/time.ts';
 import type { Inquiry, Result } from '../../../service/api.ts';
 import { answerHash } from '../../../store/answers/answers.ts';
 import { isTold } from '../../../store/answers/webhook-watch.ts';
+import { loseIds } from '../../../store/calls/calls.ts';
 import {
   type InquiryRow,
   inquiryById,
@@ -14,7 +15,6 @@ import {
   sameReply,
   updateInquiry,
 } from '../../../store/calls/inquiries.ts';
-import { disown } from '../../../store/calls/ledger.ts';
 import { logStageFailure } from '../../loop.ts';
 import { isOwn, takeAnswer } from '../conclude/take-answer.ts';
 import type { CollectContext, CollectDeps } from '../deps.ts';
@@ -244,10 +244,11 @@ async function doubtIds(context: CollectContext, row: InquiryRow): Promise<void>
     return;
   }
   const doubted = row.reply_group === null ? [row] : await sameReply(tx, row.reply_group);
-  for (const { service_id } of doubted) if (service_id !== null) await disown(tx, service_id);
+  const ids = doubted.map(({ id }) => id);
+  await loseIds(tx, ids);
   await moveInquiries(
     tx,
-    doubted.map(({ id }) => id),
+    ids,
     {
       from: 'open',
       to: 'uncertain',

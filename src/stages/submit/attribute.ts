@@ -1,0 +1,296 @@
+/**
+ * Carries out what `domain/attribution.ts` says of the inquiries at the service: for a lookup, for
+ * the comparison of the whole list, and for the check before a call.
+ */
+import {
+  attribute,
+  type ListedInquiry,
+  type MadeCall,
+  type Need,
+  type Stage,
+} from '../../domain/attribution.ts';
+import { givenNameOf, readDraft } from '../../domain/inquiry.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
+import { externalId } from '../../domain/needs.ts';
+import type { StoredPrice } from '../../domain/price.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import type { InquiryState } from '../../domain/states.ts';
+import { DAY_MS } from '../../domain/time.ts';
+import { raiseAttention, resolveAttention } from '../../store/bookkeeping/attention.ts';
+import { inquirySubject } from '../../store/bookkeeping/audit.ts';
+import {
+  type CallRow,
+  callsAlike,
+  callsOf,
+  claimCall,
+  type SeenInquiry,
+  settleCalls,
+} from '../../store/calls/calls.ts';
+import {
+  attemptsBefore,
+  type InquiryRow,
+  inquiriesById,
+  inquiriesByMatch,
+  moveInquiries,
+} from '../../store/calls/inquiries.ts';
+import { appointmentsOf } from '../../store/calls/links.ts';
+import type { Tx } from '../../store/engine/database.ts';
+import { priceNow, type SubmitContext, type SubmitDeps } from './deps.ts';
+
+export type Question = {
+  specialty: Specialty;
+  match_keys: readonly string[];
+  /** What a list has just shown, and what of it for the first time. */
+  shown?: ReadonlySet<string>;
+  fresh?: ReadonlySet<string>;
+  /** When this process compared the list before, by the service's clock; null: never. */
+  compared_at?: number | null;
+  /** The inquiry whose call is about to be made. */
+  calling?: Calling | null;
+};
+
+type Calling = { row: InquiryRow; labels: readonly string[]; earlier: readonly number[] };
+
+/** `served`: the inquiries that have got their call. */
+export type Attributed = { served: ReadonlySet<number>; strangers: number };
+
+/**
+ * Decides whose everything is that asks what the match keys ask, and gives it to them (G1).
+ */
+export async function attributeCalls(
+  context: SubmitContext,
+  question: Question,
+): Promise<Attributed> {
+  const { deps, now } = context;
+  const { settle_ms, timeout_ms, reverify_after_days } = deps.settings;
+  const { account, rows } = await gather(context, question);
+  const verdicts = attribute(account, {
+    now: now - (deps.clockSkew() ?? 0),
+    settle_ms,
+    timeout_ms,
+    reverify_ms: reverify_after_days * DAY_MS,
+    compared_at: question.compared_at ?? null,
+  });
+  const served = new Set<number>();
+  let strangers = 0;
+  for (const each of account.listed) {
+    const verdict = verdicts.get(each.service_id);
+    if (verdict?.is === 'stranger') strangers += 1;
+    if (verdict?.is !== 'call' && verdict?.is !== 'duplicate') continue;
+    const row = rows.get(verdict.inquiry);
+    if (row === undefined) continue;
+    const found = { ...each, service_status: each.status, call: verdict.call };
+    if (verdict.is === 'duplicate') {
+      if (each.claim === null) await report(context, row, found);
+    } else if (WAITING.has(row.state)) {
+      await serve(context, row, found);
+      served.add(row.id);
+      if (each.claim !== null) await forgiveDuplicates(context, each.claim.inquiry);
+    }
+  }
+  // What is listed of their other calls is one too many from now on.
+  const { specialty } = question;
+  for (const id of served) await attributeDuplicates(context, { id, specialty });
+  return { served, strangers };
+}
+
+/** Once an inquiry has a call, those of its other calls that a list has shown are duplicates. */
+export async function attributeDuplicates(
+  context: SubmitContext,
+  { id, specialty }: Pick<InquiryRow, 'id' | 'specialty'>,
+): Promise<void> {
+  const others = (await callsOf(context.tx, [id])).filter(({ fate }) => fate === 'absent');
+  const match_keys = [...new Set(others.map(({ match_key }) => match_key))];
+  if (match_keys.length > 0) await attributeCalls(context, { specialty, match_keys });
+}
+
+/**
+ * The check before a call: an inquiry that the service holds already serves instead (G1). Returns
+ * whether one does.
+ */
+export async function isServedAlready(
+  context: SubmitContext,
+  row: InquiryRow,
+  external_id_template: string,
+): Promise<boolean> {
+  const { tx } = context;
+  const visits = await appointmentsOf(tx, row.id);
+  const labels = visits.map(({ connector, source_id }) =>
+    canonicalExternalId(externalId(external_id_template, connector, source_id)),
+  );
+  labels.push(canonicalExternalId(row.external_id));
+  const calls = await callsOf(tx, [row.id]);
+  const match_keys = [...new Set([row.match_key, ...calls.map((call) => call.match_key)])];
+  const earlier = await attemptsBefore(tx, row);
+  const { specialty } = row;
+  const calling = { row, labels, earlier };
+  return (await attributeCalls(context, { specialty, match_keys, calling })).served.has(row.id);
+}
+
+const WAITING: ReadonlySet<InquiryState> = new Set(['uncertain', 'undecidable', 'planned']);
+
+/** What is known of the calls and needs that ask the same. */
+async function gather({ tx, now }: SubmitContext, question: Question) {
+  const { specialty, match_keys, calling = null } = question;
+  const calls = await callsAlike(tx, { specialty, match_keys, of: calling?.earlier ?? [] });
+  const asking = await inquiriesByMatch(tx, specialty, match_keys);
+  const owners = new Set(calls.flatMap(({ inquiry }) => inquiry ?? []));
+  for (const { id } of asking) owners.delete(id);
+  const rows = new Map(
+    [...asking, ...(await inquiriesById(tx, [...owners]))].map((row) => [row.id, row]),
+  );
+  const account = {
+    listed: calls.flatMap((call) => listedOf(call, question)),
+    calls: calls.flatMap((call) => madeOf(call, now)),
+    needs: [...rows.values()].map((row) => needOf(row, calling)),
+  };
+  return { account, rows };
+}
+
+function listedOf(call: CallRow, { shown, fresh }: Question): ListedInquiry[] {
+  const { service_id, inquiry, role, external_id, match_key, given_name } = call;
+  if (service_id === null) return [];
+  // What serves an inquiry that is sought again counts when the list shows it now.
+  if (role === 'serves' && shown?.has(service_id) !== true) return [];
+  const claim =
+    inquiry === null || role === null || role === 'unclaimed' ? null : { inquiry, role };
+  const is_new = fresh?.has(service_id) === true;
+  const created_at = call.sent_service_at;
+  const status = call.service_status;
+  return [{ service_id, external_id, match_key, given_name, status, created_at, claim, is_new }];
+}
+
+function madeOf(call: CallRow, now: number): MadeCall[] {
+  const { id, inquiry, external_id, match_key, given_name, fate } = call;
+  if (inquiry === null || call.service_id !== null || fate === 'unsent') return [];
+  const sent_at = call.sent_service_at ?? call.sent_at ?? now;
+  const is_absent = fate === 'absent';
+  return [{ id, inquiry, external_id, match_key, given_name, sent_at, is_absent }];
+}
+
+function needOf(row: InquiryRow, calling: Calling | null): Need {
+  const external_id = canonicalExternalId(row.external_id);
+  const is_calling = row.id === calling?.row.id;
+  return {
+    inquiry: row.id,
+    external_id,
+    match_key: row.match_key,
+    given_name: givenNameOf(row),
+    stage: is_calling ? 'calling' : stageOf(row),
+    labels: is_calling ? calling.labels : [external_id],
+    earlier: is_calling ? calling.earlier : [],
+  };
+}
+
+function stageOf({ state, service_id }: InquiryRow): Stage {
+  if (state === 'planned') return 'planned';
+  if (state === 'sending') return 'out';
+  if (state === 'uncertain' || (state === 'undecidable' && service_id === null)) return 'sought';
+  return state === 'withdrawn' || state === 'rejected' ? 'over' : 'served';
+}
+
+type Found = SeenInquiry & { call: number | null };
+
+/** The inquiry at the service is the one that serves the row. A list showed its content. */
+async function serve(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
+  const { tx, deps, now } = context;
+  const { service_id, created_at } = found;
+  const sent_at = row.sent_at ?? created_at ?? now;
+  const set = {
+    service_id,
+    service_status: found.service_status || null,
+    is_verified: 1,
+    was_accepted: 1,
+    lookup_at: null,
+    poll_at: now,
+    empty_polls: 0,
+    sent_at,
+    ...(row.sent_at === null ? priceOfFound(deps, row, sent_at) : {}),
+    // What is asked about from now on is found under the label that it was sent with.
+    ...(canonicalExternalId(row.external_id) === found.external_id
+      ? {}
+      : { external_id: found.external_id }),
+  };
+  const { reason, event } = FINDS[row.state as keyof typeof FINDS];
+  await moveInquiries(tx, [row.id], { from: row.state, to: 'open', reason, set }, now);
+  await claimCall(tx, found, {
+    ...found,
+    inquiry: row.id,
+    specialty: row.specialty,
+    role: 'serves',
+  });
+  await settleCalls(tx, [row.id], { from: ['lost'], to: 'absent' });
+  await resolveAttention(tx, inquirySubject(row.id), now, ['unconfirmed', 'undecidable']);
+  tx.after(() => {
+    deps.env.log(event, { inquiry: row.id, service_id });
+    deps.onOpen();
+  });
+}
+
+const FINDS = {
+  planned: {
+    reason: 'The service holds an inquiry for this already, so no call is made.',
+    event: 'inquiry_adopted',
+  },
+  uncertain: {
+    reason: 'It was found at the service: only its reply was lost.',
+    event: 'inquiry_found',
+  },
+  undecidable: {
+    reason: 'It was found at the service, later than expected.',
+    event: 'inquiry_found',
+  },
+} as const;
+
+/** A call that this database did not send is on the bill all the same. */
+function priceOfFound(
+  deps: Pick<SubmitDeps, 'settings'>,
+  row: InquiryRow,
+  sent_at: number,
+): Partial<StoredPrice> {
+  const draft = readDraft(row.draft);
+  return draft === null ? {} : priceNow(deps, draft, sent_at);
+}
+
+/** The row has the call, which serves nothing: it is paid for, and the office should know. */
+async function report(context: SubmitContext, row: InquiryRow, found: Found): Promise<void> {
+  const { tx, deps, now } = context;
+  const { service_id } = found;
+  await claimCall(tx, found, {
+    ...found,
+    inquiry: row.id,
+    specialty: row.specialty,
+    role: 'duplicate',
+  });
+  tx.after(() => deps.env.log('duplicate_call_found', { inquiry: row.id, service_id }));
+  await raiseAttention(
+    tx,
+    await aboutInquiry(tx, row),
+    {
+      reason: 'extra_call',
+      what: `The service holds a second inquiry (${service_id}) for the same question.`,
+      next:
+        'Ask the calling service not to charge for it, and raise service.settle_seconds if it ' +
+        'happens again.',
+    },
+    now,
+  );
+}
+
+/** All its duplicate calls have come to serve as next attempts: nobody has to ask for the money. */
+async function forgiveDuplicates({ tx, now }: SubmitContext, inquiry: number): Promise<void> {
+  const calls = await callsOf(tx, [inquiry]);
+  if (calls.every(({ role }) => role !== 'duplicate'))
+    await resolveAttention(tx, inquirySubject(inquiry), now, ['extra_call']);
+}
+
+/** Where an attention item about the inquiry belongs: to the first of its visits. */
+export async function aboutInquiry(tx: Tx, { id, connector }: InquiryRow) {
+  const [appointment] = await appointmentsOf(tx, id);
+  return {
+    connector,
+    appointment: appointment?.id ?? null,
+    inquiry: id,
+    subject: inquirySubject(id),
+  };
+}

@@ -1,0 +1,257 @@
+/**
+ * The calls: one row for every request to make one (POST), and one for every inquiry that the
+ * service's list has shown and that is not ours. Only retention erases rows.
+ */
+import { type Selectable, sql } from 'kysely';
+import { givenNameOf } from '../../domain/inquiry.ts';
+import { canonicalExternalId } from '../../domain/matching.ts';
+import type { Specialty } from '../../domain/specialty.ts';
+import type { Db, Tx } from '../engine/database.ts';
+import type { Tables } from '../engine/tables.ts';
+import type { InquiryRow } from './inquiries.ts';
+
+export type CallRow = Selectable<Tables['calls']>;
+
+/** One inquiry as the service's list showed it. */
+export type SeenInquiry = {
+  service_id: string;
+  external_id: string;
+  /** Empty when the echoed request could not be read. */
+  match_key: string;
+  /** Of the patient, as compared; empty when the echo has none. */
+  given_name: string;
+  service_status: string;
+  /** Epoch milliseconds by the service's clock; null when it does not say. */
+  created_at: number | null;
+};
+
+const IDS_PER_STATEMENT = 500;
+
+/** The intent of a call, before its request leaves. One that provably did not is used again. */
+export async function intendCall(tx: Tx, row: InquiryRow, body: string): Promise<void> {
+  const values = {
+    external_id: canonicalExternalId(row.external_id),
+    match_key: row.match_key,
+    given_name: givenNameOf(row),
+    body,
+    sent_at: row.sent_at,
+    sent_service_at: row.sent_service_at,
+    fate: 'out' as const,
+  };
+  const used = await tx
+    .updateTable('calls')
+    .set(values)
+    .where('inquiry', '=', row.id)
+    .where('fate', '=', 'unsent')
+    .returning('id')
+    .execute();
+  if (used.length > 0) return;
+  await tx
+    .insertInto('calls')
+    .values({ ...values, inquiry: row.id, specialty: row.specialty, service_status: '' })
+    .execute();
+}
+
+/** What became of the calls of the inquiries that have no id and were in one of `from`. */
+export async function settleCalls(
+  tx: Tx,
+  inquiries: readonly number[],
+  { from, to }: { from: readonly ('out' | 'lost')[]; to: 'lost' | 'absent' | 'unsent' },
+): Promise<void> {
+  await tx
+    .updateTable('calls')
+    .set({ fate: to })
+    .where('inquiry', 'in', inquiries)
+    .where('fate', 'in', from)
+    .execute();
+}
+
+/** The call of the inquiry whose reply is under way. */
+export async function callUnderWay(tx: Tx, inquiry: number): Promise<CallRow | null> {
+  const calls = await callsOf(tx, [inquiry]);
+  return calls.find(({ fate }) => fate === 'out') ?? null;
+}
+
+export async function callsOf(tx: Tx, inquiries: readonly number[]): Promise<CallRow[]> {
+  if (inquiries.length === 0) return [];
+  return await tx.selectFrom('calls').selectAll().where('inquiry', 'in', inquiries).execute();
+}
+
+export type Alike = {
+  specialty: Specialty;
+  match_keys: readonly string[];
+  /** The calls of these inquiries too, whatever they ask. */
+  of: readonly number[];
+};
+
+/** Everything that asks what the match keys ask: our calls, and what lists have shown. */
+export async function callsAlike(tx: Tx, { specialty, match_keys, of }: Alike): Promise<CallRow[]> {
+  const alike = await tx
+    .selectFrom('calls')
+    .selectAll()
+    .where('match_key', 'in', match_keys)
+    .where('match_key', '!=', '')
+    .where('specialty', '=', specialty)
+    .execute();
+  const known = new Set(alike.map(({ id }) => id));
+  return [...alike, ...(await callsOf(tx, of)).filter(({ id }) => !known.has(id))];
+}
+
+/**
+ * Notes what a list showed and returns those that were not known before. Of what serves no inquiry
+ * the list's word is the latest.
+ */
+export async function noteSeen(
+  tx: Tx,
+  specialty: Specialty,
+  seen: readonly SeenInquiry[],
+  now: number,
+): Promise<SeenInquiry[]> {
+  const fresh: SeenInquiry[] = [];
+  for (let first = 0; first < seen.length; first += IDS_PER_STATEMENT) {
+    const part = seen.slice(first, first + IDS_PER_STATEMENT);
+    const known = await ownersOf(
+      tx,
+      part.map(({ service_id }) => service_id),
+    );
+    fresh.push(...part.filter(({ service_id }) => !known.has(service_id)));
+    await tx
+      .insertInto('calls')
+      .values(part.map((each) => ({ ...valuesOf(each, specialty), seen_at: now })))
+      .onConflict((conflict) =>
+        conflict
+          .column('service_id')
+          .doUpdateSet({ service_status: (excluded) => excluded.ref('excluded.service_status') })
+          .where('calls.role', '!=', 'serves'),
+      )
+      .execute();
+  }
+  return fresh;
+}
+
+function valuesOf({ created_at, ...seen }: SeenInquiry, specialty: Specialty) {
+  const external_id = canonicalExternalId(seen.external_id);
+  const sent_service_at = created_at;
+  const { service_id, match_key, given_name, service_status } = seen;
+  return {
+    service_id,
+    external_id,
+    match_key,
+    given_name,
+    service_status,
+    specialty,
+    sent_service_at,
+    fate: 'accepted' as const,
+    role: 'unclaimed' as const,
+  };
+}
+
+/** `call`: the request that it came from; null: not one of this database. */
+export type Claim = {
+  inquiry: number;
+  specialty: Specialty;
+  role: 'serves' | 'duplicate';
+  call: number | null;
+};
+
+/** The service's inquiry is the inquiry's: it serves it, or is a duplicate call. */
+export async function claimCall(
+  tx: Tx,
+  seen: SeenInquiry,
+  { inquiry, specialty, role, call }: Claim,
+): Promise<void> {
+  if (call === null) {
+    await tx
+      .insertInto('calls')
+      .values({ ...valuesOf(seen, specialty), inquiry, role })
+      .onConflict((conflict) => conflict.column('service_id').doUpdateSet({ inquiry, role }))
+      .execute();
+    return;
+  }
+  const { service_id, service_status } = seen;
+  // What a list showed before it was known to be this call is one row with it from now on.
+  await tx.deleteFrom('calls').where('service_id', '=', service_id).execute();
+  await tx
+    .updateTable('calls')
+    .set({ service_id, service_status, role, fate: 'accepted' })
+    .where('id', '=', call)
+    .execute();
+}
+
+/** The ids turned out to belong to something else: the calls of these inquiries are lost again. */
+export async function loseIds(tx: Tx, inquiries: readonly number[]): Promise<void> {
+  await tx
+    .updateTable('calls')
+    .set({ service_id: null, role: null, fate: 'lost' })
+    .where('inquiry', 'in', inquiries)
+    .where('role', '=', 'serves')
+    .execute();
+}
+
+/** Whether lists have shown calls of the specialty that serve no inquiry of this database. */
+export async function hasUnclaimed(db: Db, specialty: Specialty): Promise<boolean> {
+  const row = await db
+    .selectFrom('calls')
+    .select('service_id')
+    .where('inquiry', 'is', null)
+    .where('specialty', '=', sql.lit(specialty))
+    .limit(sql.lit(1))
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The inquiries that the service's ids belong to; null for what is unclaimed. */
+export async function ownersOf(
+  db: Db | Tx,
+  service_ids: readonly string[],
+): Promise<Map<string, number | null>> {
+  const owners = new Map<string, number | null>();
+  for (let first = 0; first < service_ids.length; first += IDS_PER_STATEMENT) {
+    const rows = await db
+      .selectFrom('calls')
+      .select(['service_id', 'inquiry'])
+      .where('service_id', 'in', service_ids.slice(first, first + IDS_PER_STATEMENT))
+      .execute();
+    for (const { service_id, inquiry } of rows)
+      if (service_id !== null) owners.set(service_id, inquiry);
+  }
+  return owners;
+}
+
+/**
+ * Ours that a complete list of the specialty has to show: all that are open, and those that were
+ * sent last.
+ */
+export async function whatAListMustShow(db: Db, specialty: Specialty): Promise<Sample[]> {
+  const ours = ofOurs(db, specialty);
+  const open = await ours.where('state', '=', 'open').execute();
+  const newest = await ours
+    .where('sent_at', '=', (select) =>
+      select
+        .selectFrom('inquiries')
+        .select((each) => each.fn.max('sent_at').as('last'))
+        .where('specialty', '=', specialty)
+        .where('is_verified', '=', 1)
+        .where('service_id', 'is not', null),
+    )
+    .execute();
+  return [...open, ...newest];
+}
+
+/** An inquiry of ours that a read form has shown. */
+type Sample = { service_id: string; external_id: string };
+
+function ofOurs(db: Db, specialty: Specialty) {
+  return db
+    .selectFrom('inquiries')
+    .select(['service_id', 'external_id'])
+    .where('specialty', '=', specialty)
+    .where('is_verified', '=', 1)
+    .where('service_id', 'is not', null)
+    .$narrowType<{ service_id: string }>();
+}
+
+/** The last of them, by which a filtered query can show that it shows ours; null: none yet. */
+export async function sampleOfOurs(db: Db, specialty: Specialty): Promise<Sample | null> {
+  return (await ofOurs(db, specialty).orderBy('sent_at', 'desc').executeTakeFirst()) ?? null;
+}

@@ -1,0 +1,380 @@
+/** Accounts, and whose each listed inquiry is. Times in minutes; a call is sent at minute 0. */
+import type {
+  Account,
+  Clock,
+  ListedInquiry,
+  MadeCall,
+  Need,
+  Verdict,
+} from '../../src/domain/attribution.ts';
+import { DAY_MS, MINUTE_MS } from '../../src/domain/time.ts';
+
+export const SENT_AT = Date.UTC(2026, 10, 23, 15);
+export const at = (minutes: number) => SENT_AT + minutes * MINUTE_MS;
+
+export const CLOCK: Clock = {
+  now: at(60),
+  settle_ms: 5 * MINUTE_MS,
+  timeout_ms: MINUTE_MS,
+  reverify_ms: 30 * DAY_MS,
+  compared_at: null,
+};
+
+const ASKED = { external_id: 'A-1', match_key: 'KEY', given_name: 'ADA' };
+
+export const listed = (service_id: string, given: Partial<ListedInquiry> = {}): ListedInquiry => ({
+  ...ASKED,
+  service_id,
+  status: 'SCHEDULED',
+  created_at: at(0),
+  claim: null,
+  is_new: true,
+  ...given,
+});
+
+export const call = (id: number, inquiry: number, given: Partial<MadeCall> = {}): MadeCall => ({
+  ...ASKED,
+  id,
+  inquiry,
+  sent_at: at(0),
+  is_absent: false,
+  ...given,
+});
+
+export const need = (inquiry: number, stage: Need['stage'], given: Partial<Need> = {}): Need => ({
+  ...ASKED,
+  inquiry,
+  stage,
+  labels: [given.external_id ?? ASKED.external_id],
+  earlier: [],
+  ...given,
+});
+
+const is = (verdict: Verdict['is']) => ({ is: verdict }) as Verdict;
+const serves = (inquiry: number, made: number | null = null): Verdict => ({
+  is: 'call',
+  inquiry,
+  call: made,
+});
+const duplicate = (inquiry: number, made: number | null = null): Verdict => ({
+  is: 'duplicate',
+  inquiry,
+  call: made,
+});
+
+export type Case = {
+  what: string;
+  account: Partial<Account>;
+  clock?: Partial<Clock>;
+  verdicts: Readonly<Record<string, Verdict>>;
+};
+
+const lost = { calls: [call(1, 1)], needs: [need(1, 'sought')] };
+const absent = (given: Partial<MadeCall> = {}) => call(1, 1, { is_absent: true, ...given });
+const later = { compared_at: at(-30) };
+
+export const CASES: readonly Case[] = [
+  {
+    what: 'a lost reply was about the inquiry under its label',
+    account: { ...lost, listed: [listed('L')] },
+    verdicts: { L: serves(1, 1) },
+  },
+  {
+    what: 'what asks something else is not the lost call',
+    account: { ...lost, listed: [listed('L', { match_key: 'OTHER' })] },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'what has another label is not the lost call',
+    account: { ...lost, listed: [listed('L', { external_id: 'B-1' })] },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: "a twin's inquiry is not the lost call, although the twin had the label before",
+    account: { ...lost, listed: [listed('L', { given_name: 'BEN' })] },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a service that leaves the name out is believed by the label',
+    account: { ...lost, listed: [listed('L', { given_name: '' })] },
+    verdicts: { L: serves(1, 1) },
+  },
+  {
+    what: 'a call whose name an older version did not keep is known by its label',
+    account: {
+      calls: [call(1, 1, { given_name: '' })],
+      needs: [need(1, 'served')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: duplicate(1, 1) },
+  },
+  {
+    what: 'a clock that was wrong when the call was sent hides it from nobody',
+    account: { ...lost, listed: [listed('L', { created_at: at(3 * 24 * 60) })] },
+    verdicts: { L: serves(1) },
+  },
+  {
+    what: 'of two that a wrong clock may have sent, the older one serves',
+    account: {
+      ...lost,
+      listed: [
+        listed('L2', { created_at: at(4 * 24 * 60) }),
+        listed('L1', { created_at: at(3 * 24 * 60) }),
+      ],
+    },
+    verdicts: { L1: serves(1), L2: is('unclaimed') },
+  },
+  {
+    what: 'a service that says no time is believed',
+    account: { ...lost, listed: [listed('L', { created_at: null })] },
+    verdicts: { L: serves(1, 1) },
+  },
+  {
+    what: 'of two under the label, its own call serves, and that of a lost database is a duplicate',
+    account: { ...lost, listed: [listed('L2'), listed('L1', { created_at: at(-120) })] },
+    verdicts: { L2: serves(1, 1), L1: duplicate(1) },
+  },
+  {
+    what: 'the call of a lost database serves while the own one is not listed',
+    account: { ...lost, listed: [listed('L1', { created_at: at(-120) })] },
+    verdicts: { L1: serves(1) },
+  },
+  {
+    what: 'two calls of one need: the older one serves, and each is one call',
+    account: {
+      calls: [absent(), call(2, 1, { sent_at: at(5) })],
+      needs: [need(1, 'sought')],
+      listed: [listed('L2', { created_at: at(6) }), listed('L1', { created_at: at(1) })],
+    },
+    verdicts: { L1: serves(1, 2), L2: duplicate(1, 1) },
+  },
+  {
+    what: 'an inquiry whose reply is under way is left to it',
+    account: { calls: [call(1, 1)], needs: [need(1, 'out')], listed: [listed('L')] },
+    verdicts: { L: is('undecided') },
+  },
+  {
+    what: 'a call that was proven absent and is listed late is a duplicate of the one that serves',
+    account: { calls: [absent()], needs: [need(1, 'served')], listed: [listed('L')] },
+    verdicts: { L: duplicate(1, 1) },
+  },
+  {
+    what: 'what was made long after the absent call is not that call',
+    account: {
+      calls: [absent()],
+      needs: [need(1, 'served')],
+      listed: [listed('L', { created_at: at(22) })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a late call of what is to be sent again is left for the check before the call',
+    account: {
+      calls: [absent()],
+      needs: [need(1, 'planned'), need(2, 'calling', { external_id: 'B-1' })],
+      listed: [listed('L')],
+    },
+    verdicts: { L: is('undecided') },
+  },
+  {
+    what: 'a late call serves instead of the one that is about to be made, however old it is',
+    account: {
+      calls: [absent({ sent_at: at(-60 * 24 * 60), match_key: 'BEFORE' })],
+      needs: [need(1, 'calling')],
+      listed: [listed('L', { match_key: 'BEFORE', created_at: at(-60 * 24 * 60) })],
+    },
+    verdicts: { L: serves(1, 1) },
+  },
+  {
+    what: 'of two late calls that nothing needs, one is kept and one is a duplicate',
+    account: {
+      calls: [absent(), call(2, 1, { is_absent: true, sent_at: at(12) })],
+      needs: [need(1, 'over')],
+      listed: [listed('L1'), listed('L2', { created_at: at(12) })],
+    },
+    verdicts: { L1: is('unclaimed'), L2: duplicate(1, 2) },
+  },
+  {
+    what: 'what is looked for goes before what was proven absent',
+    account: {
+      calls: [absent(), call(2, 2)],
+      needs: [need(1, 'served'), need(2, 'sought')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: serves(2, 2) },
+  },
+  {
+    what: 'a late call belongs to what is needed before it belongs to what is not',
+    account: {
+      calls: [absent(), call(2, 2, { is_absent: true })],
+      needs: [need(1, 'over'), need(2, 'served')],
+      listed: [listed('L')],
+    },
+    verdicts: { L: duplicate(2, 2) },
+  },
+  {
+    what: 'what is claimed stays so, and what is sought again has no second call',
+    account: {
+      calls: [absent()],
+      needs: [need(1, 'sought'), need(2, 'served')],
+      listed: [
+        listed('OWN', { claim: { inquiry: 1, role: 'serves' } }),
+        listed('L'),
+        listed('TWICE', { claim: { inquiry: 2, role: 'duplicate' } }),
+      ],
+    },
+    verdicts: { OWN: serves(1), L: duplicate(1, 1), TWICE: duplicate(2) },
+  },
+  {
+    what: 'a call of a lost database serves instead of the one that is about to be made',
+    account: { needs: [need(1, 'calling')], listed: [listed('L', { external_id: 'OLD' })] },
+    verdicts: { L: serves(1) },
+  },
+  {
+    what: 'what asks something else serves no visit',
+    account: { needs: [need(1, 'calling')], listed: [listed('L', { match_key: 'OTHER' })] },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: "a twin's call serves no visit of the other one, under whichever label",
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [
+        listed('L1', { given_name: 'BEN' }),
+        listed('L2', { given_name: 'BEN', external_id: 'B-1' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
+    what: 'without a name, the own label decides',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [
+        listed('L1', { given_name: '', external_id: 'B-1', created_at: at(-9) }),
+        listed('L2', { given_name: '' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: serves(1) },
+  },
+  {
+    what: 'without a name, another label says nothing',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L', { given_name: '', external_id: 'B-1' })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a late call of another need that is to be sent again is left to it',
+    account: {
+      calls: [absent({ inquiry: 2, external_id: 'OLD' })],
+      needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
+      listed: [listed('L', { external_id: 'OLD' })],
+    },
+    verdicts: { L: is('undecided') },
+  },
+  {
+    what: 'an answer that would be too old serves no visit',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [listed('L', { created_at: at(-30 * 24 * 60) })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'a call of no known time serves',
+    account: { needs: [need(1, 'calling')], listed: [listed('L', { created_at: null })] },
+    verdicts: { L: serves(1) },
+  },
+  {
+    what: 'what another waiting need has the label of is left to it',
+    account: {
+      needs: [need(1, 'calling'), need(2, 'planned', { external_id: 'B-1' })],
+      listed: [listed('L', { external_id: 'B-1' })],
+    },
+    verdicts: { L: is('unclaimed') },
+  },
+  {
+    what: 'of several, the one under the label of its own visits serves, else the oldest',
+    account: {
+      needs: [need(1, 'calling', { labels: ['A-1', 'A-2'] })],
+      listed: [
+        listed('L1', { external_id: 'OLD', created_at: at(-9) }),
+        listed('L2', { external_id: 'A-2' }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: serves(1) },
+  },
+  {
+    what: 'the oldest call of a lost database serves',
+    account: {
+      needs: [need(1, 'calling')],
+      listed: [
+        listed('L1', { external_id: 'B' }),
+        listed('L2', { external_id: 'C', created_at: at(-9) }),
+      ],
+    },
+    verdicts: { L1: is('unclaimed'), L2: serves(1) },
+  },
+  {
+    what: 'a duplicate call of the attempt before serves as the next attempt',
+    account: {
+      needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
+      listed: [listed('D', { claim: { inquiry: 1, role: 'duplicate' } })],
+    },
+    verdicts: { D: serves(2) },
+  },
+  {
+    what: 'the call of the attempt before is no attempt more',
+    account: {
+      needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served')],
+      listed: [listed('S', { claim: { inquiry: 1, role: 'serves' } })],
+    },
+    verdicts: { S: serves(1) },
+  },
+  {
+    what: 'a duplicate call of another need, of a twin, or that was cancelled serves nothing',
+    account: {
+      needs: [need(2, 'calling', { earlier: [1] }), need(1, 'served'), need(3, 'served')],
+      listed: [
+        listed('D1', { claim: { inquiry: 3, role: 'duplicate' } }),
+        listed('D2', { claim: { inquiry: 1, role: 'duplicate' }, given_name: 'BEN' }),
+        listed('D3', { claim: { inquiry: 1, role: 'duplicate' }, status: 'CANCELLED' }),
+      ],
+    },
+    verdicts: { D1: duplicate(3), D2: duplicate(1), D3: duplicate(1) },
+  },
+  {
+    what: 'what nobody here has made since the last comparison is a stranger’s',
+    account: { listed: [listed('L')] },
+    clock: later,
+    verdicts: { L: is('stranger') },
+  },
+  {
+    what: 'what was listed before, or is older than the last comparison, is no stranger’s',
+    account: { listed: [listed('L1', { is_new: false }), listed('L2', { created_at: at(-41) })] },
+    clock: later,
+    verdicts: { L1: is('unclaimed'), L2: is('unclaimed') },
+  },
+  {
+    what: 'what is new and says no time is a stranger’s',
+    account: { listed: [listed('L', { created_at: null })] },
+    clock: later,
+    verdicts: { L: is('stranger') },
+  },
+  {
+    what: 'a late call that nothing needs, or that bears a label that is sought, is no stranger’s',
+    account: {
+      calls: [absent(), call(2, 2, { external_id: 'B-1' })],
+      needs: [need(1, 'over'), need(2, 'sought', { external_id: 'B-1' })],
+      listed: [
+        listed('L1'),
+        listed('L2', { external_id: 'B-1' }),
+        listed('L3', { external_id: 'B-1', created_at: at(50) }),
+      ],
+    },
+    clock: later,
+    verdicts: { L1: is('unclaimed'), L2: serves(2, 2), L3: is('unclaimed') },
+  },
+];

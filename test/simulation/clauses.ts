@@ -1,0 +1,87 @@
+/**
+ * Each clause of `src/domain/attribution.ts` as a change of its text. `test/domain/attribution`
+ * shows that a case fails without it; a clause that nothing needs is deleted.
+ */
+type Clause = { find: string; put: string };
+
+const without = (find: string, put = ''): Clause => ({ find, put });
+
+export const CLAUSES: Readonly<Record<string, Clause>> = {
+  same_match_key: without('    asked.match_key === listed.match_key &&\n'),
+  same_label: without('    asked.external_id === listed.external_id &&\n'),
+  same_name: without('asked.given_name === listed.given_name)', 'true)'),
+  name_left_out: without("(listed.given_name === '' || ", '('),
+  name_not_kept: without("asked.given_name === '' || "),
+  until_it_can_arrive_no_more: without('created_at === null || created_at <= latest', 'true'),
+  no_time_is_in_time: without(
+    'created_at === null || created_at <= latest',
+    'created_at !== null && created_at <= latest',
+  ),
+  not_before_it_was_sent: without(
+    'created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS',
+    'true',
+  ),
+  no_time_is_not_before: without(
+    'created_at === null || created_at >= sent_at - CLOCKS_DIFFER_MS',
+    'created_at !== null && created_at >= sent_at - CLOCKS_DIFFER_MS',
+  ),
+  one_id_for_a_call: without('unused.delete(own)', 'void own'),
+  sought_before_absent: without(
+    "is_absent ? (stage_of.get(inquiry) === 'over' ? 2 : 1) : 0",
+    "stage_of.get(inquiry) === 'over' ? 2 : 1",
+  ),
+  needed_before_not_needed: without("stage_of.get(inquiry) === 'over' ? 2 : 1", '1'),
+  out_is_undecided: without("  if (stage === 'out') return { is: 'undecided' };\n"),
+  served_has_duplicates: without("stage === 'served' || is_served", 'is_served'),
+  one_serves: without("stage === 'served' || is_served", "stage === 'served'"),
+  planned_is_left: without("  if (stage === 'planned') return { is: 'undecided' };\n"),
+  over_is_kept: without("stage === 'over' ? { is: 'unclaimed' } : "),
+  wrong_clock: without('own.length > 0 || need.stage', 'own.length >= 0 || need.stage'),
+  wrong_clock_once: without('.slice(0, 1);', ';'),
+  own_call_first: without('rankOf(reasonOf(a)) - rankOf(reasonOf(b))', '0'),
+  claimed_stays: without('let is_served = isServed(need, verdicts);', 'let is_served = false;'),
+  duplicate_is_no_call: without("claim?.role === 'duplicate' && ", 'claim !== null && '),
+  duplicate_of_this_need: without(
+    "claim?.role === 'duplicate' && earlier.includes(claim.inquiry)",
+    "claim?.role === 'duplicate'",
+  ),
+  duplicate_of_this_patient: without("      ['', given_name].includes(each.given_name) &&\n"),
+  duplicate_not_cancelled: without("finalOutcome(each.status) !== 'cancelled'", 'true'),
+  duplicate_serves_next: without('duplicateFor(need, by_age) ?? '),
+  only_unclaimed: without("      verdicts.get(each.service_id)?.is === 'unclaimed' &&\n"),
+  unclaimed_asks_the_same: without('      each.match_key === need.match_key &&\n'),
+  unclaimed_names_the_patient: without(
+    "(each.given_name === need.given_name || (each.given_name === '' && isLabelled(each)))",
+    'true',
+  ),
+  unclaimed_without_name: without(" || (each.given_name === '' && isLabelled(each))"),
+  unclaimed_without_name_labelled: without(
+    "(each.given_name === '' && isLabelled(each))",
+    "each.given_name === ''",
+  ),
+  unclaimed_is_fresh: without(
+    'each.created_at === null || each.created_at > clock.now - clock.reverify_ms',
+    'true',
+  ),
+  unclaimed_of_no_time: without(
+    'each.created_at === null || each.created_at > clock.now',
+    'each.created_at > clock.now',
+  ),
+  others_keep_their_label: without('!others.some((other) => isAlike(other, each))', 'true'),
+  own_label_first: without('fits.find(isLabelled) ?? fits[0]', 'fits[0]'),
+  oldest_first: without('(a.created_at ?? 0) - (b.created_at ?? 0) || '),
+  stranger_is_new: without('    is_new &&\n'),
+  stranger_only_after_a_comparison: without('    compared_at !== null &&\n'),
+  stranger_was_made_since: without(
+    '(created_at === null || created_at > compared_at - CLOCKS_DIFFER_MS)',
+    'true',
+  ),
+  stranger_of_no_time: without(
+    '(created_at === null || created_at > compared_at - CLOCKS_DIFFER_MS)',
+    '(created_at !== null && created_at > compared_at - CLOCKS_DIFFER_MS)',
+  ),
+  sought_label_is_no_stranger: without(
+    "(need.stage === 'sought' || need.stage === 'out') && isAlike(need, each)",
+    'false',
+  ),
+};
