@@ -59,11 +59,14 @@ const FLAWS: Readonly<Record<number, Partial<Row>>> = {
   24: { rendering_npi: '1234567890' },
   29: { member_id: 'UNSUCC-20931' },
   31: { member_id: 'UNSUCC1-5521' },
-  33: { member_id: 'INACTIVE-7' },
+  ...{ 32: { member_id: 'USEDUP-3302' }, 33: { member_id: 'INACTIVE-7' } },
+  ...{ 34: { member_id: 'NOTCOVERED-3401' }, 35: { member_id: 'OUTOFNET-3507' } },
 };
+/** Visits that somebody has to act on come last: they are still ahead when the demo ends. */
+const TO_ACT_ON: ReadonlySet<number> = new Set([32, 33, 34, 35]);
 
 /**
- * A practice's export of `count` appointments over the six days after `today`, as CSV. All people
+ * A practice's export of `count` appointments over the week after `today`, as CSV. All people
  * are invented. The last patient comes twice, which costs one call; some rows have what real
  * exports have wrong.
  */
@@ -78,10 +81,11 @@ export function demoExport(today: string, count: number): string {
 function appointment(today: string, index: number, person: number): Row {
   const [carrier, payor_id] = PAYERS[person % PAYERS.length] ?? PAYERS[0];
   const hour = 8 + (index % 9);
+  const days = TO_ACT_ON.has(index) ? 7 : 1 + (index % 6);
   return {
     appointment_id: String(7001 + index),
     appointment_at:
-      `${workday(today, 1 + (index % 6))} ` +
+      `${workday(today, days)} ` +
       `${String(hour).padStart(2, '0')}:${index % 2 === 0 ? '00' : '30'}`,
     status: 'scheduled',
     patient_id: String(300 + person),

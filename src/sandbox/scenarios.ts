@@ -15,6 +15,9 @@ export const SCENARIOS = {
   NOTMET: 'As ACTIVE, but the transcript does not show that a reference number was asked for.',
   INACTIVE: 'SUCCESS, and the plan is not active: call details and a minimal plan, nothing else.',
   NOTCOVERED: 'SUCCESS, and the plan covers none of the codes asked about.',
+  USEDUP: 'As ACTIVE, and nothing is left of the yearly maximum (dental).',
+  OUTOFNET:
+    'As ACTIVE, but the provider is out of network, where the plan pays for emergencies alone.',
   UNSUCC: 'UNSUCCESSFUL, each time.',
   UNSUCC1:
     'UNSUCCESSFUL for the first inquiry about a member id, birth date and tax id; SUCCESS ' +
@@ -95,6 +98,10 @@ export type Course = {
   checks: 'drawn' | 'met' | 'one not met';
   /** Whether the payer says that it pays first; undefined: drawn. */
   pays_first: boolean | undefined;
+  /** Whether nothing is left of the yearly maximum; undefined: drawn. */
+  is_used_up: boolean | undefined;
+  /** Undefined: as the request says, otherwise drawn. */
+  in_network: boolean | undefined;
   null_first_seconds: number;
   revise_after_hours: number;
   reopen_after_hours: number;
@@ -124,6 +131,10 @@ export function courseOf(seed: number, subject: Subject, behaviors: Behaviors): 
       return { ...plain, is_active: false };
     case 'NOTCOVERED':
       return { ...plain, uncovered: 1 };
+    case 'USEDUP':
+      return { ...active, is_used_up: true };
+    case 'OUTOFNET':
+      return { ...active, in_network: false };
     case 'UNSUCC':
       return { ...plain, ending: 'UNSUCCESSFUL' };
     case 'UNSUCC1':
@@ -165,6 +176,8 @@ function drawnCourse(seed: number, subject: Subject, behaviors: Behaviors): Cour
     is_weird: false,
     checks: 'drawn',
     pays_first: undefined,
+    is_used_up: undefined,
+    in_network: undefined,
     null_first_seconds: behaviors.success_null_first_seconds,
     revise_after_hours: behaviors.revise_after_hours,
     reopen_after_hours: behaviors.reopen_after_hours,

@@ -70,7 +70,7 @@ test('a demo that was interrupted says how many appointments are under way', () 
   const claims = { ...none, closed: {}, total: 0 };
   const cut = { ...none, closed: { past: 2 }, total: 40, delivered: 23, attention: 1, claims };
   expect(resultWords({ ...cut, asking: 10, planned: 4 })).toBe(
-    '23 of 40 appointments have their answer; 1 needs you; 14 are still under way; ' +
+    '23 of 40 appointments are verified; 1 needs you; 14 are still under way; ' +
       '2 are closed with a reason.',
   );
 });

@@ -105,6 +105,8 @@ describe('status', () => {
     expect(stdout.split('\n')).toEqual([
       'Riverside Dental, as of 2026-11-20 09:00 (America/Chicago)',
       '',
+      'Next 8 days: 2 incomplete, 4 without an answer yet.',
+      '',
       'Running:     no. The daemon has never run on this database. → Start it:',
       '             systemctl start eligd (or "eligd run").',
       'Calls:       no. eligd is not working (see above). → Start it: systemctl start',

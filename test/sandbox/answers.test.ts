@@ -143,6 +143,19 @@ describe('dental answers', () => {
     }
   });
 
+  it('of a maximum that is used up, and of a provider out of network, say so', async () => {
+    const [used_up, outside] = await finals(await bench(), 'dental', [
+      { member_id: 'USEDUP1', benefits_query: ['STANDARD'] },
+      { member_id: 'OUTOFNET1', benefits_query: ['STANDARD'] },
+    ]);
+    expect(Number(used_up.results.maximums.coverage_limit_remaining)).toBe(0);
+    expect(outside.results.plan_information).toMatchObject({
+      is_active: true,
+      is_provider_in_network: false,
+      out_of_network_benefits: 'None, except for emergencies.',
+    });
+  });
+
   it('of a silent payer lack fields, and say nothing false in their place', async () => {
     const fields = { benefits_query: ['STANDARD'] };
     const [silent] = await finals(await bench(), 'dental', [{ ...fields, member_id: 'SILENT1' }]);

@@ -2,9 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   createWriteStream,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   writeFileSync,
 } from 'node:fs';
@@ -23,6 +25,8 @@ import { createEnv, realClock, slowableClock } from '../../ops/env.ts';
 import { createLog } from '../../ops/log.ts';
 import { OWN_PROCESS } from '../../ops/project.ts';
 import { openSecrets, serviceCredentials } from '../../ops/secrets.ts';
+import { openAttention } from '../../store/bookkeeping/attention.ts';
+import type { Db } from '../../store/engine/database.ts';
 import { type AllCounts, countSituations } from '../../store/views/overview.ts';
 import type { CliContext, Output } from '../context.ts';
 import { demoExport } from '../demo-export.ts';
@@ -40,6 +44,8 @@ const TIME_ZONE = 'America/Chicago';
 /** In real time: a demo that is not done by then has failed, and says what is left. */
 const DEADLINE_MS = 55_000;
 const PROGRESS_MS = 1_500;
+const LIST_WAIT_MS = 10_000;
+const LIST_LOOK_MS = 200;
 
 export function register(command: Command, context: CliContext): void {
   command
@@ -84,8 +90,6 @@ async function demonstrate(
     const page = { port: await freePort(), password: generatedPassword() };
     const config = await loadConfig(writeConfiguration(folder, sandbox.url, page.port));
     await addPageUser(config, page.password);
-    dropExport(join(folder, 'dropbox', 'inbox'), localDate(clock.now(), TIME_ZONE));
-    stdout.write(`An export of ${APPOINTMENTS} appointments was dropped into dropbox/inbox/.\n`);
     const address = `http://127.0.0.1:${page.port}`;
     stdout.write(`The office’s page: ${address} (name demo, password ${page.password})\n`);
     const log_stream = createWriteStream(join(folder, 'eligd.log'), { mode: 0o600 });
@@ -104,11 +108,15 @@ async function demonstrate(
       idle_ms: HOUR_MS,
       login_clock: realClock,
     });
+    // Last, because days go by while the daemon starts.
+    dropExport(join(folder, 'dropbox', 'inbox'), localDate(clock.now(), TIME_ZONE));
+    stdout.write(`An export of ${APPOINTMENTS} appointments was dropped into dropbox/inbox/.\n`);
     const ending = new AbortController();
     const running = daemon.run(AbortSignal.any([signal, ending.signal]));
     try {
       const read = () => countSituations(daemon.store.db, clock.now());
       const counts = await follow(read, { stdout, clock, signal, running });
+      await listWritten(daemon.store.db, folder, signal);
       tellResult(stdout, folder, counts);
       if (!is_ending && !signal.aborted) {
         await slowSandbox(sandbox.url);
@@ -159,6 +167,19 @@ async function follow(
   return counts;
 }
 
+/** Waits until attention.csv has every entry, or for as long as a look at the end is worth. */
+async function listWritten(db: Db, folder: string, signal: AbortSignal): Promise<void> {
+  const file = join(folder, 'dropbox', 'outbox', 'attention.csv');
+  const until_ms = Date.now() + LIST_WAIT_MS;
+  while (!signal.aborted && Date.now() < until_ms) {
+    const entries = (await openAttention(db)).length;
+    const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\r\n') : [];
+    // The header, and one line at least: that nothing needs you.
+    if (lines.length === 1 + Math.max(1, entries)) return;
+    await realClock.sleep(LIST_LOOK_MS, signal).catch(() => {});
+  }
+}
+
 /** Delivered, or explained: on the attention list, or closed with a reason (G2). */
 function isSettled(counts: AllCounts): boolean {
   return (
@@ -172,7 +193,7 @@ export function resultWords(counts: AllCounts): string {
   const under_way = counts.waiting + counts.planned + counts.asking + counts.answered;
   const closed = total - delivered - attention - under_way;
   const parts = [
-    `${delivered} of ${total} appointments have their answer`,
+    `${delivered} of ${total} appointments are verified`,
     `${attention} ${attention === 1 ? 'needs' : 'need'} you`,
     ...(under_way > 0 ? [`${under_way} ${under_way === 1 ? 'is' : 'are'} still under way`] : []),
     ...(closed > 0 ? [`${closed} ${closed === 1 ? 'is' : 'are'} closed with a reason`] : []),
@@ -189,6 +210,7 @@ function tellResult(stdout: Output, folder: string, counts: AllCounts): void {
     resultWords(counts),
     '',
     `  ${outbox}/`,
+    '    schedule.csv, schedule.xlsx: the coming days on one page, for the front desk',
     `    ${files[0] ?? 'eligibility-….csv'}` +
       `${files.length > 1 ? ` and ${files.length - 1} more` : ''}: ` +
       'a line for each answer, for the office',

@@ -8,6 +8,7 @@ import { alertLines, healthLines, healthSettings, wrapped } from '../../ops/heal
 import { payersForPrices } from '../../ops/prices.ts';
 import { type HealthReport, readHealth } from '../../store/views/health.ts';
 import { readStatus, type StatusOverview } from '../../store/views/overview.ts';
+import { type ComingVerdicts, comingVerdicts, comingWords } from '../coming.ts';
 import type { CliContext } from '../context.ts';
 import { EXIT_CODES, StatusExit } from '../exit.ts';
 import { printJson } from '../output.ts';
@@ -53,7 +54,8 @@ none is no and one is unknown.
           healthSettings(config, payersForPrices(config)),
           moment.now,
         );
-        const page = { ...status, ...report };
+        const coming = await comingVerdicts(db, config, moment.now);
+        const page = { ...status, ...report, coming };
         if (options.json) printJson(context.stdout, statusJson(page, config, moment.now));
         else context.stdout.write(`${statusLines(page, config, moment).join('\n')}\n`);
         return report.health;
@@ -63,7 +65,7 @@ none is no and one is unknown.
     });
 }
 
-type StatusPage = StatusOverview & HealthReport;
+type StatusPage = StatusOverview & HealthReport & { coming: ComingVerdicts };
 
 function statusJson(status: StatusPage, config: Config, now: number): Record<string, unknown> {
   const { counts, claims, first_visits, waiting, inquiries, deliveries, halts, attention } = status;
@@ -97,6 +99,7 @@ function statusJson(status: StatusPage, config: Config, now: number): Record<str
       since: isoTime(since),
       began_at: isoTime(begun_at),
     })),
+    verdicts: status.coming,
     appointments: counts,
     claims,
     first_visits: Object.fromEntries(
@@ -179,6 +182,8 @@ function statusLines(status: StatusPage, config: Config, { now, budget }: Moment
   );
   return [
     `${config.clinic.name}, as of ${time(now)} (${config.clinic.time_zone})`,
+    '',
+    ...wrapped('Next 8 days:', comingWords(status.coming)),
     '',
     ...healthLines(status.health, config.clinic.time_zone),
     ...alertLines(status.alerts, config.clinic.time_zone),

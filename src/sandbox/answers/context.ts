@@ -64,6 +64,7 @@ export function bornOn(context: AnswerContext): Day {
 
 /** The network status: what the request says, and where it was left blank what the payer found. */
 export function isInNetwork(context: AnswerContext): boolean {
+  if (context.course.in_network !== undefined) return context.course.in_network;
   const said = context.request.insurance_in_network;
   return typeof said === 'boolean'
     ? said

@@ -14,7 +14,8 @@ export function maximums(context: AnswerContext): JsonObject {
 function dentalMaximums(context: AnswerContext): JsonObject {
   const { policy, formats } = context;
   const limit = policy.pick('limit', [100_000, 150_000, 150_000, 200_000, 250_000]);
-  const limit_used = share(personUsed(context), 'limit', limit, 5000);
+  const drawn_used = share(personUsed(context), 'limit', limit, 5000);
+  const limit_used = context.course.is_used_up === true ? limit : drawn_used;
   const deductible = deductibleOf(
     context,
     policy.pick('deductible', [2500, 5000, 5000, 7500, 10_000]),

@@ -94,6 +94,7 @@ function effectiveMonth(context: AnswerContext): string {
 
 function outOfNetwork(context: AnswerContext): string {
   const type = planType(context);
+  if (context.course.in_network === false) return 'None, except for emergencies.';
   if (type === 'HMO' || type === 'EPO' || type === 'DHMO') return 'None, except for emergencies.';
   return context.policy.pick('out of network', [
     'Same percentages as in network, paid on the maximum plan allowance.',

@@ -1,0 +1,52 @@
+/** What the answers about the visits of the coming days come to, counted. */
+import { judgedVisit, NO_FEES } from '../domain/fees.ts';
+import { addDays, instantOf, localDate } from '../domain/time.ts';
+import type { Config } from '../ops/config.ts';
+import { judge, type VerdictWord } from '../records/verdict.ts';
+import type { Db } from '../store/engine/database.ts';
+import { visitsBetween } from '../store/views/schedule.ts';
+
+/** Visits by the verdict of their first coverage; `no_answer`: there is none yet. */
+export type ComingVerdicts = Record<VerdictWord | 'no_answer', number>;
+
+/** Today and the seven days after it, as the schedule of the front desk has them. */
+const DAYS = 8;
+
+/**
+ * Visits that are closed (cancelled, self-pay) are left out. Fees have no part in a verdict, so a
+ * fee schedule with an error is no reason to fail.
+ */
+export async function comingVerdicts(db: Db, config: Config, now: number): Promise<ComingVerdicts> {
+  const { time_zone } = config.clinic;
+  const today = localDate(now, time_zone);
+  const from = instantOf(today, 0, time_zone);
+  const to = instantOf(addDays(today, DAYS), 0, time_zone);
+  const found = { eligible: 0, not_eligible: 0, attention: 0, incomplete: 0, no_answer: 0 };
+  for (const { input, answers, closed_reason } of await visitsBetween(db, { from, to }, now)) {
+    const [first] = answers;
+    if (first === undefined) {
+      if (closed_reason === null) found.no_answer += 1;
+      continue;
+    }
+    const visit = judgedVisit(input, first.coverage_rank, { time_zone, fees: NO_FEES });
+    found[judge(first.record, visit).standing] += 1;
+  }
+  return found;
+}
+
+const WORDS: readonly (readonly [keyof ComingVerdicts, one: string, more: string])[] = [
+  ['not_eligible', 'NOT ELIGIBLE', 'NOT ELIGIBLE'],
+  ['attention', 'needs attention', 'need attention'],
+  ['incomplete', 'incomplete', 'incomplete'],
+  ['eligible', 'eligible', 'eligible'],
+  ['no_answer', 'without an answer yet', 'without an answer yet'],
+];
+
+/** `2 NOT ELIGIBLE, 3 need attention, 20 eligible, 4 without an answer yet`; worst first. */
+export function comingWords(found: ComingVerdicts): string {
+  const parts = WORDS.filter(([key]) => found[key] > 0).map(
+    ([key, one, more]) => `${found[key]} ${found[key] === 1 ? one : more}`,
+  );
+  if (parts.length === 0) return 'no visits.';
+  return `${parts.join(', ')}.`;
+}

@@ -1,0 +1,167 @@
+/**
+ * Every reading of the specification, from the export to what each connector writes: the same world
+ * with the default readings says the same in every word, but for the word of the status itself.
+ */
+import { beforeAll, expect, test } from 'vitest';
+import { BEHAVIORS, type BehaviorName } from '../../src/sandbox/behaviors.ts';
+import { makeClinic } from '../support/clinic.ts';
+import { setMachineClock } from '../support/machine-clock.ts';
+import { startService } from '../support/service.ts';
+import { claim, masked, NPI, SPECIALTIES, visit, WAYS } from '../support/ways.ts';
+
+type World = Partial<Record<BehaviorName, string | number>>;
+
+/** Every reading is lived in one of them; what is in one world does not stand in its own way. */
+const WORLDS: World[] = [
+  { status_case: 'lower' },
+  {
+    ...{ bulk_response: 'inquiry_ids', list_paging: 'limit_offset', list_page_size: 5 },
+    ...{ dates: 'iso', timestamps: 'offset', amounts: 'number', tooth_numbers: 'strings' },
+    ...{ call_details: 'array', transcript_name: 'call_transcript', echo: 'nulls' },
+  },
+  {
+    ...{ bulk_response: 'wrapped_creations', list_paging: 'page', list_page_size: 5 },
+    ...{ dates: 'mdy_slash', timestamps: 'naive_micros', amounts: 'currency' },
+    ...{ call_details: 'object', transcript_name: 'transcript', echo: 'defaults' },
+    ...{ tooth_numbers: 'integers', read_shape: 'array' },
+  },
+  {
+    ...{ bulk_response: 'read_forms', list_paging: 'link', list_page_size: 5 },
+    ...{ echo: 'trimmed_upper', list_order: 'reverse', unknown_id: '422' },
+    ...{ date_skew_seconds: 120, subscription_body: 'empty' },
+  },
+  {
+    ...{ bulk_response: 'mixed', list_paging: 'items_total', list_page_size: 5 },
+    ...{ list_order: 'random', unknown_id: 'null', auth_error: '403', bulk_partial: 'some' },
+  },
+  {
+    ...{ bulk_request_shape: 'both', list_paging: 'limit', list_filter: 'ignored' },
+    ...{ list_delay_seconds: 1, unknown_id: 'empty_array', subscription_body: '204' },
+  },
+  {
+    ...{ bulk_response: 'shuffled_ids', bulk_request_shape: 'object', bulk_partial: 'some_422' },
+    ...{ success_null_first_seconds: 300, verification_inquiry_id: 'optional' },
+  },
+  { bulk_absent: '404', token_expires_in: 'seconds', list_truncate: 100 },
+  { bulk_absent: '405', token_lifetime_seconds: 3600 },
+  { bulk_absent: '501', verification_after_minutes: 0, medical_requires: 'strict' },
+  { bulk_max: 2 },
+  {
+    ...{ bulk_max: 2, bulk_max_status: '422', rate_limit_per_minute: 500 },
+    ...{ rate_limit_status: '503', retry_after: 'date' },
+  },
+  { rate_limit_per_minute: 500, retry_after: 'none' },
+];
+
+/** Readings in which another text is right, or that no answer depends on, and why. */
+const ELSEWHERE: Partial<Record<BehaviorName, string>> = {
+  revise_after_hours: 'another answer is another revision: answers.test.ts',
+  reopen_after_hours: 'another answer is another revision: answers.test.ts',
+  account_requires: 'what is asked, and which call is the first: refusals.test.ts',
+  subscription_none: 'read before there is an answer: webhooks.test.ts',
+  subscription_minutes_min: 'read before there is an answer: webhooks.test.ts',
+  webhook_retry: 'how a report is sent: webhooks.test.ts',
+  webhook_repeat: 'how a report is sent: webhooks.test.ts',
+  webhook_order: 'how a report is sent: webhooks.test.ts',
+  webhook_lost_percent: 'how a report is sent: webhooks.test.ts',
+  webhook_secret: 'how a report is sent: webhooks.test.ts',
+  webhook_header: 'how a report is sent: webhooks.test.ts',
+  webhook_max_bytes: 'how a report is sent: webhooks.test.ts',
+  webhook_strangers: 'how a report is sent: webhooks.test.ts',
+};
+/**
+ * Without call details nobody knows who was called, and every form says so. Where a reply names
+ * nothing, calls go out one after the other, and answers come at other times (readings.test.ts).
+ */
+const OTHER_TEXT: World[] = [{ call_details: 'absent' }, { bulk_response: 'success_only' }];
+
+test('the worlds have every reading that the sandbox has', () => {
+  for (const [name, spec] of Object.entries(BEHAVIORS)) {
+    if (name in ELSEWHERE) continue;
+    const lived = [...WORLDS, ...OTHER_TEXT].flatMap((world) => world[name as BehaviorName] ?? []);
+    const all = spec.kind === 'choice' ? spec.values.filter((each) => each !== spec.default) : null;
+    if (all === null) expect(lived, name).not.toEqual([]);
+    else
+      expect(new Set(lived), name).toEqual(new Set(all.filter((each) => each !== 'by_specialty')));
+  }
+});
+
+/** A world is a minute of a busy machine. */
+const TIMEOUT_MS = 120_000;
+
+/** Everything that one world writes, by connector, with what `show` and the list say. */
+async function lived(behaviors: World): Promise<Record<string, string[]>> {
+  const machine = setMachineClock();
+  const service = await startService();
+  await service.behave(behaviors as Parameters<typeof service.behave>[0]);
+  const ways = await Promise.all(
+    Object.entries(WAYS).map(async ([name, make]) => ({ name, ...(await make()) })),
+  );
+  const providers = {
+    [NPI.medical]: { specialty: 'medical', place_of_service: '11' },
+    [NPI.mental_health]: { specialty: 'mental_health' },
+  };
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: {
+      connectors: ways.map(({ connector }) => connector),
+      providers,
+      // One request at a time: the sandbox draws who answers in the order in which calls come.
+      service: { external_id: '{connector}:{appointment}', submission: { concurrency: 1 } },
+    },
+  });
+  for (const { offer } of ways) await offer(clinic, SPECIALTIES.map(visit), SPECIALTIES.map(claim));
+  for (let round = 0; round < 3; round += 1) {
+    await clinic.once();
+    machine.pass({ minutes: 16 });
+  }
+  await service.advance({ days: 3 });
+  await clinic.once();
+  machine.pass({ days: 1 });
+  await clinic.once();
+  const out: Record<string, string[]> = {};
+  for (const { name, written } of ways) {
+    const { visits, claims } = await written(clinic);
+    expect([name, visits.length, claims.length]).toEqual([name, 3, 3]);
+    out[name] = masked([...visits, ...claims]);
+  }
+  // Which connector was read first, and so has the first numbers, is chance.
+  const numbered = (text: string) => text.replaceAll(/(appointment|claim|inquiry):\d+/g, '$1:N');
+  const listed = async <One>(...args: string[]) => {
+    const { stdout } = await clinic.run('list', '--json', ...args);
+    const { appointments, entries } = JSON.parse(stdout) as Record<string, One[] | undefined>;
+    return appointments ?? entries ?? [];
+  };
+  const appointments = await listed<{ subject: string }>();
+  const attention = await listed<object>('--attention');
+  out.list = masked([...appointments, ...attention].map((one) => numbered(JSON.stringify(one))));
+  out.show = [];
+  for (const { subject } of appointments) {
+    const { code, stdout } = await clinic.run('show', subject);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/D1110|99213|90834/)]);
+    out.show.push(...masked([numbered(stdout)]));
+  }
+  out.show.sort();
+  expect(out.show).toHaveLength(2 * SPECIALTIES.length * ways.length);
+  return out;
+}
+
+let usual: Awaited<ReturnType<typeof lived>> = {};
+
+beforeAll(async () => {
+  usual = await lived({});
+}, TIMEOUT_MS);
+
+test.each(WORLDS.map((world) => [JSON.stringify(world), world] as const))(
+  '%s changes nothing that is written',
+  async (_, world) => {
+    const found = await lived(world);
+    const word = (texts: string[] = []) =>
+      texts.map((text) =>
+        text.replaceAll(/\b(success|unsuccessful)\b/g, (one) => one.toUpperCase()),
+      );
+    for (const name of Object.keys(usual))
+      expect(word(found[name]), name).toEqual(word(usual[name]));
+  },
+  TIMEOUT_MS,
+);
