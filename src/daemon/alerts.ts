@@ -67,6 +67,7 @@ class AlertRound {
     const book = new AlertBook(rows, settings, env.random);
     adoptFailure(book, config.state.path, env.clock.now());
     keepForFailure(config);
+    parts.pulse.alerts = () => book.open();
     return new AlertRound(parts, book, senders);
   }
 

@@ -18,14 +18,11 @@ const BEAT_MS = MINUTE_MS;
 const SLACK_MS = 3 * MINUTE_MS;
 
 /** How the daemon does at this moment, for `/readyz` and `/metrics`. */
-export function liveHealth(parts: Parts, db: Db): Promise<HealthReport> {
+export async function liveHealth(parts: Parts, db: Db): Promise<HealthReport> {
   const { config, env } = parts.options;
-  return readHealth(
-    db,
-    healthSettings(config, parts.payers),
-    env.clock.now(),
-    currentHeartbeat(parts),
-  );
+  const settings = healthSettings(config, parts.payers);
+  const report = await readHealth(db, settings, env.clock.now(), currentHeartbeat(parts));
+  return { ...report, alerts: parts.pulse.alerts?.() ?? report.alerts };
 }
 
 export function currentHeartbeat(parts: Parts, stopped_at: number | null = null): Heartbeat {

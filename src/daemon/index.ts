@@ -86,6 +86,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       write_error: null,
       restarted: await restartOf(options, store),
       publishing: new Set(),
+      alerts: null,
     };
     const onChange = () => pulse.waker.wake();
     const made = await makeClient(options, store, clock_watch);

@@ -1,6 +1,7 @@
 /** What the daemon is made of: the client, the wakers, and what each stage works with. */
 import type { Dispatcher } from 'undici';
 import type { Connector } from '../../connectors/contract.ts';
+import type { Alert } from '../domain/alerts/book.ts';
 import type { ClockWatch, SeenServiceDate } from '../domain/clock-watch.ts';
 import type { Clock, Env } from '../domain/env.ts';
 import { hoursOf } from '../domain/payer-hours.ts';
@@ -79,6 +80,8 @@ export type Pulse = {
   write_error: string | null;
   /** Connectors whose file is being written: a share that hangs is not asked twice. */
   publishing: Set<string>;
+  /** The open alerts, which are known even while they cannot be stored; null: not judged yet. */
+  alerts: (() => Alert[]) | null;
 };
 
 /** What the daemon is made of. */

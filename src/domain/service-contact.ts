@@ -1,5 +1,5 @@
 /** Whether the calling service answers us, as its last replies show. */
-import type { Instant } from './time.ts';
+import { type Instant, MINUTE_MS } from './time.ts';
 
 /** Why the service is of no use at the moment. No patient data (G6). */
 export type ServiceTrouble = {
@@ -45,10 +45,16 @@ export function troubleOf(
     kind === 'refused' ||
     cause === 'aborted' ||
     cause === 'closed' ||
-    cause === 'rate_limited' ||
-    cause?.startsWith('bulk_') === true ||
-    status === 429;
+    cause?.startsWith('bulk_') === true;
   if (is_neutral) return null;
+  if (isRateLimited({ class: kind, status, ...(cause === undefined ? {} : { cause }) })) {
+    return {
+      since,
+      kind: 'away',
+      why: 'The calling service takes no requests: it says that there are too many (429).',
+      next: 'Lower service.submission.max_per_minute, or ask the calling service for its limit.',
+    };
+  }
   const answered = status === null ? (cause ?? 'no reply') : `status ${status}`;
   return {
     since,
@@ -58,11 +64,20 @@ export function troubleOf(
   };
 }
 
+/** To be told to wait is everyday work; nothing but that for so long is not. */
+const LIMITED_MS_MIN = 10 * MINUTE_MS;
+
+function isRateLimited({ cause, status }: FailedRequest): boolean {
+  return cause === 'rate_limited' || status === 429;
+}
+
 /** Learns from each request. One lost reply is no trouble yet where others got through. */
 export class ContactLog {
   #ok_at: Instant | null = null;
   #trouble: ServiceTrouble | null = null;
   #failures = 0;
+  /** Since when every request was refused because of the rate limit; null: it was not. */
+  #limited_since: Instant | null = null;
 
   /** Returns whether the contact is lost, or back, or is lost for another reason. */
   note(failure: FailedRequest | null, now: Instant): boolean {
@@ -72,9 +87,14 @@ export class ContactLog {
       this.#ok_at = now;
       this.#trouble = null;
       this.#failures = 0;
+      this.#limited_since = null;
       return is_first || before !== undefined;
     }
-    const trouble = troubleOf(failure, this.#trouble?.since ?? now);
+    if (isRateLimited(failure)) {
+      this.#limited_since ??= now;
+      if (now - this.#limited_since < LIMITED_MS_MIN) return false;
+    }
+    const trouble = troubleOf(failure, this.#trouble?.since ?? this.#limited_since ?? now);
     if (trouble === null) return false;
     this.#trouble = trouble;
     this.#failures += 1;

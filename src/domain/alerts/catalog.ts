@@ -140,12 +140,25 @@ export const ALERTS = {
     level: 'urgent',
     title: 'answers are late for visits that are near',
     next: `The office calls these payers itself. ${SEE_ATTENTION}`,
-    because_of: ['service_away', 'credentials_rejected'],
+    because_of: [
+      'service_away',
+      'credentials_rejected',
+      'calls_stopped',
+      'account_shared',
+      'database_new',
+      'clock_wrong',
+    ],
+  },
+  payer_unreachable: {
+    level: 'soon',
+    title: 'a payer cannot be reached; calls to it wait',
+    next: 'Nothing yet: eligd tries one call a day. For near visits, call the payer yourself.',
   },
   attention_growing: {
     level: 'soon',
     title: 'the attention list is much longer than usual',
     next: SEE_ATTENTION,
+    because_of: ['payer_unreachable', 'export_rejected'],
   },
   budget_low: {
     level: 'soon',

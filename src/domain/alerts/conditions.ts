@@ -34,7 +34,7 @@ const GROWTH_DAYS_MIN = 7;
 /** Reasons of incidents that are alerts of the same name. */
 const SAME_NAME = [
   'clock_wrong', 'connector_cannot_read', 'connector_cannot_listen', 'connector_cannot_write',
-  'export_missing', 'export_empty', 'export_small', 'port_taken',
+  'export_missing', 'export_empty', 'export_small', 'port_taken', 'payer_unreachable',
   'database_damaged', 'backup_missing',
   'purge_missing', 'webhook_silent', 'subscription_elsewhere', 'subscription_failed',
 ] as const; // biome-ignore format: a list of words reads better in lines than in a column
@@ -66,9 +66,10 @@ export function alertConditions(facts: AlertFacts): Judged {
       ...health.halts.flatMap(({ reason, since, detail }) =>
         condition(HALTS[reason] ?? 'calls_stopped', since, detail),
       ),
-      ...health.incidents.flatMap(({ reason, connector, since }) => {
+      ...health.incidents.flatMap(({ reason, connector, since, what }) => {
         const name = SAME_NAME.find((each) => each === reason);
-        return name === undefined ? [] : [{ name, about: connector ?? '', since, detail: '' }];
+        const detail = name === 'payer_unreachable' ? what : '';
+        return name === undefined ? [] : [{ name, about: connector ?? '', since, detail }];
       }),
       ...countedConditions(facts),
       ...installationConditions(facts),

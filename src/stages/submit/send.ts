@@ -28,6 +28,7 @@ import {
   settleFailure,
   settleItem,
 } from './outcome.ts';
+import { waitsForPayer } from './payer-turn.ts';
 
 /** A claimed inquiry with the exact body that is committed as its intent. */
 export type Intent = { row: InquiryRow; request: InquiryRequest };
@@ -56,7 +57,7 @@ export async function sendDue(deps: SubmitDeps, options: SendOptions): Promise<n
   const checked = await checkedByLabel(deps, limited);
   const claimed = await deps.store.write((tx) => claim(tx, deps, limited, checked));
   const [first] = claimed.intents;
-  if (first === undefined) return claimed.adopted;
+  if (first === undefined) return claimed.adopted + claimed.moved;
   // The first bulk of an installation carries one item, so that little is at stake until its reply
   // is understood.
   const is_bulk =
@@ -109,7 +110,7 @@ async function claim(
   deps: SubmitDeps,
   options: SendOptions,
   checked: ReadonlySet<number>,
-): Promise<{ intents: Intent[]; adopted: number }> {
+): Promise<{ intents: Intent[]; adopted: number; moved: number }> {
   const now = deps.env.clock.now();
   const { settings } = deps;
   const context = { tx, deps, now };
@@ -123,6 +124,7 @@ async function claim(
   let left_cents = budget.left_cents;
   const needs = await accountNeeds(tx, deps);
   let adopted = 0;
+  let moved = 0;
   for (const row of due) {
     if (needsLabelCheck(deps, row) && !checked.has(row.id)) continue;
     const draft = readDraft(row.draft);
@@ -135,13 +137,17 @@ async function claim(
       continue;
     }
     const current = wantedFrom(draft, localDate(now, settings.time_zone), settings.days_off);
+    if (await waitsForPayer(context, row, draft)) {
+      moved += 1;
+      continue;
+    }
     const price = priceNow(deps, current, now);
     // The nearest visit goes first: a cheaper call behind it does not take its money.
     if (left_cents !== null && (price.price_cents ?? 0) > left_cents) break;
     if (left_cents !== null) left_cents -= price.price_cents ?? 0;
     intents.push(await commitIntent(context, { row, draft: current, needs, price }));
   }
-  return { intents, adopted };
+  return { intents, adopted, moved };
 }
 
 /** Nobody knows any more what this row asks: it waits on the list, and the others go out (G7). */

@@ -3,8 +3,9 @@ import { type InquiryDraft, parseDraft } from '../../../domain/inquiry.ts';
 import { externalId } from '../../../domain/needs.ts';
 import { deliveryNotes } from '../../../domain/notes.ts';
 import { type FinalOutcome, finalOutcome } from '../../../domain/outcome.ts';
+import { afterCall } from '../../../domain/payer-silence.ts';
 import { DAY_MS, localDate, yearOf } from '../../../domain/time.ts';
-import { payerKey } from '../../../domain/turnaround.ts';
+import { payerKey, payerKeyOf } from '../../../domain/turnaround.ts';
 import { changesBetween } from '../../../records/changes.ts';
 import { normalizeClaim } from '../../../records/claim-normalize.ts';
 import type { ClaimWords } from '../../../records/claim-verdict.ts';
@@ -40,6 +41,7 @@ import {
   setPlanDue,
   unlink,
 } from '../../../store/calls/links.ts';
+import { payerSilences, setPayerSilence } from '../../../store/calls/payer-silence.ts';
 import { openTurnaround } from '../../../store/calls/turnarounds.ts';
 import type { Tx } from '../../../store/engine/database.ts';
 import { logStageFailure } from '../../loop.ts';
@@ -128,6 +130,8 @@ async function concludeOne(context: CollectContext, answer: RawAnswer): Promise<
   await attendVerification(context, row, record.verification);
   const is_verification_alone = await isVerificationAlone(tx, answer);
   const { service_status } = answer;
+  const status = finalOutcome(service_status);
+  if (before === null || status === 'successful') await notePayer(context, row, status);
   await follow(context, row, { changes, record_id, service_status, is_verification_alone });
 }
 
@@ -214,6 +218,20 @@ async function follow(context: CollectContext, row: InquiryRow, outcome: Outcome
     await planDelivery(tx, { ...delivery, notes: told, coordination }, now);
     if (kind === 'claim') await replanClaim(tx, id, status, now);
   }
+}
+
+/** A payer that several calls in a row did not reach is called less (`payer-silence.ts`). */
+async function notePayer(
+  { tx, now }: CollectContext,
+  row: InquiryRow,
+  status: FinalOutcome | null,
+): Promise<void> {
+  const payer = payerKeyOf(row);
+  if (payer === null || row.entered_by !== null) return;
+  if (status !== 'successful' && status !== 'unsuccessful') return;
+  const call = { is_answered: status === 'successful', is_first_attempt: row.retry === 0 };
+  const before = (await payerSilences(tx))[payer] ?? null;
+  await setPayerSilence(tx, payer, afterCall(before, call, now), now);
 }
 
 /**

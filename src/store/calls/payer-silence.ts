@@ -1,0 +1,75 @@
+/** Which payers cannot be reached, and the calls that wait because of it. */
+import type { Attention } from '../../domain/attention.ts';
+import {
+  type PayerSilence,
+  type PayerSilences,
+  unreachablePayers,
+  WAITS_FOR_PAYER,
+} from '../../domain/payer-silence.ts';
+import { inquirySubject, writeAudit } from '../bookkeeping/audit.ts';
+import { readFact, writeFact } from '../bookkeeping/facts.ts';
+import { endIncident, openIncidents, raiseIncident } from '../bookkeeping/incidents.ts';
+import type { Tx } from '../engine/database.ts';
+import type { InquiryRow } from './inquiries.ts';
+
+const FACT = 'payer_silences';
+const INCIDENT = { reason: 'payer_unreachable' as const, connector: null };
+
+export const NEAR_VISIT: Attention = {
+  reason: 'payer_waits',
+  what:
+    'The last calls to this payer brought no answer, and the visit is near. eligd calls the ' +
+    'payer again when it can be reached.',
+  next: 'Call the payer yourself before the patient comes.',
+};
+
+export async function payerSilences(tx: Tx): Promise<PayerSilences> {
+  const fact = await readFact(tx, FACT);
+  return fact === null ? {} : (JSON.parse(fact.value) as PayerSilences);
+}
+
+/** Takes note of a payer; null: it can be reached. Writes only what changes. */
+export async function setPayerSilence(
+  tx: Tx,
+  payer: string,
+  silence: PayerSilence | null,
+  now: number,
+): Promise<void> {
+  const { [payer]: before, ...others } = await payerSilences(tx);
+  if (JSON.stringify(before ?? null) === JSON.stringify(silence)) return;
+  const silences = silence === null ? others : { ...others, [payer]: silence };
+  await writeFact(tx, FACT, JSON.stringify(silences), now);
+  const told = unreachablePayers(silences);
+  if (told === null) await endIncident(tx, INCIDENT, now);
+  else if (!(await openIncidents(tx)).some(({ what }) => what === told.what))
+    await raiseIncident(tx, INCIDENT, told, now);
+  if (silence === null && before?.next_try_at != null)
+    await bringForward(tx, before.next_try_at, now);
+}
+
+/** The call waits until then, and says so in its story. */
+export async function putOffForPayer(
+  tx: Tx,
+  { id }: InquiryRow,
+  until: number,
+  now: number,
+): Promise<void> {
+  await tx
+    .updateTable('inquiries')
+    .set({ due_at: until, reason: WAITS_FOR_PAYER, updated_at: now })
+    .where('id', '=', id)
+    .execute();
+  const audit = { from_state: 'planned', to_state: 'planned', reason: WAITS_FOR_PAYER };
+  await writeAudit(tx, [{ at: now, subject: inquirySubject(id), ...audit }]);
+}
+
+/** What waited for the payer's next try is due now. */
+async function bringForward(tx: Tx, due_at: number, now: number): Promise<void> {
+  await tx
+    .updateTable('inquiries')
+    .set({ due_at: now, updated_at: now })
+    .where('state', '=', 'planned')
+    .where('due_at', '=', due_at)
+    .where('reason', '=', WAITS_FOR_PAYER)
+    .execute();
+}
