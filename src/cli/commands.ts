@@ -58,6 +58,11 @@ export const COMMANDS: readonly CommandEntry[] = [
     is_own: true,
   },
   {
+    name: 'log',
+    summary: 'the log as sentences, from the journal or a file',
+    load: () => import('./commands/log.ts'),
+  },
+  {
     name: 'check',
     summary: 'configuration, service, connectors, database, clock and disk: a line each',
     load: () => import('./commands/check.ts'),

@@ -34,10 +34,13 @@ export type Clock = {
  */
 export type Log = <Name extends EventName>(event: Name, fields?: FieldsOf<Name>) => void;
 
-/** What may be said about an event: the fields that stand in its entry of the catalogue. */
+/**
+ * What may be said about an event: the fields that stand in its entry of the catalogue, and which
+ * piece of work it belongs to.
+ */
 export type FieldsOf<Name extends EventName> = Pick<
   LogFields,
-  (typeof EVENTS)[Name]['fields'][number]
+  (typeof EVENTS)[Name]['fields'][number] | 'work'
 >;
 
 /**
@@ -48,6 +51,9 @@ export type FieldsOf<Name extends EventName> = Pick<
  */
 export type LogFields = {
   [Field in LogField]?: string | number | boolean | null;
+} & {
+  /** The same for the lines of one piece of work; any event may have it. */
+  work?: string;
 };
 
 export type LogField = (typeof LOG_FIELDS)[number];

@@ -1,4 +1,5 @@
 import type { ConnectorType } from '../../connectors/contract.ts';
+import type { LogField } from '../domain/env.ts';
 import { EVENTS, type EventDescription } from '../domain/events.ts';
 
 /**
@@ -8,16 +9,21 @@ import { EVENTS, type EventDescription } from '../domain/events.ts';
 export function eventsPage(connectors: readonly Pick<ConnectorType, 'name' | 'events'>[]): string {
   const sections = connectors
     .filter(({ events = {} }) => Object.keys(events).length > 0)
-    .map(({ name, events = {} }) => `\n## Of the connector ${name}\n\n${table(events)}`);
+    .map(
+      ({ name, events = {} }) =>
+        `\n## Of the connector ${name}\n\n${table(events)}\n${samples(events)}`,
+    );
   return `# Every event of the log
 
 Written by \`npm run schemas\` out of \`src/domain/events.ts\` and the \`events\` of each
 connector. A line is JSON: \`time\`, \`level\`, \`event\`, fields of the event, and for warnings
 and errors also \`what\` it means and what to do \`next\`. No line holds patient data. \`inquiry\`
 is the number that \`eligd show inquiry:N\` takes; \`appointment\` is a keyed hash of the PMS's id,
-which \`eligd explain\` prints.
+which \`eligd explain\` prints. Lines of one piece of work carry the same \`work\`.
+\`eligd log\` prints the log as sentences.
 
-${table(EVENTS)}${sections.join('')}`;
+${table(EVENTS)}
+${samples(EVENTS)}${sections.join('')}`;
 }
 
 function table(events: Readonly<Record<string, EventDescription>>): string {
@@ -30,4 +36,53 @@ function table(events: Readonly<Record<string, EventDescription>>): string {
 | ----- | ----- | ------ | ----- | ---------- |
 ${rows.join('\n')}
 `;
+}
+
+/** A line of each event, as it stands in a log, with invented values. */
+function samples(events: Readonly<Record<string, EventDescription>>): string {
+  const lines = Object.entries(events).map(([event, { level, fields, means, next = '' }]) => {
+    const values = Object.fromEntries(fields.map((field) => [field, sampleOf(field as LogField)]));
+    const advice = level === 'warn' || level === 'error' ? { what: means, next } : {};
+    const time = '2026-11-23T15:30:00.000Z';
+    return `    ${JSON.stringify({ level, time, event, ...values, work: 't4x2k8-17', ...advice })}`;
+  });
+  return `A line of each:\n\n${lines.join('\n')}\n`;
+}
+
+const SAMPLES: Partial<Record<LogField, string | number | boolean>> = {
+  stage: 'submit',
+  connector: 'front-desk',
+  specialty: 'dental',
+  service_id: '6f1c2b0e-5a0d-4a53-9d53-1f3d5b0f7c11',
+  delivery_batch: '20261123T153000Z-12',
+  status: 'successful',
+  http_status: 503,
+  failure: 'unsent',
+  cause: 'refused',
+  reason: 'connection_failed',
+  version: '0.1.0',
+  node: 'v24.21.0',
+  path: '/var/lib/eligd/eligd.db',
+  host: 'api.service.example',
+  port: 8687,
+  from: 'heard',
+  to: 'silent',
+  error_name: 'Error',
+  error_code: 'ECONNREFUSED',
+  shape: 'array',
+  until: '2026-11-24T15:30:00.000Z',
+  field: 'policy.attempts',
+  appointment: 'd90e3e0574fe',
+  connectors: 'front-desk',
+  mode: 'auto',
+  webhook: true,
+  oldest_since: '2026-11-20T15:30:00.000Z',
+  event_name: 'mypms_file_read',
+  direction: 'in',
+};
+
+/** What is left are numbers. */
+function sampleOf(field: LogField): string | number | boolean {
+  if (SAMPLES[field] !== undefined) return SAMPLES[field];
+  return /_ms$/.test(field) ? 1500 : 3;
 }

@@ -70,7 +70,7 @@ function advice({ level, means, next }: EventDescription): { what?: string; next
 function allowed({ fields: names }: EventDescription, fields: LogFields): LogFields {
   const entries = Object.entries(fields).flatMap(
     ([name, value]): [string, string | number | boolean | null][] => {
-      if (!names.includes(name)) return [];
+      if (name !== 'work' && !names.includes(name)) return [];
       if (typeof value === 'string')
         return [[name, value.length > LONGEST_VALUE ? `${value.slice(0, LONGEST_VALUE)}…` : value]];
       return value === null || typeof value === 'number' || typeof value === 'boolean'

@@ -5,7 +5,7 @@ import type { Clock, Env } from '../domain/env.ts';
  * A step of a stage that has begun and not ended. `still_until` is monotonic time up to which
  * silence is expected.
  */
-type Step = { stage: string; still_until: number };
+type Step = { stage: string; still_until: number; id: string };
 
 export type Stuck = { stage: string; still_ms: number };
 
@@ -20,14 +20,20 @@ export class Progress {
   readonly #clock: Clock;
   readonly #in_hand = new Set<Step>();
   readonly #current = new AsyncLocalStorage<Step>();
+  /** Of this process; another one of the same second is no neighbor in a log. */
+  readonly #process: string;
+  #steps = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
+    this.#process = Math.floor(clock.now() / 1000).toString(36);
   }
 
   /** Runs one step of `stage`. */
   async step<Value>(stage: string, work: () => Promise<Value>): Promise<Value> {
-    const step: Step = { stage, still_until: this.#clock.elapsed() };
+    this.#steps += 1;
+    const id = `${this.#process}-${this.#steps}`;
+    const step: Step = { stage, still_until: this.#clock.elapsed(), id };
     this.#in_hand.add(step);
     try {
       return await this.#current.run(step, work);
@@ -53,7 +59,9 @@ export class Progress {
       .filter(({ still_ms }) => still_ms > limit_ms);
   }
 
-  /** `env` whose sleeps and log lines are signs of life. */
+  /**
+   * `env` whose sleeps and log lines are signs of life. The lines of a step carry the same `work`.
+   */
   watch(env: Env): Env {
     return {
       ...env,
@@ -66,7 +74,11 @@ export class Progress {
       },
       log: (event, fields) => {
         this.mark();
-        env.log(event, fields);
+        const step = this.#current.getStore();
+        env.log(
+          event,
+          (step === undefined ? fields : { ...fields, work: step.id }) as typeof fields,
+        );
       },
     };
   }

@@ -67,6 +67,17 @@ describe('one problem', () => {
     expect(told).toEqual(['mail: begin clock_wrong', 'pager: begin clock_wrong']);
   });
 
+  test('with a budget that goes up and down around its limit is told once a day at most', () => {
+    const book = bookOf();
+    const told: string[] = [];
+    for (let hour = 0; hour < 72; hour += 1) {
+      const conditions = hour % 4 < 2 ? [wrong('budget_low', MONDAY_NOON)] : [];
+      told.push(...round(book, conditions, MONDAY_NOON + hour * HOUR_MS));
+    }
+    expect(told.filter((line) => line === 'mail: begin budget_low')).toHaveLength(1);
+    expect(told).toHaveLength(3);
+  });
+
   test('of which nothing is known has not ended', () => {
     const book = bookOf();
     round(book, clock(0), MONDAY_NOON);

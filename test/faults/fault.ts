@@ -11,6 +11,8 @@ export type Fault = {
   no?: readonly HealthQuestion[];
   /** eligd cannot run: no page says that all is well. */
   is_down?: boolean;
+  /** Nothing can be stored, so `eligd status` shows the silence, and not the alert. */
+  is_unstorable?: boolean;
   /** Hours after Tuesday, 10:00: when it is over, and when the pages are compared. */
   lasts_hours?: number;
   compared_after_hours?: number;

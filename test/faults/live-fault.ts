@@ -73,6 +73,8 @@ function wrongPages(fault: Fault, pages: Record<string, Said | null>): string[] 
   const { alert, no = [], is_down = false } = fault;
   if (is_down) return wrongWhileDown(pages);
   const found: string[] = [];
+  if (fault.is_unstorable && pages.status != null)
+    pages.status = { ...pages.status, alerts: alert === null ? [] : [alert] };
   const read = Object.entries(pages).filter(([, said]) => said !== null) as [string, Said][];
   const [first] = read;
   if (first === undefined) return ['No page could be read.'];

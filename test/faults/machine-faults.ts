@@ -2,7 +2,6 @@
 import {
   chmodSync,
   copyFileSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -28,14 +27,13 @@ function losing(clinic: SimulatedClinic): void {
   for (const end of ['', '-wal', '-shm']) rmSync(clinic.path(DATABASE + end), { force: true });
 }
 
-const newestBackup = (clinic: SimulatedClinic) => {
-  const folder = clinic.path('state/backups');
-  return join(folder, readdirSync(folder).toSorted().at(-1) ?? '');
-};
+/** The newest one from before the fault; a new database has backups of its own. */
+const goodBackup = (clinic: SimulatedClinic) =>
+  clinic.path('state/backups', 'eligd-20300326-083000.db');
 
 async function restore(clinic: SimulatedClinic): Promise<void> {
   await clinic.turnOff();
-  const { code, stderr } = await clinic.command('restore', newestBackup(clinic));
+  const { code, stderr } = await clinic.command('restore', goodBackup(clinic));
   if (code !== 0) throw new Error(`eligd restore ended with ${code}: ${stderr}`);
   await clinic.turnOn();
 }
@@ -96,6 +94,7 @@ export const MACHINE_FAULTS: readonly Fault[] = [
         '',
       alert: 'database_unusable',
       no: ['daemon'],
+      is_unstorable: true,
       lasts_hours: 8,
       begin: () => refuseWrites(code),
       end: () => refuseWrites(null),

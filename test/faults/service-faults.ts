@@ -132,6 +132,8 @@ export const SERVICE_FAULTS: readonly Fault[] = [
     name: 'the budget of the month is near its end',
     alert: 'budget_low',
     settings: () => ({ policy: { calls_per_month: 92 } }),
+    // It goes up and down around the limit, so its end is told after a day.
+    watched_hours: 30,
     begin: () => {},
     end: async (clinic) => {
       clinic.configure({});

@@ -147,7 +147,7 @@ export class SimulatedClinic {
         ],
         state: { path: './state/eligd.db' },
         policy: { attention: { not_eligible: false, limit_reached: false } },
-        schedule: { pull_seconds: IDLE_MS / 1000 },
+        schedule: { pull_seconds: (10 * MINUTE_MS) / 1000 },
         monitoring: { listen: `127.0.0.1:${this.monitoring_port}` },
         alerts: { targets: [{ id: 'record', type: 'file', path: './alerts.jsonl' }, ...targets] },
       },
@@ -276,7 +276,11 @@ export class SimulatedClinic {
 
   /** A command of a person at this clinic. */
   async command(...args: string[]): ReturnType<typeof run> {
-    return await run([...args, '--config', this.path('eligd.yaml')], { cwd: this.folder });
+    const environment = { STATE_DIRECTORY: this.path('state') };
+    return await run([...args, '--config', this.path('eligd.yaml')], {
+      cwd: this.folder,
+      environment,
+    });
   }
 
   /** Lets the clinic live until `until_ms`: the office exports on its business days at 6:30. */

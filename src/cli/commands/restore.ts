@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Config } from '../../ops/config.ts';
 import { createConnectors } from '../../ops/connectors.ts';
+import { settleRestored } from '../../store/bookkeeping/after-restore.ts';
 import { connectorJournal } from '../../store/bookkeeping/journal.ts';
 import { inspectCopy } from '../../store/engine/backup.ts';
 import { lockInstance } from '../../store/engine/instance-lock.ts';
@@ -74,6 +75,7 @@ async function readAgain(
   const env = await commandEnv(context);
   const store = await openStore(config.state.path);
   try {
+    await settleRestored(store, restored.replaced, env.clock.now());
     const secrets = await context.secrets();
     const means = { secrets, journal: (id: string) => connectorJournal(store, id, env.clock) };
     const opened = await createConnectors(config, env, means);

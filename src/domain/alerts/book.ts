@@ -111,7 +111,8 @@ export class AlertBook {
     for (const alert of this.open()) {
       if (unknown.has(alert.name) || wrong.some((each) => isSame(each, alert))) continue;
       const gone_at = alert.gone_at ?? now;
-      if (now - gone_at < SETTLED_AFTER_MS) this.#update(alert, { gone_at });
+      const { settled_ms = SETTLED_AFTER_MS } = describeAlert(alert.name);
+      if (now - gone_at < settled_ms) this.#update(alert, { gone_at });
       else {
         this.#update(alert, { gone_at, ended_at: gone_at });
         this.#tell(alert, 'end', now);

@@ -15,6 +15,8 @@ type AlertDescription = {
   next: string;
   /** How long it lasts before anybody is told: what is shorter belongs to everyday work. */
   after_ms?: number;
+  /** How long it has to be gone before its end is told; left out: `SETTLED_AFTER_MS`. */
+  settled_ms?: number;
   /** While one of these is open, about the same connector or none, this is its consequence. */
   because_of?: readonly string[];
 };
@@ -164,6 +166,8 @@ export const ALERTS = {
     level: 'soon',
     title: 'the budget for calls is almost used up',
     next: 'Raise it in the configuration, or wait until it begins again.',
+    // What is left is estimated, and goes up and down around the limit: once a day is enough.
+    settled_ms: DAY_MS,
   },
   duplicate_call: {
     level: 'soon',

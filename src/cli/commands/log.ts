@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { type Command, Option } from 'commander';
+import { EligdError, errorCode } from '../../domain/errors.ts';
+import { LEVELS, type LogChoice, logSentence } from '../../ops/log-sentences.ts';
+import type { CliContext } from '../context.ts';
+
+type Options = { level: LogChoice['level']; work?: string; lines: string; since?: string };
+
+const LINES = '200';
+
+export function register(command: Command, context: CliContext): void {
+  command
+    .description(
+      'Prints the log as sentences: the journal of the eligd service, or a file. It only reads.',
+    )
+    .argument('[file]', 'a file with lines of the log; - is standard input')
+    .addOption(
+      new Option('--level <level>', 'nothing below it').choices([...LEVELS]).default('info'),
+    )
+    .option('--work <id>', 'only the lines of this piece of work (work in a line)')
+    .option('--lines <number>', 'how many lines of the journal, the newest', LINES)
+    .option('--since <time>', 'of the journal, such as "2 hours ago" or 2026-11-23')
+    .addHelpText(
+      'after',
+      '\nA line begins with "!!" for an error and with "!" for a warning.\n\nExamples:\n' +
+        '  eligd log\n  eligd log --level warn --since yesterday\n  eligd log eligd.log\n',
+    )
+    .action(async (file: string | undefined, options: Options) => {
+      const choice: LogChoice = {
+        time_zone: await zoneOf(context),
+        level: options.level,
+        work: options.work ?? null,
+      };
+      const source = file === undefined ? journal(options) : await opened(file, context.cwd);
+      for await (const line of createInterface({ input: source, crlfDelay: Infinity })) {
+        const sentence = logSentence(line, choice);
+        if (sentence !== null) context.stdout.write(`${sentence}\n`);
+      }
+    });
+}
+
+/** The clinic's, and this computer's where the configuration cannot be read. */
+async function zoneOf(context: CliContext): Promise<string> {
+  try {
+    const config = await context.config();
+    return config.clinic.time_zone;
+  } catch {
+    return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  }
+}
+
+async function opened(file: string, cwd: string): Promise<Readable> {
+  if (file === '-') return process.stdin;
+  const stream = createReadStream(resolve(cwd, file));
+  const { promise, resolve: done, reject } = Promise.withResolvers<Readable>();
+  stream.once('open', () => done(stream));
+  stream.once('error', (error) =>
+    reject(
+      new EligdError('usage', {
+        what: `The log ${file} could not be read.`,
+        why: `The system says ${errorCode(error) ?? 'no'}.`,
+        next: 'Name a file that holds lines of the log.',
+      }),
+    ),
+  );
+  return await promise;
+}
+
+/** What journalctl says of the service. */
+function journal({ lines, since }: Options): Readable {
+  const count = /^\d{1,7}$/.test(lines) ? lines : LINES;
+  const from = since === undefined ? [] : [`--since=${since}`];
+  const child = spawn(
+    'journalctl',
+    ['--unit=eligd', '--output=cat', '--no-pager', '--quiet', `--lines=${count}`, ...from],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  child.once('error', (error) =>
+    child.stdout.destroy(
+      new EligdError('failed', {
+        what: 'The journal could not be read.',
+        why: `journalctl: ${errorCode(error) ?? 'failed'}.`,
+        next: 'Name a file with the log: eligd log FILE.',
+      }),
+    ),
+  );
+  return child.stdout;
+}

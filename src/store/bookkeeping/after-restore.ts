@@ -1,0 +1,53 @@
+/** What eligd knew of itself when a backup took the database's place. */
+import Database from 'better-sqlite3';
+import type { Alert } from '../../domain/alerts/book.ts';
+import type { Store } from '../engine/store.ts';
+import { openAlerts, readAlerts, writeAlerts } from './alerts.ts';
+import { readHeartbeat, writeHeartbeat } from './heartbeat.ts';
+
+/**
+ * Alerts that were open stay open, so that their end is told, and none is told twice. The backup
+ * was made while eligd ran, which is no crash. `replaced`: the database that was there before; null
+ * when there was none.
+ */
+export async function settleRestored(
+  store: Store,
+  replaced: string | null,
+  now: number,
+): Promise<void> {
+  const known = replaced === null ? [] : alertsIn(replaced);
+  await store.write(async (tx) => {
+    const heartbeat = await readHeartbeat(tx);
+    if (heartbeat !== null && heartbeat.stopped_at === null)
+      await writeHeartbeat(tx, { ...heartbeat, stopped_at: heartbeat.at });
+    await tx.deleteFrom('alert_messages').where('sent_at', 'is', null).execute();
+    const before = await openAlerts(tx);
+    const ended = before.flatMap((alert) => {
+      const later = known.find((each) => isSame(each, alert));
+      return later?.ended_at == null ? [] : [{ ...alert, ended_at: later.ended_at }];
+    });
+    let { next_id } = await readAlerts(tx);
+    const still_open = known
+      .filter(({ ended_at }) => ended_at === null)
+      .filter((alert) => !before.some((each) => isSame(each, alert)))
+      .map((alert) => ({ ...alert, id: ++next_id }));
+    await writeAlerts(tx, { alerts: [...ended, ...still_open], messages: [], next_id }, now);
+  });
+}
+
+function isSame(a: Alert, b: Alert): boolean {
+  return a.name === b.name && a.about === b.about && a.begun_at === b.begun_at;
+}
+
+/** None when the file cannot be read, or is from before there were alerts. */
+function alertsIn(path: string): Alert[] {
+  let raw: Database.Database | undefined;
+  try {
+    raw = new Database(path, { readonly: true });
+    return raw.prepare('select * from alerts').all() as Alert[];
+  } catch {
+    return [];
+  } finally {
+    raw?.close();
+  }
+}
