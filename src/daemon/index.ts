@@ -16,6 +16,7 @@ import { connectorJournal } from '../store/bookkeeping/journal.ts';
 import { FileIdentity } from '../store/engine/identity.ts';
 import { type InstanceLock, lockInstance } from '../store/engine/instance-lock.ts';
 import { openStore, type Store } from '../store/engine/store.ts';
+import { SituationWatch } from '../store/views/situation-watch.ts';
 import { answerAccessChecks } from './access-check.ts';
 import { keepAlerts } from './alerts.ts';
 import { watchContact } from './contact.ts';
@@ -115,6 +116,7 @@ export async function createDaemon(given: DaemonOptions): Promise<Daemon> {
       contact,
       pulse,
       identity,
+      situations: new SituationWatch(),
       hangingStages: () => progress.stuck(patienceMs(config)).map(({ stage }) => stage),
     });
     return {

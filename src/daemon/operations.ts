@@ -31,7 +31,7 @@ import { DamagedDatabase } from '../store/engine/database.ts';
 import { type FileIdentity, tracesOfDatabase } from '../store/engine/identity.ts';
 import { readDatabase } from '../store/engine/read-only.ts';
 import type { Store } from '../store/engine/store.ts';
-import { countSituations, oldestWaiting, readStatus } from '../store/views/overview.ts';
+import { allCounts, readStatus } from '../store/views/overview.ts';
 import { liveHealth } from './heartbeat.ts';
 import type { Parts, RunningConnector } from './parts.ts';
 import { addressOf } from './webhook.ts';
@@ -39,7 +39,7 @@ import { addressOf } from './webhook.ts';
 /** A step may be silent for as long as this many requests take that are not answered. */
 const REQUESTS_UNHEARD = 4;
 
-type Watched = Pick<Parts, 'options' | 'store' | 'progress'>;
+type Watched = Pick<Parts, 'options' | 'store' | 'progress' | 'situations'>;
 
 /** How long a step may be silent before it counts as hanging. */
 export function patienceMs({ service }: Config): number {
@@ -60,7 +60,7 @@ export function countEvents(env: Env, metrics: Metrics | null): Env {
 
 /** Health and metrics, where the configuration has a part `monitoring`. */
 export function monitoringServices(parts: Parts): HttpService[] {
-  const { options, store, metrics, webhook_counts, hangingStages } = parts;
+  const { options, store, metrics, situations, webhook_counts, hangingStages } = parts;
   const { config, env, version } = options;
   if (config.monitoring === null || metrics === null) return [];
   const route = monitoringRoute({
@@ -68,6 +68,7 @@ export function monitoringServices(parts: Parts): HttpService[] {
     env,
     version,
     metrics,
+    situations,
     webhook_counts,
     hangingStages,
     health: () => liveHealth(parts, store.db),
@@ -78,7 +79,7 @@ export function monitoringServices(parts: Parts): HttpService[] {
 
 /** Feeds systemd; outside of it, a stage that hangs is told in the log all the same. */
 export function superviseDaemon(
-  { options, store, progress }: Watched,
+  { options, store, progress, situations }: Watched,
   signal: AbortSignal,
 ): Promise<void> {
   const { env, config, notifier = createNotifier({}), ...rest } = options;
@@ -87,7 +88,8 @@ export function superviseDaemon(
       (await currentHalts(store.db)).length > 0
         ? 'Calls are stopped (eligd status says why); '
         : '';
-    return halted + statusWords(await countSituations(store.db, env.clock.now()));
+    const { groups } = await situations.read(store.db, env.clock.now());
+    return halted + statusWords(allCounts(groups));
   };
   return supervise({
     env,
@@ -195,11 +197,11 @@ export async function purgeOld(
 }
 
 /** One line that says where everything is. */
-export async function logSummary({ options, store, payers }: Parts): Promise<void> {
+export async function logSummary({ options, store, payers, situations }: Parts): Promise<void> {
   const { config, env } = options;
-  const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now());
+  const { groups, oldest_at: oldest } = await situations.read(store.db, env.clock.now());
+  const { counts, inquiries, deliveries } = await readStatus(store.db, env.clock.now(), groups);
   const { closed, total, ...open } = counts;
-  const oldest = await oldestWaiting(store.db);
   const now = env.clock.now();
   const budget = await readBudget(store.db, budgetRules(config, payers), now);
   const before = budgetPeriods(config.clinic.time_zone, budget.day.from - 1)[1];

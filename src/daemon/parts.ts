@@ -31,6 +31,7 @@ import { logKey } from '../store/bookkeeping/log-key.ts';
 import { createRateLimiter, endAbandonedSlots } from '../store/calls/rate-limit.ts';
 import type { FileIdentity } from '../store/engine/identity.ts';
 import type { Store } from '../store/engine/store.ts';
+import type { SituationWatch } from '../store/views/situation-watch.ts';
 import type { ContactWatch } from './contact.ts';
 import { adoptPayers } from './payers.ts';
 import { webhookWatch } from './webhook.ts';
@@ -97,6 +98,7 @@ export type Parts = {
   contact: ContactWatch;
   pulse: Pulse;
   identity: FileIdentity;
+  situations: SituationWatch;
   /** Stages that make no progress at the moment. */
   hangingStages: () => string[];
   submit: SubmitDeps;

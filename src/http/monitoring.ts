@@ -14,7 +14,8 @@ import {
 } from '../domain/health.ts';
 import type { Store } from '../store/engine/store.ts';
 import type { HealthReport } from '../store/views/health.ts';
-import { oldestWaiting, readStatus } from '../store/views/overview.ts';
+import { readStatus } from '../store/views/overview.ts';
+import type { SituationWatch } from '../store/views/situation-watch.ts';
 import type { Metrics } from './metrics.ts';
 import type { HttpRoute } from './server.ts';
 import type { WebhookCounts } from './webhook.ts';
@@ -28,6 +29,7 @@ export type MonitoringOptions = {
   /** Whether eligd works. */
   health: () => Promise<HealthReport>;
   metrics: Metrics;
+  situations: SituationWatch;
   webhook_counts: Readonly<WebhookCounts>;
   /** When the newest backup was written (epoch milliseconds); null: never. */
   newestBackupAt: () => number | null;
@@ -88,7 +90,7 @@ function readyAnswers(health: Health) {
 
 /** Makes the gauges. What is returned reads their values, and what has happened since. */
 function gauges(options: MonitoringOptions): () => Promise<void> {
-  const { store, env, version, metrics, webhook_counts, newestBackupAt } = options;
+  const { store, env, version, metrics, situations, webhook_counts, newestBackupAt } = options;
   const gauge = metrics.gauge.bind(metrics);
   gauge('info', 'The version that runs.', 'version').set({ version }, 1);
   const appointments = gauge('appointments', 'Appointments by situation.', 'situation');
@@ -137,7 +139,8 @@ function gauges(options: MonitoringOptions): () => Promise<void> {
   return async () => {
     await metrics.follow(store);
     metrics.followWebhook(webhook_counts);
-    const status = await readStatus(store.db, env.clock.now());
+    const { groups, oldest_at } = await situations.read(store.db, env.clock.now());
+    const status = await readStatus(store.db, env.clock.now(), groups);
     const { closed, total: _, ...open } = status.counts;
     appointments.reset();
     for (const [situation, count] of Object.entries(open)) appointments.set({ situation }, count);
@@ -173,7 +176,7 @@ function gauges(options: MonitoringOptions): () => Promise<void> {
     for (const [question, { is }] of Object.entries(answers))
       answered.set({ question }, { yes: 1, no: 0, unknown: -1 }[is]);
     stopped.set(answers.calls.is === 'no' ? 1 : 0);
-    oldest.set(((await oldestWaiting(store.db)) ?? Number.NaN) / 1000);
+    oldest.set((oldest_at ?? Number.NaN) / 1000);
     for (const { connector, at } of status.last_reads) reads.set({ connector }, at / 1000);
     backup.set((newestBackupAt() ?? Number.NaN) / 1000);
   };

@@ -77,7 +77,7 @@ export const CONNECTOR_FAULTS: readonly Fault[] = [
       connectors: [{ id: 'interface', type: 'hl7', listen: `127.0.0.1:${spare_port}` }],
     }),
     prepare: async ({ spare_port }) => {
-      taken = createTcpServer();
+      taken = createTcpServer((socket) => socket.destroy());
       await new Promise<void>((resolve) => taken?.listen(spare_port, '127.0.0.1', resolve));
     },
     begin: () => {},

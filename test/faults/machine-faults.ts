@@ -44,7 +44,9 @@ async function release(clinic: SimulatedClinic): Promise<void> {
 
 let held: Server | null = null;
 
-async function takePort(port: number, server: Server = createTcpServer()): Promise<void> {
+/** Somebody else's server, which hangs up on everybody. */
+async function takePort(port: number): Promise<void> {
+  const server = createTcpServer((socket) => socket.destroy());
   held = server;
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
 }

@@ -205,8 +205,8 @@ async function post(
 /** What a person does who has read the list. */
 async function handleDuplicates(clinic: SimulatedClinic): Promise<void> {
   const { stdout } = await clinic.command('list', '--attention', '--json');
-  const { attention } = JSON.parse(stdout) as { attention: { reason: string; inquiry: number }[] };
-  for (const { inquiry } of attention.filter(({ reason }) => reason === 'extra_call'))
+  const { entries } = JSON.parse(stdout) as { entries: { reason: string; inquiry: number }[] };
+  for (const { inquiry } of entries.filter(({ reason }) => reason === 'extra_call'))
     await clinic.command('done', `inquiry:${inquiry}`);
 }
 

@@ -52,11 +52,15 @@ export function strangeInLine(line: string): string[] {
     event,
     what: __,
     next: ___,
+    work,
     ...fields
   } = JSON.parse(line) as Record<string, unknown>;
   const entry = KNOWN[String(event)];
   if (entry === undefined || entry.level !== level)
     return [`${String(level)} ${String(event)} is not in the catalogue`];
+  // Any line may say which piece of work it belongs to, by a number of eligd's own.
+  if (work !== undefined && !/^[a-z0-9]+-\d+$/.test(String(work)))
+    return [`${String(event)} has a strange work`];
   return Object.keys(fields)
     .filter((name) => !entry.fields.includes(name))
     .map((name) => `${String(event)} has ${name}`);

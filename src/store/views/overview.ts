@@ -26,11 +26,14 @@ export type SituationCounts = Record<Exclude<SituationWord, 'closed'>, number> &
 export type AllCounts = SituationCounts & { claims: SituationCounts };
 
 export async function countSituations(db: Db, now: number): Promise<AllCounts> {
-  const groups = await situationGroups(db, now);
+  return allCounts(await situationGroups(db, now));
+}
+
+export function allCounts(groups: readonly SituationGroup[]): AllCounts {
   return { ...foldCounts(groups, 'appointment'), claims: foldCounts(groups, 'claim') };
 }
 
-type SituationGroup = {
+export type SituationGroup = {
   kind: SubjectKind;
   situation: SituationWord;
   /** Why it is closed, or what planning waits for. */
@@ -40,12 +43,39 @@ type SituationGroup = {
   first_visit_at: number;
 };
 
-/** One pass over the appointments. */
-async function situationGroups(db: Db, now: number): Promise<SituationGroup[]> {
+/** Which appointments are counted: by their visits, or by row; `null`: all. */
+export type CountedPart =
+  | { visits_from: number }
+  | { visits_before: number; ids: { above: number; to: number } }
+  | null;
+
+/** One pass over the appointments. A row that another one took the place of has no visit. */
+export async function situationGroups(
+  db: Db,
+  now: number,
+  part: CountedPart = null,
+): Promise<SituationGroup[]> {
   return await db
     .selectFrom((from) =>
       from
         .selectFrom('appointments')
+        .where((where) => {
+          if (part === null) return sql<SqlBool>`true`;
+          if ('visits_from' in part)
+            return where.and([
+              where('superseded_at', 'is', null),
+              where('starts_at', '>=', part.visits_from),
+            ]);
+          const { ids, visits_before } = part;
+          return where.and([
+            where('id', '>', ids.above),
+            where('id', '<=', ids.to),
+            where.or([
+              where('superseded_at', 'is not', null),
+              where('starts_at', '<', visits_before),
+            ]),
+          ]);
+        })
         .select([
           'kind',
           'starts_at',
@@ -228,9 +258,16 @@ export type InquiryCounts = Record<
   longest: { inquiry: number; sent_at: number } | null;
 };
 
-/** Everything that `eligd status` says, from one look at the database. */
-export async function readStatus(db: Db, now: number): Promise<StatusOverview> {
-  const groups = await situationGroups(db, now);
+/**
+ * Everything that `eligd status` says, from one look at the database. `counted`: the appointments,
+ * where somebody has counted them.
+ */
+export async function readStatus(
+  db: Db,
+  now: number,
+  counted?: readonly SituationGroup[],
+): Promise<StatusOverview> {
+  const groups = counted ?? (await situationGroups(db, now));
   const first_visits: StatusOverview['first_visits'] = {};
   for (const { kind, situation, first_visit_at } of groups) {
     if (kind === 'appointment' && situation !== 'closed')
@@ -308,30 +345,6 @@ async function inquiryCounts(db: Db): Promise<InquiryCounts> {
     overdue: of('open').reduce((total, { overdue }) => total + overdue, 0),
     longest: sent.length === 0 ? null : await sentAt(db, Math.min(...sent)),
   };
-}
-
-/**
- * Since when the oldest appointment is known whose newest answer is not written back and that is
- * not closed; null: none.
- */
-export async function oldestWaiting(db: Db): Promise<number | null> {
-  const { oldest_at } = await db
-    .selectFrom('appointments')
-    .select((select) => select.fn.min('created_at').as('oldest_at'))
-    .where('closed_reason', 'is', null)
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom('deliveries')
-            .select('deliveries.id')
-            .whereRef('deliveries.appointment', '=', 'appointments.id')
-            .where('deliveries.state', '=', 'delivered'),
-        ),
-      ),
-    )
-    .executeTakeFirstOrThrow();
-  return oldest_at;
 }
 
 async function sentAt(db: Db, sent_at: number): Promise<InquiryCounts['longest']> {

@@ -1,0 +1,60 @@
+/** Years of visits in one moment: copies what a database holds of the visits it has. */
+import Database from 'better-sqlite3';
+
+const OF_INQUIRY = 'inquiry in (select inquiry from chosen)';
+
+/** Which of their rows belong to the visits that are copied. */
+const TABLES = {
+  appointments: 'id in (select appointment from chosen)',
+  inquiries: 'id in (select inquiry from chosen)',
+  inquiry_appointments: OF_INQUIRY,
+  service_inquiries: OF_INQUIRY,
+  answers: OF_INQUIRY,
+  records: OF_INQUIRY,
+  deliveries: OF_INQUIRY,
+};
+
+/** Columns that name a row, a patient or a text that has to differ in each copy. */
+const NUMBERED = ['id', 'inquiry', 'appointment', 'answer', 'record'];
+const TEXTS = ['source_id', 'need_base', 'external_id', 'match_key', 'service_id', 'key'];
+const PATIENTS = ['patient_key'];
+const TIMES = ['starts_at', 'visit_at', 'sent_at', 'answered_at', 'received_at', 'delivered_at'];
+/** Each copy is a day earlier, as far back as an installation keeps them. */
+const DAYS = 400;
+const DAY_MS = 86_400_000;
+
+/** Copies the visits whose answers are written until there are `count`. */
+export function growDatabase(file: string, count: number): void {
+  const raw = new Database(file);
+  raw.pragma('synchronous = OFF');
+  const one = (text: string) => raw.prepare(text).pluck().get() as number;
+  raw.exec(`
+    create temp table chosen as
+      select l.appointment, l.inquiry from inquiry_appointments l
+      join deliveries d on d.appointment = l.appointment and d.inquiry = l.inquiry
+      where d.state = 'delivered' group by l.appointment having count(*) = 1`);
+  const visits = one('select count(*) from chosen');
+  const ids = one('select max(id) from audit');
+  raw.transaction(() => {
+    raw.pragma('defer_foreign_keys = ON');
+    for (let copy = 1; copy * visits < count; copy += 1)
+      for (const [table, chosen] of Object.entries(TABLES)) {
+        const names = raw.prepare(`select name from pragma_table_info('${table}')`).pluck();
+        const columns = names.all() as string[];
+        const values = columns.map((name) => copiedValue(name, copy, ids));
+        raw.exec(
+          `insert into ${table} (${columns.join(', ')}) ` +
+            `select ${values.join(', ')} from ${table} where ${chosen}`,
+        );
+      }
+  })();
+  raw.close();
+}
+
+function copiedValue(name: string, copy: number, ids: number): string {
+  if (NUMBERED.includes(name)) return `${name} + ${copy * ids}`;
+  if (TEXTS.includes(name)) return `${name} || '-${copy}'`;
+  if (PATIENTS.includes(name)) return `${name} || '-${copy}'`;
+  if (TIMES.includes(name)) return `${name} - ${(copy % DAYS) * DAY_MS}`;
+  return name;
+}
