@@ -5,6 +5,12 @@ const NOT_RUN = [
   /^better-sqlite3\/(?:deps|src)(?:\/|$)/,
   /^zod\/src(?:\/|$)/,
   /^yaml\/browser(?:\/|$)/,
+  // Of PDFKit and its font reader, what Node loads; of the fonts, the two on the sheet.
+  /^pdfkit\/(?:\.yarn|tools|types|js\/pdfkit\.(?:browser|old|standalone))/,
+  /^@swc\/helpers\/(?:src|scripts)(?:\/|$)/,
+  /^fontkit\/(?:dist\/(?:browser|main)|src)/,
+  /^brotli\/(?:build|enc)/,
+  /^dejavu-fonts-ttf\/(?!package\.json|ttf$|ttf\/DejaVuSansCondensed(?:-Bold)?\.ttf$|LICENSE)./,
   /\/(?:tests?|__tests__|benchmarks?|bench|examples?|docs|\.github)(?:\/|$)/,
   /\.(?:map|markdown|ya?ml|taprc|gyp|gypi|h|html|sh)$/,
   /(?<!\.d)\.[cm]?ts$/,

@@ -1,6 +1,7 @@
 /**
- * Keeps `schedule.html` up to date, next to the results and in a folder of choice: when something
- * has changed, and at least once an hour, because it says as of when it holds.
+ * Keeps `schedule.html` up to date, next to the results and in a folder of choice, and there
+ * `schedule.pdf` too: when something has changed, and at least once an hour, because both say as
+ * of when they hold.
  */
 import { open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -63,21 +64,25 @@ async function makeReport(parts: Parts, now: number): Promise<Report> {
   return await scheduleReport(source, await liveHealth(parts, store.db), now);
 }
 
-async function writeReport(parts: Parts, { text }: Report, signal: AbortSignal): Promise<void> {
+async function writeReport(parts: Parts, report: Report, signal: AbortSignal): Promise<void> {
   const { folder } = parts.options.config.report;
-  if (folder !== null) await replaceFile(folder, text);
+  const { text } = report;
+  if (folder !== null) {
+    await replaceFile(folder, 'schedule.html', text);
+    await replaceFile(folder, 'schedule.pdf', await report.pdf());
+  }
   for (const { connector } of parts.connectors) await connector.publishSchedule?.(text, signal);
 }
 
 /** Whoever opens it sees the old page or the new one, never a part. */
-async function replaceFile(folder: string, text: string): Promise<void> {
-  const temporary = join(folder, '.schedule.html.part');
+async function replaceFile(folder: string, name: string, content: string | Buffer): Promise<void> {
+  const temporary = join(folder, `.${name}.part`);
   const file = await open(temporary, 'w', 0o640);
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     await file.sync();
   } finally {
     await file.close();
   }
-  await rename(temporary, join(folder, 'schedule.html'));
+  await rename(temporary, join(folder, name));
 }

@@ -106,3 +106,11 @@ ${[...reasons.values()].map(
 ${next}</p>`,
 )}<p>${as_of}</p></section>`;
 }
+
+/** What of eligd does not work, in sentences; empty where nothing is known to be wrong. */
+export function healthWords({ health }: HealthReport): string {
+  const sentences = answersThatAre(health, 'no').map(
+    ({ question, why, next }) => `Not working: ${HEALTH_QUESTIONS[question]}. ${why} ${next}`,
+  );
+  return [...new Set(sentences)].join(' ');
+}

@@ -3,12 +3,23 @@ import { createHash } from 'node:crypto';
 import type { HealthReport } from '../store/views/health.ts';
 import { STYLE } from './assets.ts';
 import { constantHtml, html } from './html.ts';
-import { healthLine } from './layout.ts';
-import { countWords, readDay, readDays, type ScheduleSource, scheduleTable } from './schedule.ts';
+import { healthLine, healthWords } from './layout.ts';
+import { schedulePdf } from './report-pdf.ts';
+import {
+  countWords,
+  type ReportDay,
+  readDay,
+  readDays,
+  type ScheduleSource,
+  scheduleTable,
+} from './schedule.ts';
 import { dayWords, momentWords } from './times.ts';
 
-/** `text`: the page; `mark`: another one whenever more than the time of the page has changed. */
-export type Report = { text: string; mark: string };
+/**
+ * `text`: the page; `pdf`: makes the same for paper; `mark`: another one whenever more than the
+ * time of the page has changed.
+ */
+export type Report = { text: string; pdf: () => Promise<Buffer>; mark: string };
 
 const STYLE_ELEMENT = constantHtml(`<style>${STYLE}</style>`);
 /** Nothing runs and nothing is loaded, also when somebody's name looks like code. */
@@ -24,8 +35,10 @@ export async function scheduleReport(
   const { time_zone, name } = source.config.clinic;
   const days = (await readDays(source, now)).slice(0, source.config.report.days);
   const sections = [];
+  const read: ReportDay[] = [];
   for (const { date } of days) {
     const lines = await readDay(source, date, now);
+    read.push({ date, lines });
     sections.push(html`<section class="sheet"><div class="head"><h2>${dayWords(date)}</h2>
 <p class="soft">${countWords(lines)}</p></div>
 ${scheduleTable(lines, { now, time_zone, has_links: false })}</section>`);
@@ -44,5 +57,7 @@ ${body}
 guarantee of payment.</footer></main></body></html>
 `;
   const mark = createHash('sha256').update(body.text).digest('base64');
-  return { text: page.text, mark };
+  const health = healthWords(report);
+  const pdf = () => schedulePdf({ clinic: name, health, days: read, now, time_zone });
+  return { text: page.text, pdf, mark };
 }

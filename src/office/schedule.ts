@@ -30,6 +30,9 @@ export type VisitLine = {
   verdict: Verdict | null;
 };
 
+/** A day of the report. */
+export type ReportDay = { date: LocalDate; lines: readonly VisitLine[] };
+
 /** What the pages need of the office, without who is looking: the printed schedule has the same. */
 export type ScheduleSource = Pick<Office, 'store' | 'config' | 'fees' | 'budget'>;
 
@@ -195,7 +198,7 @@ export function pill({ word }: Pick<ScheduleLine, 'word'>): Html {
 
 function row({ visit, line }: VisitLine, { now, time_zone, has_links }: TableSettings): Html {
   const { input, starts_at } = visit;
-  const name = `${input.patient.first_name} ${input.patient.last_name}`.trim() || 'No name';
+  const name = who(visit);
   const codes = input.procedure_codes.join(', ');
   const over = starts_at < now ? ' over' : '';
   return html`<tr role="row" class="s-${COLORS[line.word]}${over}">
@@ -212,15 +215,25 @@ function row({ visit, line }: VisitLine, { now, time_zone, has_links }: TableSet
 </tr>`;
 }
 
+export const who = ({ input: { patient } }: Pick<ScheduledVisit, 'input'>): string =>
+  `${patient.first_name} ${patient.last_name}`.trim() || 'No name';
+
 export function payerOf({ input }: Pick<ScheduledVisit, 'input'>): string {
   const [first, ...others] = input.coverages;
   const name = first?.carrier || (first?.payor_id ? `payer ID ${first.payor_id}` : '');
   return others.length === 0 ? name : `${name} and ${others.length} more`;
 }
 
-function toDo({ word, why, to_do, until }: ScheduleLine, now: number, time_zone: string): Html {
-  const when = until === null ? '' : ` Next: ${soonWords(until, now, time_zone)}.`;
-  if (word === 'eligible' && to_do === '') return html`Nothing to do.`;
-  if (to_do === '') return html`${why}${when}`;
+function toDo(line: ScheduleLine, now: number, time_zone: string): Html {
+  const { why, to_do } = line;
+  if (to_do === '') return html`${toDoWords(line, now, time_zone)}`;
   return html`${why === '' ? null : html`${why} `}<strong>${to_do}</strong>`;
+}
+
+/** Why, and what to do, as text. */
+export function toDoWords(line: ScheduleLine, now: number, time_zone: string): string {
+  const { word, why, to_do, until } = line;
+  if (word === 'eligible' && to_do === '') return 'Nothing to do.';
+  if (to_do !== '') return `${why} ${to_do}`.trim();
+  return until === null ? why : `${why} Next: ${soonWords(until, now, time_zone)}.`;
 }

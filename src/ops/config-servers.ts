@@ -91,8 +91,8 @@ export const report = z
       .nullable()
       .default(null)
       .describe(
-        'A folder into which schedule.html is written as well, with patient data; null: none. ' +
-          'A site without a drop folder sets it.',
+        'A folder into which schedule.html and schedule.pdf are written, with patient data; ' +
+          'null: none. A site without a drop folder sets it.',
       )
       .meta({ examples: ['/srv/eligd/report'] }),
     days: wholeFrom(1).max(31).default(5).describe('How many days with visits it shows.'),
