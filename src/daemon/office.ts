@@ -4,6 +4,7 @@ import { MINUTE_MS } from '../domain/time.ts';
 import type { HttpAddress, HttpService } from '../http/server.ts';
 import { Access } from '../office/access.ts';
 import { officeRoute } from '../office/server.ts';
+import { SingleSignOn } from '../office/single-sign-on.ts';
 import { UserFile, usersPath } from '../office/users.ts';
 import type { Config } from '../ops/config.ts';
 import { readFees } from '../ops/fees.ts';
@@ -32,6 +33,7 @@ export function officeServices(parts: Parts): HttpService[] {
       users,
       idle_ms: office.idle_minutes * MINUTE_MS,
     }),
+    sign_on: signOnOf(office, options),
     is_secure: office.tls !== null || office.public_url?.startsWith('https:') === true,
     health: () => liveHealth(parts, store.db),
     fees: () => readFees(config),
@@ -46,6 +48,16 @@ export function officeServices(parts: Parts): HttpService[] {
     },
   });
   return [{ address: pageAddress(office), route }];
+}
+
+function signOnOf(
+  { single_sign_on, public_url }: NonNullable<Config['office']>,
+  { secrets, env }: Parts['options'],
+): SingleSignOn | null {
+  if (single_sign_on === null || public_url === null) return null;
+  const secret = secrets.find('ELIGD_OFFICE_CLIENT_SECRET')?.secret.reveal() ?? null;
+  const redirect_uri = `${public_url.replace(/\/$/, '')}/login/return`;
+  return new SingleSignOn({ ...single_sign_on, secret, redirect_uri }, env.clock);
 }
 
 function pageAddress({ listen, tls }: NonNullable<Config['office']>): HttpAddress {

@@ -17,7 +17,14 @@ import {
   touchSession,
 } from '../store/bookkeeping/office.ts';
 import type { Store } from '../store/engine/store.ts';
-import { hashPassword, isPassword, PASSWORD_CHARS_MAX, type User, type UserFile } from './users.ts';
+import {
+  hashPassword,
+  isPassword,
+  PASSWORD_CHARS_MAX,
+  signOnMark,
+  type User,
+  type UserFile,
+} from './users.ts';
 
 /** Whoever never stops clicking logs in again in the morning. */
 const SESSION_MS_MAX = 12 * HOUR_MS;
@@ -63,19 +70,31 @@ export class Access {
     if (until !== null) return { kind: 'locked', until };
     const user = this.#users.find(name);
     if (!(await this.#isRight(user, password)) || user === null) return { kind: 'wrong' };
+    return { kind: 'in', token: await this.#begin(user) };
+  }
+
+  /** For whoever the login provider vouches for. Null: nobody was added with this account. */
+  async signOn(account: string): Promise<string | null> {
+    const mark = signOnMark(account);
+    const user = this.#users.all().find(({ hash }) => hash === mark);
+    return user === undefined ? null : await this.#begin(user);
+  }
+
+  async #begin(user: User): Promise<string> {
     const token = randomBytes(32).toString('base64url');
+    const now = this.#clock.now();
     await this.#store.write(async (tx) => {
-      await forgetFailures(tx, name);
+      await forgetFailures(tx, user.name);
       await endSessions(tx, { unused_since: now - SESSION_MS_MAX });
       await beginSession(tx, token, {
-        user: name,
+        user: user.name,
         csrf: randomBytes(32).toString('base64url'),
         password_mark: markOf(user),
         created_at: now,
         seen_at: now,
       });
     });
-    return { kind: 'in', token };
+    return token;
   }
 
   /** Null: nobody is logged in with this cookie. `is_click`: somebody did something. */
@@ -108,7 +127,8 @@ export class Access {
     await this.#turn();
     try {
       this.#nobody ??= hashPassword(randomBytes(16).toString('hex'));
-      return await isPassword(password, user?.hash ?? (await this.#nobody));
+      const nobody = await this.#nobody;
+      return await isPassword(password, user?.hash.startsWith('scrypt:') ? user.hash : nobody);
     } finally {
       this.#checking -= 1;
       this.#waiting.shift()?.();

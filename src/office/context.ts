@@ -8,6 +8,7 @@ import type { Store } from '../store/engine/store.ts';
 import type { HealthReport } from '../store/views/health.ts';
 import type { Access, Session } from './access.ts';
 import type { Html } from './html.ts';
+import type { SingleSignOn } from './single-sign-on.ts';
 import type { UserFile } from './users.ts';
 
 export type Office = {
@@ -17,6 +18,8 @@ export type Office = {
   version: string;
   users: UserFile;
   access: Access;
+  /** Null: people log in with a password only. */
+  sign_on: SingleSignOn | null;
   /** Whether browsers reach it by TLS. */
   is_secure: boolean;
   /** Whether eligd works, as every other place says it. */

@@ -46,8 +46,10 @@ export function sessionCookie(token: string, is_secure: boolean): string {
 }
 
 /** The value of the session's cookie; null when it is missing or cannot be one. */
-export function readCookie(header: string | undefined, is_secure: boolean): string | null {
-  const name = cookieName(is_secure);
+export const readCookie = (header: string | undefined, is_secure: boolean): string | null =>
+  readNamed(header, cookieName(is_secure));
+
+function readNamed(header: string | undefined, name: string): string | null {
   for (const part of (header ?? '').slice(0, 4_096).split(';')) {
     const [key, value = ''] = part.trim().split('=');
     if (key === name && /^[A-Za-z0-9_-]{20,100}$/.test(value)) return value;
@@ -57,3 +59,18 @@ export function readCookie(header: string | undefined, is_secure: boolean): stri
 
 /** With the prefix no other host of the domain can set it (RFC 6265bis 4.1.3.2). */
 const cookieName = (is_secure: boolean) => (is_secure ? '__Host-eligd' : 'eligd');
+
+const TICKET = 'eligd-login';
+
+/**
+ * What a browser keeps while somebody logs in at the provider: SameSite=Lax, because the provider
+ * sends the browser back.
+ */
+export function ticketCookie(ticket: string, is_secure: boolean): string {
+  const age = ticket === '' ? 0 : 600;
+  const flags = `Max-Age=${age}; Path=/login; HttpOnly; SameSite=Lax${is_secure ? '; Secure' : ''}`;
+  return `${TICKET}=${ticket}; ${flags}`;
+}
+
+/** The value of that cookie; null when it is missing or cannot be one. */
+export const readTicket = (header: string | undefined): string | null => readNamed(header, TICKET);

@@ -1,11 +1,24 @@
+import type { Office } from './context.ts';
 import { type Html, html } from './html.ts';
 import { documentOf } from './layout.ts';
 import { clockWords } from './times.ts';
 
-export type LoginTrouble = { kind: 'wrong' | 'busy' | 'ended' } | { kind: 'locked'; until: number };
+export type LoginTrouble =
+  | { kind: 'wrong' | 'busy' | 'ended' | 'sign_on_failed' | 'not_added' }
+  | { kind: 'locked'; until: number };
+
+/** `has_sign_on`: whether people may also log in with the account of their group. */
+export type LoginPlace = { clinic: string; time_zone: string; has_sign_on: boolean };
+
+export const placeOf = ({ config, sign_on }: Office): LoginPlace => ({
+  clinic: config.clinic.name,
+  time_zone: config.clinic.time_zone,
+  has_sign_on: sign_on !== null,
+});
 
 /** Says nothing about who exists, and keeps what was typed out of the page. */
-export function loginPage(clinic: string, time_zone: string, trouble: LoginTrouble | null): string {
+export function loginPage(place: LoginPlace, trouble: LoginTrouble | null): string {
+  const { clinic, time_zone, has_sign_on } = place;
   const told =
     trouble === null
       ? null
@@ -19,7 +32,11 @@ ${told}
 <label for="password">Password</label>
 <input id="password" name="password" type="password" autocomplete="current-password" required>
 <button class="main">Log in</button>
-</form></div></main>`;
+</form>${
+    has_sign_on
+      ? html`<p><a class="button" href="/login/group">Log in with the group’s account</a></p>`
+      : null
+  }</div></main>`;
   return documentOf('Log in', body);
 }
 
@@ -31,10 +48,30 @@ function sentence(trouble: LoginTrouble, time_zone: string): string {
       return 'Your login has ended. Please log in again.';
     case 'busy':
       return 'Too many people are logging in at this moment. Try again in a minute.';
+    case 'sign_on_failed':
+      return (
+        'The login with the group’s account did not work. Try again, or ask your IT contractor: ' +
+        'the log of eligd has the cause.'
+      );
+    case 'not_added':
+      return (
+        'That account may not see this page yet. Ask your IT contractor to add it with ' +
+        '“eligd user add NAME --sign-on ACCOUNT”.'
+      );
     case 'locked':
       return (
         'Too many wrong passwords. Try again after ' +
         `${clockWords(trouble.until + 59_999, time_zone)}.`
       );
   }
+}
+
+/**
+ * After the return from the provider: a page of this site that leads on, because a browser sends
+ * the session's cookie (SameSite=Strict) only with a request that this site began.
+ */
+export function loggedInPage(): string {
+  const body = html`<main id="main" class="login"><div class="panel"><h1>You are logged in</h1>
+<p><a class="button" href="/">Go to the schedule</a></p></div></main>`;
+  return documentOf('Logged in', body);
 }

@@ -20,9 +20,10 @@ import { readCookie, SECURITY_HEADERS, sessionCookie, TLS_HEADERS } from './head
 import { html } from './html.ts';
 import { framed } from './layout.ts';
 import { LivePages } from './live.ts';
-import { type LoginTrouble, loginPage } from './login.ts';
+import { type LoginTrouble, loginPage, placeOf } from './login.ts';
 import { mapByForm } from './map-payer.ts';
 import { schedulePage } from './schedule.ts';
+import { serveSignOn } from './sign-on-routes.ts';
 import { mayDo, type Role } from './users.ts';
 import { visitPage } from './visit.ts';
 import { weekPage } from './week.ts';
@@ -163,6 +164,7 @@ function serve(scope: FastifyInstance, desk: Desk): void {
   scope.get('/office.css', async (_request, reply) => reply.type('text/css').send(STYLE));
   scope.get('/office.js', async (_request, reply) => reply.type('text/javascript').send(SCRIPT));
   serveLogin(scope, desk);
+  serveSignOn(scope, office);
   const live = new LivePages(office);
   scope.get('/events', async (request, reply) => {
     const isLoggedIn = async () => (await desk.session(request, false)) !== null;
@@ -188,12 +190,11 @@ const failedText = (status: number) =>
 
 function serveLogin(scope: FastifyInstance, desk: Desk): void {
   const { office } = desk;
-  const { name, time_zone } = office.config.clinic;
   const show = (reply: FastifyReply, status: number, trouble: LoginTrouble | null) =>
     reply
       .code(status)
       .type('text/html; charset=utf-8')
-      .send(loginPage(name, time_zone, trouble));
+      .send(loginPage(placeOf(office), trouble));
   scope.get('/login', async (request, reply) => {
     if ((await desk.session(request)) !== null) return reply.redirect('/', 303);
     return show(reply, 200, null);
@@ -306,11 +307,10 @@ async function sendNotice(
 /** A page leads to the login; a form is refused, so that nobody takes it for done. */
 function toLogin({ office }: Desk, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (request.method === 'GET') return reply.redirect('/login', 303);
-  const { name, time_zone } = office.config.clinic;
   return reply
     .code(401)
     .type('text/html; charset=utf-8')
-    .send(loginPage(name, time_zone, { kind: 'ended' }));
+    .send(loginPage(placeOf(office), { kind: 'ended' }));
 }
 
 function formOf(request: FastifyRequest): URLSearchParams {

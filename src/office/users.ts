@@ -1,6 +1,7 @@
 /**
  * Who may see the office's page: a file with a line for each user (`name role hash`), which only
- * `eligd user` writes. Passwords are kept as scrypt hashes (RFC 7914) with a salt each.
+ * `eligd user` writes. Passwords are kept as scrypt hashes (RFC 7914) with a salt each; who logs in
+ * at the provider of a group has that account in its place.
  */
 import { randomBytes, randomInt, scrypt, timingSafeEqual } from 'node:crypto';
 import {
@@ -85,6 +86,10 @@ export function generatedPassword(): string {
 
 export const isUserName = (name: string): boolean => NAME.test(name);
 
+/** In place of a password's hash: the account at the login provider. Never a password. */
+export const signOnMark = (account: string): string =>
+  `sign-on:${encodeURIComponent(account.trim().toLowerCase())}`;
+
 /** The file of users: as configured, otherwise next to the database. */
 export function usersPath({ office, state }: Pick<Config, 'office' | 'state'>): string {
   return office?.users ?? join(dirname(state.path), 'office-users');
@@ -144,7 +149,7 @@ function parseUsers(text: string, path: string): User[] {
     .map((line, index) => {
       const [name = '', role, hash = ''] = line.split(' ');
       const known = ROLES.find((each) => each === role);
-      if (known === undefined || !isUserName(name) || !hash.startsWith('scrypt:'))
+      if (known === undefined || !isUserName(name) || !/^(?:scrypt|sign-on):/.test(hash))
         throw new EligdError('configuration', {
           what: `Line ${index + 1} of the file of users ${path} cannot be read.`,
           why: 'Only "eligd user" should write this file.',

@@ -68,6 +68,25 @@ export const office = z
       .default(null)
       .describe('The address that people type, when a proxy is in front; null: that of `listen`.')
       .meta({ examples: ['https://eligd.clinic.example'] }),
+    single_sign_on: z
+      .strictObject({
+        issuer: webAddress
+          .describe('The address of the OpenID Connect provider, as its tokens name it.')
+          .meta({ examples: ['https://login.group.example'] }),
+        client_id: nonEmpty.describe('The name of this eligd at the provider.'),
+        claim: nonEmpty
+          .default('email')
+          .describe(
+            'What of a token names the account that "eligd user add --sign-on" was given: email ' +
+              '(only when the provider has verified it), preferred_username, or sub.',
+          ),
+      })
+      .nullable()
+      .default(null)
+      .describe(
+        'Login with the account of a group, next to passwords. Needs public_url; the return ' +
+          'address at the provider is public_url followed by /login/return.',
+      ),
     users: nonEmpty
       .nullable()
       .default(null)

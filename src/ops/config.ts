@@ -230,6 +230,12 @@ function crossProblems(document: ConfigDocument): ConfigProblem[] {
 
   const office = partOf(document.data, 'office');
   const { listen } = office;
+  if (isPlain(office.single_sign_on) && typeof office.public_url !== 'string')
+    say(
+      ['office', 'single_sign_on'],
+      'needs office.public_url: the login provider sends people back to that address.',
+      'Write the address that people type into office.public_url.',
+    );
   if (typeof listen === 'string' && !listen.startsWith('unix:')) {
     if (!isLoopback(`http://${listen}`) && !isPlain(office.tls))
       say(

@@ -17,6 +17,8 @@ export const SECRETS = {
   ELIGD_WEBHOOK_SECRET: "key with which the inquiry service signs what it sends to eligd's webhook",
   ELIGD_WEBHOOK_SECRET_PREVIOUS:
     'the key before that one, while it is being replaced; both are taken',
+  ELIGD_OFFICE_CLIENT_SECRET:
+    "eligd's own secret at the login provider of the office's page (office.single_sign_on)",
 } as const;
 
 export type SecretName = keyof typeof SECRETS;

@@ -73,7 +73,10 @@ const NO_ATTENTION = attentionKinds(false);
 export const ALL_ATTENTION = attentionKinds(true);
 
 const MINIMAL = join(import.meta.dirname, '../../config/minimal.yaml');
-const OAUTH_SECRETS = { ELIGD_SERVICE_USERNAME: 'clinic', ELIGD_SERVICE_PASSWORD: 'sandbox' };
+export const OAUTH_SECRETS = {
+  ELIGD_SERVICE_USERNAME: 'clinic',
+  ELIGD_SERVICE_PASSWORD: 'sandbox',
+};
 export const BASIC_SECRETS = {
   ELIGD_SERVICE_PROJECT_ID: 'sandbox',
   ELIGD_SERVICE_API_KEY: 'sandbox',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { Env } from '../../src/domain/env.ts';
 import { hashPassword, type Role, UserFile } from '../../src/office/users.ts';
-import { type Clinic, makeClinic, type Overrides } from './clinic.ts';
+import { type Clinic, makeClinic, OAUTH_SECRETS, type Overrides } from './clinic.ts';
 import { freePort } from './free-port.ts';
 import { type Service, startService } from './service.ts';
 
@@ -33,7 +33,8 @@ afterEach(async () => {
 
 /**
  * Users `viewer`, `operator` and `admin`, all with `PASSWORD`. `fill`: before the daemon runs.
- * `base_url`: a calling service of the test's own.
+ * `base_url`: a calling service of the test's own; `office`: more of that part of the
+ * configuration; `secrets`: more of them.
  */
 export async function startOffice(
   options: {
@@ -41,6 +42,8 @@ export async function startOffice(
     env?: Partial<Env>;
     fill?: (clinic: Clinic, service: Service) => Promise<void>;
     base_url?: string;
+    office?: object;
+    secrets?: Record<string, string>;
   } = {},
 ): Promise<OfficeClinic> {
   const service = await startService();
@@ -48,7 +51,8 @@ export async function startOffice(
   const listen = `127.0.0.1:${port}`;
   const clinic = makeClinic({
     base_url: options.base_url ?? service.url,
-    config: { office: { listen }, ...options.config },
+    config: { office: { listen, ...options.office }, ...options.config },
+    secrets: { ...OAUTH_SECRETS, ...options.secrets },
   });
   await options.fill?.(clinic, service);
   const users = new UserFile(join(clinic.state, 'office-users'));

@@ -8,6 +8,7 @@ import {
   passwordFault,
   ROLES,
   type Role,
+  signOnMark,
   type User,
   UserFile,
   usersPath,
@@ -20,6 +21,8 @@ import { readState } from '../state.ts';
 import { clinicTime, isoTime } from '../times.ts';
 
 const VIEWS_SHOWN = 1_000;
+
+type NewUser = { role: Role; generate?: true; signOn?: string };
 
 export function register(command: Command, context: CliContext): void {
   command.description(
@@ -36,14 +39,19 @@ export function register(command: Command, context: CliContext): void {
     .argument('<name>', 'lower-case letters, digits, dots and dashes', userName)
     .option('--role <role>', ROLES.join(', '), roleOf, 'operator')
     .option('--generate', 'makes a password and prints it')
+    .option('--sign-on <account>', 'logs in at office.single_sign_on with this account instead')
     .addHelpText(
       'after',
-      '\nExamples:\n  eligd user add maria\n  eligd user add front --role viewer\n',
+      '\nExamples:\n  eligd user add maria\n  eligd user add front --role viewer\n' +
+        '  eligd user add maria --sign-on maria@group.example\n',
     )
-    .action(async (name: string, options: { role: Role; generate?: true }) => {
+    .action(async (name: string, options: NewUser) => {
       const file = await usersOf(context);
       if (file.find(name) !== null) throw alreadyThere(name);
-      const hash = await newHash(context, name, options.generate === true);
+      const hash =
+        options.signOn === undefined
+          ? await newHash(context, name, options.generate === true)
+          : signOnMark(options.signOn);
       file.write([...file.all(), { name, role: options.role, hash }]);
       context.stdout.write(`${name} may log in as ${options.role} from now on.\n`);
     });

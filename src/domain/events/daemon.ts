@@ -32,6 +32,14 @@ export const DAEMON_EVENTS = {
       'http_status.',
     next: 'It is a bug worth reporting.',
   },
+  sign_on_failed: {
+    level: 'warn',
+    fields: ['reason'],
+    means: 'Somebody could not log in to the office’s page with the account of the group.',
+    next:
+      'Check office.single_sign_on and ELIGD_OFFICE_CLIENT_SECRET against what the provider has, ' +
+      'and whether this computer reaches it.',
+  },
   report_failed: {
     level: 'warn',
     fields: ['reason'],

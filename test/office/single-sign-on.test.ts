@@ -1,0 +1,134 @@
+/** Login with the account of a group, against a provider that tells the truth and one that lies. */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { UserFile } from '../../src/office/users.ts';
+import { type LoginProvider, startLoginProvider } from '../support/login-provider.ts';
+import { type OfficeClinic, startOffice } from '../support/office.ts';
+
+const PUBLIC = 'http://eligd.clinic.example';
+
+async function startGroup(claim = 'email') {
+  const provider = await startLoginProvider();
+  const office = await startOffice({
+    office: {
+      public_url: PUBLIC,
+      single_sign_on: { issuer: provider.issuer, client_id: 'eligd-office', claim },
+    },
+    secrets: { ELIGD_OFFICE_CLIENT_SECRET: 'between-us' },
+  });
+  const added = await office.clinic.run(
+    ...['user', 'add', 'maria', '--role', 'viewer', '--sign-on', 'Maria@Group.example'],
+  );
+  expect(added.code).toBe(0);
+  return { provider, office };
+}
+
+/** As a browser does it: to the provider, and back with what it was given. */
+async function signOn(office: OfficeClinic, provider: LoginProvider, change = (url: URL) => url) {
+  const browser = office.browser();
+  const left = await browser.get('/login/group');
+  expect(left.status).toBe(303);
+  const back = change(new URL(provider.login(left.headers.get('location') ?? '')));
+  const page = await browser.get(back.pathname + back.search);
+  return { browser, left, page };
+}
+
+test('whoever was added with the account of the group is let in', async () => {
+  const { provider, office } = await startGroup();
+  expect((await office.browser().get('/login')).text).toContain('Log in with the group’s account');
+  const { browser, left, page } = await signOn(office, provider);
+  const asked = new URL(left.headers.get('location') ?? '').searchParams;
+  expect(asked.get('redirect_uri')).toBe(`${PUBLIC}/login/return`);
+  expect(left.headers.get('set-cookie')).toMatch(/Path=\/login; HttpOnly; SameSite=Lax/);
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('Go to the schedule');
+  browser.cookie = /eligd=[\w-]{43}/.exec(page.headers.getSetCookie().join())?.[0] ?? '';
+  const schedule = await browser.get('/');
+  expect(schedule.status).toBe(200);
+  expect(schedule.text).toContain('<small>maria</small>');
+  // As a viewer: the role is eligd's, not the provider's.
+  expect((await browser.get('/configuration')).status).toBe(403);
+  // PKCE: the provider was shown the verifier whose hash it got before.
+  const verifier = provider.exchanges[0]?.get('code_verifier') ?? '';
+  expect(createHash('sha256').update(verifier).digest('base64url')).toBe(
+    asked.get('code_challenge'),
+  );
+
+  // Whoever is removed is out at once.
+  expect((await office.clinic.run('user', 'remove', 'maria')).code).toBe(0);
+  expect((await browser.get('/')).status).toBe(303);
+});
+
+test('nobody else is, whatever the provider says', async () => {
+  const { provider, office } = await startGroup();
+  const right = { ...provider.claims };
+  const refused = async (what: string, sentence: string) => {
+    const { page } = await signOn(office, provider);
+    expect({ what, status: page.status }).toEqual({ what, status: 403 });
+    expect(page.text).toContain(sentence);
+    expect(page.headers.getSetCookie().join()).not.toMatch(/(?:^|,)(?:__Host-)?eligd=/);
+  };
+  provider.claims = { ...right, email: 'eve@group.example' };
+  await refused('another account', 'may not see this page yet');
+  provider.claims = { ...right, email_verified: false };
+  await refused('an address that nobody verified', 'may not see this page yet');
+  provider.claims = { sub: 'u-1' };
+  await refused('no address', 'may not see this page yet');
+  provider.claims = right;
+  const now = Math.floor(Date.now() / 1000);
+  for (const [what, lies] of Object.entries({
+    'a login of before': { nonce: 'x'.repeat(43) },
+    'a token for another': { aud: 'somebody-else' },
+    'a token of another': { iss: 'https://evil.example' },
+    'a token that is over': { iat: now - 7_200, exp: now - 3_600 },
+  })) {
+    provider.lies = lies;
+    await refused(what, 'did not work');
+  }
+  provider.lies = {};
+  provider.signer = 'foreign';
+  await refused('a signature of another', 'did not work');
+});
+
+test('an answer counts once, in the browser that asked for it', async () => {
+  const { provider, office } = await startGroup();
+  const { page } = await signOn(office, provider, (url) => {
+    url.searchParams.set('state', 'x'.repeat(43));
+    return url;
+  });
+  expect(page.status).toBe(403);
+  const browser = office.browser();
+  const left = await browser.get('/login/group');
+  const ticket = browser.cookie;
+  const back = new URL(provider.login(left.headers.get('location') ?? ''));
+  // Of somebody else's browser, as a login that an attacker began.
+  expect((await office.browser().get(back.pathname + back.search)).status).toBe(403);
+  browser.cookie = ticket;
+  expect((await browser.get(back.pathname + back.search)).status).toBe(200);
+  browser.cookie = ticket;
+  expect((await browser.get(back.pathname + back.search)).status).toBe(403);
+});
+
+test('no password opens an account of the group, and the file holds none', async () => {
+  const { office } = await startGroup();
+  const mark = new UserFile(join(office.clinic.state, 'office-users')).find('maria')?.hash ?? '';
+  for (const password of [mark, 'maria@group.example', 'long enough to be one'])
+    expect((await office.browser().post('/login', { name: 'maria', password })).status).toBe(401);
+});
+
+test('a provider that is away is said, and asked again the next time', async () => {
+  const office = await startOffice({
+    office: {
+      public_url: PUBLIC,
+      single_sign_on: { issuer: 'http://127.0.0.1:9', client_id: 'eligd-office' },
+    },
+  });
+  for (let tries = 0; tries < 2; tries += 1) {
+    const page = await office.browser().get('/login/group');
+    expect(page.status).toBe(403);
+    expect(page.text).toContain('did not work. Try again');
+  }
+  // Passwords still open the page.
+  await office.login('viewer');
+});
