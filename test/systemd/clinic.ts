@@ -34,15 +34,15 @@ export function clinicOn(machine: Machine) {
       );
       await machine.until('the sandbox', ask('GET', '/_sandbox/behaviors'));
     },
-    /** Drops an export with `count` new appointments; gives their ids. */
-    drop: (count: number): string[] => {
+    /** Drops an export with `count` new appointments, so many days from now; gives their ids. */
+    drop: (count: number, days = 7): string[] => {
       dropped += 1;
       const prefix = `D${dropped}-`;
       const rows = visits(count, (index) => ({
         appointment_id: `${prefix}${index}`,
         patient_id: `${prefix}${index}`,
         member_id: `ACTIVE${dropped}${String(index).padStart(4, '0')}`,
-        appointment_at: visitTime(),
+        appointment_at: visitTime(days),
       })) as Visit[];
       const ids = rows.map(({ appointment_id }) => appointment_id);
       all.push(...ids);
@@ -131,8 +131,8 @@ export function noonZone(): string {
   return `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`;
 }
 
-/** In a week, so that payers can answer before, whatever day of the week it is. */
-function visitTime(): string {
-  const local = new Date(Date.now() + (7 * 24 + 12 - new Date().getUTCHours()) * 3_600_000);
+/** In a week payers can answer before, whatever day of the week it is. */
+function visitTime(days: number): string {
+  const local = new Date(Date.now() + (days * 24 + 12 - new Date().getUTCHours()) * 3_600_000);
   return `${local.toISOString().slice(0, 10)} 20:30`;
 }
