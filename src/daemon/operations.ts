@@ -20,12 +20,7 @@ import { explainDatabase, isUnexplained } from '../store/bookkeeping/new-databas
 import { purge } from '../store/bookkeeping/purge.ts';
 import { readBudget, spentBetween } from '../store/calls/budget.ts';
 import { currentHalts } from '../store/calls/halts.ts';
-import {
-  backupName,
-  deleteOldCopies,
-  newestBackup,
-  rotateBackups,
-} from '../store/engine/backup.ts';
+import { backupName, deleteOldCopies, lastBackup, rotateBackups } from '../store/engine/backup.ts';
 import { writeBackupAside } from '../store/engine/backup-thread.ts';
 import { DamagedDatabase } from '../store/engine/database.ts';
 import { type FileIdentity, tracesOfDatabase } from '../store/engine/identity.ts';
@@ -72,7 +67,7 @@ export function monitoringServices(parts: Parts): HttpService[] {
     webhook_counts,
     hangingStages,
     health: () => liveHealth(parts, store.db),
-    newestBackupAt: () => newestBackup(config.backup.folder)?.at ?? null,
+    newestBackupAt: () => lastBackup(config.backup.folder).newest_at,
   });
   return [{ address: addressOf(config.monitoring.listen), route }];
 }

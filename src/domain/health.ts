@@ -70,7 +70,13 @@ export type HealthFacts = {
   incidents: OpenIncident[];
   /** When a source of each connector was last read to its end. */
   last_reads: { connector: string; at: Instant }[];
-  backup: { newest_at: Instant | null; is_scheduled: boolean; first_started_at: Instant | null };
+  /** `unreadable`: the error code because of which the folder of backups says nothing. */
+  backup: {
+    newest_at: Instant | null;
+    unreadable: string | null;
+    is_scheduled: boolean;
+    first_started_at: Instant | null;
+  };
 };
 
 /** A backup that is older is missing. */
@@ -235,7 +241,9 @@ function judgeExport({ now, incidents, last_reads }: HealthFacts): HealthAnswer 
 function judgeBackup({ now, incidents, backup }: HealthFacts): HealthAnswer {
   const failing = incidents.find(({ reason }) => BACKUP_REASONS.includes(reason));
   if (failing !== undefined) return because(failing);
-  const { newest_at, is_scheduled, first_started_at } = backup;
+  const { newest_at, unreadable, is_scheduled, first_started_at } = backup;
+  if (unreadable !== null)
+    return { is: 'unknown', why: `The folder of the backups cannot be read (${unreadable}).` };
   if (newest_at !== null && now - newest_at <= BACKUP_AGE_MS_MAX) return { is: 'yes', why: '' };
   if (!is_scheduled)
     return { is: 'unknown', why: 'Scheduled backups are turned off (backup.cron).' };

@@ -47,6 +47,48 @@ test('a port that is taken stops nothing else, and is used when it is free', asy
   }
 }, 30_000);
 
+test('backups that cannot be looked at make no page unreadable', async () => {
+  const service = await startService();
+  const port = await freePort();
+  const folder = mkdtempSync(join(tmpdir(), 'eligd-backups-'));
+  // What a share that is away looks like: there is something, and it is no folder.
+  const away = join(folder, 'share');
+  writeFileSync(away, '');
+  const clinic = makeClinic({
+    base_url: service.url,
+    config: { monitoring: { listen: `127.0.0.1:${port}` }, backup: { folder: away } },
+  });
+  const daemon = await clinic.daemon({}, { idle_ms: 50 });
+  const stop = new AbortController();
+  const run = daemon.run(stop.signal);
+  const page = (path: string) => fetch(`http://127.0.0.1:${port}${path}`);
+  try {
+    await expect
+      .poll(
+        () =>
+          page('/healthz').then(
+            ({ status }) => status,
+            () => 0,
+          ),
+        { timeout: 15_000 },
+      )
+      .toBe(200);
+    const metrics = await page('/metrics');
+    expect(metrics.status).toBe(200);
+    expect(await metrics.text()).toMatch(/^eligd_last_backup_timestamp_seconds NaN$/im);
+    expect(await (await page('/readyz')).text()).toContain('"backup":"unknown"');
+    const { stdout } = await clinic.run('status');
+    expect(stdout).toContain('The folder of the backups cannot be read (ENOTDIR).');
+    // Whether this database is the first one cannot be told, so nothing is sent until it is.
+    expect((await clinic.run('list', '--attention')).stdout).toMatch(/whether\s+there\s+are/);
+  } finally {
+    stop.abort();
+    await run;
+    await daemon.close();
+    rmSync(folder, { recursive: true });
+  }
+}, 30_000);
+
 test('a state folder that is read-only is temporary', () => {
   const folder = mkdtempSync(join(tmpdir(), 'eligd-read-only-'));
   // Root may write everywhere, so the test becomes somebody else.

@@ -255,6 +255,21 @@ export function newestBackup(folder: string): { file: string; at: number } | nul
     : { file: join(folder, name), at: Math.floor(statSync(join(folder, name)).mtimeMs) };
 }
 
+/**
+ * When the newest scheduled backup was written, where the folder may be on a disk or a share that
+ * is away. `unreadable`: the error code because of which that is not known.
+ */
+export function lastBackup(folder: string): {
+  newest_at: number | null;
+  unreadable: string | null;
+} {
+  try {
+    return { newest_at: newestBackup(folder)?.at ?? null, unreadable: null };
+  } catch (error) {
+    return { newest_at: null, unreadable: errorCode(error) ?? 'failed' };
+  }
+}
+
 /** What was written lies on the disk and not in the system's memory. */
 export function flush(path: string): void {
   const handle = openSync(path, 'r');

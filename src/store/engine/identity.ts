@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { sql } from 'kysely';
-import { EligdError } from '../../domain/errors.ts';
+import { EligdError, errorCode } from '../../domain/errors.ts';
 import { hasBackups } from './backup.ts';
 import type { Db } from './database.ts';
 
@@ -43,9 +43,19 @@ export function tracesOfDatabase(path: string, backup_folder: string): string[] 
       )
     : [];
   return [
-    ...(hasBackups(backup_folder) ? [`there are backups in ${backup_folder}`] : []),
+    ...tracesIn(backup_folder),
     ...(copies.length > 0 ? ['there is an older copy next to it'] : []),
   ];
+}
+
+/** A folder that cannot be read may hold some: not to know is not to know of none. */
+function tracesIn(backup_folder: string): string[] {
+  try {
+    return hasBackups(backup_folder) ? [`there are backups in ${backup_folder}`] : [];
+  } catch (error) {
+    const code = errorCode(error) ?? 'failed';
+    return [`whether there are backups in ${backup_folder} cannot be seen (${code})`];
+  }
 }
 
 /** Where the content of a database goes that was deleted while it was open. */

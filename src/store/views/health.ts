@@ -8,7 +8,7 @@ import { type CountedIncident, openIncidents } from '../bookkeeping/incidents.ts
 import { type BudgetRules, readBudget } from '../calls/budget.ts';
 import { currentHalts } from '../calls/halts.ts';
 import { PAUSE_FACT } from '../calls/rate-limit.ts';
-import { newestBackup } from '../engine/backup.ts';
+import { lastBackup } from '../engine/backup.ts';
 import type { Db } from '../engine/database.ts';
 import { isInstanceRunning } from '../engine/instance-lock.ts';
 import { lastReads } from './overview.ts';
@@ -72,7 +72,7 @@ export async function readHealthFacts(
     incidents,
     last_reads: await lastReads(db),
     backup: {
-      newest_at: newestBackup(settings.backup.folder)?.at ?? null,
+      ...lastBackup(settings.backup.folder),
       is_scheduled: settings.backup.is_scheduled,
       first_started_at: number(FIRST_STARTED_AT),
     },
